@@ -1,0 +1,79 @@
+# The only door. `make help` lists the targets; .venv is made and kept up to date by itself.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON := $(BIN)/python
+CALIBCLI := $(BIN)/calibcli
+WORKERS ?= 2
+
+export PIP_NO_INPUT := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# $(call install,REQUIREMENT): with uv where there is one, with pip otherwise
+install = @echo "installing $(1) into $(VENV)"; \
+	if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(PYTHON) --editable '$(1)'; \
+	else $(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip >/dev/null; \
+	$(PYTHON) -m pip install --quiet --editable '$(1)'; fi
+
+.DEFAULT_GOAL := help
+.PHONY: help dev test lint docs claims bench demo clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "make %-8s %s\n", $$1, $$2}'
+
+dev: $(VENV)/.stamp-dev  ## set up .venv for development
+
+test: lint  ## lint, then every test but the slow simulations, with the coverage gate
+	$(PYTHON) -m pytest -n $(WORKERS) -m "not slow" --cov=calibcli --cov-branch --cov-fail-under=95
+
+lint: $(VENV)/.stamp-dev  ## format, lint, types, storeys, spelling; changes nothing
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/typos
+
+docs: $(VENV)/.stamp-dev  ## write the command line reference anew from --help
+	$(PYTHON) docs/make_reference.py
+
+claims: $(VENV)/.stamp-dev  ## the simulations behind every statistical promise, up to 40 minutes
+	$(PYTHON) -m pytest -n $(WORKERS) -m slow tests/claims
+
+bench: $(VENV)/.stamp-dev  ## speed, memory and start-up on this machine
+	$(PYTHON) benchmarks/run.py
+
+CHURN := sample_data/churn
+
+demo: $(VENV)/.stamp-run  ## fit, apply, measure, verify and plot on the sample data, into demo_output/
+	@mkdir -p demo_output
+	@echo && echo "1. Learn from the calibration half what the scores mean."
+	$(CALIBCLI) fit $(CHURN)_calibration.parquet -s score -y label --method scaling-binning --bins 10 -o demo_output/cal.json --force
+	@echo && echo "2. Recalibrate rows that the fit has not seen; this needs no label."
+	$(CALIBCLI) apply demo_output/cal.json $(CHURN)_evaluation.parquet -o demo_output/calibrated.parquet --force
+	@echo && echo "3. How wrong were the scores as the model gave them?"
+	$(CALIBCLI) measure $(CHURN)_evaluation.parquet -s score -y label
+	@echo && echo "4. Is the error of the recalibrated scores below 0.02, with 95 % confidence?"
+	$(CALIBCLI) verify $(CHURN)_evaluation.parquet -s score -y label --artifact demo_output/cal.json --max-ece 0.02
+	@echo && echo "5. Draw the reliability diagram of the scores as the model gave them."
+	$(CALIBCLI) plot $(CHURN)_evaluation.parquet -s score -y label -o demo_output/reliability.png --force
+	@echo && echo "Done. Look at demo_output/reliability.png."
+
+clean:  ## remove what the other targets made, but keep .venv
+	rm -rf demo_output build dist htmlcov .coverage .coverage.* .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+$(PYTHON):
+	@if command -v uv >/dev/null 2>&1; then exec uv venv --quiet --allow-existing --python '>=3.11' $(VENV); fi; \
+	for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	    if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then exec $$python -m venv $(VENV); fi; \
+	done; \
+	echo "calibcli needs Python 3.11 or newer, and found only: $$(python3 --version 2>&1)" >&2; exit 1
+
+# What a user needs, and what a developer needs. The second includes the first.
+$(VENV)/.stamp-run: pyproject.toml | $(PYTHON)
+	$(call install,.)
+	@touch $@
+
+$(VENV)/.stamp-dev: pyproject.toml | $(PYTHON)
+	$(call install,.[dev])
+	@touch $(VENV)/.stamp-run $@

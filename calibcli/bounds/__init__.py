@@ -1,0 +1,1 @@
+"""Intervals that know nothing of calibration."""

@@ -1,0 +1,1 @@
+"""Table to points that a figure can draw."""

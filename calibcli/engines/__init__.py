@@ -1,0 +1,1 @@
+"""The same work on every item, results in item order."""

@@ -1,0 +1,77 @@
+"""
+The errors a user can meet, each with its exit code.
+
+    CalibcliError
+    ├── UsageProblem            2   the request cannot be what was meant
+    ├── InputProblem            3   a file, a column or a value
+    │   ├── EmptyTable          3   no rows to speak of
+    │   └── DocumentProblem     3   an artifact or report, with a path such as $.parameters.knots[3]
+    └── OutputProblem           5   an output exists, or cannot be written
+
+Exit code 1 is a failed gate and 4 an inconclusive one: those are verdicts, not errors. Anything that
+is not a CalibcliError is a bug (70).
+"""
+
+
+class CalibcliError(Exception):
+    """
+    One line that says what is wrong, where and how much of it, and a hint that says what to do.
+
+    Args:
+        message: What, where, how many; one line.
+
+        hint: What to do about it; one line, or None when the message says it.
+    """
+
+    exit_code = 70
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[type["CalibcliError"], tuple[str, str | None]]:
+        return type(self), (self.message, self.hint)
+
+
+class UsageProblem(CalibcliError):
+    """Options that contradict each other, or a question that has no answer."""
+
+    exit_code = 2
+
+
+class InputProblem(CalibcliError):
+    """A missing file or column, a value that is not what the column says."""
+
+    exit_code = 3
+
+
+class EmptyTable(InputProblem):
+    """A table without rows, or without the rows a fit needs."""
+
+
+class DocumentProblem(InputProblem):
+    """
+    A JSON document that cannot be read or does not fit its schema.
+
+    Args:
+        path: Where in the document, such as `$.parameters.knots[3]`.
+
+        message: What is wrong there.
+
+        hint: What to do about it.
+    """
+
+    def __init__(self, path: str, message: str, hint: str | None = None) -> None:
+        super().__init__(f"{path}: {message}", hint)
+        self.path = path
+        self.detail = message
+
+    def __reduce__(self) -> tuple[type["DocumentProblem"], tuple[str, str, str | None]]:  # type: ignore[override]
+        return type(self), (self.path, self.detail, self.hint)
+
+
+class OutputProblem(CalibcliError):
+    """An output that exists without --force, a full disk, a path that is not writable."""
+
+    exit_code = 5

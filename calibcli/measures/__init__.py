@@ -1,0 +1,1 @@
+"""Table to estimate, one file per measure."""

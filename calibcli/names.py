@@ -1,0 +1,162 @@
+"""
+The closed vocabularies: every name a user may choose, and nothing else.
+
+The command line offers these without paying for numpy, so this module imports the standard
+library only. A new member without its branch in the family's `match` makes mypy fail.
+"""
+
+from enum import IntEnum, StrEnum
+
+
+class RecalibratorName(StrEnum):
+    """Recalibration methods, as `fit --method` takes them."""
+
+    PLATT = "platt"
+    ISOTONIC = "isotonic"
+    HISTOGRAM = "histogram"
+    SCALING_BINNING = "scaling-binning"
+
+
+class MeasureName(StrEnum):
+    """Measures of miscalibration and proper scores, as `measure --metric` takes them."""
+
+    ECE = "ece"
+    ECE_EQUAL_MASS = "ece_equal_mass"
+    L2 = "l2"
+    SMECE = "smece"
+    BIAS = "bias"
+    BRIER = "brier"
+    LOG_LOSS = "log_loss"
+
+
+class TestName(StrEnum):
+    """Tests of the hypothesis that the scores are the label probabilities."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of the name
+
+    KS = "ks"
+    KUIPER = "kuiper"
+    SPIEGELHALTER = "spiegelhalter"
+    T = "t"
+
+
+class Binning(StrEnum):
+    """How [0, 1] is cut into bins."""
+
+    EQUAL_WIDTH = "equal-width"
+    EQUAL_MASS = "equal-mass"
+    ATOMS = "atoms"
+
+
+class Split(StrEnum):
+    """Which rows the three steps of scaling-binning see."""
+
+    NONE = "none"
+    THREE_WAY = "three-way"
+
+
+class Scale(StrEnum):
+    """What the score column holds."""
+
+    PROB = "prob"
+    LOGIT = "logit"
+    LOGPROB = "logprob"
+
+
+class WeightMeaning(StrEnum):
+    """What a weight stands for: repeated rows, or importance."""
+
+    FREQUENCY = "frequency"
+    IMPORTANCE = "importance"
+
+
+class OnMissing(StrEnum):
+    """What to do with a missing score, label or weight."""
+
+    ERROR = "error"
+    DROP = "drop"
+
+
+class OnRange(StrEnum):
+    """What to do with a score outside [0, 1]."""
+
+    ERROR = "error"
+    CLIP = "clip"
+
+
+class Inconclusive(StrEnum):
+    """What an inconclusive gate counts as: exit 4, exit 1 or exit 0."""
+
+    ERROR = "error"
+    FAIL = "fail"
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+
+
+class VerdictName(StrEnum):
+    """The three honest answers of a gate."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+
+
+class ReportFormat(StrEnum):
+    """How a report is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "md"
+
+
+class DataFormat(StrEnum):
+    """Data files that can be read."""
+
+    CSV = "csv"
+    TSV = "tsv"
+    PARQUET = "parquet"
+
+
+class PlotKind(StrEnum):
+    """Diagrams that `plot` draws."""
+
+    SMOOTH = "smooth"
+    BINNED = "binned"
+
+
+class DocumentKind(StrEnum):
+    """JSON documents that calibcli writes and publishes a schema for."""
+
+    ARTIFACT = "artifact"
+    REPORT = "report"
+
+
+class EngineName(StrEnum):
+    """Where the work on fragments runs."""
+
+    LOCAL = "local"
+
+
+class ColorWhen(StrEnum):
+    """When the terminal report uses colour."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class Purpose(IntEnum):
+    """
+    Streams of random numbers, one per purpose. The numbers are frozen: adding a purpose never moves
+    another one's digits.
+    """
+
+    MONTE_CARLO = 1
+    SMECE_NULL = 2
+    CURVE_BAND = 3
+    SPLIT = 4
+
+
+DEFAULT_BINS = 15
+DEFAULT_CONFIDENCE = 0.95
+DEFAULT_MEMORY = "256MiB"
+DEFAULT_SEED = 0

@@ -1,0 +1,1 @@
+"""Files to fragments to record batches to tables."""

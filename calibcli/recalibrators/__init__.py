@@ -1,0 +1,1 @@
+"""Table to fitted map on [0, 1]."""

@@ -1,0 +1,1 @@
+"""What a task hands back: plain values."""

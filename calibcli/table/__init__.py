@@ -1,0 +1,1 @@
+"""Rows grouped by distinct score: the one thing everything else reads."""

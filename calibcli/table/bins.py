@@ -1,0 +1,215 @@
+"""
+The only definition of a bin.
+
+Bin k is (edge_{k-1}, edge_k], the first closed on the left. Of B equal-width bins, edge_i is the double
+nearest to i/B, and a score equal to that double belongs to bin i. Equal-mass cuts lie midway between
+neighbouring distinct scores and never split ties.
+"""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import EmptyTable
+from calibcli.names import Binning
+from calibcli.table.grid import Table
+from calibcli.table.score_table import Floats, Integers, frozen
+
+Number = TypeVar("Number", np.float64, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bins:
+    """
+    A partition of [0, 1].
+
+    Args:
+        binning: How it came about.
+
+        edges: Ascending from 0 to 1, shape (n_bins + 1,); None when every distinct score is a bin.
+    """
+
+    binning: Binning
+    edges: Floats | None
+
+    def __post_init__(self) -> None:
+        if self.edges is not None:
+            object.__setattr__(self, "edges", frozen(self.edges, np.float64))
+
+    @property
+    def described(self) -> str:
+        """The words reports use for this partition."""
+        if self.edges is None:
+            return "each distinct score by itself"
+        return f"{self.edges.size - 1} {self.binning.value} bins"
+
+
+ATOMS = Bins(Binning.ATOMS, None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedTable:
+    """
+    Sums per bin; every binned quantity is a function of these, and they add over shards.
+
+    All arrays have shape (n_bins,). Empty bins are kept, with zeros.
+
+    Args:
+        bins: The partition.
+
+        starts: Position in the table of each bin's first cell; shape (n_bins + 1,), the last is the end.
+
+        lower: Left edge of each bin (the score itself for atoms).
+
+        upper: Right edge of each bin.
+
+        rows: Number of rows.
+
+        positive_rows: Number of rows with label 1.
+
+        weight: Sum of weights (n_k).
+
+        positive: Weight of label 1 (Y_k).
+
+        score_sum: Weighted sum of scores (F_k).
+
+        residual: Weighted sum of label - score (S_k).
+
+        residual_sq: Weighted sum of (label - score)^2 (Q_k).
+
+        variance: Weighted sum of score (1 - score).
+    """
+
+    bins: Bins
+    starts: npt.NDArray[np.intp]
+    lower: Floats
+    upper: Floats
+    rows: Integers
+    positive_rows: Integers
+    weight: Floats
+    positive: Floats
+    score_sum: Floats
+    residual: Floats
+    residual_sq: Floats
+    variance: Floats
+
+    @property
+    def occupied(self) -> npt.NDArray[np.bool_]:
+        """Which bins hold weight."""
+        return self.weight > 0
+
+    @property
+    def total(self) -> float:
+        """Total weight (n)."""
+        return float(self.weight.sum())
+
+
+def equal_width_edges(count: int) -> Floats:
+    """Return the edges of `count` equal-width bins, shape (count + 1,)."""
+    return np.arange(count + 1, dtype=np.float64) / count
+
+
+def equal_mass_edges(table: Table, count: int) -> Floats:
+    """
+    Return the edges of at most `count` bins of nearly equal weight.
+
+    Cuts fall at the ranks k floor(n/B) + min(k, n mod B) (with importance weights: at the first score
+    with cumulative weight of at least k W/B), a block of ties goes left, and duplicate cuts are dropped.
+
+    Args:
+        table: The rows to be shared out; not empty.
+
+        count: The number of bins asked for.
+
+    Raises:
+        EmptyTable: If the table holds no rows.
+    """
+    if table.total_rows == 0:
+        msg = "no rows to cut into bins"
+        raise EmptyTable(msg)
+    k = np.arange(1, count)
+    if table.weighted:
+        reached = np.cumsum(table.weight)
+        last = np.searchsorted(reached, k * reached[-1] / count, side="left")
+    else:
+        each, rest = divmod(table.total_rows, count)
+        last = np.searchsorted(np.cumsum(table.rows), k * each + np.minimum(k, rest), side="left")
+    last = np.unique(last[last < table.distinct - 1])
+    left, right = table.upper[last], table.upper[last + 1]
+    middle = left + (right - left) / 2 if table.kind == "exact" else left
+    cuts = np.where(middle >= right, left, middle)
+    return np.concatenate(([0.0], cuts, [1.0]))
+
+
+def bins_of(binning: Binning, count: int, *, table: Table) -> Bins:
+    """Return the named partition; only equal-mass bins look at the table, and only at its scores."""
+    if binning is Binning.ATOMS:
+        return ATOMS
+    if binning is Binning.EQUAL_MASS:
+        return Bins(binning, equal_mass_edges(table, count))
+    return Bins(binning, equal_width_edges(count))
+
+
+def bin_index(edges: Floats, score: Floats) -> Integers:
+    """Return the 0-based bin of each score, shape (n,)."""
+    return np.searchsorted(edges[1:-1], score, side="left").astype(np.int64)
+
+
+def looks_discrete(table: Table) -> bool:
+    """Whether to measure each distinct score by itself: at most 50 of them, with 20 rows each on average."""
+    return table.kind == "exact" and 0 < table.distinct <= 50 and table.total_rows >= 20 * table.distinct
+
+
+def binned(table: Table, bins: Bins) -> BinnedTable:
+    """
+    Sum a table over bins.
+
+    Args:
+        table: The rows. A grid table's cells lie inside a bin when the bin's edges are multiples of
+            1/720720; otherwise a cell goes where its upper edge is.
+
+        bins: The partition.
+    """
+    if bins.edges is None:
+        starts = np.arange(table.distinct + 1)
+        lower = upper = table.upper
+    else:
+        inner = np.searchsorted(table.upper, bins.edges[1:-1], side="right")
+        starts = np.concatenate(([0], inner, [table.distinct]))
+        lower, upper = bins.edges[:-1], bins.edges[1:]
+    positive, negative = table.positive, table.weight - table.positive
+    ones, zeros = table.score_of_positive, table.score_of_negative
+    score_sum = positive * ones + negative * zeros
+    score = table.score
+    return BinnedTable(
+        bins=bins,
+        starts=starts,
+        lower=lower,
+        upper=upper,
+        rows=segment_sums(table.rows, starts),
+        positive_rows=segment_sums(table.positive_rows, starts),
+        weight=segment_sums(table.weight, starts),
+        positive=segment_sums(positive, starts),
+        score_sum=segment_sums(score_sum, starts),
+        residual=segment_sums(positive * (1.0 - ones) - negative * zeros, starts),
+        residual_sq=segment_sums(positive * (1.0 - ones) ** 2 + negative * zeros**2, starts),
+        variance=segment_sums(table.weight * score * (1.0 - score), starts),
+    )
+
+
+def segment_sums(column: npt.NDArray[Number], starts: npt.NDArray[np.intp]) -> npt.NDArray[Number]:
+    """
+    Sum the last axis of a column between consecutive starts; empty segments give 0.
+
+    Args:
+        column: Shape (..., n).
+
+        starts: Non-decreasing positions, shape (k + 1,), from 0 to n.
+    """
+    sums = np.zeros((*column.shape[:-1], starts.size - 1), dtype=column.dtype)
+    full = np.flatnonzero(starts[1:] > starts[:-1])
+    if full.size:
+        sums[..., full] = np.add.reduceat(column, starts[full], axis=-1)
+    return sums

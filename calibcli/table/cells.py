@@ -1,0 +1,71 @@
+"""
+The cells of a grid table: a fixed partition of [0, 1] that every usual set of bins nests.
+
+0 and 1 are cells of their own. Between them lie 720,720 equal cells, the least common multiple of 1 to 16,
+closed on the right. The first and the last of these are split further, each octave into 32 parts, because
+there the log loss of a score is not settled by its first six digits.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+CELLS = 720_720
+WIDTH = 1.0 / CELLS
+# A double's bits shifted so far right leave its exponent and five bits of its mantissa: 32 parts an octave.
+_SHIFT = np.uint64(47)
+_STEP = np.uint64(1) << _SHIFT
+_PARTS = int(np.float64(WIDTH).view(np.uint64) >> _SHIFT) + 1
+_FIRST_MAIN = 1 + _PARTS
+_FIRST_HIGH = _FIRST_MAIN + CELLS - 2
+CODES = _FIRST_HIGH + _PARTS + 1
+_EDGES = np.arange(CELLS + 1, dtype=np.float64) / CELLS
+
+
+def cell_of(score: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """
+    Return the code of each score's cell; codes ascend with the score.
+
+    Args:
+        score: Shape (n,), in [0, 1].
+    """
+    index = np.ceil(score * CELLS).astype(np.int64)
+    # The product is rounded: compare with the edges themselves, as bins do.
+    index += score > _EDGES[index]
+    np.subtract(index, score <= _EDGES[np.maximum(index - 1, 0)], out=index, where=index > 0)
+    code = index + (_FIRST_MAIN - 2)
+    low = np.flatnonzero(index <= 1)
+    if low.size:
+        code[low] = _low_code(score[low])
+    high = np.flatnonzero(index == CELLS)
+    if high.size:
+        code[high] = CODES - 1 - _low_code(1.0 - score[high])
+    return code
+
+
+def upper_edge(code: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the largest score that a cell can hold; sums in the cell are kept relative to it."""
+    edge = _EDGES[np.clip(code - _FIRST_MAIN + 2, 0, CELLS)]
+    low = code < _FIRST_MAIN
+    edge[low] = _part_top(code[low])
+    high = code >= _FIRST_HIGH
+    edge[high] = 1.0 - _part_bottom(CODES - 1 - code[high])
+    return edge
+
+
+def _low_code(distance: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the part of (0, WIDTH] counted from 0, with 0 for a distance of exactly 0."""
+    part = 1 + (distance.view(np.uint64) >> _SHIFT).astype(np.int64)
+    return np.where(distance == 0.0, 0, part)
+
+
+def _part_bottom(part: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the smallest distance in a part."""
+    bits = np.maximum(part - 1, 0).astype(np.uint64) << _SHIFT
+    return bits.view(np.float64)
+
+
+def _part_top(part: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the largest distance in a part that lies in (0, WIDTH]."""
+    bits = np.maximum(part - 1, 0).astype(np.uint64) << _SHIFT
+    top = np.minimum((bits + (_STEP - np.uint64(1))).view(np.float64), WIDTH)
+    return np.where(part == 0, 0.0, top)

@@ -1,0 +1,197 @@
+"""
+The grid table: what a score table becomes when its distinct scores no longer fit in the memory allowed.
+
+It has the face of a `ScoreTable`. Counts and, per label, sums of scores are exact, so bin counts, residual
+sums and calibration-in-the-large lose nothing in any partition that the cells nest; a score moves by
+at most `resolution`.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.errors import InputProblem
+from calibcli.table import cells
+from calibcli.table.score_table import Floats, Integers, ScoreTable, frozen
+
+# Distances to the cell's edge are kept in units of 2^-52, so that sums are integers and every order,
+# shard and number of workers gives the same bits.
+_UNIT = float(1 << 52)
+_MOST_ROWS_IN_A_CELL = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GridTable:
+    """
+    Rows grouped by cell of [0, 1] (see `calibcli.table.cells`), occupied cells only.
+
+    Args:
+        code: Cell codes, strictly ascending, shape (n_cells,).
+
+        rows: Number of rows in each cell.
+
+        positive_rows: How many of them have label 1.
+
+        below_positive: Sum over rows with label 1 of the distance from the score up to the cell's edge, in
+            units of 2^-52.
+
+        below_negative: The same over rows with label 0.
+    """
+
+    code: Integers
+    rows: Integers
+    positive_rows: Integers
+    below_positive: Integers
+    below_negative: Integers
+
+    def __post_init__(self) -> None:
+        for name in ("code", "rows", "positive_rows", "below_positive", "below_negative"):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.int64))
+        if self.rows.size and int(self.rows.max()) > _MOST_ROWS_IN_A_CELL:
+            msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows share one cell of the grid table"
+            raise InputProblem(msg, "measure the input in parts")
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Integers, ...]]:
+        return type(self), self.columns
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GridTable):
+            return False
+        return all(np.array_equal(a, b) for a, b in zip(self.columns, other.columns, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def columns(self) -> tuple[Integers, ...]:
+        """Every stored column, for equality and digests."""
+        return self.code, self.rows, self.positive_rows, self.below_positive, self.below_negative
+
+    @property
+    def kind(self) -> str:
+        """The word reports use for this table."""
+        return "grid"
+
+    @property
+    def resolution(self) -> float:
+        """Largest change of a score by rounding: the width of a cell."""
+        return cells.WIDTH
+
+    @property
+    def distinct(self) -> int:
+        """Number of occupied cells."""
+        return int(self.code.size)
+
+    @property
+    def total_rows(self) -> int:
+        """Number of rows."""
+        return int(self.rows.sum())
+
+    @property
+    def total_positive_rows(self) -> int:
+        """Number of rows with label 1."""
+        return int(self.positive_rows.sum())
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows carry importance weights: a grid table never does."""
+        return False
+
+    @property
+    def weight(self) -> Floats:
+        """Number of rows in each cell."""
+        return self.rows.astype(np.float64)
+
+    @property
+    def positive(self) -> Floats:
+        """Number of rows with label 1 in each cell."""
+        return self.positive_rows.astype(np.float64)
+
+    @property
+    def weight_sq(self) -> Floats:
+        """Sum of squared weights in each cell: its number of rows."""
+        return self.weight
+
+    @property
+    def upper(self) -> Floats:
+        """Upper edge of each cell, which decides its bin."""
+        return cells.upper_edge(self.code)
+
+    @property
+    def score(self) -> Floats:
+        """Mean score of each cell."""
+        return self._mean(self.below_positive + self.below_negative, self.rows)
+
+    @property
+    def score_of_positive(self) -> Floats:
+        """Mean score of the rows with label 1 in each cell."""
+        return self._mean(self.below_positive, self.positive_rows)
+
+    @property
+    def score_of_negative(self) -> Floats:
+        """Mean score of the rows with label 0 in each cell."""
+        return self._mean(self.below_negative, self.rows - self.positive_rows)
+
+    def _mean(self, below: Integers, rows: Integers) -> Floats:
+        return np.maximum(self.upper - below / np.maximum(rows, 1) / _UNIT, 0.0)
+
+
+Table = ScoreTable | GridTable
+
+
+class GridAccumulator:
+    """Rows and tables added up cell by cell, in any order with the same result."""
+
+    def __init__(self) -> None:
+        # Index 2 * code + label.
+        self._rows = np.zeros(2 * cells.CODES, np.int64)
+        self._below = np.zeros(2 * cells.CODES, np.int64)
+
+    def add_rows(self, score: Floats, label: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+        """Add rows of weight one; scores in [0, 1]."""
+        # Integers below 2^53 add exactly in float64, so a chunk is kept short enough for its worst cell.
+        step = 1 << 20
+        for start in range(0, score.size, step):
+            part = score[start : start + step]
+            code = cells.cell_of(part)
+            below = np.rint((cells.upper_edge(code) - part) * _UNIT)
+            code *= 2
+            code += label[start : start + step]
+            self._rows += np.bincount(code, minlength=self._rows.size)
+            self._below += np.bincount(code, weights=below, minlength=self._below.size).astype(np.int64)
+
+    def add(self, table: Table) -> None:
+        """Add a table; an exact one is rounded to cells as its rows would be."""
+        if isinstance(table, ScoreTable):
+            table = grid_of(table)
+        even = 2 * table.code
+        self._rows[even + 1] += table.positive_rows
+        self._rows[even] += table.rows - table.positive_rows
+        self._below[even + 1] += table.below_positive
+        self._below[even] += table.below_negative
+
+    def table(self) -> GridTable:
+        """Return the occupied cells."""
+        negative, positive = self._rows[0::2], self._rows[1::2]
+        code = np.flatnonzero(negative + positive)
+        ones = positive[code]
+        return GridTable(code, negative[code] + ones, ones, self._below[1::2][code], self._below[0::2][code])
+
+
+def grid_of(table: ScoreTable) -> GridTable:
+    """
+    Round an exact table to cells; equal to having added its rows one by one.
+
+    Raises:
+        ValueError: If the table carries importance weights, whose sums are not integers.
+    """
+    if table.weighted:
+        msg = "importance weights need the exact table"
+        raise ValueError(msg)
+    code = cells.cell_of(table.score)
+    below = np.rint((cells.upper_edge(code) - table.score) * _UNIT).astype(np.int64)
+    starts = np.flatnonzero(np.concatenate(([True], code[1:] != code[:-1]))) if code.size else code
+    negative_rows = table.rows - table.positive_rows
+    columns = (table.rows, table.positive_rows, below * table.positive_rows, below * negative_rows)
+    sums = [np.add.reduceat(column, starts) if code.size else column for column in columns]
+    return GridTable(code[starts], *sums)

@@ -1,0 +1,55 @@
+"""Tables drawn from a table: never from row order, so shards and shuffles cannot change them."""
+
+import numpy as np
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.table.grid import Table
+from calibcli.table.score_table import Integers, ScoreTable
+
+# The largest population numpy draws a multivariate hypergeometric sample from.
+_MOST_ROWS = 999_999_999
+
+
+def split_table(table: Table, parts: int, *, generator: np.random.Generator) -> list[ScoreTable]:
+    """
+    Share the rows out at random into disjoint parts whose sizes differ by at most one.
+
+    Rows of one score and label are alike, so which of them go where is a multivariate hypergeometric draw.
+
+    Args:
+        table: An exact table without importance weights.
+
+        parts: How many.
+
+        generator: Where the randomness comes from.
+
+    Raises:
+        UsageProblem: If the rows carry importance weights, which a cell does not keep row by row, or the
+            table is a grid.
+
+        InputProblem: If there are a thousand million rows or more.
+    """
+    if not isinstance(table, ScoreTable):
+        msg = f"rows of a grid table ({table.distinct:,} cells) cannot be split at random"
+        raise UsageProblem(msg, "pass --exact to keep every distinct score")
+    if table.weighted:
+        msg = "rows with importance weights cannot be split at random from their table"
+        raise UsageProblem(msg, "use --split none")
+    if table.total_rows > _MOST_ROWS:
+        msg = f"{table.total_rows:,} rows are too many to split at random (at most {_MOST_ROWS:,})"
+        raise InputProblem(msg, "fit on a sample of the rows, or use --split none")
+    left = np.concatenate((table.rows - table.positive_rows, table.positive_rows))
+    drawn = []
+    for remaining in range(parts, 0, -1):
+        size = -(-int(left.sum()) // remaining)
+        counts = generator.multivariate_hypergeometric(left, size, method="marginals")
+        left = left - counts
+        drawn.append(_part(table, counts))
+    return drawn
+
+
+def _part(table: ScoreTable, counts: Integers) -> ScoreTable:
+    negative, positive = counts[: table.distinct], counts[table.distinct :]
+    rows = negative + positive
+    kept = rows > 0
+    return ScoreTable(table.score[kept], rows[kept], positive[kept])

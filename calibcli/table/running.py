@@ -1,0 +1,104 @@
+"""A table under construction: exact while its distinct scores fit the limit, a grid from there on."""
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import InputProblem
+from calibcli.table.grid import GridAccumulator, Table
+from calibcli.table.score_table import Floats, Integers, ScoreTable, merge_all
+
+# Distinct scores up to which a table stays exact unless the user says otherwise.
+EXACT_LIMIT = 1_000_000
+_BUFFER_ROWS = 1 << 20
+
+
+class RunningTable:
+    """
+    Add rows and tables, in fragment order, and take the table at the end.
+
+    The outcome depends on the rows alone: a table is a grid exactly if the number of distinct scores
+    of all rows passes the limit, and rounding to cells commutes with adding.
+
+    Args:
+        limit: Most distinct scores of an exact table; None for no limit.
+    """
+
+    def __init__(self, limit: int | None = EXACT_LIMIT) -> None:
+        self._limit = limit
+        self._score: list[Floats] = []
+        self._label: list[npt.NDArray[np.bool_]] = []
+        self._waiting = 0
+        self._parts: list[ScoreTable] = []
+        self._grid: GridAccumulator | None = None
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether the limit has been passed."""
+        return self._grid is not None
+
+    def add_rows(
+        self,
+        score: Floats,
+        label: npt.NDArray[np.bool_],
+        *,
+        counts: Integers | None = None,
+        weight: Floats | None = None,
+    ) -> None:
+        """Add rows as `ScoreTable.from_rows` takes them."""
+        if counts is not None or weight is not None:
+            self.add(ScoreTable.from_rows(score, label, counts=counts, weight=weight))
+        elif self._grid is not None:
+            self._grid.add_rows(score, label)
+        else:
+            self._score.append(score)
+            self._label.append(label)
+            self._waiting += score.size
+            if self._waiting >= _BUFFER_ROWS:
+                self._count_waiting()
+
+    def add(self, table: Table) -> None:
+        """Add the rows of another table."""
+        if self._grid is not None:
+            self._grid.add(table)
+        elif isinstance(table, ScoreTable):
+            self._parts.append(table)
+            self._fold(least=max(self._parts[0].distinct, _BUFFER_ROWS // 4))
+        else:
+            self.become_grid()
+            self.add(table)
+
+    def become_grid(self) -> None:
+        """Go over to the grid now, because another part of the same rows has passed the limit."""
+        self._count_waiting()
+        if self._grid is None:
+            self._grid = GridAccumulator()
+            for part in self._parts:
+                self._grid.add(part)
+            self._parts = []
+
+    def table(self) -> Table:
+        """Return the table of everything added so far."""
+        self._count_waiting()
+        self._fold(least=0)
+        if self._grid is not None:
+            return self._grid.table()
+        return merge_all(self._parts)
+
+    def _count_waiting(self) -> None:
+        if self._waiting:
+            score, label = np.concatenate(self._score), np.concatenate(self._label)
+            self._score, self._label, self._waiting = [], [], 0
+            self.add(ScoreTable.from_rows(score, label))
+
+    def _fold(self, least: int) -> None:
+        """Merge the parts once those after the first hold more than `least` scores, and look at the limit."""
+        if sum(part.distinct for part in self._parts[1:]) > least:
+            self._parts = [merge_all(self._parts)]
+        if self._limit is None or not self._parts or self._parts[0].distinct <= self._limit:
+            return
+        if self._parts[0].weighted:
+            msg = (
+                f"importance weights need the exact table, and there are over {self._limit:,} distinct scores"
+            )
+            raise InputProblem(msg, "pass --exact to allow the memory it takes")
+        self.become_grid()

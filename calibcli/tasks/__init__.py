@@ -1,0 +1,1 @@
+"""The stories of the tool, usable from a notebook."""

@@ -1,0 +1,1 @@
+"""Table and tolerance to a verdict with its evidence."""

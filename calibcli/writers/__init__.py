@@ -1,0 +1,1 @@
+"""Record batches to files, other columns kept."""

@@ -1,0 +1,177 @@
+"""
+Make the sample data: predictions of really trained models, with what is wrong with them left in.
+
+    .venv/bin/python sample_data/make.py [DIRECTORY]
+
+writes every file described in `sample_data/README.md`, beside this script unless told otherwise. Seeds are
+fixed and everything runs on one thread, so that two runs on one machine give the same bytes.
+"""
+
+import csv
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sklearn.base import ClassifierMixin
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from threadpoolctl import threadpool_limits
+
+Column = npt.NDArray[np.generic]
+Frame = dict[str, Column]
+
+SEED = 0
+FOLDS = 10
+CHURN_TRAINING_ROWS = 10_000
+CHURN_ROWS = 100_000
+PARQUET_ROW_GROUP = 10_000
+
+REGIONS = ("east", "north", "south", "west")
+REGION_SHARE = (0.35, 0.15, 0.30, 0.20)
+REGION_LOGIT = (-0.35, 0.55, -0.05, 0.25)  # known to the world, unknown to the model
+
+# A customer enters the sample with a chance that depends on months of tenure: the newer, the likelier.
+TENURE_EDGES = (6, 18, 36)
+SAMPLING_CHANCE = (0.9, 0.6, 0.4, 0.25)
+
+
+@dataclass(frozen=True, slots=True)
+class Customers:
+    """Simulated customers: what the model sees, and the columns that go beside its score."""
+
+    features: npt.NDArray[np.float64]
+    label: npt.NDArray[np.int8]
+    region: npt.NDArray[np.str_]
+    weight: npt.NDArray[np.float64]
+
+
+def out_of_fold(
+    model: ClassifierMixin, features: npt.NDArray[np.float64], label: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Predicted probabilities, shape (rows, classes), each row scored by a model that did not see it."""
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
+    return np.asarray(cross_val_predict(model, features, label, cv=folds, method="predict_proba"))
+
+
+def halves(rows: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Row numbers of the calibration and of the evaluation half, drawn blindly, each in ascending order."""
+    shuffled = np.random.default_rng(SEED).permutation(rows)
+    return np.sort(shuffled[: rows // 2]), np.sort(shuffled[rows // 2 :])
+
+
+def breast_cancer() -> Frame:
+    """Gaussian naive Bayes on 30 correlated measurements; label 1 is malignant."""
+    measurements, benign = load_breast_cancer(return_X_y=True)
+    malignant = 1 - benign
+    score = out_of_fold(GaussianNB(), measurements, malignant)[:, 1]
+    return {"id": np.arange(malignant.size), "score": score, "label": malignant}
+
+
+def digits(model: ClassifierMixin) -> Frame:
+    """Ten-class probabilities of one model for handwritten digits of 8 by 8 pixels."""
+    pixels, digit = load_digits(return_X_y=True)
+    probability = out_of_fold(model, pixels, digit)
+    columns = {f"p_{k}": probability[:, k] for k in range(probability.shape[1])}
+    return {"id": np.arange(digit.size), **columns, "label": digit}
+
+
+def sampled_customers(generator: np.random.Generator, rows: int) -> Customers:
+    """Independent customers, kept by the sampling chance of their tenure until there are enough."""
+    drawn = 4 * rows  # the smallest chance is 0.25, so this always leaves enough
+    region = generator.choice(len(REGIONS), drawn, p=REGION_SHARE)
+    tenure = np.minimum(generator.exponential(24.0, drawn), 120.0)
+    charge = generator.lognormal(3.4 + 0.08 * region, 0.45)
+    calls = generator.poisson(0.6 + 1.2 * (tenure < TENURE_EDGES[0]))
+    trend = generator.normal(0.0, 1.0, drawn)
+    late = generator.poisson(0.5, drawn)
+    noise = generator.normal(0.0, 1.0, (drawn, 6))
+    logit = (
+        -2.45
+        + np.asarray(REGION_LOGIT)[region]
+        + 0.9 * np.exp(-tenure / 12.0)
+        + 0.02 * (charge - 33.0)
+        + 0.6 * np.sqrt(calls)
+        - 0.9 * np.tanh(trend)
+        + 0.3 * late * (trend < 0.0)
+    )
+    label = generator.random(drawn) < 1.0 / (1.0 + np.exp(-logit))
+    chance = np.asarray(SAMPLING_CHANCE)[np.searchsorted(TENURE_EDGES, tenure, side="right")]
+    kept = np.flatnonzero(generator.random(drawn) < chance)[:rows]
+    features = np.column_stack([tenure, charge, calls, trend, late, noise])
+    return Customers(
+        features[kept], label[kept].astype(np.int8), np.asarray(REGIONS)[region[kept]], 1.0 / chance[kept]
+    )
+
+
+def churn() -> Frame:
+    """Boosted trees without brakes, trained on customers of their own and never told the region."""
+    training_stream, scored_stream = np.random.SeedSequence(SEED).spawn(2)
+    training = sampled_customers(np.random.default_rng(training_stream), CHURN_TRAINING_ROWS)
+    scored = sampled_customers(np.random.default_rng(scored_stream), CHURN_ROWS)
+    model = HistGradientBoostingClassifier(
+        learning_rate=0.1, max_iter=500, max_leaf_nodes=63, early_stopping=False, random_state=SEED
+    )
+    model.fit(training.features, training.label)
+    return {
+        "id": np.arange(CHURN_ROWS, dtype=np.int32),
+        "score": model.predict_proba(scored.features)[:, 1],
+        "label": scored.label,
+        "group": scored.region,
+        "weight": scored.weight,
+    }
+
+
+def write_csv(frame: Frame, path: Path) -> None:
+    """Floats in their shortest form that reads back to the same bits, lines ended by a newline."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(frame)
+        writer.writerows(zip(*(column.tolist() for column in frame.values()), strict=True))
+
+
+def write_parquet(frame: Frame, path: Path) -> None:
+    """Several row groups, fixed options, nothing that depends on the day."""
+    columns = {
+        name: pa.array(column.tolist() if column.dtype.kind == "U" else column)
+        for name, column in frame.items()
+    }
+    pq.write_table(
+        pa.table(columns),
+        path,
+        row_group_size=PARQUET_ROW_GROUP,
+        compression="zstd",
+        compression_level=9,
+        use_dictionary=[name for name in ("group", "weight") if name in frame],
+        version="2.6",
+    )
+
+
+def write_halves(frame: Frame, directory: Path, name: str, suffix: str) -> None:
+    """Write the calibration and the evaluation half of one data set."""
+    write = write_csv if suffix == "csv" else write_parquet
+    calibration, evaluation = halves(frame["label"].size)
+    for part, rows in (("calibration", calibration), ("evaluation", evaluation)):
+        path = directory / f"{name}_{part}.{suffix}"
+        write({column: values[rows] for column, values in frame.items()}, path)
+        print(f"{path}: {rows.size:,} rows, {path.stat().st_size:,} bytes")
+
+
+def main(directory: Path) -> None:
+    """Make every file."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with threadpool_limits(limits=1):
+        write_halves(breast_cancer(), directory, "breast_cancer", "csv")
+        write_halves(digits(GaussianNB()), directory, "digits_naive_bayes", "parquet")
+        forest = RandomForestClassifier(n_estimators=100, n_jobs=1, random_state=SEED)
+        write_halves(digits(forest), directory, "digits_forest", "csv")
+        write_halves(churn(), directory, "churn", "parquet")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)
