@@ -7,6 +7,7 @@ knows its own path and turns whatever does not fit into a `DocumentProblem`.
 
 import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -68,7 +69,7 @@ class Node:
     def items(self) -> tuple["Node", ...]:
         """Return the elements of an array."""
         if not isinstance(self.value, list):
-            raise self._not("an array")
+            self._refuse("an array")
         return tuple(Node(value, f"{self.path}[{i}]") for i, value in enumerate(self.value))
 
     def number(self, lower: float = -math.inf, upper: float = math.inf) -> float:
@@ -76,9 +77,9 @@ class Node:
         value = self.value
         expected = _interval_words(lower, upper)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self._not(expected)
+            self._refuse(expected)
         if not lower <= value <= upper or not _is_finite(value):
-            raise self._not(expected)
+            self._refuse(expected)
         return float(value)
 
     def numbers(self, lower: float = -math.inf, upper: float = math.inf) -> list[float]:
@@ -93,7 +94,7 @@ class Node:
         """Return a whole number between two limits; 3.0 is not whole enough, since we never write it."""
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise self._not(f"a whole number between {least} and {most}")
+            self._refuse(f"a whole number between {least} and {most}")
         return value
 
     def wholes(self, least: int = 0) -> list[int]:
@@ -103,15 +104,15 @@ class Node:
     def truth(self) -> bool:
         """Return true or false."""
         if not isinstance(self.value, bool):
-            raise self._not("true or false")
+            self._refuse("true or false")
         return self.value
 
     def text(self) -> str:
         """Return a string that can be printed."""
         if not isinstance(self.value, str):
-            raise self._not("a string")
+            self._refuse("a string")
         if any("\ud800" <= letter <= "\udfff" for letter in self.value):
-            raise self._not("text without half surrogates")
+            self._refuse("text without half surrogates")
         return self.value
 
     def texts(self) -> tuple[str, ...]:
@@ -121,22 +122,31 @@ class Node:
     def choice(self, names: type[Name]) -> Name:
         """Return a member of a closed vocabulary."""
         if not isinstance(self.value, str) or self.value not in list(names):
-            raise self._not(f"one of {', '.join(names)}")
+            self._refuse(f"one of {', '.join(names)}")
         return names(self.value)
 
     def expect(self, value: object) -> None:
         """Refuse anything but this value, which other parts of the document imply."""
-        if self.value != value or isinstance(self.value, bool) != isinstance(value, bool):
+        if isinstance(value, dict):
+            self.only(*value)
+            for key, member in value.items():
+                self.child(key).expect(member)
+        elif isinstance(value, list):
+            same_length(self, len(value), reason="as the rest of the document has it")
+            for item, member in zip(self.items(), value, strict=True):
+                item.expect(member)
+        elif self.value != value or isinstance(self.value, bool) != isinstance(value, bool):
             msg = f"is {_quoted(self.value)}, but the rest of the document makes it {_quoted(value)}"
             raise self.problem(msg, "write the document again with `calibcli fit`")
 
     def _members(self) -> dict[str, object]:
         if not isinstance(self.value, dict):
-            raise self._not("an object")
+            self._refuse("an object")
         return self.value
 
-    def _not(self, expected: str) -> DocumentProblem:
-        return self.problem(f"is {_quoted(self.value)}, should be {expected}")
+    def _refuse(self, expected: str) -> NoReturn:
+        msg = f"is {_quoted(self.value)}, should be {expected}"
+        raise self.problem(msg)
 
 
 def ascending(nodes: Sequence[Node], *, strictly_from: int = 0) -> None:
@@ -191,8 +201,9 @@ def parse(content: bytes) -> Node:
     except RecursionError:
         msg = "is nested too deeply"
         raise root.problem(msg, "this is not a calibcli document") from None
-    except ValueError as error:
-        raise root.problem(str(error)) from None
+    except ValueError:  # what the reader raises for an integer of thousands of digits
+        msg = "holds a number with too many digits"
+        raise root.problem(msg, "this is not a calibcli document") from None
     return Node(value)
 
 
@@ -210,16 +221,16 @@ def _not_json(error: json.JSONDecodeError, text: str) -> DocumentProblem:
 
 def _no_constant(name: str) -> NoReturn:
     msg = f"holds {name}, which JSON does not have"
-    raise ValueError(msg)
+    raise Node(None).problem(msg)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse an object that names a key twice: readers would disagree about its value."""
     members = dict(pairs)
     if len(members) < len(pairs):
-        keys = [key for key, _ in pairs]
-        msg = f"repeats the key {_quoted(next(key for key in keys if keys.count(key) > 1))}"
-        raise ValueError(msg)
+        key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        msg = f"repeats the key {_quoted(key)}"
+        raise Node(None).problem(msg)
     return members
 
 

@@ -48,6 +48,13 @@ class Binning(StrEnum):
     ATOMS = "atoms"
 
 
+class FitLoss(StrEnum):
+    """What a parametric fit minimises, as `fit --loss` takes it."""
+
+    LOG = "log"
+    BRIER = "brier"
+
+
 class Split(StrEnum):
     """Which rows the three steps of scaling-binning see."""
 
@@ -98,6 +105,13 @@ class VerdictName(StrEnum):
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
+
+
+class Target(StrEnum):
+    """What an interval speaks about, and in what sense it holds."""
+
+    POPULATION = "population"
+    FIXED_DESIGN = "fixed-design"
 
 
 class ReportFormat(StrEnum):
@@ -157,6 +171,8 @@ class Purpose(IntEnum):
 
 
 DEFAULT_BINS = 15
+DEFAULT_FIT_BINS = 10
+DEFAULT_LEAST_ROWS = 100
 DEFAULT_CONFIDENCE = 0.95
 DEFAULT_MEMORY = "256MiB"
 DEFAULT_SEED = 0

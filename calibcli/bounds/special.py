@@ -32,13 +32,13 @@ def incomplete_beta(a: Floats, b: Floats, x: Floats) -> tuple[Floats, Floats]:
         x: Shape (n,), in (0, 1).
 
     References:
-        DLMF 8.17.22, evaluated by Lentz's method on the side where it converges fast.
+        DLMF 8.17.22, evaluated on the side where it converges fast.
     """
     swap = x > (a + 1.0) / (a + b + 2.0)
     p, q = np.where(swap, b, a), np.where(swap, a, b)
     t = np.where(swap, 1.0 - x, x)
     log_front = p * np.log(t) + q * np.log1p(-t) - _log_beta(p, q) - np.log(p)
-    part = np.exp(log_front) / _lentz(p, q, t)
+    part = np.exp(log_front) / _fraction(p, q, t)
     return np.where(swap, 1.0 - part, part), np.where(swap, part, 1.0 - part)
 
 
@@ -68,7 +68,7 @@ def beta_quantile(probability: float, a: Floats, b: Floats) -> Floats:
         low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
         with np.errstate(all="ignore"):
             step = x - excess / np.exp(_log_density(a, b, x))
-        inside = (step > low) & (step < high) & np.isfinite(step)
+        inside = (step >= low) & (step <= high)
         moved = np.where(excess == 0, x, np.where(inside, step, 0.5 * (low + high)))
         if np.all(np.abs(moved - x) <= 1e-13 * x):
             return moved
@@ -91,7 +91,7 @@ def _log_beta(a: Floats, b: Floats) -> Floats:
     total = a + b
     shift = _stirling(a) + _stirling(b) - _stirling(total)
     ratio = (a - 0.5) * np.log1p(-b / total) + b * np.log1p(-a / total)
-    return ratio - 0.5 * np.log(b) + 0.5 * np.log(2.0 * np.pi) + shift
+    return np.asarray(ratio - 0.5 * np.log(b) + 0.5 * np.log(2.0 * np.pi) + shift)
 
 
 def _stirling(a: Floats) -> Floats:
@@ -107,29 +107,17 @@ def _stirling(a: Floats) -> Floats:
     series = np.zeros_like(a)
     for term in reversed(terms):
         series = series * z + term
-    return total + series / a
+    return np.asarray(total + series / a)
 
 
-def _lentz(p: Floats, q: Floats, t: Floats) -> Floats:
-    """Return the denominator of the incomplete beta function's continued fraction (Lentz's method)."""
-    tiny = 1e-300
+def _fraction(p: Floats, q: Floats, t: Floats) -> Floats:
+    """Return the denominator of the incomplete beta function's continued fraction, from the tail inwards."""
+    depth = 20 + int(2.0 * np.sqrt(float(np.max(p + q))))
+    m = np.arange(1, depth + 1)[:, None]
+    even = m * (q - m) * t / ((p + 2 * m - 1) * (p + 2 * m))
+    m = m - 1
+    odd = -(p + m) * (p + q + m) * t / ((p + 2 * m) * (p + 2 * m + 1))
     value = np.ones_like(t)
-    c = np.ones_like(t)
-    d = np.zeros_like(t)
-    for m in range(5_000):
-        for term in (_odd(p, q, t, m), _even(p, q, t, m + 1)):
-            d = 1.0 / np.where(np.abs(1.0 + term * d) < tiny, tiny, 1.0 + term * d)
-            c = 1.0 + term / c
-            c = np.where(np.abs(c) < tiny, tiny, c)
-            value = value * c * d
-        if np.all(np.abs(c * d - 1.0) <= 3e-16):
-            break
+    for level in range(depth - 1, -1, -1):
+        value = 1.0 + odd[level] / (1.0 + even[level] / value)
     return value
-
-
-def _odd(p: Floats, q: Floats, t: Floats, m: int) -> Floats:
-    return -(p + m) * (p + q + m) * t / ((p + 2 * m) * (p + 2 * m + 1))
-
-
-def _even(p: Floats, q: Floats, t: Floats, m: int) -> Floats:
-    return m * (q - m) * t / ((p + 2 * m - 1) * (p + 2 * m))

@@ -77,7 +77,9 @@ class BinnedTable:
 
         residual: Weighted sum of label - score (S_k).
 
-        residual_sq: Weighted sum of (label - score)^2 (Q_k).
+        residual_sq: Sum of squared weight times (label - score)^2 (Q_k where every row counts once).
+
+        weight_sq: Sum of squared weights.
 
         variance: Weighted sum of score (1 - score).
     """
@@ -93,6 +95,7 @@ class BinnedTable:
     score_sum: Floats
     residual: Floats
     residual_sq: Floats
+    weight_sq: Floats
     variance: Floats
 
     @property
@@ -138,9 +141,14 @@ def equal_mass_edges(table: Table, count: int) -> Floats:
         last = np.searchsorted(np.cumsum(table.rows), k * each + np.minimum(k, rest), side="left")
     last = np.unique(last[last < table.distinct - 1])
     left, right = table.upper[last], table.upper[last + 1]
-    middle = left + (right - left) / 2 if table.kind == "exact" else left
-    cuts = np.where(middle >= right, left, middle)
+    cuts = cut_between(left, right) if table.kind == "exact" else left
     return np.concatenate(([0.0], cuts, [1.0]))
+
+
+def cut_between(left: Floats, right: Floats) -> Floats:
+    """Return the midpoints of neighbouring scores; where one rounds onto the right score, the left score."""
+    middle = left + (right - left) / 2
+    return np.where(middle >= right, left, middle)
 
 
 def bins_of(binning: Binning, count: int, *, table: Table) -> Bins:
@@ -194,7 +202,10 @@ def binned(table: Table, bins: Bins) -> BinnedTable:
         positive=segment_sums(positive, starts),
         score_sum=segment_sums(score_sum, starts),
         residual=segment_sums(positive * (1.0 - ones) - negative * zeros, starts),
-        residual_sq=segment_sums(positive * (1.0 - ones) ** 2 + negative * zeros**2, starts),
+        residual_sq=segment_sums(
+            table.positive_sq * (1.0 - ones) ** 2 + (table.weight_sq - table.positive_sq) * zeros**2, starts
+        ),
+        weight_sq=segment_sums(table.weight_sq, starts),
         variance=segment_sums(table.weight * score * (1.0 - score), starts),
     )
 

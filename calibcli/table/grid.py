@@ -113,6 +113,11 @@ class GridTable:
         return self.weight
 
     @property
+    def positive_sq(self) -> Floats:
+        """Sum of squared weights of rows with label 1 in each cell: their number."""
+        return self.positive
+
+    @property
     def upper(self) -> Floats:
         """Upper edge of each cell, which decides its bin."""
         return cells.upper_edge(self.code)

@@ -53,7 +53,8 @@ class CosineSeries:
         intervals = 1 << int(np.ceil(np.log2(oversampling * kept)))
         spectrum = np.zeros((*self.coefficients.shape[:-1], intervals + 1))
         spectrum[..., :kept] = self.coefficients[..., :kept] * damping
-        return np.fft.irfft(spectrum, 2 * intervals, axis=-1)[..., : intervals + 1] * (2 * intervals)
+        values = np.fft.irfft(spectrum, 2 * intervals, axis=-1)[..., : intervals + 1]
+        return np.asarray(values * (2 * intervals))
 
     def l1_norm(self, bandwidth: float) -> Floats:
         """Return the integral of |density smoothed at the bandwidth|, shape (...,)."""
@@ -68,7 +69,7 @@ def l1_of_polyline(values: Floats) -> Floats:
     crossing = values[..., :-1] * values[..., 1:] < 0
     total = np.where(crossing, left + right, 1.0)
     area = np.where(crossing, 0.5 * (left**2 + right**2) / total, area)
-    return area.mean(axis=-1)
+    return np.asarray(area.mean(axis=-1))
 
 
 def cosine_series(score: Floats, mass: Floats) -> CosineSeries:
@@ -86,8 +87,11 @@ def cosine_series(score: Floats, mass: Floats) -> CosineSeries:
     cell = np.minimum((score * MESH).astype(np.int64), MESH - 1)
     offset = score - (cell + 0.5) / MESH
     rows = mass.reshape(-1, score.size)
-    gathered = np.stack([np.bincount(cell, weights=row, minlength=MESH) for row in rows])
-    moments = np.stack([np.bincount(cell, weights=row * offset, minlength=MESH) for row in rows])
+    gathered = np.zeros((rows.shape[0], MESH))
+    moments = np.zeros_like(gathered)
+    for index, row in enumerate(rows):
+        gathered[index] = np.bincount(cell, weights=row, minlength=MESH)
+        moments[index] = np.bincount(cell, weights=row * offset, minlength=MESH)
     series = cosine_series_of_cells(gathered, moments)
     return CosineSeries(series.coefficients.reshape(*mass.shape[:-1], -1))
 

@@ -201,6 +201,11 @@ class ScoreTable:
         return self.rows.astype(np.float64) if self.weights is None else self.weights.weight_sq
 
     @property
+    def positive_sq(self) -> Floats:
+        """Sum of squared weights of rows with label 1 at each score."""
+        return self.positive_rows.astype(np.float64) if self.weights is None else self.weights.positive_sq
+
+    @property
     def upper(self) -> Floats:
         """What decides the bin of a score: the score."""
         return self.score

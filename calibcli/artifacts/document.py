@@ -1,0 +1,147 @@
+"""The artifact: a fitted recalibrator with the record of its fit, and the JSON object it travels as."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+from calibcli.artifacts.fit_record import FitRecord
+from calibcli.documents import Node
+from calibcli.names import RecalibratorName, Scale
+from calibcli.recalibrators import recalibrator_from_dict
+from calibcli.recalibrators.interface import Recalibrator
+from calibcli.version import __version__
+
+SCHEMA = "calibcli.artifact/1"
+_KEYS = (
+    "schema",
+    "calibcli",
+    "method",
+    "parameters",
+    "input",
+    "fit",
+    "bins",
+    "guarantee",
+    "increasing",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """
+    What `fit` writes and `apply`, `measure` and `verify` read.
+
+    Args:
+        recalibrator: The fitted map.
+
+        fit: How it came about.
+
+        scale: What the score column held.
+
+        positive: The label value that counted as 1, or None where labels were 0/1 as they are.
+
+        classes: Names of the classes, or None for one binary score.
+
+        calibcli: The version that fitted it.
+    """
+
+    recalibrator: Recalibrator
+    fit: FitRecord
+    scale: Scale = Scale.PROB
+    positive: str | None = None
+    classes: tuple[str, ...] | None = None
+    calibcli: str = __version__
+
+    @classmethod
+    def from_dict(cls, root: Node) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If no fit can have written this, with the place.
+        """
+        check_schema(root)
+        root.only(*_KEYS)
+        method = root.child("method").choice(RecalibratorName)
+        recalibrator = recalibrator_from_dict(method, root.child("parameters"))
+        columns = root.child("input")
+        columns.only("scale", "classes", "positive")
+        positive, classes = columns.optional("positive"), columns.optional("classes")
+        artifact = cls(
+            recalibrator=recalibrator,
+            fit=FitRecord.from_dict(root.child("fit")),
+            scale=columns.child("scale").choice(Scale),
+            positive=None if positive is None else positive.text(),
+            classes=None if classes is None else classes.texts(),
+            calibcli=root.child("calibcli").text(),
+        )
+        # These repeat for the reader what the parameters say: they must not say anything else.
+        implied = artifact.to_dict()
+        root.child("increasing").expect(implied["increasing"])
+        root.child("bins").expect(implied["bins"])
+        _check_guarantee(root.child("guarantee"), recalibrator.guarantee)
+        return artifact
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        bins = self.recalibrator.bins
+        return {
+            "schema": SCHEMA,
+            "calibcli": self.calibcli,
+            "method": self.recalibrator.name.value,
+            "parameters": self.recalibrator.to_dict(),
+            "input": {
+                "scale": self.scale.value,
+                "classes": None if self.classes is None else list(self.classes),
+                "positive": self.positive,
+            },
+            "fit": self.fit.to_dict(),
+            "bins": None if bins is None else [one.to_dict() for one in bins],
+            "guarantee": self.recalibrator.guarantee,
+            "increasing": self.recalibrator.increasing,
+        }
+
+
+def check_schema(root: Node) -> None:
+    """
+    Refuse any document that is not an artifact of this version, and say what it is.
+
+    Raises:
+        DocumentProblem: With the reason.
+    """
+    members = root.members()
+    if "schema" not in members:
+        msg = "is not a calibcli document: it has no 'schema'"
+        raise root.problem(msg, "an artifact is what `calibcli fit` writes")
+    node = members["schema"]
+    schema = node.text()
+    if schema == SCHEMA:
+        return
+    family, _, version = schema.partition("/")
+    own, _, _ = SCHEMA.partition("/")
+    if family == own and version.isdecimal():
+        msg = f"is {schema!r}, and calibcli {__version__} reads {SCHEMA!r}"
+        raise node.problem(msg, "it was written by a newer calibcli: upgrade with `pip install -U calibcli`")
+    msg = f"is {schema[:60]!r}, should be {SCHEMA!r}: this is not an artifact"
+    raise node.problem(msg, "an artifact is what `calibcli fit` writes")
+
+
+def _check_guarantee(node: Node, implied: dict[str, object] | None) -> None:
+    """Refuse numbers that the parameters do not imply; statements may be worded as another version did."""
+    if implied is None:
+        node.expect(None)
+        return
+    node.only(*implied)
+    for key, expected in implied.items():
+        if isinstance(expected, dict):
+            _check_bound(node.child(key), expected)
+        else:
+            node.child(key).expect(expected)
+
+
+def _check_bound(node: Node, expected: dict[str, Any]) -> None:
+    node.only(*expected)
+    node.child("target").expect(expected["target"])
+    node.child("statement").text()
+    value = node.child("value")
+    if not math.isclose(value.number(0.0), expected["value"], rel_tol=1e-12):
+        value.expect(expected["value"])

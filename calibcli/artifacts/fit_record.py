@@ -1,0 +1,161 @@
+"""The record of a fit that travels with its recalibrator."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.documents import Node
+from calibcli.recalibrators.interface import Recalibrator
+from calibcli.table.digest import digest
+from calibcli.table.grid import Table
+
+_KEYS = (
+    "rows",
+    "positive",
+    "table_digest",
+    "table",
+    "options",
+    "loss_before",
+    "loss_after",
+    "mean_variance",
+    "notes",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FitRecord:
+    """
+    How a recalibrator came about.
+
+    Args:
+        rows: Fit rows.
+
+        positive: Fit rows with label 1.
+
+        table_digest: Fingerprint of the fit table, so that a gate can tell when it is asked to judge a fit
+            by its own rows.
+
+        table: "exact" or "grid".
+
+        options: What the method was asked for.
+
+        loss_before: Mean log loss (or squared error, where that is what the fit minimised) of the raw
+            scores; infinite where a certain score was wrong.
+
+        loss_after: The same of the recalibrated scores.
+
+        mean_variance: Weighted mean of g (1 - g) over the fit rows, g being the recalibrated score.
+
+        notes: Sentences that the user of the artifact should read.
+    """
+
+    rows: int
+    positive: int
+    table_digest: str
+    table: str
+    options: Mapping[str, object]
+    loss_before: float
+    loss_after: float
+    mean_variance: float
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        recalibrator: Recalibrator,
+        table: Table,
+        *,
+        options: Mapping[str, object],
+        losses: tuple[float, float],
+        notes: tuple[str, ...] = (),
+    ) -> Self:
+        """
+        Record a fit.
+
+        Args:
+            recalibrator: What was fitted.
+
+            table: The fit rows.
+
+            options: What the method was asked for, plain values.
+
+            losses: Before and after.
+
+            notes: Sentences beyond those of the recalibrator, which come first.
+        """
+        g = recalibrator.predict(table.score)
+        weight = table.weight
+        return cls(
+            rows=table.total_rows,
+            positive=table.total_positive_rows,
+            table_digest=digest(table),
+            table=table.kind,
+            options=dict(options),
+            loss_before=float(losses[0]),
+            loss_after=float(losses[1]),
+            mean_variance=float(np.sum(weight * g * (1.0 - g)) / np.sum(weight)),
+            notes=(*recalibrator.notes, *notes),
+        )
+
+    @classmethod
+    def from_dict(cls, node: Node) -> Self:
+        """Restore what `to_dict` returned."""
+        node.only(*_KEYS)
+        rows = node.child("rows").whole(1)
+        kind = node.child("table")
+        if kind.text() not in {"exact", "grid"}:
+            msg = f"is {kind.text()!r}, should be 'exact' or 'grid'"
+            raise kind.problem(msg)
+        return cls(
+            rows=rows,
+            positive=node.child("positive").whole(0, rows),
+            table_digest=_digest_text(node.child("table_digest")),
+            table=kind.text(),
+            options={key: _scalar(member) for key, member in node.child("options").members().items()},
+            loss_before=node.child("loss_before").number_or_infinity(),
+            loss_after=node.child("loss_after").number_or_infinity(),
+            mean_variance=node.child("mean_variance").number(0.0, 0.25),
+            notes=node.child("notes").texts(),
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        return {
+            "rows": self.rows,
+            "positive": self.positive,
+            "table_digest": self.table_digest,
+            "table": self.table,
+            "options": dict(self.options),
+            "loss_before": _finite_or_text(self.loss_before),
+            "loss_after": _finite_or_text(self.loss_after),
+            "mean_variance": self.mean_variance,
+            "notes": list(self.notes),
+        }
+
+
+def _digest_text(node: Node) -> str:
+    kind, _, hexadecimal = node.text().partition(":")
+    if kind != "sha256" or len(hexadecimal) != 64 or set(hexadecimal) - set("0123456789abcdef"):
+        msg = "should be 'sha256:' and 64 hexadecimal digits"
+        raise node.problem(msg)
+    return node.text()
+
+
+def _scalar(node: Node) -> object:
+    """Return an option: true, false, null, a number or a string."""
+    match node.value:
+        case None | bool():
+            return node.value
+        case int():
+            return node.whole(-(2**63))
+        case float():
+            return node.number()
+        case _:
+            return node.text()
+
+
+def _finite_or_text(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)

@@ -1,0 +1,209 @@
+"""
+Bounds on a sum of absolute gaps by betting against them (e-values).
+
+With residuals r_i in [-1, 1] in fixed groups, the claim "sum_k |sum_{i in k} r_i| / n >= eps in expectation"
+is bet against with prod_k min_s prod_{i in k} (1 - lambda (s r_i - eps)): under the claim the product with
+the true signs is a supermartingale and this is below it, so it exceeds 1/delta with probability at
+most delta (Ville). The claim "<= eps" is bet against with the average over signs of
+prod (1 + lambda (s r_i - eps)). Several lambdas are mixed with fixed weights.
+
+References:
+    Waudby-Smith & Ramdas (2024), JRSS-B 86, "Estimating means of bounded random variables by betting".
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.bounds.special import Floats
+
+# Tables with more cells than this are summed through the moments of their residuals.
+_DIRECT_CELLS = 20_000
+_MOST_MOMENTS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """
+    A mixture of bets, chosen without looking at the labels that will be judged.
+
+    Args:
+        sizes: The lambdas, each in (0, 1).
+
+        shares: Their weights, summing to 1.
+    """
+
+    sizes: tuple[float, ...]
+    shares: tuple[float, ...]
+
+
+def stakes_for_one_look(rows: float, variance: float, *, delta: float) -> Stakes:
+    """
+    Return bets that are sharp at one planned number of rows.
+
+    Args:
+        rows: Number of rows that will be judged.
+
+        variance: What the mean of f (1 - f) is expected to be; from scores or from training counts.
+
+        delta: Error probability.
+    """
+    budget = 2.0 * math.log(1.0 / delta) / rows
+    v0 = min(max(variance, 1e-12), 0.25)
+    sizes = tuple(min(0.9, math.sqrt(budget / v)) for v in (v0, min(0.25, 4.0 * v0), v0 / 4.0))
+    return Stakes(sizes, (0.8, 0.1, 0.1))
+
+
+def stakes_for_any_time(*, delta: float, variance: float = 0.25) -> Stakes:
+    """
+    Return bets that stay valid whenever and however often one looks; sharp from 250 to 65 million rows.
+
+    Args:
+        delta: Error probability.
+
+        variance: As for one look; 1/4 where nothing but the rows to be judged is known.
+    """
+    budget = 2.0 * math.log(1.0 / delta)
+    sizes = tuple(min(0.6, math.sqrt(budget / (250.0 * 4**j * max(variance, 1e-12)))) for j in range(10))
+    return Stakes(sizes, (0.1,) * 10)
+
+
+class GroupedResiduals:
+    """
+    Residuals label - score in groups, ready for the products that bets need.
+
+    Args:
+        score: Score of each cell, shape (n_cells,).
+
+        positive: Number of rows with label 1 in each cell.
+
+        negative: Number of rows with label 0 in each cell.
+
+        starts: Where each group begins, shape (n_groups + 1,), ending with n_cells.
+    """
+
+    def __init__(
+        self, score: Floats, *, positive: Floats, negative: Floats, starts: npt.NDArray[np.intp]
+    ) -> None:
+        self.rows = float(positive.sum() + negative.sum())
+        self._score, self._positive, self._negative = score, positive, negative
+        self._starts = starts[:-1][starts[1:] > starts[:-1]]
+        self._powers = [positive, negative]
+        self._moments: list[Floats] = []
+
+    def log_product(self, slope: float) -> Floats:
+        """Return sum of log(1 + slope r_i) in each group that is not empty; |slope| < 1."""
+        needed = math.ceil(-40.0 / math.log(abs(slope))) + 1 if slope else 1
+        if self._score.size > _DIRECT_CELLS and needed <= _MOST_MOMENTS:
+            return self._from_moments(slope, needed)
+        terms = self._positive * np.log1p(slope * (1.0 - self._score))
+        terms += self._negative * np.log1p(-slope * self._score)
+        return np.add.reduceat(terms, self._starts)
+
+    def _from_moments(self, slope: float, needed: int) -> Floats:
+        """Sum the series log(1 + slope r) = sum_j -(-slope r)^j / j, whose rest is below e^-40 a row."""
+        while len(self._moments) < needed:
+            # Weight times r^j of the rows with label 1 and of those with label 0, from the powers before.
+            self._powers[0] = self._powers[0] * (1.0 - self._score)
+            self._powers[1] = self._powers[1] * -self._score
+            self._moments.append(np.add.reduceat(self._powers[0] + self._powers[1], self._starts))
+        total = np.zeros(self._starts.size)
+        for j in range(needed, 0, -1):
+            total -= (-slope) ** j / j * self._moments[j - 1]
+        return total
+
+    def log_evidence_below(self, eps: float, stakes: Stakes) -> float:
+        """Return the log of the e-value against "the error is at least eps"; grows with eps."""
+        terms = []
+        for size, share in zip(stakes.sizes, stakes.shares, strict=True):
+            # 1 - l (s r - eps) = (1 + l eps) (1 - a s r) with a = l / (1 + l eps).
+            a = size / (1.0 + size * eps)
+            least = np.minimum(self.log_product(-a), self.log_product(a)).sum()
+            terms.append(math.log(share) + self.rows * math.log1p(size * eps) + float(least))
+        return _log_sum(terms)
+
+    def log_evidence_above(self, eps: float, stakes: Stakes) -> float:
+        """Return the log of the e-value against "the error is at most eps"; falls with eps."""
+        terms = []
+        for size, share in zip(stakes.sizes, stakes.shares, strict=True):
+            bet = min(size, 0.95 / (1.0 + eps))
+            b = bet / (1.0 - bet * eps)
+            average = np.logaddexp(self.log_product(b), self.log_product(-b)) - math.log(2.0)
+            terms.append(math.log(share) + self.rows * math.log1p(-bet * eps) + float(average.sum()))
+        return _log_sum(terms)
+
+    def upper_bound(self, stakes: Stakes, *, delta: float) -> float:
+        """Return the least eps at which "at least eps" is refuted at level delta; 1 if none is."""
+        level = math.log(1.0 / delta)
+        return _crossing(lambda eps: self.log_evidence_below(eps, stakes) - level, 0.0, 1.0)[1]
+
+    def lower_bound(self, stakes: Stakes, *, delta: float) -> float:
+        """Return the largest eps at which "at most eps" is refuted at level delta; 0 if none is."""
+        level = math.log(1.0 / delta)
+        return _crossing(lambda eps: level - self.log_evidence_above(eps, stakes), 0.0, 1.0)[0]
+
+    def mean_upper_bound(self, stakes: Stakes, *, delta: float, sign: int) -> float:
+        """
+        Return the least m at which "sign * mean residual is at least m" is refuted at level delta.
+
+        Args:
+            stakes: The bets; sizes above 0.45 are cut, so that no bet can lose more than it has.
+
+            delta: Error probability.
+
+            sign: 1 bounds the mean from above; -1 bounds minus the mean from above.
+        """
+        level = math.log(1.0 / delta)
+
+        def evidence(m: float) -> float:
+            terms = []
+            for size, share in zip(stakes.sizes, stakes.shares, strict=True):
+                bet = min(size, 0.45)
+                growth = float(self.log_product(-sign * bet / (1.0 + bet * m)).sum())
+                terms.append(math.log(share) + self.rows * math.log1p(bet * m) + growth)
+            return _log_sum(terms) - level
+
+        return _crossing(evidence, -1.0, 1.0)[1]
+
+
+def _log_sum(terms: list[float]) -> float:
+    top = max(terms)
+    if math.isinf(top):
+        return top
+    return top + math.log(sum(math.exp(term - top) for term in terms))
+
+
+def _crossing(rises: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """
+    Enclose the point where an increasing function changes sign, to within 1e-9.
+
+    Args:
+        rises: The function.
+
+        low: Left end; returned twice if the function is not negative there.
+
+        high: Right end; returned twice if the function is not positive there.
+    """
+    at_low, at_high = rises(low), rises(high)
+    if at_low >= 0.0:
+        return low, low
+    if at_high <= 0.0:
+        return high, high
+    turn = 0
+    while high - low > 1e-9:
+        turn += 1
+        middle = 0.5 * (low + high)
+        if turn % 3 and math.isfinite(at_low) and math.isfinite(at_high):
+            # The secant, kept off the ends; every third step halves the bracket.
+            margin = 0.01 * (high - low)
+            secant = low - at_low * (high - low) / (at_high - at_low)
+            middle = min(max(secant, low + margin), high - margin)
+        value = rises(middle)
+        if value < 0.0:
+            low, at_low = middle, value
+        else:
+            high, at_high = middle, value
+    return low, high

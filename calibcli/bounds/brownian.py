@@ -1,0 +1,60 @@
+"""
+The laws of the largest excursion and of the range of a Brownian motion on [0, 1].
+
+They are the limits of the Kolmogorov-Smirnov and Kuiper statistics of calibration. Each has two series: one
+for small arguments, which gives the distribution function, and one for large, which gives the tail. The side
+that is small is always the one computed, so tails keep their digits.
+
+References:
+    Feller (1951), Ann. Math. Statist. 22, for the range; Tygert (2023) for their use with calibration.
+"""
+
+import math
+
+
+def excursion_tail(x: float) -> float:
+    """Return P(max |B| > x)."""
+    return _excursion_far(x) if x >= 1.2 else 1.0 - _excursion_near(x)
+
+
+def excursion_cdf(x: float) -> float:
+    """Return P(max |B| <= x)."""
+    return 1.0 - _excursion_far(x) if x >= 1.2 else _excursion_near(x)
+
+
+def range_tail(r: float) -> float:
+    """Return P(max B - min B > r)."""
+    return _range_far(r) if r >= 2.0 else 1.0 - _range_near(r)
+
+
+def range_cdf(r: float) -> float:
+    """Return P(max B - min B <= r)."""
+    return 1.0 - _range_far(r) if r >= 2.0 else _range_near(r)
+
+
+def normal_tail(z: float) -> float:
+    """Return P(Z > z) of the standard normal law, accurate far out."""
+    return 0.5 * math.erfc(z / math.sqrt(2.0))
+
+
+def _excursion_near(x: float) -> float:
+    if x <= 0.0:
+        return 0.0
+    scale = math.pi**2 / (8.0 * x * x)
+    terms = ((-1) ** k / (2 * k + 1) * math.exp(-((2 * k + 1) ** 2) * scale) for k in range(6))
+    return 4.0 / math.pi * math.fsum(terms)
+
+
+def _excursion_far(x: float) -> float:
+    return 4.0 * math.fsum((-1) ** k * normal_tail((2 * k + 1) * x) for k in range(12))
+
+
+def _range_near(r: float) -> float:
+    if r <= 0.0:
+        return 0.0
+    points = ((2 * j + 1) * math.pi for j in range(8))
+    return 8.0 * math.fsum((1 / r**2 + 1 / a**2) * math.exp(-a * a / (2 * r * r)) for a in points)
+
+
+def _range_far(r: float) -> float:
+    return 8.0 * math.fsum((-1) ** (k - 1) * k * normal_tail(k * r) for k in range(1, 24))

@@ -1,0 +1,92 @@
+"""Exact bounds for a proportion, and what follows from them for sums of unlike Bernoulli labels."""
+
+import math
+from functools import cache
+
+import numpy as np
+
+from calibcli.bounds.special import Floats, beta_quantile
+
+
+def clopper_pearson(positive: Floats, rows: Floats, *, delta_each_side: float) -> tuple[Floats, Floats]:
+    """
+    Return lower and upper Clopper-Pearson bounds, each failing with probability at most `delta_each_side`.
+
+    Args:
+        positive: Number of ones, shape (n,).
+
+        rows: Number of trials, shape (n,); where 0, the bounds are 0 and 1.
+
+        delta_each_side: In (0, 1/2].
+
+    References:
+        Clopper & Pearson (1934), Biometrika 26.
+    """
+    lower, upper = np.zeros_like(rows), np.ones_like(rows)
+    some = positive > 0
+    x, n = positive[some], rows[some]
+    lower[some] = beta_quantile(delta_each_side, x, n - x + 1.0)
+    short = positive < rows
+    x, n = positive[short], rows[short]
+    upper[short] = beta_quantile(1.0 - delta_each_side, x + 1.0, n - x)
+    return lower, upper
+
+
+@cache
+def deviation_of_a_mean(rows: int, delta: float) -> float:
+    """
+    Return d*: a mean of so many labels falls this far below its expectation with probability <= delta.
+
+    The labels may have different probabilities. d* is the largest Clopper-Pearson upper margin,
+    max_x CP_U(x, n; delta) - x / n: by Hoeffding (1956) the sum of unlike labels is no more spread below its
+    mean than the binomial with the same mean.
+
+    Args:
+        rows: Number of labels, at least 1.
+
+        delta: In (0, 1/2].
+
+    References:
+        Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4.
+    """
+    low, high = 0, rows - 1
+    while True:
+        count = min(high - low + 1, 101)
+        x = np.unique(np.linspace(low, high, count).round())
+        margin = beta_quantile(1.0 - delta, x + 1.0, rows - x) - x / rows
+        best = int(margin.argmax())
+        if x.size == high - low + 1:
+            # The statement needs n d* >= 1, which the largest margin always meets (x = 0, delta <= 1/2).
+            return float(margin[best])
+        low, high = int(x[max(best - 1, 0)]), int(x[min(best + 1, x.size - 1)])
+
+
+def hoeffding_deviation(rows: float, delta: float) -> float:
+    """
+    Return sqrt(ln(1/delta) / (2 n)): how far a mean of independent values of range 1 strays, one side.
+
+    Args:
+        rows: Number of values; with importance weights the effective number (sum w)^2 / sum w^2.
+
+        delta: Probability of straying further.
+    """
+    return math.sqrt(math.log(1.0 / delta) / (2.0 * rows))
+
+
+def mean_absolute_deviation(rows: Floats, proportion: Floats) -> Floats:
+    """
+    Return E|X / n - v| for X binomial(n, v), exactly (De Moivre's formula).
+
+    Args:
+        rows: Number of trials n, shape (k,), at least 1.
+
+        proportion: v in [0, 1], shape (k,).
+    """
+    result = np.zeros_like(rows)
+    for index, (n, v) in enumerate(zip(rows.tolist(), proportion.tolist(), strict=True)):
+        if 0.0 < v < 1.0:
+            c = min(math.floor(n * v) + 1, n)
+            log_choose = math.lgamma(n + 1) - math.lgamma(c + 1) - math.lgamma(n - c + 1)
+            log_term = log_choose + c * math.log(v) + (n - c + 1) * math.log1p(-v)
+            result[index] = 2.0 / n * c * math.exp(log_term)
+    return result

@@ -1,0 +1,170 @@
+"""The command tree, and the one gate through which every error leaves."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from calibcli.cli.commands.apply import apply
+from calibcli.cli.commands.fit import fit
+from calibcli.cli.commands.inspect import inspect
+from calibcli.cli.commands.measure import measure
+from calibcli.cli.commands.plot import plot
+from calibcli.cli.commands.schema import schema
+from calibcli.cli.commands.verify import verify
+from calibcli.errors import CalibcliError, OutputProblem
+from calibcli.version import __version__
+
+BUG = 70
+INTERRUPTED = 130
+CLOSED_PIPE = 141
+_ANYWHERE = {"-v", "--verbose", "-q", "--quiet", "--debug"}
+
+app = typer.Typer(
+    name="calibcli",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (fit, apply, measure, verify, plot, inspect, schema):
+    app.command()(command)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"calibcli {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("-V", "--version", is_eager=True, callback=_show_version, help="Show the version."),
+    ] = False,
+) -> None:
+    r"""
+    Can these probabilities be believed, and what to do if not?
+
+    \b
+    EXAMPLES
+      calibcli inspect preds.csv                                    what is in this file
+      calibcli measure preds.csv -s score -y label                  how wrong are the scores
+      calibcli fit cal.csv -s score -y label -o cal.json            learn to repair them
+      calibcli apply cal.json preds.csv -o repaired.csv             repair them
+      calibcli verify eval.csv -s score -y label --artifact cal.json --max-ece 0.02
+      calibcli plot preds.csv -s score -y label -o reliability.png  look at them
+
+    \b
+    EXIT CODES
+      0 done, or the gate passed    1 the gate failed       2 usage
+      3 bad input or artifact       4 gate inconclusive     5 output refused
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    # Small products do not gain from BLAS threads, and waking them costs more than the work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    words = _globals_last(list(sys.argv[1:] if arguments is None else arguments))
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _reader_left()
+    except OSError as error:
+        problem = OutputProblem(
+            f"standard output cannot be written: {(error.strerror or str(error)).lower()}"
+        )
+        return _explain(problem, debug="--debug" in words)
+    return code
+
+
+def _run(words: list[str]) -> int:
+    """Run one command; every error becomes a line and a code."""
+    try:
+        outcome = typer.main.get_command(app).main(args=words, prog_name="calibcli", standalone_mode=False)
+    except CalibcliError as problem:
+        return _explain(problem, debug="--debug" in words)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except typer.Exit as stop:
+        return stop.exit_code
+    except _USAGE as problem:
+        return _explain_usage(problem)
+    except Exception as problem:  # noqa: BLE001 - the last line of defence
+        return _admit(problem, debug="--debug" in words)
+    return outcome if isinstance(outcome, int) else 0
+
+
+# The framework's usage errors share this base under any version of it.
+_USAGE: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+def _globals_last(words: list[str]) -> list[str]:
+    """Let -v, -q, --debug and --color stand before the command as well as after it."""
+    lead: list[str] = []
+    while words and (words[0] in _ANYWHERE or words[0].startswith("--color")):
+        lead.append(words.pop(0))
+        if lead[-1] == "--color" and words:
+            lead.append(words.pop(0))
+    return [words[0], *lead, *words[1:]] if words else lead
+
+
+def _explain(problem: CalibcliError, *, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exception(problem)
+    _say_error(problem.message, problem.hint)
+    return problem.exit_code
+
+
+def _explain_usage(problem: Exception) -> int:
+    context = getattr(problem, "ctx", None)
+    command = context.command_path if context is not None else "calibcli"
+    message = getattr(problem, "format_message", problem.__str__)()
+    if not message.strip():
+        # No arguments: the framework hands over the help text as an error.
+        return 2
+    _say_error(" ".join(message.split()).rstrip("."), f"{command} --help")
+    return 2
+
+
+def _admit(problem: Exception, *, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exception(problem)
+    text = " ".join(str(problem).split())
+    hint = "please report it with the output of --debug"
+    _say_error(f"this is a bug in calibcli: {type(problem).__name__}: {text}", None if debug else hint)
+    return BUG
+
+
+def _say_error(message: str, hint: str | None) -> None:
+    from calibcli.cli.output import say
+
+    try:
+        say(f"error: {_one_line(message)}")
+        if hint:
+            say(f"hint: {_one_line(hint)}")
+    except OSError:
+        return
+
+
+def _one_line(text: str) -> str:
+    """Show line breaks and other control characters from files and names as escapes."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def _reader_left() -> int:
+    """Leave quietly, and keep the interpreter from complaining about what it could not flush."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, sys.stdout.fileno())
+    return CLOSED_PIPE

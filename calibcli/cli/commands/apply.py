@@ -1,0 +1,45 @@
+"""calibcli apply."""
+
+from calibcli.cli import options as o
+from calibcli.names import ColorWhen, OnRange, ReportFormat
+
+
+def apply(
+    artifact: o.ArtifactFile,
+    inputs: o.Inputs,
+    output: o.OutFile,
+    score: o.Score = None,
+    name: o.Column = "calibrated",
+    on_range: o.Range = OnRange.ERROR,
+    input_format: o.InputFormat = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    color: o.Color = ColorWhen.AUTO,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+) -> None:
+    r"""
+    Add the recalibrated probability to every row; no label is needed, other columns stay as they are.
+
+    \b
+    EXAMPLES
+      calibcli apply cal.json preds.parquet -o repaired.parquet
+      calibcli apply cal.json preds.csv -s score --name p -o repaired.csv
+      cat preds.csv | calibcli apply cal.json - -o - | head
+    """
+    from calibcli.cli.output import renderer_for, say, say_notes
+    from calibcli.tasks.apply import apply_file
+
+    report = apply_file(
+        artifact,
+        inputs,
+        output=output,
+        score=score,
+        name=name,
+        on_range=on_range,
+        input_format=input_format,
+        force=force,
+    )
+    say_notes(report.notes, quiet=quiet)
+    summary = renderer_for(ReportFormat.TABLE, o.STDERR, color=color, verbose=verbose)
+    say(summary.render(report), quiet=quiet)

@@ -1,0 +1,85 @@
+"""calibcli fit."""
+
+from calibcli.cli import options as o
+from calibcli.names import (
+    DEFAULT_FIT_BINS,
+    DEFAULT_MEMORY,
+    DEFAULT_SEED,
+    Binning,
+    ColorWhen,
+    FitLoss,
+    OnMissing,
+    OnRange,
+    RecalibratorName,
+    ReportFormat,
+    Scale,
+    Split,
+)
+
+
+def fit(
+    inputs: o.Inputs,
+    score: o.Score = None,
+    label: o.Label = None,
+    output: o.Out = o.STDOUT,
+    method: o.Method = RecalibratorName.PLATT,
+    bins: o.FitBins = DEFAULT_FIT_BINS,
+    binning: o.FitBinning = Binning.EQUAL_MASS,
+    split: o.HowSplit = Split.NONE,
+    base: o.Base = RecalibratorName.PLATT,
+    loss: o.Loss = FitLoss.LOG,
+    smooth_targets: o.SmoothTargets = False,
+    step: o.Step = False,
+    seed: o.Seed = DEFAULT_SEED,
+    weight: o.Weight = None,
+    weights_are: o.WeightsAre = None,
+    positive: o.Positive = None,
+    scale: o.ScoreScale = Scale.PROB,
+    on_missing: o.Missing = OnMissing.ERROR,
+    on_range: o.Range = OnRange.ERROR,
+    input_format: o.InputFormat = None,
+    exact: o.Exact = False,
+    memory: o.Memory = DEFAULT_MEMORY,
+    jobs: o.Jobs = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    color: o.Color = ColorWhen.AUTO,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+) -> None:
+    r"""
+    Fit a recalibrator to labelled predictions and write it as JSON.
+
+    \b
+    EXAMPLES
+      calibcli fit cal.csv -s score -y label -o cal.json
+      calibcli fit cal.parquet -s score -y label --method isotonic -o cal.json
+      calibcli fit cal.parquet -s score -y label --method scaling-binning --bins 10 -o cal.json
+
+    \b
+    METHODS
+      platt            a logistic curve on the logit; few rows, smooth
+      isotonic         any increasing map; many rows
+      histogram        one probability a bin, with a finite-sample guarantee
+      scaling-binning  platt, then bins: its calibration error can be verified
+    """
+    from calibcli.cli.output import renderer_for, say, say_notes, write
+    from calibcli.outputs import refuse_existing
+    from calibcli.readers.columns import Columns
+    from calibcli.recalibrators.options import FitOptions
+    from calibcli.tasks.fit import fit_files
+    from calibcli.tasks.reading import Reading
+
+    refuse_existing(output, force=force, inputs=inputs)
+    report, artifact = fit_files(
+        inputs,
+        Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),
+        method=method,
+        options=FitOptions(bins, binning, loss, smooth_targets, step, split, base, seed),
+        output=None if output == o.STDOUT else output,
+        reading=Reading(input_format, jobs, exact, memory),
+    )
+    write(artifact, output)
+    say_notes(report.input.notes, quiet=quiet)
+    summary = renderer_for(ReportFormat.TABLE, o.STDERR, color=color, verbose=verbose)
+    say(summary.render(report), quiet=quiet)

@@ -1,0 +1,29 @@
+"""calibcli inspect."""
+
+from calibcli.cli import options as o
+from calibcli.names import ColorWhen, ReportFormat
+
+
+def inspect(
+    path: o.AnyFile,
+    input_format: o.InputFormat = None,
+    fmt: o.Format = ReportFormat.TABLE,
+    json: o.Json = False,
+    verbose: o.Verbose = False,
+    color: o.Color = ColorWhen.AUTO,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+) -> None:
+    r"""
+    Say what is in a data file, an artifact or a report, and what to type next.
+
+    \b
+    EXAMPLES
+      calibcli inspect preds.parquet
+      calibcli inspect cal.json
+    """
+    from calibcli.cli.output import renderer_for, write
+    from calibcli.tasks.inspect import inspect_file
+
+    report = inspect_file(path, input_format=input_format)
+    chosen = ReportFormat.JSON if json else fmt
+    write(renderer_for(chosen, o.STDOUT, color=color, verbose=verbose).render(report), o.STDOUT)

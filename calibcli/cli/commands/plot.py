@@ -1,0 +1,75 @@
+"""calibcli plot."""
+
+from calibcli.cli import options as o
+from calibcli.names import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_MEMORY,
+    DEFAULT_SEED,
+    OnMissing,
+    OnRange,
+    Scale,
+)
+
+
+def plot(
+    inputs: o.PlotInputs,
+    output: o.OutFile,
+    score: o.Score = None,
+    label: o.Label = None,
+    kind: o.Kind = None,
+    artifact: o.Artifact = None,
+    title: o.Title = None,
+    bins: o.Bins = None,
+    binning: o.HowBinned = None,
+    confidence: o.Confidence = DEFAULT_CONFIDENCE,
+    seed: o.Seed = DEFAULT_SEED,
+    weight: o.Weight = None,
+    weights_are: o.WeightsAre = None,
+    positive: o.Positive = None,
+    scale: o.ScoreScale = Scale.PROB,
+    on_missing: o.Missing = OnMissing.ERROR,
+    on_range: o.Range = OnRange.ERROR,
+    input_format: o.InputFormat = None,
+    exact: o.Exact = False,
+    memory: o.Memory = DEFAULT_MEMORY,
+    jobs: o.Jobs = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+) -> None:
+    r"""
+    Draw a reliability diagram with the measured error in it; PNG, SVG or PDF by the output's suffix.
+
+    \b
+    EXAMPLES
+      calibcli plot preds.csv -s score -y label -o reliability.png
+      calibcli plot preds.parquet -s score -y label --artifact cal.json --kind binned -o after.svg
+      calibcli plot report.json -o reliability.pdf
+    """
+    from calibcli.cli.output import say, say_notes
+    from calibcli.figures.formats import picture_format
+    from calibcli.outputs import new_file, refuse_existing
+    from calibcli.readers.columns import Columns
+    from calibcli.tasks.measure import MeasureOptions
+    from calibcli.tasks.plot import diagram_of_files
+    from calibcli.tasks.reading import Reading
+
+    suffix = picture_format(output)
+    refuse_existing(output, force=force, inputs=inputs)
+    diagram = diagram_of_files(
+        inputs,
+        Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),
+        kind=kind,
+        artifact=artifact,
+        options=MeasureOptions(None, bins, binning, confidence, seed),
+        reading=Reading(input_format, jobs, exact, memory),
+    )
+    from calibcli.figures.reliability import reliability_figure, save
+
+    figure = reliability_figure(
+        diagram.curve, title=title or diagram.title, caption=diagram.caption, kind=diagram.kind
+    )
+    with new_file(output) as file:
+        save(figure, file, suffix)
+    say_notes(diagram.notes, quiet=quiet)
+    say(f"{output}: {diagram.caption[0]}", quiet=quiet)

@@ -1,0 +1,21 @@
+"""calibcli schema."""
+
+from calibcli.cli import options as o
+
+
+def schema(
+    kind: o.Kinds,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+) -> None:
+    r"""
+    Print the JSON Schema of a document that calibcli writes.
+
+    \b
+    EXAMPLES
+      calibcli schema artifact > artifact.schema.json
+      calibcli schema report
+    """
+    from calibcli.artifacts.store import schema_text
+    from calibcli.cli.output import write
+
+    write(schema_text(kind), o.STDOUT)

@@ -1,0 +1,145 @@
+"""Every option of the command line, once."""
+
+from typing import Annotated
+
+import typer
+
+from calibcli.names import (
+    Binning,
+    ColorWhen,
+    DataFormat,
+    DocumentKind,
+    FitLoss,
+    Inconclusive,
+    MeasureName,
+    OnMissing,
+    OnRange,
+    PlotKind,
+    RecalibratorName,
+    ReportFormat,
+    Scale,
+    Split,
+    WeightMeaning,
+)
+
+STDOUT = "-"
+STDERR = "stderr"
+
+Kinds = Annotated[DocumentKind, typer.Argument(metavar="KIND", help="artifact or report.")]
+Inputs = Annotated[
+    list[str],
+    typer.Argument(metavar="INPUT...", help="CSV, TSV or Parquet files, directories, or - for stdin."),
+]
+PlotInputs = Annotated[
+    list[str], typer.Argument(metavar="INPUT...|REPORT", help="Files as for measure, or one report.json.")
+]
+ArtifactFile = Annotated[str, typer.Argument(metavar="ARTIFACT", help="What `calibcli fit` wrote.")]
+AnyFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="A data file, an artifact, a report, or - for stdin.")
+]
+
+Score = Annotated[
+    str | None,
+    typer.Option("-s", "--score", metavar="COL", help="Score column; else the one with a usual name."),
+]
+Label = Annotated[
+    str | None,
+    typer.Option("-y", "--label", metavar="COL", help="Label column; else the one with a usual name."),
+]
+Weight = Annotated[str | None, typer.Option("-w", "--weight", metavar="COL", help="Weight column.")]
+WeightsAre = Annotated[
+    WeightMeaning | None, typer.Option("--weights-are", help="What weights mean. [default: importance]")
+]
+Positive = Annotated[
+    str | None,
+    typer.Option("--positive", metavar="VALUE", help="The label that counts as 1, where labels are not 0/1."),
+]
+ScoreScale = Annotated[Scale, typer.Option("--scale", help="What the score column holds.")]
+Missing = Annotated[OnMissing, typer.Option("--on-missing", help="Refuse missing values, or drop and count.")]
+Range = Annotated[OnRange, typer.Option("--on-range", help="Refuse scores outside [0,1], or clip and count.")]
+InputFormat = Annotated[
+    DataFormat | None, typer.Option("-f", "--input-format", help="Format of the inputs; else by content.")
+]
+Exact = Annotated[
+    bool, typer.Option("--exact", help="Keep every distinct score, whatever memory that takes.")
+]
+Memory = Annotated[
+    str, typer.Option("--memory", metavar="SIZE", help="Beyond this, scores are kept to 1.4e-6 on a grid.")
+]
+Jobs = Annotated[
+    int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Workers; else one per processor.")
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Seed of everything that is drawn.")]
+
+Artifact = Annotated[
+    str | None,
+    typer.Option("--artifact", metavar="CAL.json", help="Recalibrate the score with this artifact first."),
+]
+Metric = Annotated[
+    list[MeasureName] | None,
+    typer.Option("--metric", help="Only this measure; repeatable. [default: all, with the tests]"),
+]
+Bins = Annotated[
+    int | None,
+    typer.Option(
+        "--bins", metavar="N", min=1, help="Number of bins. [default: 15, or each value of few-valued scores]"
+    ),
+]
+VerifyBins = Annotated[
+    int | None,
+    typer.Option("--bins", metavar="N", min=1, help="Number of equal-width bins for a continuous score."),
+]
+FitBins = Annotated[
+    int, typer.Option("--bins", metavar="N", min=1, help="Most bins of histogram and scaling-binning.")
+]
+HowBinned = Annotated[
+    Binning | None,
+    typer.Option("--binning", help="How bins are cut. [default: equal-width, or atoms of few-valued scores]"),
+]
+FitBinning = Annotated[Binning, typer.Option("--binning", help="How histogram cuts its bins.")]
+Confidence = Annotated[
+    float, typer.Option("--confidence", metavar="C", help="Probability that an interval or verdict is right.")
+]
+
+Method = Annotated[RecalibratorName, typer.Option("-m", "--method", help="How to recalibrate.")]
+Loss = Annotated[FitLoss, typer.Option("--loss", help="What platt, and scaling-binning's base, minimise.")]
+SmoothTargets = Annotated[
+    bool, typer.Option("--smooth-targets", help="Aim platt at Platt's smoothed targets instead of 0 and 1.")
+]
+Step = Annotated[bool, typer.Option("--step", help="Make isotonic a step function, without interpolation.")]
+HowSplit = Annotated[
+    Split, typer.Option("--split", help="three-way: fit, bins and means of scaling-binning see other rows.")
+]
+Base = Annotated[RecalibratorName, typer.Option("--base", help="What scaling-binning bins.")]
+
+MaxEce = Annotated[
+    float | None, typer.Option("--max-ece", metavar="EPS", help="The largest calibration error that passes.")
+]
+MinRows = Annotated[
+    int, typer.Option("--min-rows", metavar="N", min=1, help="Below so many rows nothing is concluded.")
+]
+OnInconclusive = Annotated[
+    Inconclusive, typer.Option("--inconclusive", help="What inconclusive counts as: exit 4, 1 or 0.")
+]
+AllowFitRows = Annotated[
+    bool, typer.Option("--allow-fit-rows", help="Judge an artifact by its own fit rows after all.")
+]
+
+Column = Annotated[str, typer.Option("--name", metavar="COL", help="Name of the new column.")]
+Kind = Annotated[
+    PlotKind | None, typer.Option("--kind", help="Which diagram. [default: smooth, binned for few values]")
+]
+Title = Annotated[str | None, typer.Option("--title", help="Title of the picture. [default: file, column]")]
+
+Format = Annotated[ReportFormat, typer.Option("--format", help="How to write the report.")]
+Json = Annotated[bool, typer.Option("--json", help="Same as --format json.")]
+Out = Annotated[
+    str, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output.")
+]
+OutFile = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say what each number means and assumes.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No notes on stderr.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Color = Annotated[ColorWhen, typer.Option("--color", help="When to use colour.")]

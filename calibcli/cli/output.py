@@ -1,0 +1,89 @@
+"""Where text goes: reports to standard output or a file, everything else to standard error."""
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+
+from calibcli.names import ColorWhen, ReportFormat
+from calibcli.render.interface import Renderer
+
+STDOUT = "-"
+STDERR = "stderr"
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """
+    How text may look where it goes.
+
+    Args:
+        width: Columns of the terminal, or None where lines may be as long as they need.
+
+        color: Whether colour is wanted.
+
+        unicode: Whether more than ASCII can be shown.
+    """
+
+    width: int | None
+    color: bool
+    unicode: bool
+
+
+def screen_for(output: str, *, color: ColorWhen) -> Screen:
+    """Return how text may look on standard output or error, or in a file (UTF-8, no colour)."""
+    if output not in (STDOUT, STDERR):
+        return Screen(None, color is ColorWhen.ALWAYS, unicode=True)
+    target = sys.stdout if output == STDOUT else sys.stderr
+    terminal = target.isatty()
+    encoding = (target.encoding or "ascii").lower().replace("-", "")
+    width = shutil.get_terminal_size().columns if terminal else None
+    return Screen(width, _wants_color(color, terminal=terminal), unicode=encoding.startswith("utf"))
+
+
+def renderer_for(kind: ReportFormat, output: str, *, color: ColorWhen, verbose: bool) -> Renderer:
+    """Return the renderer of a format, suited to where the text goes."""
+    from calibcli.render import renderer_named
+
+    screen = screen_for(output, color=color)
+    return renderer_named(
+        kind, width=screen.width, color=screen.color, verbose=verbose, unicode=screen.unicode
+    )
+
+
+def write(text: str, output: str) -> None:
+    """Write a report; a file appears whole or not at all."""
+    from calibcli.outputs import write_file
+
+    content = text.encode("utf-8") if output != STDOUT else text.encode(sys.stdout.encoding or "utf-8")
+    write_file(output, content)
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """Write a note to standard error, in ASCII where it cannot show more."""
+    if quiet:
+        return
+    encoding = sys.stderr.encoding or "ascii"
+    sys.stderr.write(text.encode(encoding, errors="backslashreplace").decode(encoding))
+    if not text.endswith("\n"):
+        sys.stderr.write("\n")
+    sys.stderr.flush()
+
+
+def say_notes(notes: tuple[str, ...], *, quiet: bool) -> None:
+    """Write notes to standard error, one line each."""
+    for note in notes:
+        say(f"note: {note}", quiet=quiet)
+
+
+def _wants_color(color: ColorWhen, *, terminal: bool) -> bool:
+    """Follow the flag, then NO_COLOR and FORCE_COLOR, then whether anybody is looking."""
+    match color:
+        case ColorWhen.ALWAYS:
+            return True
+        case ColorWhen.NEVER:
+            return False
+        case ColorWhen.AUTO:
+            if os.environ.get("NO_COLOR"):
+                return False
+            return bool(os.environ.get("FORCE_COLOR")) or terminal

@@ -1,0 +1,163 @@
+"""Every statistic for labels drawn anew from the scores: the null references and Monte-Carlo p-values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.bounds.resampling import DrawCells, calibrated_positives, draw_cells
+from calibcli.measures.cumulative import excursions
+from calibcli.table.bins import Bins, binned, segment_sums
+from calibcli.table.grid import Table
+from calibcli.table.kernel import MESH, cosine_series_of_cells
+from calibcli.table.score_table import Floats
+
+DRAWS = 999
+_SMECE_DRAWS = 100
+_SMECE_CELLS = MESH // 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibratedDraws:
+    """
+    Statistics of labels drawn from the scores, one array of shape (draws,) each.
+
+    Args:
+        partitions: The partitions that `ece` and `t` speak of.
+
+        ece: Binned ECE, one array per partition.
+
+        t: The debiased squared l2 error T, one array per partition.
+
+        ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened.
+
+        kuiper: Kuiper statistic, or None where cells were coarsened.
+
+        spiegelhalter: |Z|, or None where cells were coarsened or Z is undefined.
+
+        smece: The smECE that such labels have on average.
+
+        method: The words reports use for how the labels were drawn.
+    """
+
+    partitions: tuple[Bins, ...]
+    ece: tuple[Floats, ...]
+    t: tuple[Floats, ...]
+    ks: Floats | None
+    kuiper: Floats | None
+    spiegelhalter: Floats | None
+    smece: float
+    method: str
+
+    def ece_of(self, bins: Bins) -> Floats:
+        """Return the draws of the binned ECE over a partition."""
+        return self.ece[self.partitions.index(bins)]
+
+    def t_of(self, bins: Bins) -> Floats:
+        """Return the draws of T over a partition."""
+        return self.t[self.partitions.index(bins)]
+
+
+def p_value(drawn: Floats, observed: float) -> float:
+    """Return (1 + number of draws at least as large) / (draws + 1): exact under the hypothesis."""
+    # Draws equal to the observation up to rounding count as equal.
+    least = observed - 1e-12 * max(1.0, abs(observed))
+    return (1 + int(np.count_nonzero(drawn >= least))) / (drawn.size + 1)
+
+
+def draw_calibrated(
+    table: Table,
+    *,
+    partitions: Sequence[Bins],
+    generator: np.random.Generator,
+    smece_generator: np.random.Generator,
+    draws: int = DRAWS,
+) -> CalibratedDraws:
+    """
+    Draw labels from the scores and take every statistic of each draw.
+
+    Args:
+        table: The rows, unweighted.
+
+        partitions: Partitions to take the binned statistics over.
+
+        generator: Source of randomness for the binned and cumulative statistics.
+
+        smece_generator: Source of randomness for smECE.
+
+        draws: Number of draws.
+    """
+    starts = [binned(table, bins).starts for bins in partitions]
+    cells = draw_cells(table, starts)
+    segments = [cells.segments(part) for part in starts]
+    blocks = [
+        _statistics(block, cells, segments)
+        for block in calibrated_positives(cells, draws=draws, generator=generator)
+    ]
+    columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
+    count = len(partitions)
+    cumulative = columns[2 * count :] if not cells.coarsened else [None, None, None]
+    spread = float((cells.rows * cells.score * (1 - cells.score) * (1 - 2 * cells.score) ** 2).sum())
+    return CalibratedDraws(
+        partitions=tuple(partitions),
+        ece=tuple(columns[:count]),
+        t=tuple(columns[count : 2 * count]),
+        ks=cumulative[0],
+        kuiper=cumulative[1],
+        spiegelhalter=cumulative[2] if spread > 0 else None,
+        smece=expected_smece(table, generator=smece_generator),
+        method=cells.method,
+    )
+
+
+def _statistics(
+    positives: Floats, cells: DrawCells, segments: Sequence[npt.NDArray[np.intp]]
+) -> list[Floats]:
+    """Return for a block of draws: ECE and T per partition, and KS, Kuiper, |Z| unless coarsened."""
+    rows = cells.rows.astype(np.float64)
+    residual = positives - rows * cells.score
+    squares = positives * (1.0 - 2.0 * cells.score) + rows * cells.score**2
+    total = rows.sum()
+    ece, t = [], []
+    for starts in segments:
+        gaps = segment_sums(residual, starts)
+        ece.append(np.abs(gaps).sum(axis=1) / total)
+        count = segment_sums(rows, starts)
+        two = count >= 2
+        excess = gaps[:, two] ** 2 - segment_sums(squares, starts)[:, two]
+        t.append((excess / (count[two] - 1.0)).sum(axis=1) / total)
+    if cells.coarsened:
+        return [*ece, *t]
+    variance = rows * cells.score * (1.0 - cells.score)
+    largest, span = excursions(residual, float(variance.sum()))
+    tilt = 1.0 - 2.0 * cells.score
+    spread = float((variance * tilt**2).sum())
+    z = np.abs(residual @ tilt) / np.sqrt(spread) if spread > 0 else np.zeros(len(positives))
+    return [*ece, *t, largest, span, z]
+
+
+def expected_smece(table: Table, *, generator: np.random.Generator) -> float:
+    """
+    Return the smECE of calibrated labels: where the mean smoothed norm of 100 draws equals the bandwidth.
+
+    Args:
+        table: The rows, unweighted.
+
+        generator: Source of randomness.
+    """
+    cell = np.minimum((table.score * _SMECE_CELLS).astype(np.int64), _SMECE_CELLS - 1)
+    rows = np.bincount(cell, weights=table.weight, minlength=_SMECE_CELLS)
+    sums = np.bincount(cell, weights=table.weight * table.score, minlength=_SMECE_CELLS)
+    some = rows > 0
+    mean = np.clip(sums[some] / rows[some], 0.0, 1.0)
+    size = (_SMECE_DRAWS, mean.size)
+    mass = np.zeros((_SMECE_DRAWS, _SMECE_CELLS))
+    mass[:, some] = generator.binomial(rows[some].astype(np.int64), mean, size=size) - rows[some] * mean
+    series = cosine_series_of_cells(mass / rows.sum())
+    low, high = 2.8 / _SMECE_CELLS, 1.0
+    while high - low > 1e-4 * high:
+        middle = np.sqrt(low * high)
+        norms = np.abs(series.smoothed(middle, oversampling=4)).mean(axis=1)
+        low, high = (middle, high) if float(norms.mean()) > middle else (low, middle)
+    return float(high)

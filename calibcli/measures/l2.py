@@ -1,0 +1,130 @@
+"""The debiased l2 calibration error and the test it gives."""
+
+import math
+
+import numpy as np
+
+from calibcli.bounds.interval import Interval
+from calibcli.bounds.special import normal_quantile
+from calibcli.measures.calibrated import CalibratedDraws, p_value
+from calibcli.measures.estimate import (
+    HELD_OUT,
+    INDEPENDENT_ROWS,
+    NO_WEIGHTED_INTERVAL,
+    Estimate,
+    TestResult,
+)
+from calibcli.names import MeasureName, Target, TestName
+from calibcli.table.bins import BinnedTable, Bins, binned
+from calibcli.table.grid import Table
+
+
+def debiased_l2(
+    table: Table, *, bins: Bins, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
+) -> Estimate:
+    """
+    Root of the U-statistic T = (1/n) sum_k (S_k^2 - Q_k) / (n_k - 1) over bins with two rows or more.
+
+    T estimates sum_k p_k e_k^2 without bias for these scores and may be negative, in which case the
+    estimate is 0; T itself is among the details.
+
+    Args:
+        table: The rows.
+
+        bins: The partition; it may depend on the scores, never on the labels.
+
+        confidence: Coverage asked of the two-sided interval, in (0, 1).
+
+        calibrated: Labels drawn from the scores, for the null reference.
+
+    Returns:
+        The estimate with the score interval for T, asymptotic.
+
+    References:
+        Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ.
+    """
+    sums = binned(table, bins)
+    t = t_statistic(sums)
+    lonely = int(sums.rows[sums.rows == 1].size)
+    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of the {bins.described}; approximate below 1,000 rows"]
+    if lonely:
+        assumptions.append(f"{lonely:,} rows alone in their bin do not count")
+    interval = None if table.weighted else score_interval(sums, t, confidence=confidence)
+    if interval is None:
+        assumptions.append(NO_WEIGHTED_INTERVAL if table.weighted else "no interval: no bin has two rows")
+    return Estimate(
+        name=MeasureName.L2,
+        value=math.sqrt(max(t, 0.0)),
+        interval=interval,
+        null=None if calibrated is None else float(np.sqrt(np.maximum(calibrated.t_of(bins), 0.0)).mean()),
+        assumptions=tuple(assumptions),
+        rows=table.total_rows,
+        details={
+            "t": t,
+            "plug_in": math.sqrt(l2_squared_plug_in(sums)),
+            "rows_alone": lonely,
+            "partition": bins.described,
+        },
+    )
+
+
+def t_statistic(sums: BinnedTable) -> float:
+    """Return T, the debiased squared l2 error, from the pairs of different rows in each bin."""
+    two = sums.rows >= 2
+    excess = sums.residual[two] ** 2 - sums.residual_sq[two]
+    weight = sums.weight[two]
+    # W - sum w^2 / W is n - 1 where every row counts once.
+    return float((excess / (weight - sums.weight_sq[two] / weight)).sum()) / sums.total
+
+
+def l2_squared_plug_in(sums: BinnedTable) -> float:
+    """Return (1/n) sum_k S_k^2 / n_k, biased upward by the noise of every bin."""
+    some = sums.occupied
+    return float((sums.residual[some] ** 2 / sums.weight[some]).sum()) / sums.total
+
+
+def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interval | None:
+    """
+    Invert the normal approximation of T with a variance that depends on the value being tested.
+
+    The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta).
+    """
+    two = sums.rows >= 2
+    if not two.any():
+        return None
+    n, total = sums.weight[two], sums.total
+    share, gap = n / total, sums.residual[two] / n
+    null_variance = sums.variance[two] / n
+    sample_variance = (sums.residual_sq[two] - n * gap**2) / (n - 1.0)
+    z = normal_quantile(0.5 + confidence / 2.0)
+    a = 2.0 / total**2 * float((n / (n - 1.0) * null_variance**2).sum())
+    energy = float((share * gap**2).sum())
+    noise = np.maximum(sample_variance, null_variance)
+    v = float((share * gap**2 * noise).sum()) / energy if energy > 0 else float((share * noise).sum())
+    c = 4.0 * v / total
+    d = max(float((share * gap**4).sum()) - energy**2, 0.0) / total
+    middle = 2.0 * t + z * z * c
+    root = math.sqrt(max(middle**2 - 4.0 * (t * t - z * z * (a + d)), 0.0))
+    lower, upper = max(0.0, (middle - root) / 2.0), max(0.0, (middle + root) / 2.0)
+    return Interval(
+        math.sqrt(lower), math.sqrt(upper), confidence, "score", Target.FIXED_DESIGN, finite_sample=False
+    )
+
+
+def t_test(table: Table, *, bins: Bins, calibrated: CalibratedDraws) -> TestResult:
+    """
+    Test calibration by T against labels drawn from the scores.
+
+    Args:
+        table: The rows, unweighted.
+
+        bins: A partition that `calibrated` was drawn for.
+
+        calibrated: The draws.
+
+    Returns:
+        T with its Monte-Carlo p-value, exact where cells were not coarsened.
+    """
+    t = t_statistic(binned(table, bins))
+    p = p_value(calibrated.t_of(bins), t)
+    return TestResult(TestName.T, t, p, calibrated.method, None, (INDEPENDENT_ROWS, HELD_OUT))

@@ -1,0 +1,231 @@
+"""
+CSV and TSV: record batches of the columns asked for, as the file streams by.
+
+Types are never inferred: scores and weights are numbers, labels are text seen through a dictionary. In a
+file of several columns a blank line is no row; in a file of one column it is a missing value.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, cast
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from calibcli.errors import InputProblem
+from calibcli.names import DataFormat
+from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.fragments import Fragment
+from calibcli.readers.pipes import first_record_end
+
+_BLOCK = 1 << 20
+_LONGEST_HEADER = 1 << 24
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+_NOT_A_NUMBER = re.compile(
+    r"column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL
+)
+_NOT_UTF8 = re.compile(r"column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid UTF8")
+_WRONG_FIELDS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """
+    How a CSV file is laid out.
+
+    Args:
+        shown: The file's name in messages.
+
+        names: The columns in order.
+
+        delimiter: What separates the fields.
+    """
+
+    shown: str
+    names: tuple[str, ...]
+    delimiter: str
+
+
+def header(fragment: Fragment) -> tuple[str, ...]:
+    """Return the names of a file's columns, without losing anything of a pipe."""
+    return layout(fragment).names
+
+
+def layout(fragment: Fragment) -> Layout:
+    """Read the layout of a file from its first line."""
+    if fragment.pipe is not None and fragment.streams:
+        head = fragment.pipe.first_record()
+    else:
+        with _reported(Layout(fragment.shown, (), "")), _opened(fragment) as stream:
+            head = _first_record(stream)
+    delimiter = "\t" if fragment.format is DataFormat.TSV else ","
+    return Layout(fragment.shown, header_names(head, delimiter, shown=fragment.shown), delimiter)
+
+
+def header_names(head: bytes, delimiter: str, *, shown: str) -> tuple[str, ...]:
+    """Return the names in a header line; `head` may run on beyond it."""
+    end = first_record_end(head)
+    try:
+        text = head[:end].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        msg = f"{shown}: the header is not UTF-8 text"
+        raise InputProblem(
+            msg, "convert it to UTF-8 CSV, or say what it is: --input-format parquet"
+        ) from None
+    # Without a newline at all, old Macintosh line ends are all there can be.
+    line = text if end is not None else text.split("\r", 1)[0]
+    try:
+        names = next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [""])
+    except csv.Error as error:
+        msg = f"{shown}: the header is not CSV: {error}"
+        raise InputProblem(msg) from None
+    return tuple(names)
+
+
+def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    """Stream the score, label and weight columns of a fragment."""
+    found = layout(fragment)
+    types: dict[str, pa.DataType] = {chosen.score: pa.float64()}
+    if chosen.label is not None:
+        types[chosen.label] = _TEXT
+    if chosen.weight is not None:
+        types[chosen.weight] = pa.float64()
+    yield from _stream(fragment, found, types=types)
+
+
+def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    """Stream every column, the score as a number and all others as the text that they are."""
+    found = layout(fragment)
+    types: dict[str, pa.DataType] = dict.fromkeys(found.names, pa.string())
+    types[chosen.score] = pa.float64()
+    yield from _stream(fragment, found, types=types, verbatim=True)
+
+
+def scores_of_block(
+    block: bytes, chosen: ChosenColumns, *, within: Layout, rows_before: int
+) -> "pa.Array[Any]":
+    """
+    Parse the score column of some whole lines of a file.
+
+    Args:
+        block: Lines without the header.
+
+        chosen: The columns of the file.
+
+        within: The layout of the file.
+
+        rows_before: How many rows of the file come before the block, for messages.
+    """
+    with _reported(within, rows_before=rows_before, header_lines=0):
+        reader = pa_csv.open_csv(
+            cast("IO[bytes]", pa.BufferReader(block)),
+            read_options=pa_csv.ReadOptions(
+                use_threads=False, block_size=len(block) + 1, column_names=list(within.names)
+            ),
+            parse_options=_parsing(within),
+            convert_options=_converting({chosen.score: pa.float64()}),
+        )
+        # The block is shorter than the reader's, so that one batch is all there is.
+        return reader.read_next_batch().column(0)
+
+
+def _stream(
+    fragment: Fragment, found: Layout, *, types: dict[str, pa.DataType], verbatim: bool = False
+) -> Iterator[pa.RecordBatch]:
+    with _reported(found), _opened(fragment) as stream:
+        try:
+            reader = pa_csv.open_csv(
+                cast("IO[bytes]", stream),
+                read_options=pa_csv.ReadOptions(use_threads=False, block_size=_BLOCK),
+                parse_options=_parsing(found),
+                convert_options=_converting(types, verbatim=verbatim),
+            )
+        except pa.ArrowInvalid as error:
+            # So pyarrow calls a header without a line end: a file of no rows.
+            if "Empty CSV file" in str(error):
+                return
+            raise
+        yield from reader
+
+
+def _parsing(found: Layout) -> pa_csv.ParseOptions:
+    return pa_csv.ParseOptions(
+        delimiter=found.delimiter,
+        ignore_empty_lines=len(found.names) > 1,
+        newlines_in_values=True,
+    )
+
+
+def _converting(types: dict[str, pa.DataType], *, verbatim: bool = False) -> pa_csv.ConvertOptions:
+    return pa_csv.ConvertOptions(
+        include_columns=list(types), column_types=types, strings_can_be_null=not verbatim
+    )
+
+
+@contextmanager
+def _opened(fragment: Fragment) -> Iterator[pa.NativeFile]:
+    """Open a file from its beginning, decompressed; a pipe gives itself away on the way."""
+    if fragment.pipe is not None and fragment.streams:
+        yield pa.PythonFile(cast("io.IOBase", fragment.pipe.reader()), "r")
+        return
+    with pa.OSFile(fragment.location, "rb") as file:
+        if fragment.compression is None:
+            yield file
+        else:
+            yield pa.CompressedInputStream(file, fragment.compression.value)
+
+
+def _first_record(stream: pa.NativeFile) -> bytes:
+    head = b""
+    while first_record_end(head) is None and len(head) < _LONGEST_HEADER:
+        more = stream.read(1 << 16)
+        if not more:
+            break
+        head += more
+    return head
+
+
+@contextmanager
+def _reported(found: Layout, *, rows_before: int = 0, header_lines: int = 1) -> Iterator[None]:
+    """Turn what pyarrow says of a file into one line with the column and the row of the file."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise _problem(found, str(error), rows_before - header_lines) from error
+
+
+def _problem(found: Layout, said: str, shift: int) -> InputProblem:
+    """Return the problem that pyarrow's words mean; its row numbers plus `shift` count the file's rows."""
+    if match := _NOT_A_NUMBER.search(said):
+        name, row, value = found.names[int(match[1])], int(match[2]) + shift, match[3]
+        msg = f"{found.shown}, column {name!r}: {_shortened(value)} at row {row:,} is not a number"
+        return InputProblem(msg, _number_hint(value))
+    if match := _NOT_UTF8.search(said):
+        name, row = found.names[int(match[1])], int(match[2]) + shift
+        msg = f"{found.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
+        return InputProblem(msg, "convert the file to UTF-8")
+    if match := _WRONG_FIELDS.search(said):
+        row, expected, got = int(match[1]) + shift, int(match[2]), int(match[3])
+        fields = f"{got} field{'s' * (got != 1)}"
+        msg = f"{found.shown}: row {row:,} has {fields} where the header has {expected}"
+        return InputProblem(
+            msg, "fields that contain the separator must be quoted, and quotes must be closed"
+        )
+    msg = f"{found.shown} cannot be read: {said.splitlines()[0] if said else 'unknown error'}"
+    return InputProblem(msg, "is it CSV, and complete? path:parquet or path:tsv forces another format")
+
+
+def _shortened(value: str) -> str:
+    return repr(value if len(value) <= 40 else value[:37] + "...")
+
+
+def _number_hint(value: str) -> str:
+    if re.fullmatch(r"\s*-?\d*,\d+\s*", value):
+        return "numbers need a decimal point, not a comma"
+    if value.strip().endswith("%"):
+        return "write percentages as fractions of 1"
+    return "--on-missing drop leaves out rows whose value is empty, NA or NaN, but not other text"

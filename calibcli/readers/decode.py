@@ -1,0 +1,78 @@
+"""
+Arrow columns to numpy, without a copy where there is none to make.
+
+A column with nulls gives its values and where they are missing: what stands in a null's place means
+nothing. Nothing here imports pandas, as several of pyarrow's own conversions do.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from calibcli.table.score_table import Floats
+
+Booleans = npt.NDArray[np.bool_]
+Number = TypeVar("Number", bound=np.generic)
+Column: TypeAlias = "pa.Array[Any]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoded(Generic[Number]):
+    """
+    A column of a record batch.
+
+    Args:
+        values: Shape (n,).
+
+        missing: Shape (n,), where the value is missing; None if nowhere.
+    """
+
+    values: npt.NDArray[Number]
+    missing: Booleans | None
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column type holds numbers (booleans are none)."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type behind a dictionary, or the type itself."""
+    return kind.value_type if isinstance(kind, pa.DictionaryType) else kind
+
+
+def floats(column: Column) -> Decoded[np.float64]:
+    """Return a column of numbers as float64; NaN is missing."""
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    if not pa.types.is_float64(column.type):
+        column = column.cast(pa.float64(), safe=False)
+    missing = nulls(column)
+    values = cast("Floats", np.from_dlpack(without_nulls(column)))
+    # A minimum is NaN if anything is.
+    if values.size and np.isnan(values.min()):
+        nan = np.isnan(values)
+        missing = nan if missing is None else missing | nan
+    return Decoded(values, missing)
+
+
+def booleans(column: Column) -> Booleans:
+    """Return a boolean array; its nulls are whatever they are."""
+    return np.from_dlpack(without_nulls(column).cast(pa.uint8())).view(np.bool_)
+
+
+def nulls(column: Column) -> Booleans | None:
+    """Return where a column is null, or None if nowhere."""
+    return booleans(column.is_null()) if column.null_count else None
+
+
+def without_nulls(column: Column) -> Column:
+    """Return the same buffers with no value marked as null."""
+    if not column.null_count:
+        return column
+    return pa.Array.from_buffers(
+        column.type, len(column), [None, *column.buffers()[1:]], offset=column.offset
+    )

@@ -1,0 +1,227 @@
+"""What is wrong with values: counted while reading, said once, in one line."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import assert_never
+
+from calibcli.errors import InputProblem
+from calibcli.names import Scale
+from calibcli.readers.columns import ChosenColumns
+
+# A column with more different labels than this is not listed in full.
+MOST_LABELS = 5
+_POSITIVE_WORDS = {"yes", "y", "t", "positive", "pos", "good", "correct", "right", "pass", "success", "event"}
+
+
+class FaultKind(StrEnum):
+    """Kinds of fault, in the order in which they are reported."""
+
+    MISSING_SCORE = "missing score"
+    MISSING_LABEL = "missing label"
+    MISSING_WEIGHT = "missing weight"
+    OUTSIDE = "score out of range"
+    NOT_BINARY = "label neither 0 nor 1"
+    BAD_WEIGHT = "weight negative or infinite"
+    FRACTIONAL_WEIGHT = "frequency not whole"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """
+    One kind of fault in one file.
+
+    Args:
+        count: How many values have it.
+
+        row: The first of them, as a row of the file; the first row is 1 and a header is not counted.
+
+        value: That value, as shown to the user.
+
+        lowest: The smallest of all values of the column that have the fault.
+
+        highest: The largest.
+    """
+
+    count: int
+    row: int
+    value: str = ""
+    lowest: float = 0.0
+    highest: float = 0.0
+
+    def joined(self, later: "Fault") -> "Fault":
+        """Return the fault of this part of a file and a later one."""
+        return replace(
+            self,
+            count=self.count + later.count,
+            lowest=min(self.lowest, later.lowest),
+            highest=max(self.highest, later.highest),
+        )
+
+
+@dataclass(slots=True)
+class Findings:
+    """
+    What reading has found out about the values of a file, or of a part of it.
+
+    Args:
+        faults: What was wrong, by kind.
+
+        labels: The first different labels, at most one more than `MOST_LABELS`, in order of appearance;
+            kept only where they may be needed for a message.
+
+        rows: Rows read.
+
+        dropped: Rows left out because a value was missing, on request.
+
+        clipped: Scores moved to 0 or 1, on request.
+
+        positive_rows: Rows used that have label 1.
+    """
+
+    faults: dict[FaultKind, Fault] = field(default_factory=dict)
+    labels: dict[str, None] = field(default_factory=dict)
+    rows: int = 0
+    dropped: int = 0
+    clipped: int = 0
+    positive_rows: int = 0
+
+    def note(self, kind: FaultKind, fault: Fault) -> None:
+        """Add a fault that comes after those noted so far."""
+        earlier = self.faults.get(kind)
+        self.faults[kind] = fault if earlier is None else earlier.joined(fault)
+
+    def note_labels(self, labels: Iterable[str]) -> None:
+        """Add labels in order of appearance."""
+        for label in labels:
+            if len(self.labels) <= MOST_LABELS:
+                self.labels.setdefault(label)
+
+    def add(self, later: "Findings") -> None:
+        """Add the findings of a later part."""
+        for kind, fault in later.faults.items():
+            self.note(kind, fault)
+        self.note_labels(later.labels)
+        self.rows += later.rows
+        self.dropped += later.dropped
+        self.clipped += later.clipped
+        self.positive_rows += later.positive_rows
+
+
+def problem_of(
+    findings: Findings, chosen: ChosenColumns, *, shown: str, partly: bool = False
+) -> InputProblem | None:
+    """
+    Return the first fault, in the order of `FaultKind`, as the error a user sees; None without faults.
+
+    Args:
+        findings: What was found.
+
+        chosen: The columns of the file.
+
+        shown: The file's name in messages.
+
+        partly: Whether the file was read only up to the fault.
+    """
+    for kind in FaultKind:
+        if kind in findings.faults:
+            rows = f"{'the first ' if partly else ''}{findings.rows:,}"
+            message, hint = _said(kind, findings, chosen, rows=rows)
+            column = _column_of(kind, chosen)
+            return InputProblem(f"{shown}, column {column!r}: {message}", hint)
+    return None
+
+
+def never_positive(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:
+    """Return the error for a `--positive` that no row of the whole input has."""
+    positive = chosen.asked.positive
+    if positive is None or findings.positive_rows or findings.rows == findings.dropped:
+        return None
+    msg = f"{shown}, column {chosen.label!r}: no label is {positive!r}, as --positive says"
+    return InputProblem(msg, f"the labels are {_labels_listed(findings.labels)}")
+
+
+def _column_of(kind: FaultKind, chosen: ChosenColumns) -> str | None:
+    match kind:
+        case FaultKind.MISSING_SCORE | FaultKind.OUTSIDE:
+            return chosen.score
+        case FaultKind.MISSING_LABEL | FaultKind.NOT_BINARY:
+            return chosen.label
+        case FaultKind.MISSING_WEIGHT | FaultKind.BAD_WEIGHT | FaultKind.FRACTIONAL_WEIGHT:
+            return chosen.weight
+        case _:
+            assert_never(kind)
+
+
+def _said(kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, rows: str) -> tuple[str, str]:
+    """Return what is wrong, with how many and the first, and what to do."""
+    fault = findings.faults[kind]
+    some = f"{fault.count:,} of {rows}"
+    one = fault.count == 1
+    first = f"the first is {fault.value} at row {fault.row:,}"
+    match kind:
+        case FaultKind.MISSING_SCORE | FaultKind.MISSING_LABEL | FaultKind.MISSING_WEIGHT:
+            said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
+            return said, "--on-missing drop leaves such rows out and reports how many"
+        case FaultKind.OUTSIDE if chosen.asked.scale is Scale.LOGPROB:
+            said = f"{some} values {'lies' if one else 'lie'} above 0, as no log-probability does; {first}"
+            return said, "leave out --scale logprob if these are probabilities"
+        case FaultKind.OUTSIDE:
+            return f"{some} values {'lies' if one else 'lie'} outside [0, 1]; {first}", _range_hint(fault)
+        case FaultKind.NOT_BINARY:
+            return _said_of_labels(findings.labels, some=some, first=first)
+        case FaultKind.BAD_WEIGHT:
+            said = f"{some} weights {'is' if one else 'are'} negative or infinite; {first}"
+            return said, "weights must be finite and at least 0"
+        case FaultKind.FRACTIONAL_WEIGHT:
+            said = f"{some} frequency weights {'is' if one else 'are'} not a whole number; {first}"
+            return said, "leave out --weights-are frequency if the weights do not count repeated rows"
+        case _:
+            assert_never(kind)
+
+
+def _said_of_labels(labels: Iterable[str], *, some: str, first: str) -> tuple[str, str]:
+    seen = list(labels)
+    if len(seen) == 1:
+        positive = shlex.quote(seen[0])
+        said = f"the only label is {seen[0]!r}, not 0 or 1"
+        return said, f"--positive {positive} if it stands for 1"
+    if len(seen) == 2:
+        said = f"the labels are {_labels_listed(seen)}, not 0 and 1"
+        return said, f"--positive {shlex.quote(likely_positive(seen))} says which of them stands for 1"
+    said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
+    return said, "--positive VALUE makes one label stand for 1 and all others for 0"
+
+
+def likely_positive(labels: Sequence[str]) -> str:
+    """Return the label of two that more likely stands for 1: a word for yes, else the larger."""
+    words = [label for label in labels if label.strip().casefold() in _POSITIVE_WORDS]
+    return words[0] if len(words) == 1 else max(labels, key=_label_order)
+
+
+def _label_order(label: str) -> tuple[bool, float, str]:
+    """Order numbers by size, before text in alphabetical order."""
+    try:
+        return False, float(label), label
+    except ValueError:
+        return True, 0.0, label
+
+
+def _labels_listed(labels: Iterable[str]) -> str:
+    seen = list(labels)
+    if len(seen) > MOST_LABELS:
+        return ", ".join(map(repr, seen[:MOST_LABELS])) + " and more"
+    ordered = [repr(label) for label in sorted(seen, key=_label_order)]
+    return " and ".join(filter(None, (", ".join(ordered[:-1]), ordered[-1])))
+
+
+def _range_hint(fault: Fault) -> str:
+    excess = max(-fault.lowest, fault.highest - 1.0)
+    if excess <= 1e-6:
+        return "--on-range clip moves them to 0 or 1 and reports how many"
+    if fault.lowest > 1.0 and fault.highest <= 100.0:
+        return "if these are percentages, divide them by 100; if they are logits, pass --scale logit"
+    if fault.highest <= 0.0:
+        return "if these are logits, pass --scale logit; if they are log-probabilities, --scale logprob"
+    return "if these are logits, pass --scale logit"

@@ -1,0 +1,168 @@
+"""
+The input cut into numbered fragments, in a fixed order that no number of workers changes.
+
+A CSV file is one fragment; a Parquet file gives runs of row groups.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import DataFormat
+from calibcli.readers.formats import MAGIC_BYTES, Compression, kind_of, split_forced
+from calibcli.readers.pipes import STDIN, Pipe
+
+# A fragment of a Parquet file has at least so many rows, unless it is the last of its file.
+FRAGMENT_ROWS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """
+    A part of the input that is read in one go.
+
+    Args:
+        index: Its place in the order of the input.
+
+        path: The file as the user named it; "-" is standard input.
+
+        format: What the file holds.
+
+        compression: What is wrapped around it, or None.
+
+        row_groups: The row groups of a Parquet file, or None for all there is.
+
+        first_row: How many rows of the file come before this fragment.
+
+        pipe: The stream behind "-" or another pipe. Such a fragment stays in its process.
+    """
+
+    index: int
+    path: str
+    format: DataFormat
+    compression: Compression | None = None
+    row_groups: tuple[int, ...] | None = None
+    first_row: int = 0
+    pipe: Pipe | None = None
+
+    @property
+    def shown(self) -> str:
+        """The file's name in messages."""
+        return shown_path(self.path)
+
+    @property
+    def location(self) -> str:
+        """The path to open: the file, or the temporary copy of standard input."""
+        return self.path if self.pipe is None else self.pipe.spooled()
+
+    @property
+    def streams(self) -> bool:
+        """Whether the bytes come from a pipe and can be read once."""
+        return self.pipe is not None and not self.pipe.is_spooled
+
+
+def shown_path(path: str) -> str:
+    """Return an input's name in messages."""
+    return "standard input" if path == STDIN else path
+
+
+def list_fragments(
+    inputs: Sequence[str], *, input_format: DataFormat | None = None, spool: bool = False
+) -> list[Fragment]:
+    """
+    List the fragments of the input.
+
+    Args:
+        inputs: Files; directories, whose files are taken in the order of their names, without those that
+            start with "_" or "."; "-" for standard input; `path:fmt` to force a format.
+
+        input_format: The format of every input that does not force its own; None to look.
+
+        spool: Whether standard input is to be kept in a temporary file, so that it can be read twice.
+
+    Raises:
+        InputProblem: If a file is missing, empty or cannot be opened.
+
+        UsageProblem: If standard input is named twice.
+    """
+    if sum(split_forced(name, exists=False)[0] == STDIN for name in inputs) > 1:
+        msg = "standard input can be read only once"
+        raise UsageProblem(msg)
+    fragments: list[Fragment] = []
+    for name in inputs:
+        path, forced = split_forced(name, exists=Path(name).exists())
+        for file in _files(path):
+            whole = _whole(file, forced or input_format, spool=spool)
+            for part in _parts(whole):
+                fragments.append(replace(part, index=len(fragments)))
+    return fragments
+
+
+def _files(path: str) -> list[str]:
+    """Return the file itself, or the files of a directory and of the directories in it."""
+    if path == STDIN or not Path(path).is_dir():
+        return [path]
+    found = sorted(
+        file
+        for file in Path(path).rglob("*")
+        if file.is_file() and not any(part.startswith(("_", ".")) for part in file.relative_to(path).parts)
+    )
+    if not found:
+        msg = f"{path}: the directory holds no files"
+        raise InputProblem(msg, 'files whose names start with "_" or "." are skipped')
+    return [str(file) for file in found]
+
+
+def _whole(path: str, forced: DataFormat | None, *, spool: bool) -> Fragment:
+    """Return a file as one fragment."""
+    pipe = _pipe(path)
+    head = _head(path) if pipe is None else pipe.head(MAGIC_BYTES)
+    if not head:
+        msg = f"{shown_path(path)} is empty"
+        raise InputProblem(msg)
+    kind = kind_of(head, shown_path(path), forced=forced)
+    if pipe is not None and (spool or kind.format is DataFormat.PARQUET or kind.compression is not None):
+        pipe.spooled()
+    return Fragment(0, path, kind.format, kind.compression, pipe=pipe)
+
+
+def _pipe(path: str) -> Pipe | None:
+    """Return the stream behind a path that can be read only once."""
+    if path == STDIN:
+        return Pipe(sys.stdin.buffer)
+    file = Path(path)
+    return Pipe(file.open("rb")) if file.exists() and not file.is_file() else None
+
+
+def _head(path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MAGIC_BYTES)
+    except FileNotFoundError:
+        msg = f"{path}: there is no such file"
+        raise InputProblem(msg) from None
+    except OSError as error:
+        msg = f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
+        raise InputProblem(msg) from error
+
+
+def _parts(whole: Fragment) -> Iterator[Fragment]:
+    """Cut a Parquet file into runs of row groups."""
+    if whole.format is not DataFormat.PARQUET:
+        yield whole
+        return
+    from calibcli.readers.parquet import row_group_rows
+
+    before = rows = 0
+    run: list[int] = []
+    sizes = row_group_rows(whole)
+    for group, size in enumerate(sizes):
+        run.append(group)
+        rows += size
+        if rows >= FRAGMENT_ROWS or group == len(sizes) - 1:
+            yield replace(whole, row_groups=tuple(run), first_row=before)
+            before, rows, run = before + rows, 0, []
+    if not sizes:
+        yield replace(whole, row_groups=())

@@ -1,0 +1,23 @@
+"""What the reader of a file format does."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.fragments import Fragment
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Reader(Protocol):
+    """A module that reads fragments of one format; every problem it meets is an `InputProblem`."""
+
+    def header(self, fragment: Fragment) -> tuple[str, ...]:
+        """Return the names of the columns of the fragment's file."""
+
+    def batches(self, fragment: Fragment, chosen: ChosenColumns) -> "Iterator[pa.RecordBatch]":
+        """Stream the chosen columns of a fragment; a batch has them by name."""
+
+    def batches_of_all(self, fragment: Fragment, chosen: ChosenColumns) -> "Iterator[pa.RecordBatch]":
+        """Stream every column of a fragment."""

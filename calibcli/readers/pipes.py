@@ -1,0 +1,91 @@
+"""Standard input and other pipes: looked at before they are read, read once, or kept in a temporary file."""
+
+import io
+import shutil
+import tempfile
+from typing import BinaryIO
+
+STDIN = "-"
+_HEAD = 1 << 16
+
+
+class Pipe:
+    """
+    A stream whose beginning can be looked at without being lost.
+
+    Args:
+        stream: Where the bytes come from.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._head = b""
+        self._spool: tempfile._TemporaryFileWrapper[bytes] | None = None
+
+    def head(self, size: int) -> bytes:
+        """Return up to `size` bytes from the beginning; fewer only at the end of the stream."""
+        while len(self._head) < size:
+            more = self._stream.read(size - len(self._head))
+            if not more:
+                break
+            self._head += more
+        return self._head[:size]
+
+    def first_record(self) -> bytes:
+        """Return the beginning, long enough for the first line of CSV, and wait for nothing after it."""
+        while first_record_end(self._head) is None:
+            more = _available(self._stream)
+            if not more:
+                break
+            self._head += more
+        return self._head
+
+    def reader(self) -> BinaryIO:
+        """Return the stream from its beginning; only the first reader gets the bytes."""
+        head, self._head = self._head, b""
+        return io.BufferedReader(_Replayed(head, self._stream), 1 << 20)
+
+    @property
+    def is_spooled(self) -> bool:
+        """Whether everything is in a temporary file."""
+        return self._spool is not None
+
+    def spooled(self) -> str:
+        """Return the path of a temporary file with everything; it lives as long as this object."""
+        if self._spool is None:
+            self._spool = tempfile.NamedTemporaryFile(prefix="calibcli-")  # noqa: SIM115 - closed with self
+            shutil.copyfileobj(self.reader(), self._spool, 1 << 20)
+            self._spool.flush()
+        return self._spool.name
+
+
+class _Replayed(io.RawIOBase):
+    """Bytes read already, then the rest of the stream."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head = memoryview(head)
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        chunk = self._head[: len(buffer)] if self._head else _available(self._rest, len(buffer))
+        self._head = self._head[len(chunk) :]
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+
+def first_record_end(head: bytes) -> int | None:
+    """Return where the first CSV record ends, after its newline, or None; quoted text may span lines."""
+    end = head.find(b"\n")
+    while end >= 0 and head.count(b'"', 0, end) % 2:
+        end = head.find(b"\n", end + 1)
+    return end + 1 if end >= 0 else None
+
+
+def _available(stream: BinaryIO, size: int = _HEAD) -> bytes:
+    """Return what one read of the pipe gives: at least a byte unless the stream has ended."""
+    if isinstance(stream, io.BufferedReader | io.BytesIO):
+        return stream.read1(size)
+    return stream.read(size)

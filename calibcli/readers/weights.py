@@ -1,0 +1,40 @@
+"""Weights: finite and at least 0, and whole numbers where they count repeated rows."""
+
+import numpy as np
+
+from calibcli.readers.decode import Booleans
+from calibcli.readers.faults import Fault, FaultKind, Findings
+from calibcli.readers.labels import number_text
+from calibcli.readers.places import Places
+from calibcli.table.score_table import Floats
+
+_LARGEST = float(1 << 53)
+
+
+def check_weights(weight: Floats, *, whole: bool, findings: Findings, places: Places) -> None:
+    """
+    Note what is wrong with weights.
+
+    Args:
+        weight: The weights, none missing, shape (n,).
+
+        whole: Whether they must be whole numbers.
+
+        findings: Where faults are counted.
+
+        places: Where the weights stand in the file.
+    """
+    if not weight.size:
+        return
+    if not (weight.min() >= 0.0 and weight.max() <= np.finfo(np.float64).max):
+        bad = (weight < 0.0) | np.isinf(weight)
+        findings.note(FaultKind.BAD_WEIGHT, _fault(weight, bad, places))
+    elif whole:
+        fractional = (weight != np.floor(weight)) | (weight > _LARGEST)
+        if fractional.any():
+            findings.note(FaultKind.FRACTIONAL_WEIGHT, _fault(weight, fractional, places))
+
+
+def _fault(weight: Floats, where: Booleans, places: Places) -> Fault:
+    first = int(np.argmax(where))
+    return Fault(int(np.count_nonzero(where)), places.row(first), number_text(float(weight[first])))

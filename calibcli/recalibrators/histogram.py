@@ -1,0 +1,182 @@
+"""Histogram binning: the mean label of each bin of the score."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.documents import Node
+from calibcli.names import Binning, RecalibratorName, Target
+from calibcli.recalibrators.bin_map import BinMap
+from calibcli.recalibrators.interface import FittedBin, checked_scores, require_both_labels
+from calibcli.table.bins import binned, bins_of
+from calibcli.table.grid import Table
+from calibcli.table.score_table import Floats
+
+# What the training guarantee may fail with.
+DELTA = 0.05
+# The value of a bin without rows; theorem 12.6 holds with it.
+EMPTY_VALUE = 0.5
+_CUT_FROM_THE_ROWS = (
+    " Proved for bins fixed before the rows are drawn; these were cut at quantiles of the fit scores."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """
+    The mean label of the fit rows in each bin.
+
+    Args:
+        binning: Equal mass or equal width.
+
+        weighted: Whether the means were taken with importance weights.
+
+        table: The bins.
+
+    References:
+        Zadrozny & Elkan (2001), ICML.
+    """
+
+    binning: Binning
+    weighted: bool
+    table: BinMap
+
+    @classmethod
+    def fit(cls, table: Table, *, bins: int, binning: Binning = Binning.EQUAL_MASS) -> Self:
+        """
+        Take the mean label in each bin; a bin without rows gets 1/2.
+
+        Args:
+            table: The fit rows.
+
+            bins: How many bins to cut; ties can make equal-mass bins fewer.
+
+            binning: Equal mass or equal width.
+
+        Raises:
+            EmptyTable: If there are no rows.
+
+            InputProblem: If there is one label only.
+        """
+        require_both_labels(table)
+        partition = bins_of(binning, bins, table=table)
+        if partition.edges is None:
+            msg = "histogram binning needs edges, not atoms"
+            raise ValueError(msg)
+        sums = binned(table, partition)
+        occupied = sums.weight > 0.0
+        mean = sums.positive / np.where(occupied, sums.weight, 1.0)
+        values = np.where(occupied, np.minimum(mean, 1.0), EMPTY_VALUE)
+        fitted = BinMap(partition.edges, values, sums.rows, sums.positive_rows)
+        return cls(binning, table.weighted, fitted)
+
+    @classmethod
+    def from_dict(cls, parameters: Node) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If that cannot be, with the place.
+        """
+        parameters.only("binning", "weighted", "edges", "values", "rows", "positive")
+        binning = parameters.child("binning")
+        if binning.choice(Binning) is Binning.ATOMS:
+            msg = "is 'atoms', should be 'equal-mass' or 'equal-width'"
+            raise binning.problem(msg)
+        weighted = parameters.child("weighted").truth()
+        return cls(binning.choice(Binning), weighted, BinMap.from_dict(parameters))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state in plain values."""
+        return {"binning": self.binning.value, "weighted": self.weighted, **self.table.to_dict()}
+
+    def predict(self, scores: Floats) -> Floats:
+        """Return the value of each score's bin."""
+        return self.table.predict(checked_scores(scores))
+
+    @property
+    def name(self) -> RecalibratorName:
+        """The method."""
+        return RecalibratorName.HISTOGRAM
+
+    @property
+    def increasing(self) -> bool:
+        """Whether a higher score never gets a lower probability."""
+        return self.table.increasing
+
+    @property
+    def bins(self) -> tuple[FittedBin, ...] | None:
+        """The bins one by one."""
+        return self.table.bins
+
+    @property
+    def guarantee(self) -> dict[str, object] | None:
+        """What theory promises of the calibration error on new rows; None with importance weights."""
+        if self.weighted:
+            return None
+        rows = sum(self.table.rows.tolist())
+        return training_guarantee(self.table.values.size, rows, binning=self.binning)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        found = []
+        if self.table.empty:
+            bins = self.table.values.size
+            found.append(f"{self.table.empty:,} of {bins:,} bins hold no fit rows; they output 1/2.")
+        if not self.increasing:
+            found.append("The map is not increasing: some higher scores get a lower probability.")
+        return tuple(found)
+
+
+def training_guarantee(bins: int, rows: int, *, binning: Binning) -> dict[str, object]:
+    """
+    Return bounds on the calibration error of histogram binning that hold before any new row is seen.
+
+    Args:
+        bins: How many bins there are (K).
+
+        rows: How many fit rows (n).
+
+        binning: Equal-width bins are fixed before the rows are drawn, as the population bounds need.
+
+    References:
+        Lecture slides on calibration, theorem 12.6, for sqrt(K/(2n)) and its tail. The sharper one uses
+        E[1/max(N, 1)] <= 2/((n + 1)p) for a binomial N. The last is McDiarmid's inequality about
+        E|mean - rate| <= 1/(2 sqrt(n_k)).
+    """
+    ratio = bins / rows
+    claim = "the expected calibration error on new rows is at most this"
+    average = f"On average over the fit rows, {claim}"
+    confident = f"With probability {1.0 - DELTA:.0%} over the fit rows"
+    fixed = "" if binning is Binning.EQUAL_WIDTH else _CUT_FROM_THE_ROWS
+    return {
+        "bins": bins,
+        "rows": rows,
+        "delta": DELTA,
+        "expectation": _bound(
+            math.sqrt(ratio / 2), Target.POPULATION, statement=f"{average} (theorem 12.6).{fixed}"
+        ),
+        "expectation_sharper": _bound(
+            math.sqrt(bins / (2 * (rows + 1))),
+            Target.POPULATION,
+            statement=f"{average} (theorem 12.6 with n + 1).{fixed}",
+        ),
+        "tail": _bound(
+            math.sqrt(ratio / (2 * DELTA)),
+            Target.POPULATION,
+            statement=f"{confident}, {claim} (theorem 12.6, Markov).{fixed}",
+        ),
+        "fixed_design": _bound(
+            math.sqrt(ratio) / 2 + math.sqrt(math.log(1 / DELTA) / (2 * rows)),
+            Target.FIXED_DESIGN,
+            statement=f"{confident}' labels given their scores, the calibration error is at most this, "
+            "each bin weighing as many rows as the fit had in it.",
+        ),
+    }
+
+
+def _bound(value: float, target: Target, *, statement: str) -> dict[str, object]:
+    return {"value": value, "target": target.value, "statement": statement}

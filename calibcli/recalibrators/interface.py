@@ -1,0 +1,140 @@
+"""What every fitted recalibrator can do, and what every fit asks of its table."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from calibcli.errors import EmptyTable, InputProblem
+from calibcli.names import RecalibratorName
+from calibcli.table.grid import Table
+from calibcli.table.score_table import Floats
+
+
+class NotConverged(InputProblem):
+    """A fit whose optimum could not be reached, or does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class FittedBin:
+    """
+    One output of a discrete recalibrator and the fit rows behind it.
+
+    Args:
+        lower: Left edge, not included except in the first bin. Edges are in units of what is binned: the
+            score, or for scaling-binning the output of its base.
+
+        upper: Right edge, included.
+
+        value: The output.
+
+        rows: Fit rows in the bin.
+
+        positive: Fit rows in the bin with label 1.
+    """
+
+    lower: float
+    upper: float
+    value: float
+    rows: int
+    positive: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        return {
+            "lower": self.lower,
+            "upper": self.upper,
+            "value": self.value,
+            "rows": self.rows,
+            "positive": self.positive,
+        }
+
+
+class Recalibrator(Protocol):
+    """
+    A fitted map on [0, 1].
+
+    Classes also have `fit(table, *, ...)` and `from_dict(parameters)` as class methods; nothing is ever
+    half built. `from_dict` of `to_dict` predicts the same bits, and a fit depends on the table alone.
+    """
+
+    @property
+    def name(self) -> RecalibratorName:
+        """The method."""
+        ...
+
+    @property
+    def increasing(self) -> bool:
+        """Whether a higher score never gets a lower probability."""
+        ...
+
+    @property
+    def bins(self) -> tuple[FittedBin, ...] | None:
+        """Every output there is, or None where outputs form a continuum."""
+        ...
+
+    @property
+    def guarantee(self) -> dict[str, object] | None:
+        """What theory promises of this fit before any new row is seen, in plain values; or None."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        ...
+
+    def predict(self, scores: Floats) -> Floats:
+        """
+        Return the recalibrated probability of each score, in [0, 1].
+
+        Args:
+            scores: Shape (n,), in [0, 1].
+
+        Raises:
+            InputProblem: If a score is NaN or lies outside [0, 1].
+        """
+        ...
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state in plain values: the `parameters` of an artifact."""
+        ...
+
+
+def checked_scores(scores: Floats) -> Floats:
+    """
+    Return the scores as contiguous doubles.
+
+    Raises:
+        InputProblem: If one is NaN or lies outside [0, 1].
+    """
+    scores = np.ascontiguousarray(scores, dtype=np.float64)
+    inside = (scores >= 0.0) & (scores <= 1.0)
+    if not bool(inside.all()):
+        wrong = np.flatnonzero(~inside)
+        first = float(scores.ravel()[wrong[0]])
+        msg = f"{wrong.size:,} of {scores.size:,} scores lie outside [0, 1]; the first is {first!r}"
+        raise InputProblem(msg, "if these are logits, pass --scale logit")
+    return scores
+
+
+def require_both_labels(table: Table) -> None:
+    """
+    Refuse a table that no map can be fitted to.
+
+    Raises:
+        EmptyTable: If there are no rows, or none with weight.
+
+        InputProblem: If all rows that weigh something have one label.
+    """
+    rows = table.total_rows
+    weight, positive = float(table.weight.sum()), float(table.positive.sum())
+    if rows == 0 or weight <= 0.0:
+        msg = "a fit needs rows" if rows == 0 else f"a fit needs weight: all {rows:,} rows have weight 0"
+        raise EmptyTable(msg)
+    negative = float(np.maximum(table.weight - table.positive, 0.0).sum())
+    if positive <= 0.0 or negative <= 0.0:
+        label = 0 if positive <= 0.0 else 1
+        who = "the only row has" if rows == 1 else f"all {rows:,} rows have"
+        who = f"{who} weight 0 or" if table.weighted else who
+        msg = f"a fit needs both labels: {who} label {label}"
+        raise InputProblem(msg, "fit on rows of both labels; is --label the right column?")

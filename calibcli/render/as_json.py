@@ -1,0 +1,12 @@
+"""Reports for programs."""
+
+from calibcli.documents import canonical_text
+from calibcli.render.interface import Report
+
+
+class JsonRenderer:
+    """Writes the one text that every calibcli document has: sorted keys, shortest floats, ASCII."""
+
+    def render(self, report: Report) -> str:
+        """Return the report as JSON; of a measurement or a verdict, in the shape of `calibcli schema report`."""
+        return canonical_text(report.to_dict())

@@ -1,0 +1,19 @@
+"""What a renderer does: text from a report, and nothing else."""
+
+from typing import Protocol
+
+from calibcli.reports.apply import ApplyReport
+from calibcli.reports.fit import FitReport
+from calibcli.reports.inspect import InspectReport
+from calibcli.reports.measure import MeasureReport
+from calibcli.reports.verify import VerifyReport
+
+Report = MeasureReport | VerifyReport | FitReport | ApplyReport | InspectReport
+
+
+class Renderer(Protocol):
+    """A way to write reports."""
+
+    def render(self, report: Report) -> str:
+        """Return the text of a report, ending in one newline."""
+        ...

@@ -1,0 +1,33 @@
+"""Report to page: which facts are said, in which order and in which words."""
+
+from typing import assert_never
+
+from calibcli.render.blocks import Page
+from calibcli.render.interface import Report
+from calibcli.render.pages.apply import apply_page
+from calibcli.render.pages.fit import fit_page
+from calibcli.render.pages.inspect import inspect_page
+from calibcli.render.pages.measure import measure_page
+from calibcli.render.pages.verify import verify_page
+from calibcli.reports.apply import ApplyReport
+from calibcli.reports.fit import FitReport
+from calibcli.reports.inspect import InspectReport
+from calibcli.reports.measure import MeasureReport
+from calibcli.reports.verify import VerifyReport
+
+
+def page_of(report: Report, *, verbose: bool) -> Page:
+    """Return the page of a report; `verbose` adds plain English and assumptions."""
+    match report:
+        case MeasureReport():
+            return measure_page(report, verbose=verbose)
+        case VerifyReport():
+            return verify_page(report, verbose=verbose)
+        case FitReport():
+            return fit_page(report)
+        case ApplyReport():
+            return apply_page(report)
+        case InspectReport():
+            return inspect_page(report)
+        case _:
+            assert_never(report)

@@ -1,0 +1,113 @@
+"""The page of `measure`: numbers with intervals, tests, and the reliability diagram."""
+
+from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
+from calibcli.render.blocks import Block, Column, Grid, Line, Listing, Page, Tone, paragraph
+from calibcli.render.pages.header import (
+    artifact_lines,
+    note_lines,
+    repair_lines,
+    source_line,
+    table_lines,
+)
+from calibcli.render.pages.reliability import reliability_grid
+from calibcli.render.phrases import NULL_REFERENCE, SMALL_P, meaning_of_measure, meaning_of_test
+from calibcli.render.words import four, interval_words, listed, p_words, percent
+from calibcli.reports.measure import MeasureReport
+
+_UNBOUNDED = "no interval"
+
+
+def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
+    """Return the page of a measurement; `verbose` adds a sentence and the assumptions of every line."""
+    top = paragraph(
+        Line(source_line(report.input), Tone.TITLE),
+        *table_lines(report.table),
+        *artifact_lines(report.artifact),
+        *repair_lines(report.input),
+        *note_lines(report.notes),
+    )
+    slices = [
+        block
+        for key, part in report.slices.items()
+        for block in (paragraph(Line(key, Tone.TITLE), *_slice_lines(report, part)), *_numbers(part))
+    ]
+    meaning = _meanings(report) if verbose else ()
+    return (top, *_numbers(report), *meaning, *reliability_grid(report.curve), *slices)
+
+
+def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
+    """Return what a slice was made of, where that differs from the whole."""
+    same = part.table.rows == report.table.rows and part.table.kind == report.table.kind
+    table = [] if same else table_lines(part.table)
+    applied = artifact_lines(part.artifact) if part.artifact != report.artifact else []
+    return [*table, *applied, *note_lines(part.notes)]
+
+
+def _numbers(report: MeasureReport) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    if report.measures:
+        blocks.append(_measures(report))
+    if report.tests:
+        blocks.append(_tests(report))
+    return tuple(blocks)
+
+
+def _measures(report: MeasureReport) -> Grid:
+    interval = Column(f"{percent(report.confidence)} interval")
+    rows = tuple(
+        (one.name.value, four(one.value), interval_words(one.interval), four(one.null), _how(one, report))
+        for one in report.measures
+    )
+    columns = (Column("measure"), Column("value"), interval, Column("if calibrated"), Column("how"))
+    return Grid(columns, rows, (Line(NULL_REFERENCE, Tone.FAINT),))
+
+
+def _how(estimate: Estimate, report: MeasureReport) -> str:
+    """Return partition, method and target of an interval, or why there is none."""
+    parts = [str(estimate.details[key]) for key in ("partition",) if key in estimate.details]
+    interval = estimate.interval
+    if interval is None:
+        return "; ".join([*parts, *(one for one in estimate.assumptions if one.startswith(_UNBOUNDED))])
+    sort = "finite-sample" if interval.finite_sample else "asymptotic"
+    parts += [interval.method, f"{interval.target.value}, {sort}"]
+    if interval.confidence != report.confidence:
+        parts.append(f"at {percent(interval.confidence)}")
+    return "; ".join(parts)
+
+
+def _tests(report: MeasureReport) -> Grid:
+    columns = (Column("test"), Column("statistic"), Column("p-value"), Column("how"))
+    rows = [
+        (one.name.value, four(one.statistic), p_words(one.p_value, one.p_method), _p_how(one))
+        for one in report.tests
+    ]
+    combined = report.combined
+    if combined is not None and combined.p_value is not None:
+        members = listed(name.value for name in combined.tests)
+        together = "0 (contradiction)" if _contradicted(report) else p_words(combined.p_value)
+        rows.append(("together", "", together, f"Bonferroni over {members}"))
+    return Grid(columns, tuple(rows), (Line(SMALL_P, Tone.FAINT),))
+
+
+def _p_how(test: TestResult) -> str:
+    """Return how a p-value was found, or why there is none, and what is peculiar to this test."""
+    peculiar = [one for one in test.assumptions if one not in (INDEPENDENT_ROWS, HELD_OUT)]
+    if peculiar and (test.p_value is None or test.p_method == "contradiction"):
+        return "; ".join(peculiar)
+    return "; ".join([test.p_method, *peculiar])
+
+
+def _contradicted(report: MeasureReport) -> bool:
+    return any(one.p_method == "contradiction" for one in report.tests)
+
+
+def _meanings(report: MeasureReport) -> tuple[Listing, ...]:
+    measures = [
+        (one.name.value, _meant(meaning_of_measure(one.name), one.assumptions)) for one in report.measures
+    ]
+    tests = [(one.name.value, _meant(meaning_of_test(one.name), one.assumptions)) for one in report.tests]
+    return (Listing((*measures, *tests), "What they say"),)
+
+
+def _meant(sentence: str, assumptions: tuple[str, ...]) -> str:
+    return f"{sentence} Assumes: {'; '.join(assumptions)}." if assumptions else sentence

@@ -1,0 +1,158 @@
+"""What `measure` hands back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from calibcli.curves.reliability import ReliabilityCurve
+from calibcli.measures.estimate import Estimate, TestResult
+from calibcli.measures.tests import CombinedTest
+from calibcli.reports.input import InputSummary
+from calibcli.reports.plain import number
+from calibcli.version import __version__
+
+SCHEMA = "calibcli.report/1"
+
+
+@dataclass(frozen=True, slots=True)
+class TableSummary:
+    """
+    The table that every number of a report was computed from.
+
+    Args:
+        kind: "exact", or "grid" where distinct scores did not fit in memory.
+
+        rows: Number of rows.
+
+        positive: How many have label 1.
+
+        distinct: Distinct scores, or occupied cells of the grid.
+
+        resolution: Largest change of a score by rounding to the grid; 0 for an exact table.
+
+        digest: Fingerprint of the table.
+
+        discrete: Whether the score takes so few values that each is measured by itself.
+
+        weighted: Whether rows carry importance weights.
+    """
+
+    kind: str
+    rows: int
+    positive: int
+    distinct: int
+    resolution: float
+    digest: str
+    discrete: bool
+    weighted: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        return {
+            "kind": self.kind,
+            "rows": self.rows,
+            "positive": self.positive,
+            "distinct": self.distinct,
+            "resolution": self.resolution,
+            "digest": self.digest,
+            "discrete": self.discrete,
+            "weighted": self.weighted,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureReport:
+    """
+    Measures, tests and curve of one score column.
+
+    Args:
+        input: What was read.
+
+        table: What it was gathered into.
+
+        artifact: Path of the recalibrator that was applied first, or None.
+
+        confidence: Coverage asked of every interval.
+
+        measures: In the order asked for.
+
+        tests: In the order of the vocabulary; empty where none was asked for.
+
+        combined: The tests in one p-value, or None where none was asked for.
+
+        curve: The reliability curve.
+
+        slices: Reports of other columns of the same rows, by key such as `score=raw`.
+
+        notes: Sentences the reader should not miss.
+    """
+
+    input: InputSummary
+    table: TableSummary
+    artifact: str | None
+    confidence: float
+    measures: tuple[Estimate, ...]
+    tests: tuple[TestResult, ...]
+    combined: CombinedTest | None
+    curve: ReliabilityCurve
+    slices: Mapping[str, "MeasureReport"] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the report as plain values, in the shape of `calibcli schema report`."""
+        return {"schema": SCHEMA, "tool": {"name": "calibcli", "version": __version__}, **self.body()}
+
+    def body(self) -> dict[str, object]:
+        """Return what the report and each of its slices have in common."""
+        return {
+            "input": self.input.to_dict(),
+            "artifact": self.artifact,
+            "table": self.table.to_dict(),
+            "measures": {one.name.value: estimate_to_dict(one) for one in self.measures},
+            "tests": _tests_to_dict(self.tests, self.combined),
+            "curve": self.curve.to_dict(),
+            "rules": {},
+            "verdict": None,
+            "slices": {key: report.body() for key, report in self.slices.items()},
+            "notes": list(self.notes),
+        }
+
+
+def estimate_to_dict(estimate: Estimate) -> dict[str, object]:
+    """Return one measure as plain values; bounds that do not exist are null."""
+    interval = estimate.interval
+    return {
+        "value": number(estimate.value),
+        "lower": None if interval is None else number(interval.lower),
+        "upper": None if interval is None else number(interval.upper),
+        "confidence": None if interval is None else interval.confidence,
+        "sides": None if interval is None else 2,
+        "method": None if interval is None else interval.method,
+        "target": None if interval is None else interval.target.value,
+        "finite_sample": None if interval is None else interval.finite_sample,
+        "null": number(estimate.null),
+        "assumptions": list(estimate.assumptions),
+        "details": {
+            key: number(value) if isinstance(value, float) else value
+            for key, value in estimate.details.items()
+        },
+    }
+
+
+def _tests_to_dict(tests: tuple[TestResult, ...], combined: CombinedTest | None) -> dict[str, object]:
+    members: dict[str, object] = {
+        one.name.value: {
+            "statistic": number(one.statistic),
+            "p_value": one.p_value,
+            "p_method": one.p_method,
+            "p_asymptotic": one.p_asymptotic,
+            "assumptions": list(one.assumptions),
+        }
+        for one in tests
+    }
+    if combined is not None:
+        members["combined"] = {
+            "p_value": combined.p_value,
+            "p_method": "bonferroni",
+            "of": [name.value for name in combined.tests],
+        }
+    return members

@@ -1,0 +1,174 @@
+"""Files to tables: the one place where the tables of fragments are added up, in the order of the input."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from calibcli.engines.interface import Engine
+from calibcli.errors import EmptyTable
+from calibcli.names import DataFormat, WeightMeaning
+from calibcli.readers import reader_of
+from calibcli.readers.columns import ChosenColumns, Columns, resolve, same_again
+from calibcli.readers.faults import Findings, never_positive, problem_of
+from calibcli.readers.fragments import Fragment, list_fragments, shown_path
+from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transforms
+from calibcli.reports.input import InputSummary
+from calibcli.table.grid import Table
+from calibcli.table.running import EXACT_LIMIT, RunningTable
+
+RAW = "raw"
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """
+    All rows of the input.
+
+    Args:
+        tables: A table for each key of the transforms.
+
+        input: What was read.
+    """
+
+    tables: dict[str, Table]
+    input: InputSummary
+
+
+def gather(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    engine: Engine,
+    limit: int | None = EXACT_LIMIT,
+    transforms: Transforms | None = None,
+    input_format: DataFormat | None = None,
+) -> Gathered:
+    """
+    Read files into tables.
+
+    Args:
+        inputs: Files, directories, "-" for standard input; `path:fmt` forces a format.
+
+        columns: Which column is which.
+
+        engine: Where fragments are read; it never changes a digit.
+
+        limit: Most distinct scores of an exact table; None for no limit.
+
+        transforms: For each key the map that scores go through before they are counted, None for none;
+            by default one table, "raw".
+
+        input_format: The format of every input that does not force its own; None to look.
+
+    Raises:
+        InputProblem: If something is wrong with a file, a column or a value; the first in the order of the
+            input.
+
+        EmptyTable: If no row is left.
+    """
+    fragments = list_fragments(inputs, input_format=input_format)
+    chosen = choose_columns(fragments, columns)
+    work = TallyWork(chosen, limit, {RAW: None} if transforms is None else transforms, Signals())
+    tables, findings = _reduced(fragments, work, engine)
+    files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
+    first = chosen[files[0]]
+    if findings.rows == findings.dropped or not all(table.total_rows for table in tables.values()):
+        raise _nothing(files, findings)
+    problem = never_positive(findings, first, shown=shown_path(files[0]))
+    if problem is not None:
+        raise problem
+    return Gathered(tables, _summary(files, first, findings))
+
+
+def choose_columns(
+    fragments: Sequence[Fragment], columns: Columns, *, labelled: bool = True
+) -> dict[str, ChosenColumns]:
+    """
+    Find the columns in the first file, and the same ones in every other.
+
+    Args:
+        fragments: The input, not empty.
+
+        columns: Which column is which.
+
+        labelled: Whether a label is read at all.
+
+    Returns:
+        For each file its columns.
+    """
+    chosen: dict[str, ChosenColumns] = {}
+    first: ChosenColumns | None = None
+    for fragment in fragments:
+        if fragment.path in chosen:
+            continue
+        header = reader_of(fragment.format).header(fragment)
+        if first is None:
+            first = resolve(columns, header, path=fragment.shown, labelled=labelled)
+            chosen[fragment.path] = first
+        else:
+            chosen[fragment.path] = same_again(first, header, path=fragment.shown)
+    return chosen
+
+
+def _reduced(
+    fragments: Sequence[Fragment], work: TallyWork, engine: Engine
+) -> tuple[dict[str, Table], Findings]:
+    """Tally the fragments and add them up in order, stopping at the end of the first file with faults."""
+    running = {key: RunningTable(work.limit) for key in work.transforms}
+    total, of_file = Findings(), Findings()
+    results = engine.map(work, fragments)
+    try:
+        for place, fragment in enumerate(fragments):
+            _take(next(results), fragment, running=running, of_file=of_file, work=work)
+            work.signals.grids.update(key for key, table in running.items() if table.is_grid)
+            if place + 1 == len(fragments) or fragments[place + 1].path != fragment.path:
+                problem = problem_of(of_file, work.chosen[fragment.path], shown=fragment.shown)
+                if problem is not None:
+                    raise problem
+                total.add(of_file)
+                of_file = Findings()
+    finally:
+        work.signals.stopped = True
+        results.close()
+    return {key: table.table() for key, table in running.items()}, total
+
+
+def _take(
+    result: Tally | Refused,
+    fragment: Fragment,
+    *,
+    running: dict[str, RunningTable],
+    of_file: Findings,
+    work: TallyWork,
+) -> None:
+    """Add what a fragment gave; raise what stopped it, unless its file had faults even before."""
+    if isinstance(result, Refused):
+        earlier = problem_of(of_file, work.chosen[fragment.path], shown=fragment.shown, partly=True)
+        raise earlier or result.problem
+    of_file.add(result.findings)
+    for key, table in result.tables.items():
+        running[key].add(table)
+
+
+def _nothing(files: Sequence[str], findings: Findings) -> EmptyTable:
+    shown = ", ".join(shown_path(file) for file in files[:3]) + (", ..." if len(files) > 3 else "")
+    if findings.rows == 0:
+        return EmptyTable(f"{shown}: there are no rows")
+    if findings.dropped == findings.rows:
+        return EmptyTable(f"{shown}: none of {findings.rows:,} rows has every value")
+    return EmptyTable(f"{shown}: every weight is 0")
+
+
+def _summary(files: Sequence[str], chosen: ChosenColumns, findings: Findings) -> InputSummary:
+    notes = list(chosen.notes)
+    if chosen.weights_are is WeightMeaning.IMPORTANCE and chosen.asked.weights_are is None:
+        notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
+    return InputSummary(
+        files=tuple(files),
+        score=chosen.score,
+        label=chosen.label,
+        weight=chosen.weight,
+        rows=findings.rows - findings.dropped,
+        dropped=findings.dropped,
+        clipped=findings.clipped,
+        notes=tuple(notes),
+    )

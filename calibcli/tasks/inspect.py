@@ -1,0 +1,114 @@
+"""Say what is in a file: an artifact, a report, or data with columns to guess."""
+
+import json
+from pathlib import Path
+
+from calibcli.artifacts.document import SCHEMA as ARTIFACT_SCHEMA
+from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.store import in_file, read_artifact, read_document
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem
+from calibcli.names import DataFormat
+from calibcli.reports.inspect import InspectReport
+from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
+
+
+def inspect_file(path: str, *, input_format: DataFormat | None = None) -> InspectReport:
+    """
+    Look into a file.
+
+    Args:
+        path: The file, "-" for standard input.
+
+        input_format: The format of a data file, or None to look.
+
+    Raises:
+        InputProblem: If it cannot be read or is none of these.
+    """
+    if path != "-" and input_format is None and _starts_like_json(path):
+        return _inspect_document(path)
+    from calibcli.tasks.columns import inspect_columns
+
+    return inspect_columns(path, input_format=input_format)
+
+
+def _starts_like_json(path: str) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(64).lstrip()[:1] == b"{"
+    except OSError:
+        return False
+
+
+def _inspect_document(path: str) -> InspectReport:
+    try:
+        root = read_document(path)
+        schema = root.child("schema").text()
+        if schema == ARTIFACT_SCHEMA:
+            return _artifact_report(path, read_artifact(path))
+        if schema == REPORT_SCHEMA:
+            return _report_report(path, root)
+        msg = f"is {schema[:60]!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
+        raise root.child("schema").problem(msg)
+    except DocumentProblem as problem:
+        raise problem if problem.path.startswith(path) else in_file(path, problem) from None
+
+
+def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
+    fit, recalibrator = artifact.fit, artifact.recalibrator
+    bins = recalibrator.bins
+    facts = [
+        ("method", recalibrator.name.value),
+        ("fitted on", f"{fit.rows:,} rows, {fit.positive:,} with label 1 ({fit.table} table)"),
+        ("options", ", ".join(f"{key}={value}" for key, value in fit.options.items()) or "none"),
+        ("loss on fit rows", f"{fit.loss_before:.6g} before, {fit.loss_after:.6g} after"),
+        ("outputs", "a continuum" if bins is None else f"{len(bins)} values"),
+        ("increasing", "yes" if recalibrator.increasing else "no: a higher score can get less"),
+        ("scale of the score", artifact.scale.value),
+        ("digest of the fit rows", fit.table_digest),
+        ("written by", f"calibcli {artifact.calibcli}"),
+    ]
+    if bins is not None:
+        facts += [
+            (f"({one.lower:.6g}, {one.upper:.6g}]", f"{one.value:.6g} from {one.rows:,} rows")
+            for one in bins[:50]
+        ]
+    else:
+        parameters = json.dumps(recalibrator.to_dict(), sort_keys=True)
+        facts.append(("parameters", parameters if len(parameters) <= 400 else f"{parameters[:400]} ..."))
+    facts += [("guarantee", _statement(one)) for one in _bounds(recalibrator.guarantee)]
+    facts += [("note", note) for note in fit.notes]
+    return InspectReport(
+        path, "artifact", tuple(facts), (), f"calibcli apply {path} preds.csv -o repaired.csv"
+    )
+
+
+def _bounds(guarantee: dict[str, object] | None) -> list[dict[str, object]]:
+    """Return the members of a guarantee that state something."""
+    return [one for one in (guarantee or {}).values() if isinstance(one, dict)]
+
+
+def _statement(bound: dict[str, object]) -> str:
+    return str(bound["statement"])
+
+
+def _bounded(measure: Node) -> str:
+    lower, upper = measure.child("lower").value, measure.child("upper").value
+    return f"{measure.child('value').value} [{lower}, {upper}]"
+
+
+def _report_report(path: str, root: Node) -> InspectReport:
+    source, table = root.child("input"), root.child("table")
+    facts = [
+        ("files", ", ".join(source.child("files").texts())),
+        ("score", source.child("score").text()),
+        ("rows", f"{table.child('rows').whole():,}, {table.child('positive').whole():,} with label 1"),
+    ]
+    measures, rules = root.child("measures").members(), root.child("rules").members()
+    facts += [(name, _bounded(measure)) for name, measure in measures.items()]
+    facts += [
+        ("rule", f"{rule.child('expr').text()}: {rule.child('status').text()}") for rule in rules.values()
+    ]
+    plotted = root.child("curve").value is not None
+    suggestion = f"calibcli plot {path} -o reliability.png" if plotted else None
+    return InspectReport(path, "report", tuple(facts), (), suggestion)

@@ -1,0 +1,55 @@
+"""Which bins a report speaks of, and what it says of its table."""
+
+from calibcli.errors import UsageProblem
+from calibcli.names import DEFAULT_BINS, Binning
+from calibcli.reports.measure import TableSummary
+from calibcli.table import cells
+from calibcli.table.bins import ATOMS, Bins, bins_of, looks_discrete
+from calibcli.table.digest import digest
+from calibcli.table.grid import Table
+
+
+def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, discrete: bool) -> Bins:
+    """
+    Return the partition asked for; by default distinct scores where they are few, else 15 equal-width bins.
+
+    Raises:
+        UsageProblem: If the table is a grid whose cells the partition would cut.
+    """
+    if binning is Binning.ATOMS or (binning is None and bins is None and (discrete or looks_discrete(table))):
+        if table.kind == "grid":
+            msg = "a grid table does not keep distinct scores apart"
+            raise UsageProblem(msg, "pass --exact, or use --binning equal-width")
+        return ATOMS
+    count = bins or DEFAULT_BINS
+    kind = binning or Binning.EQUAL_WIDTH
+    if table.kind == "grid" and kind is Binning.EQUAL_WIDTH and cells.CELLS % count:
+        msg = f"{count} equal-width bins would cut the cells of the grid table"
+        raise UsageProblem(msg, "pass --exact, or ask for a number of bins that divides 720,720")
+    return bins_of(kind, count, table=table)
+
+
+def summary_of(table: Table, *, discrete: bool) -> TableSummary:
+    """Return what a report says of its table."""
+    return TableSummary(
+        kind=table.kind,
+        rows=table.total_rows,
+        positive=table.total_positive_rows,
+        distinct=table.distinct,
+        resolution=table.resolution,
+        digest=digest(table),
+        discrete=discrete,
+        weighted=table.weighted,
+    )
+
+
+def check_confidence(confidence: float) -> None:
+    """
+    Refuse a confidence that is not one.
+
+    Raises:
+        UsageProblem: Unless 0.5 <= confidence < 1.
+    """
+    if not 0.5 <= confidence < 1.0:
+        msg = f"a confidence of {confidence:g}"
+        raise UsageProblem(msg, "--confidence takes a number from 0.5 to below 1, such as 0.95")

@@ -1,0 +1,57 @@
+"""How files are to be read, whatever is done with them."""
+
+from dataclasses import dataclass
+
+from calibcli.errors import UsageProblem
+from calibcli.names import DEFAULT_MEMORY, DataFormat
+
+# The default memory keeps a million distinct scores exact: 24 bytes each at rest, and room to sort, merge,
+# bin and smooth them.
+_BYTES_A_SCORE = 268.435456
+_UNITS = {"": 1, "B": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    How to read.
+
+    Args:
+        input_format: Format of every input, or None to look at each.
+
+        jobs: Number of workers, or None for one per processor.
+
+        exact: Whether the table stays exact at any number of distinct scores.
+
+        memory: What the table may use before it becomes a grid, such as "256MiB".
+    """
+
+    input_format: DataFormat | None = None
+    jobs: int | None = None
+    exact: bool = False
+    memory: str = DEFAULT_MEMORY
+
+    @property
+    def limit(self) -> int | None:
+        """Most distinct scores of an exact table; None for no limit."""
+        return None if self.exact else max(1, round(bytes_of(self.memory) / _BYTES_A_SCORE))
+
+
+def bytes_of(size: str) -> int:
+    """
+    Return the number of bytes in words like "256MiB", "1G" or "4096"; K, M and G are powers of 1,024.
+
+    Raises:
+        UsageProblem: If it is not a positive size.
+    """
+    text = size.strip().upper().removesuffix("IB").removesuffix("B")
+    unit = text[-1:] if text[-1:] in _UNITS and not text[-1:].isdigit() else ""
+    number = text.removesuffix(unit) if unit else text
+    try:
+        count = float(number) * _UNITS[unit]
+    except ValueError:
+        count = 0.0
+    if not 0 < count < 2**60:
+        msg = f"{size!r} is not an amount of memory"
+        raise UsageProblem(msg, "write it like 256MiB or 2G")
+    return int(count)

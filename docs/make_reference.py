@@ -1,0 +1,38 @@
+"""Write docs/cli.md, the command line reference, from --help; `--check` only compares."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TARGET = Path(__file__).with_name("cli.md")
+COMMANDS = ("fit", "apply", "measure", "verify", "plot", "inspect", "schema")
+
+
+def help_text(*words: str) -> str:
+    """Return what --help prints, at a fixed width."""
+    environment = {**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "calibcli", *words, "--help"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)  # noqa: S603
+    return "\n".join(line.rstrip() for line in result.stdout.strip().splitlines())
+
+
+def reference() -> str:
+    """Return the whole page."""
+    parts = ["# Command line reference\n\nMade from `--help` by `make docs`.\n"]
+    parts.append(f"## calibcli\n\n```\n{help_text()}\n```\n")
+    parts += [f"## calibcli {name}\n\n```\n{help_text(name)}\n```\n" for name in COMMANDS]
+    return "\n".join(parts)
+
+
+def main() -> int:
+    """Write the page, or say whether it is up to date."""
+    text = reference()
+    if "--check" in sys.argv[1:]:
+        return 0 if TARGET.read_text(encoding="utf-8") == text else 1
+    TARGET.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,259 @@
+"""Artifacts survive the disk, and nothing that is not an artifact passes for one."""
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.fit_record import FitRecord
+from calibcli.artifacts.store import artifact_text, read_artifact, schema_text
+from calibcli.documents import MOST_BYTES, canonical_text
+from calibcli.errors import DocumentProblem, InputProblem
+from calibcli.names import DocumentKind
+from calibcli.table.score_table import ScoreTable
+
+Fit = Callable[..., Artifact]
+REPLACEMENTS: list[Any] = [None, True, -1, 1.5, 10**400, "text", [], {}, [None], {"a": 1}]
+
+
+def reread(content: bytes | str, folder: Path) -> Artifact:
+    """Write a file and read it as an artifact."""
+    path = folder / "cal.json"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_artifact(path)
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Every place in a document, containers before their members; of long arrays the first two."""
+    if path:
+        yield path
+    members = (
+        value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    )
+    for key, member in members:
+        yield from places(member, (*path, key))
+
+
+def parent_of(document: Any, path: tuple[str | int, ...]) -> Any:
+    """The container that holds the last step of a path."""
+    for step in path[:-1]:
+        document = document[step]
+    return document
+
+
+def test_artifact_survives_the_disk(artifact: Artifact, tmp_path: Path) -> None:
+    """What is read is what was written, and would be written again byte for byte."""
+    text = artifact_text(artifact)
+    restored = reread(text, tmp_path)
+    assert restored == artifact
+    assert artifact_text(restored) == text
+    scores = np.linspace(0, 1, 1013)
+    expected = artifact.recalibrator.predict(scores)
+    assert restored.recalibrator.predict(scores).tobytes() == expected.tobytes()
+
+
+def test_fitting_again_gives_the_same_bytes(kind: str, fit_kind: Fit) -> None:
+    """The text of an artifact depends on the rows and the options alone."""
+    assert artifact_text(fit_kind(kind)) == artifact_text(fit_kind(kind))
+
+
+def test_every_kind_fits_the_published_schema(artifact: Artifact) -> None:
+    """The JSON Schema accepts every artifact that is written."""
+    schema = json.loads(schema_text(DocumentKind.ARTIFACT))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(json.loads(artifact_text(artifact)))
+
+
+def test_schema_is_strict(artifact: Artifact) -> None:
+    """A member more or less, anywhere the schema speaks of, is refused by it."""
+    validator = jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT)))
+    document = json.loads(artifact_text(artifact))
+    for path in places(document):
+        if isinstance(path[-1], int) or "options" in path:
+            continue
+        less, more = copy.deepcopy(document), copy.deepcopy(document)
+        del parent_of(less, path)[path[-1]]
+        parent_of(more, path)["surprise"] = 1
+        assert not validator.is_valid(less), path
+        assert not validator.is_valid(more), path
+
+
+def test_weighted_fit_is_written_and_read(tmp_path: Path, fit_kind: Fit) -> None:
+    """Importance weights take the guarantee away, and the artifact still holds together."""
+    artifact = fit_kind("histogram", weighted=True)
+    assert reread(artifact_text(artifact), tmp_path) == artifact
+    assert json.loads(artifact_text(artifact))["guarantee"] is None
+
+
+def test_record_states_the_fit(fit_kind: Fit) -> None:
+    """Rows, positives, digest, losses, mean variance and notes are those of the fit."""
+    table = ScoreTable.from_rows(np.array([0.0, 0.5, 0.5, 1.0]), np.array([False, True, False, True]))
+    artifact = fit_kind("isotonic")
+    record = FitRecord.of(artifact.recalibrator, table, options={}, losses=(0.25, 0.125))
+    assert (record.rows, record.positive, record.table) == (4, 2, "exact")
+    g = artifact.recalibrator.predict(np.array([0.0, 0.5, 0.5, 1.0]))
+    assert record.mean_variance == pytest.approx(float(np.mean(g * (1 - g))), abs=1e-15)
+    assert artifact.fit.notes[-1] == "A note: é."
+    assert artifact.to_dict()["fit"]["loss_before"] == "inf"  # type: ignore[index]
+
+
+def test_cut_short_file_is_said_to_be_cut_short(artifact: Artifact, tmp_path: Path) -> None:
+    """A file cut at any 50th byte is one line with the file, never another exception."""
+    content = artifact_text(artifact).encode()
+    for length in range(0, len(content) - 2, 50):
+        with pytest.raises(DocumentProblem) as problem:
+            reread(content[:length], tmp_path)
+        assert problem.value.message.startswith(str(tmp_path / "cal.json"))
+        assert "\n" not in problem.value.message
+        assert (
+            length == 0
+            or "ends too early, at line" in problem.value.message
+            or "line" in problem.value.message
+        )
+
+
+def test_every_missing_key_is_reported_with_its_place(artifact: Artifact, tmp_path: Path) -> None:
+    """An artifact without any one of its keys is refused."""
+    document = json.loads(artifact_text(artifact))
+    for path in places(document):
+        if isinstance(path[-1], str) and "options" not in path:
+            damaged = copy.deepcopy(document)
+            del parent_of(damaged, path)[path[-1]]
+            with pytest.raises(DocumentProblem, match=r"has no"):
+                reread(json.dumps(damaged), tmp_path)
+
+
+def test_every_surplus_key_is_reported(artifact: Artifact, tmp_path: Path) -> None:
+    """An artifact that says more than this version knows is refused, not half understood."""
+    document = json.loads(artifact_text(artifact))
+    for path in places(document):
+        if isinstance(path[-1], str) and "options" not in path:
+            damaged = copy.deepcopy(document)
+            parent_of(damaged, path)["surprise"] = 1
+            with pytest.raises(DocumentProblem, match="unknown key"):
+                reread(json.dumps(damaged), tmp_path)
+
+
+def test_any_replaced_value_is_refused_or_fits_the_schema(artifact: Artifact, tmp_path: Path) -> None:
+    """Whatever stands in place of a value ends in a DocumentProblem, or in an artifact the schema allows."""
+    validator = jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT)))
+    document = json.loads(artifact_text(artifact))
+    refused = accepted = 0
+    for path in places(document):
+        for value in REPLACEMENTS:
+            damaged = copy.deepcopy(document)
+            parent_of(damaged, path)[path[-1]] = value
+            try:
+                predicted = reread(json.dumps(damaged), tmp_path).recalibrator.predict(np.linspace(0, 1, 11))
+            except DocumentProblem:
+                refused += 1
+            else:
+                accepted += 1
+                assert np.all((predicted >= 0) & (predicted <= 1)), path
+                assert validator.is_valid(damaged), path
+    assert refused > 5 * accepted
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "place", "complaint"),
+    [
+        (("bins", 0, "value"), 0.123, "$.bins[0].value", "is 0.123, but the rest of the document makes it"),
+        (("increasing",), None, "$.increasing", "is null, but the rest of the document makes it"),
+        (("guarantee", "tail", "value"), 0.5, "$.guarantee.tail.value", "makes it 0.57"),
+        (("guarantee", "rows"), 121, "$.guarantee.rows", "makes it 120"),
+        (("fit", "mean_variance"), 0.3, "$.fit.mean_variance", "should be a number in [0, 0.25]"),
+        (("fit", "table_digest"), "sha256:abc", "$.fit.table_digest", "64 hexadecimal digits"),
+        (("fit", "table"), "graph", "$.fit.table", "should be 'exact' or 'grid'"),
+        (("fit", "loss_after"), "-inf", "$.fit.loss_after", "should be a finite number"),
+        (("fit", "notes"), ["\ud800"], "$.fit.notes[0]", "half surrogates"),
+        (("fit", "options"), {"bins": [1]}, "$.fit.options.bins", "is an array, should be a string"),
+        (("input", "scale"), "percent", "$.input.scale", "should be one of prob, logit, logprob"),
+        (("method",), "venn-abers", "$.method", 'is "venn-abers", should be one of platt'),
+        (
+            ("parameters", "values", 2),
+            "abc",
+            "$.parameters.values[2]",
+            'is "abc", should be a number in [0, 1]',
+        ),
+    ],
+)
+def test_inconsistent_artifact_is_refused_with_its_place(
+    path: tuple[str | int, ...], value: object, place: str, complaint: str, *, tmp_path: Path, fit_kind: Fit
+) -> None:
+    """The message says which value is wrong and what it should be."""
+    document = json.loads(artifact_text(fit_kind("histogram")))
+    parent_of(document, path)[path[-1]] = value
+    with pytest.raises(DocumentProblem) as problem:
+        reread(json.dumps(document), tmp_path)
+    assert problem.value.path == f"{tmp_path / 'cal.json'}: {place}"
+    assert complaint in problem.value.detail
+
+
+def test_statements_may_be_worded_differently(tmp_path: Path, fit_kind: Fit) -> None:
+    """An artifact whose guarantee another version phrased otherwise is still readable."""
+    document = json.loads(artifact_text(fit_kind("histogram")))
+    document["guarantee"]["tail"]["statement"] = "As it was said before."
+    document["guarantee"]["tail"]["value"] *= 1 + 1e-15
+    assert reread(json.dumps(document), tmp_path) == fit_kind("histogram")
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint", "hint"),
+    [
+        (b"", "is empty", "write it again"),
+        (b"\n ", "is empty", "write it again"),
+        (b"{", "ends too early, at line 1, column 2", "cut short"),
+        (b"score,label\n0.1,0\n", "is not JSON: Expecting value at line 1, column 1", "right file"),
+        (b"PAR1\xff\xfe", "is not a text file", "not a calibcli document"),
+        (b"[]", "is an array, should be an object", None),
+        (b"3", "is 3, should be an object", None),
+        (b"{}", "has no 'schema'", "calibcli fit"),
+        (b'{"schema": 1}', "$.schema: is 1, should be a string", None),
+        (b'{"schema": "calibcli.report/1"}', "is 'calibcli.report/1', should be", "calibcli fit"),
+        (b'{"schema": "calibcli.artifact/2"}', "is 'calibcli.artifact/2', and calibcli", "upgrade"),
+        (b'{"schema": "calibcli.artifact/1"}', "has no 'calibcli'", None),
+        (b'{"schema": NaN}', "holds NaN, which JSON does not have", None),
+        (b'{"schema": -Infinity}', "holds -Infinity", None),
+        (b'{"a": 1, "a": 2}', 'repeats the key "a"', None),
+        (b'{"a": ' + b"9" * 5000 + b"}", "too many digits", None),
+        (b"[" * 100_000, "nested too deeply", None),
+        (b'{"a":' * 100_000, "nested too deeply", None),
+        (b" " * (MOST_BYTES + 1), "is larger than 64 MiB", None),
+    ],
+)
+def test_other_files_are_refused_in_words(
+    content: bytes, complaint: str, hint: str | None, *, tmp_path: Path
+) -> None:
+    """What is not an artifact is told apart: empty, cut short, another format, another document."""
+    with pytest.raises(DocumentProblem) as problem:
+        reread(content, tmp_path)
+    assert complaint in problem.value.message
+    assert hint is None or hint in str(problem.value.hint)
+
+
+def test_file_that_cannot_be_opened_is_an_input_problem(tmp_path: Path) -> None:
+    """A missing file, a folder and an impossible name are one line each."""
+    with pytest.raises(InputProblem, match=r"nowhere\.json: there is no such file"):
+        read_artifact(tmp_path / "nowhere.json")
+    with pytest.raises(InputProblem, match="cannot be read"):
+        read_artifact(tmp_path)
+    with pytest.raises(InputProblem, match="cannot be read"):
+        read_artifact("a\0b")
+
+
+def test_byte_order_mark_is_forgiven(tmp_path: Path, fit_kind: Fit) -> None:
+    """An editor that puts a byte order mark in front does no harm."""
+    text = artifact_text(fit_kind("platt"))
+    assert reread(b"\xef\xbb\xbf" + text.encode(), tmp_path) == fit_kind("platt")
+
+
+def test_canonical_text_refuses_nan() -> None:
+    """A number that JSON does not have is a bug of ours and not a file."""
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical_text({"value": float("nan")})

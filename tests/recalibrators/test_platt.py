@@ -1,0 +1,228 @@
+"""Platt scaling where it is delicate."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem, EmptyTable, InputProblem
+from calibcli.names import FitLoss
+from calibcli.recalibrators.interface import NotConverged
+from calibcli.recalibrators.newton import Points, Slopes, minimise
+from calibcli.recalibrators.platt import Platt, logit
+from calibcli.table.grid import grid_of
+from calibcli.table.score_table import ScoreTable
+
+
+def table(score: list[float], label: list[int], weight: list[float] | None = None) -> ScoreTable:
+    """Rows as a table."""
+    return ScoreTable.from_rows(
+        np.array(score), np.array(label, dtype=bool), weight=None if weight is None else np.array(weight)
+    )
+
+
+def drawn(rows: int = 3000, *, slope: float = 0.6) -> ScoreTable:
+    """Rows whose label odds are a power of their score odds."""
+    rng = np.random.default_rng(11)
+    score = rng.beta(0.8, 0.8, rows)
+    return ScoreTable.from_rows(score, rng.random(rows) < 1 / (1 + np.exp(-slope * logit(score))))
+
+
+def test_known_curve_is_recovered() -> None:
+    """A slope of 0.6 in the odds is found again, within what 3,000 rows allow."""
+    fitted = Platt.fit(drawn())
+    assert fitted.slope == pytest.approx(0.6, abs=0.1)
+    assert fitted.intercept == pytest.approx(0.0, abs=0.15)
+    assert fitted.increasing
+    assert fitted.notes == ()
+
+
+@pytest.mark.parametrize(("label", "increasing"), [([0, 0, 1, 1], True), ([1, 1, 0, 0], False)])
+def test_separated_labels_get_smoothed_targets(label: list[int], increasing: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    """Where a threshold parts the labels, in either direction, targets are smoothed and that is said."""
+    fitted = Platt.fit(table([0.1, 0.2, 0.8, 0.9], label))
+    assert fitted.separated
+    assert fitted.smoothed
+    assert fitted.increasing is increasing
+    assert "parts the labels" in fitted.notes[0]
+    ends = fitted.predict(np.array([0.1, 0.9]))
+    assert 0.05 < ends.min() < 0.3
+    assert 0.7 < ends.max() < 0.95
+
+
+def test_labels_that_share_one_score_are_separated() -> None:
+    """Labels that meet in a single score have no finite fit either."""
+    assert Platt.fit(table([0.1, 0.5, 0.5, 0.9], [0, 0, 1, 1])).separated
+    assert not Platt.fit(table([0.1, 0.5, 0.4, 0.9], [0, 0, 1, 1])).separated
+
+
+def test_smoothed_targets_are_those_of_platt() -> None:
+    """With smoothing, the mean prediction is the mean of (n1 + 1)/(n1 + 2) and 1/(n0 + 2)."""
+    score = np.array([0.1, 0.2, 0.6, 0.7, 0.9])
+    label = np.array([0, 1, 0, 1, 1], dtype=bool)
+    fitted = Platt.fit(ScoreTable.from_rows(score, label), smooth_targets=True)
+    assert fitted.smoothed
+    assert not fitted.separated
+    assert fitted.predict(score).mean() == pytest.approx((3 * 4 / 5 + 2 * 1 / 4) / 5, abs=1e-12)
+
+
+def test_negative_slope_is_fitted_and_said() -> None:
+    """Scores that rank the labels backwards give a decreasing map with a note."""
+    fitted = Platt.fit(table([0.1, 0.3, 0.4, 0.6, 0.9], [1, 1, 0, 1, 0]))
+    assert fitted.slope < 0
+    assert not fitted.increasing
+    assert any("negative" in note for note in fitted.notes)
+
+
+def test_certain_scores_are_limited_inside_the_logit_and_counted() -> None:
+    """Scores of 0 and 1 take part, limited to 2^-53 from the end, and their rows are counted."""
+    fitted = Platt.fit(table([0.0, 0.0, 1e-20, 0.4, 0.5, 1.0], [0, 1, 0, 1, 0, 1]))
+    assert fitted.limited_rows == 4
+    assert "4 fit rows" in fitted.notes[-1]
+    near = Platt.fit(table([2.0**-53, 2.0**-53, 2.0**-53, 0.4, 0.5, 1 - 2.0**-53], [0, 1, 0, 1, 0, 1]))
+    assert (near.slope, near.intercept) == (fitted.slope, fitted.intercept)
+    assert near.limited_rows == 0
+
+
+def test_one_label_is_refused() -> None:
+    """A fit to rows of one label is an input error that counts them."""
+    with pytest.raises(InputProblem, match="needs both labels: all 3 rows have label 1"):
+        Platt.fit(table([0.1, 0.2, 0.3], [1, 1, 1]))
+    with pytest.raises(InputProblem, match="the only row has label 0"):
+        Platt.fit(table([0.1], [0]))
+    with pytest.raises(InputProblem, match="all 2 rows have weight 0 or label 0"):
+        Platt.fit(table([0.1, 0.2], [0, 1], [1.0, 0.0]))
+
+
+def test_no_rows_are_refused() -> None:
+    """A fit to nothing, or to nothing but weight 0, says so."""
+    with pytest.raises(EmptyTable, match="needs rows"):
+        Platt.fit(ScoreTable.empty())
+    with pytest.raises(EmptyTable, match="all 2 rows have weight 0"):
+        Platt.fit(table([0.1, 0.2], [0, 1], [0.0, 0.0]))
+
+
+@pytest.mark.parametrize("score", [[0.3, 0.3, 0.3], [0.0, 1e-20, 0.0]])
+def test_constant_scores_are_refused(score: list[float]) -> None:
+    """A slope needs two scores that differ after the logit."""
+    with pytest.raises(InputProblem, match="two distinct scores, and all 3 rows share one"):
+        Platt.fit(table(score, [0, 1, 1]))
+
+
+def test_least_squares_without_a_minimum_is_refused() -> None:
+    """Where a step would be best, the squared error has no minimum, and the error says what to try."""
+    outlier = table([0.1] * 10 + [0.9] * 10 + [0.99], [0] * 10 + [1] * 10 + [0])
+    assert not Platt.fit(outlier).separated
+    with pytest.raises(NotConverged, match="squared error has no minimum") as problem:
+        Platt.fit(outlier, loss=FitLoss.BRIER)
+    assert problem.value.exit_code == 3
+    assert "--smooth-targets" in str(problem.value.hint)
+
+
+def test_hopeless_weights_are_refused() -> None:
+    """Weights hundreds of orders of magnitude apart end in an error and not in a warning."""
+    with pytest.raises(NotConverged, match="no minimum"):
+        Platt.fit(table([0.1, 0.2, 0.3], [0, 1, 0], [1e-170, 1e-170, 1e20]))
+    with pytest.raises(NotConverged, match="orders of magnitude"):
+        Platt.fit(table([0.1, 0.2, 0.3], [0, 1, 0], [1e-310, 1e-310, 1e20]))
+
+
+def test_loss_that_falls_for_ever_is_given_up() -> None:
+    """A loss without a minimum is left after 100 steps, however small its gradient gets."""
+
+    def falling(_: Points, at: tuple[float, float]) -> Slopes:
+        left = float(np.exp(-at[0]))
+        return Slopes(left + at[1] ** 2, (-left, 2 * at[1]), (left, 0.0, 2.0))
+
+    nothing = np.zeros(1)
+    with pytest.raises(NotConverged, match="the falling loss has no minimum that 100 Newton steps reach"):
+        minimise(falling, Points(nothing, nothing, nothing), start=(0.0, 1.0), what="falling loss")
+
+
+def test_step_that_never_improves_is_given_up() -> None:
+    """Where no fraction of a step lowers the loss or the gradient, the fit ends in an error."""
+
+    def rising(_: Points, at: tuple[float, float]) -> Slopes:
+        return Slopes(at[0] ** 2, (-1.0 - at[0], 0.0), (1.0, 0.0, 1.0))
+
+    nothing = np.zeros(1)
+    with pytest.raises(NotConverged, match="rising loss"):
+        minimise(rising, Points(nothing, nothing, nothing), start=(1.0, 0.0), what="rising loss")
+
+
+@pytest.mark.parametrize("loss", FitLoss)
+def test_integer_importance_weights_act_as_rows(loss: FitLoss) -> None:
+    """A row of importance weight 3 pulls as three rows do."""
+    rng = np.random.default_rng(4)
+    score, weight = rng.random(200), rng.integers(1, 5, 200)
+    label = rng.random(200) < score
+    weighted = Platt.fit(ScoreTable.from_rows(score, label, weight=weight.astype(float)), loss=loss)
+    rows = ScoreTable.from_rows(np.repeat(score, weight), np.repeat(label, weight))
+    repeated = Platt.fit(rows, loss=loss)
+    assert weighted.slope == pytest.approx(repeated.slope, abs=1e-10)
+    assert weighted.intercept == pytest.approx(repeated.intercept, abs=1e-10)
+
+
+@pytest.mark.parametrize("loss", FitLoss)
+def test_grid_table_gives_nearly_the_same_fit(loss: FitLoss) -> None:
+    """Rounding scores to cells moves the coefficients by less than a millionth here."""
+    exact = drawn()
+    fitted, rounded = Platt.fit(exact, loss=loss), Platt.fit(grid_of(exact), loss=loss)
+    assert rounded.slope == pytest.approx(fitted.slope, abs=1e-6)
+    assert rounded.intercept == pytest.approx(fitted.intercept, abs=1e-6)
+
+
+def test_prediction_has_the_same_bits_however_scores_are_grouped() -> None:
+    """One score at a time, in strides, or across chunks: the same bits."""
+    fitted = Platt.fit(drawn())
+    scores = np.random.default_rng(0).random(70_001)
+    whole = fitted.predict(scores)
+    assert fitted.predict(scores[::7]).tobytes() == whole[::7].tobytes()
+    singles = [fitted.predict(scores[i : i + 1])[0] for i in range(0, 70_001, 997)]
+    assert np.array(singles).tobytes() == whole[::997].tobytes()
+    for length in range(1, 20):
+        assert fitted.predict(scores[3 : 3 + length]).tobytes() == whole[3 : 3 + length].tobytes()
+
+
+def test_prediction_is_stable_at_the_ends() -> None:
+    """Enormous coefficients saturate at 0 and 1 without a warning."""
+    steep = Platt(
+        1e99, -1e99, FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0
+    )
+    assert steep.predict(np.array([0.0, 0.5, 1.0])).tolist() == [1.0, 1.0, 0.0]
+    assert steep.predict(np.zeros(0)).size == 0
+
+
+@pytest.mark.parametrize("wrong", [1.1, -1e-9, np.nan, np.inf])
+def test_scores_outside_the_unit_interval_are_refused(wrong: float) -> None:
+    """Prediction names how many scores are no probabilities, and the first."""
+    fitted = Platt.fit(drawn())
+    with pytest.raises(InputProblem, match="1 of 3 scores lie outside"):
+        fitted.predict(np.array([0.1, wrong, 0.2]))
+
+
+def test_pickled_fit_is_the_same() -> None:
+    """A fit that an engine sends to a worker is the same fit."""
+    fitted = Platt.fit(drawn())
+    assert pickle.loads(pickle.dumps(fitted)) == fitted  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "complaint"),
+    [
+        ("slope", "abc", 'is "abc", should be a number'),
+        ("slope", True, "is true, should be a number"),
+        ("intercept", 1e200, "should be a number in"),
+        ("loss", "hinge", "should be one of log, brier"),
+        ("steps", 1.5, "should be a whole number"),
+        ("smoothed", 1, "should be true or false"),
+        ("extra", 1, "has the unknown key"),
+    ],
+)
+def test_damaged_parameters_are_refused_with_their_place(key: str, value: object, complaint: str) -> None:
+    """Every parameter of the wrong kind is an error that gives its path."""
+    parameters = {**Platt.fit(drawn()).to_dict(), key: value}
+    with pytest.raises(DocumentProblem, match=complaint) as problem:
+        Platt.from_dict(Node(parameters, "$.parameters"))
+    assert problem.value.path.startswith("$.parameters")

@@ -1,0 +1,98 @@
+"""What holds for the whole house: start-up, size, names, help, no output but through the command line."""
+
+import ast
+import os
+import subprocess
+import sys
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from calibcli import names
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "calibcli"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+HEAVY = ("numpy", "scipy", "pandas", "pyarrow", "matplotlib", "rich", "pydantic")
+
+
+def imported_by(statement: str) -> set[str]:
+    """Return which heavy packages a fresh interpreter holds after a statement."""
+    code = f"import sys\n{statement}\nprint([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return set(ast.literal_eval(result.stderr.strip().splitlines()[-1]))
+
+
+def test_command_tree_imports_nothing_heavy() -> None:
+    """Building the whole command tree leaves numpy, pyarrow, rich and their like alone."""
+    assert imported_by("import calibcli.cli.app") == set()
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["measure", "--help"], ["fit", "--help"]])
+def test_help_and_version_import_nothing_heavy(words: list[str]) -> None:
+    """Help and version answer without any package that takes long to import."""
+    found = imported_by(f"import calibcli.cli.app as a\na.main({words!r})")
+    assert found - {"pydantic"} == set()
+
+
+def test_measure_of_a_small_file_needs_neither_scipy_nor_pandas(tmp_path: Path) -> None:
+    """The start-up budget of `measure` is kept by what it does not import."""
+    file = tmp_path / "p.csv"
+    file.write_text("score,label\n" + "".join(f"{(i % 97) / 97},{i % 3 == 0:d}\n" for i in range(1000)))
+    found = imported_by(f"import calibcli.cli.app as a\na.main(['measure', {str(file)!r}])")
+    assert not found & {"scipy", "pandas", "matplotlib"}
+
+
+def test_package_root_is_lazy() -> None:
+    """`import calibcli` alone costs nothing."""
+    assert imported_by("import calibcli") == set()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_file_is_small_enough(path: Path) -> None:
+    """No file passes 300 lines."""
+    assert len(path.read_text().splitlines()) <= 300
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_functions_are_short_and_take_few_positional_arguments(path: Path) -> None:
+    """No body passes 40 lines; positional arguments are two at most outside the commands."""
+    if "commands" in path.parts:
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            if body:
+                assert (body[-1].end_lineno or 0) - body[0].lineno + 1 <= 40, f"{path.name}: {node.name}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_nothing_prints_outside_the_command_line(path: Path) -> None:
+    """Only `cli` speaks to the terminal, and options are declared in one place."""
+    text = path.read_text()
+    assert "print(" not in text.replace("print_exception(", "")
+    if path.name not in ("options.py", "app.py"):
+        assert "typer.Option(" not in text
+        assert "typer.Argument(" not in text
+
+
+def test_vocabularies_hold_distinct_words() -> None:
+    """Every member of every vocabulary is spelled once."""
+    kinds = [v for v in vars(names).values() if isinstance(v, type) and issubclass(v, StrEnum)]
+    assert len(kinds) > 10
+    for kind in kinds:
+        members = list(kind.__members__.values())
+        assert len(members) == len(set(members))
+
+
+def test_purposes_of_randomness_keep_their_numbers() -> None:
+    """A stream's number is part of every published figure."""
+    numbers = {purpose.name: int(purpose) for purpose in names.Purpose}
+    assert numbers == {"MONTE_CARLO": 1, "SMECE_NULL": 2, "CURVE_BAND": 3, "SPLIT": 4}
+
+
+def test_command_line_reference_is_what_help_says() -> None:
+    """docs/cli.md is made from --help and up to date."""
+    command = [sys.executable, str(ROOT / "docs" / "make_reference.py"), "--check"]
+    assert subprocess.run(command, check=False, env={**os.environ}).returncode == 0, "run `make docs`"
