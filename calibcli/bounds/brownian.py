@@ -37,8 +37,12 @@ def normal_tail(z: float) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
+# Below this both laws are 0 in double precision, and their series divide by squares that vanish.
+_NOTHING = 0.03
+
+
 def _excursion_near(x: float) -> float:
-    if x <= 0.0:
+    if x <= _NOTHING:
         return 0.0
     scale = math.pi**2 / (8.0 * x * x)
     terms = ((-1) ** k / (2 * k + 1) * math.exp(-((2 * k + 1) ** 2) * scale) for k in range(6))
@@ -50,7 +54,7 @@ def _excursion_far(x: float) -> float:
 
 
 def _range_near(r: float) -> float:
-    if r <= 0.0:
+    if r <= _NOTHING:
         return 0.0
     points = ((2 * j + 1) * math.pi for j in range(8))
     return 8.0 * math.fsum((1 / r**2 + 1 / a**2) * math.exp(-a * a / (2 * r * r)) for a in points)

@@ -49,10 +49,12 @@ def beta_quantile(probability: float, a: Floats, b: Floats) -> Floats:
     Args:
         probability: In (0, 1).
 
-        a: Shape (n,), positive.
+        a: Shape (n,), at least 1.
 
-        b: Shape (n,), positive.
+        b: Shape (n,), at least 1.
     """
+    if a.size == 0:
+        return np.zeros_like(a)
     if np.any(a + b > _OWN_LIMIT):
         from scipy.special import betaincinv
 
@@ -90,8 +92,14 @@ def _log_beta(a: Floats, b: Floats) -> Floats:
     """
     total = a + b
     shift = _stirling(a) + _stirling(b) - _stirling(total)
-    ratio = (a - 0.5) * np.log1p(-b / total) + b * np.log1p(-a / total)
+    ratio = (a - 0.5) * _log_share(a, b) + b * _log_share(b, a)
     return np.asarray(ratio - 0.5 * np.log(b) + 0.5 * np.log(2.0 * np.pi) + shift)
+
+
+def _log_share(part: Floats, rest: Floats) -> Floats:
+    """Return ln(part / (part + rest)), without loss of digits where the share is near 0 or 1."""
+    total = part + rest
+    return np.where(part < rest, np.log(part / total), np.log1p(-rest / total))
 
 
 def _stirling(a: Floats) -> Floats:

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from calibcli.engines.interface import Item, Result
 
@@ -15,21 +15,22 @@ class ThreadEngine:
     A pool of threads that is never more than one item ahead of its workers.
 
     Args:
-        workers: Number of threads; with 1 the work runs in the calling thread.
+        workers: Number of threads. With one, or with a single item, the work runs in the calling thread.
     """
 
     workers: int
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
         """Yield the result for each item, in the order of the items; see `Engine`."""
-        if self.workers <= 1:
-            yield from map(work, items)
-            return
         waiting = iter(items)
+        first = list(islice(waiting, self.workers + 1))
+        if self.workers <= 1 or len(first) <= 1:
+            yield from map(work, chain(first, waiting))
+            return
         pool = ThreadPoolExecutor(self.workers, thread_name_prefix="calibcli")
         running: deque[Future[Result]] = deque()
         try:
-            running.extend(pool.submit(work, item) for item in islice(waiting, self.workers + 1))
+            running.extend(pool.submit(work, item) for item in first)
             while running:
                 result = running.popleft().result()
                 running.extend(pool.submit(work, item) for item in islice(waiting, 1))

@@ -105,7 +105,9 @@ def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interva
     d = max(float((share * gap**4).sum()) - energy**2, 0.0) / total
     middle = 2.0 * t + z * z * c
     root = math.sqrt(max(middle**2 - 4.0 * (t * t - z * z * (a + d)), 0.0))
-    lower, upper = max(0.0, (middle - root) / 2.0), max(0.0, (middle + root) / 2.0)
+    # Where T is far below 0, both ends can lie above the estimate, which is then 0.
+    value = max(t, 0.0)
+    lower, upper = min(max(0.0, (middle - root) / 2.0), value), max(value, (middle + root) / 2.0)
     return Interval(
         math.sqrt(lower), math.sqrt(upper), confidence, "score", Target.FIXED_DESIGN, finite_sample=False
     )

@@ -8,7 +8,7 @@ file of several columns a blank line is no row; in a file of one column it is a 
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, cast
@@ -97,12 +97,32 @@ def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatc
     yield from _stream(fragment, found, types=types)
 
 
+def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+    """Return what `batches_of_all` gives: the score as a number and all other columns as text."""
+    names = header(fragment)
+    kinds = [pa.float64() if name == chosen.score else pa.string() for name in names]
+    return pa.schema([pa.field(name, kind) for name, kind in zip(names, kinds, strict=True)])
+
+
 def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
     """Stream every column, the score as a number and all others as the text that they are."""
-    found = layout(fragment)
-    types: dict[str, pa.DataType] = dict.fromkeys(found.names, pa.string())
-    types[chosen.score] = pa.float64()
-    yield from _stream(fragment, found, types=types, verbatim=True)
+    types = {field.name: field.type for field in schema(fragment, chosen)}
+    yield from _stream(fragment, layout(fragment), types=types, verbatim=True)
+
+
+@contextmanager
+def text_of(fragment: Fragment, within: Layout) -> Iterator[Callable[[int], bytes]]:
+    """Give a function that returns up to so many of a file's bytes, decompressed, and none at the end."""
+    if fragment.pipe is not None and fragment.streams:
+        yield fragment.pipe.reader().read1
+        return
+    with _opened(fragment) as stream:
+
+        def read(size: int) -> bytes:
+            with _reported(within):
+                return stream.read(size)
+
+        yield read
 
 
 def scores_of_block(

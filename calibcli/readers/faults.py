@@ -163,12 +163,13 @@ def _said(kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, rows: s
     match kind:
         case FaultKind.MISSING_SCORE | FaultKind.MISSING_LABEL | FaultKind.MISSING_WEIGHT:
             said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
+            if chosen.label is None:
+                return said, "fill them in, or leave the rows out first: every row gets a value"
             return said, "--on-missing drop leaves such rows out and reports how many"
-        case FaultKind.OUTSIDE if chosen.asked.scale is Scale.LOGPROB:
-            said = f"{some} values {'lies' if one else 'lie'} above 0, as no log-probability does; {first}"
-            return said, "leave out --scale logprob if these are probabilities"
         case FaultKind.OUTSIDE:
-            return f"{some} values {'lies' if one else 'lie'} outside [0, 1]; {first}", _range_hint(fault)
+            logs = chosen.asked.scale is Scale.LOGPROB
+            where = "above 0, as no log-probability does" if logs else "outside [0, 1]"
+            return f"{some} values {'lies' if one else 'lie'} {where}; {first}", _range_hint(fault, chosen)
         case FaultKind.NOT_BINARY:
             return _said_of_labels(findings.labels, some=some, first=first)
         case FaultKind.BAD_WEIGHT:
@@ -216,7 +217,12 @@ def _labels_listed(labels: Iterable[str]) -> str:
     return " and ".join(filter(None, (", ".join(ordered[:-1]), ordered[-1])))
 
 
-def _range_hint(fault: Fault) -> str:
+def _range_hint(fault: Fault, chosen: ChosenColumns) -> str:
+    scale = chosen.asked.scale
+    if chosen.label is None:
+        return f"the map was fitted with --scale {scale}: are these on it? --on-range clip takes the nearest"
+    if scale is Scale.LOGPROB:
+        return "leave out --scale logprob if these are probabilities"
     excess = max(-fault.lowest, fault.highest - 1.0)
     if excess <= 1e-6:
         return "--on-range clip moves them to 0 or 1 and reports how many"

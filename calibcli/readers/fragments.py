@@ -15,7 +15,7 @@ from calibcli.readers.formats import MAGIC_BYTES, Compression, kind_of, split_fo
 from calibcli.readers.pipes import STDIN, Pipe
 
 # A fragment of a Parquet file has at least so many rows, unless it is the last of its file.
-FRAGMENT_ROWS = 1_000_000
+FRAGMENT_ROWS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)

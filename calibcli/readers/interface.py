@@ -19,5 +19,8 @@ class Reader(Protocol):
     def batches(self, fragment: Fragment, chosen: ChosenColumns) -> "Iterator[pa.RecordBatch]":
         """Stream the chosen columns of a fragment; a batch has them by name."""
 
+    def schema(self, fragment: Fragment, chosen: ChosenColumns) -> "pa.Schema":
+        """Return the schema of `batches_of_all`."""
+
     def batches_of_all(self, fragment: Fragment, chosen: ChosenColumns) -> "Iterator[pa.RecordBatch]":
         """Stream every column of a fragment."""

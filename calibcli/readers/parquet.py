@@ -34,6 +34,12 @@ def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatc
         yield from _batches(file, fragment, names=names)
 
 
+def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:  # noqa: ARG001
+    """Return what `batches_of_all` gives: every column as it is stored."""
+    with _opened(fragment) as file:
+        return file.schema_arrow
+
+
 def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:  # noqa: ARG001
     """Stream every column as it is stored."""
     with _opened(fragment) as file:

@@ -40,7 +40,7 @@ class Pipe:
             self._head += more
         return self._head
 
-    def reader(self) -> BinaryIO:
+    def reader(self) -> io.BufferedReader:
         """Return the stream from its beginning; only the first reader gets the bytes."""
         head, self._head = self._head, b""
         return io.BufferedReader(_Replayed(head, self._stream), 1 << 20)

@@ -13,7 +13,8 @@ from calibcli.table.grid import Table
 from calibcli.table.running import RunningTable
 from calibcli.table.score_table import Floats
 
-Transforms = Mapping[str, Callable[[Floats], Floats] | None]
+Transform = Callable[[Floats], Floats]
+Transforms = Mapping[str, Transform | None]
 
 
 @dataclass(slots=True)
@@ -143,6 +144,6 @@ def tally(
     )
 
 
-def _add(table: RunningTable, rows: Rows, change: Callable[[Floats], Floats] | None) -> None:
+def _add(table: RunningTable, rows: Rows, change: Transform | None) -> None:
     score = rows.score if change is None else change(rows.score)
     table.add_rows(score, rows.label, counts=rows.counts, weight=rows.weight)

@@ -30,8 +30,9 @@ def cell_of(score: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """
     index = np.ceil(score * CELLS).astype(np.int64)
     # The product is rounded: compare with the edges themselves, as bins do.
-    index += score > _EDGES[index]
-    np.subtract(index, score <= _EDGES[np.maximum(index - 1, 0)], out=index, where=index > 0)
+    index += score > _EDGES.take(index)
+    index -= score <= _EDGES.take(index - 1, mode="clip")
+    np.maximum(index, 0, out=index)
     code = index + (_FIRST_MAIN - 2)
     low = np.flatnonzero(index <= 1)
     if low.size:
@@ -44,11 +45,13 @@ def cell_of(score: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 def upper_edge(code: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return the largest score that a cell can hold; sums in the cell are kept relative to it."""
-    edge = _EDGES[np.clip(code - _FIRST_MAIN + 2, 0, CELLS)]
-    low = code < _FIRST_MAIN
-    edge[low] = _part_top(code[low])
-    high = code >= _FIRST_HIGH
-    edge[high] = 1.0 - _part_bottom(CODES - 1 - code[high])
+    edge = _EDGES.take(code - (_FIRST_MAIN - 2), mode="clip")
+    low = np.flatnonzero(code < _FIRST_MAIN)
+    if low.size:
+        edge[low] = _part_top(code[low])
+    high = np.flatnonzero(code >= _FIRST_HIGH)
+    if high.size:
+        edge[high] = 1.0 - _part_bottom(CODES - 1 - code[high])
     return edge
 
 

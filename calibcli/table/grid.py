@@ -7,21 +7,24 @@ at most `resolution`.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from calibcli.errors import InputProblem
 from calibcli.table import cells
-from calibcli.table.score_table import Floats, Integers, ScoreTable, frozen
+from calibcli.table.score_table import Floats, Integers, ScoreTable, frozen, sealed
 
 # Distances to the cell's edge are kept in units of 2^-52, so that sums are integers and every order,
 # shard and number of workers gives the same bits.
 _UNIT = float(1 << 52)
 _MOST_ROWS_IN_A_CELL = 1_000_000_000
+# Rows added at once: their cells fit the processor's cache.
+_CHUNK = 1 << 17
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class GridTable:
     """
     Rows grouped by cell of [0, 1] (see `calibcli.table.cells`), occupied cells only.
@@ -52,6 +55,7 @@ class GridTable:
             msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows share one cell of the grid table"
             raise InputProblem(msg, "measure the input in parts")
 
+    # Without slots, so that the means are computed once; pickles hold the columns alone.
     def __reduce__(self) -> tuple[type[Self], tuple[Integers, ...]]:
         return type(self), self.columns
 
@@ -117,28 +121,28 @@ class GridTable:
         """Sum of squared weights of rows with label 1 in each cell: their number."""
         return self.positive
 
-    @property
+    @cached_property
     def upper(self) -> Floats:
         """Upper edge of each cell, which decides its bin."""
-        return cells.upper_edge(self.code)
+        return sealed(cells.upper_edge(self.code))
 
-    @property
+    @cached_property
     def score(self) -> Floats:
         """Mean score of each cell."""
         return self._mean(self.below_positive + self.below_negative, self.rows)
 
-    @property
+    @cached_property
     def score_of_positive(self) -> Floats:
         """Mean score of the rows with label 1 in each cell."""
         return self._mean(self.below_positive, self.positive_rows)
 
-    @property
+    @cached_property
     def score_of_negative(self) -> Floats:
         """Mean score of the rows with label 0 in each cell."""
         return self._mean(self.below_negative, self.rows - self.positive_rows)
 
     def _mean(self, below: Integers, rows: Integers) -> Floats:
-        return np.maximum(self.upper - below / np.maximum(rows, 1) / _UNIT, 0.0)
+        return sealed(np.maximum(self.upper - below / np.maximum(rows, 1) / _UNIT, 0.0))
 
 
 Table = ScoreTable | GridTable
@@ -154,16 +158,13 @@ class GridAccumulator:
 
     def add_rows(self, score: Floats, label: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         """Add rows of weight one; scores in [0, 1]."""
-        # Integers below 2^53 add exactly in float64, so a chunk is kept short enough for its worst cell.
-        step = 1 << 20
-        for start in range(0, score.size, step):
-            part = score[start : start + step]
+        for start in range(0, score.size, _CHUNK):
+            part = score[start : start + _CHUNK]
             code = cells.cell_of(part)
-            below = np.rint((cells.upper_edge(code) - part) * _UNIT)
-            code *= 2
-            code += label[start : start + step]
-            self._rows += np.bincount(code, minlength=self._rows.size)
-            self._below += np.bincount(code, weights=below, minlength=self._below.size).astype(np.int64)
+            below = np.rint((cells.upper_edge(code) - part) * _UNIT).astype(np.int64)
+            place = 2 * code + label[start : start + _CHUNK]
+            np.add.at(self._rows, place, 1)
+            np.add.at(self._below, place, below)
 
     def add(self, table: Table) -> None:
         """Add a table; an exact one is rounded to cells as its rows would be."""
@@ -180,7 +181,8 @@ class GridAccumulator:
         negative, positive = self._rows[0::2], self._rows[1::2]
         code = np.flatnonzero(negative + positive)
         ones = positive[code]
-        return GridTable(code, negative[code] + ones, ones, self._below[1::2][code], self._below[0::2][code])
+        columns = (code, negative[code] + ones, ones, self._below[1::2][code], self._below[0::2][code])
+        return GridTable(*(sealed(column) for column in columns))
 
 
 def grid_of(table: ScoreTable) -> GridTable:

@@ -47,14 +47,15 @@ class RunningTable:
         """Add rows as `ScoreTable.from_rows` takes them."""
         if counts is not None or weight is not None:
             self.add(ScoreTable.from_rows(score, label, counts=counts, weight=weight))
-        elif self._grid is not None:
+            return
+        if self._grid is not None:
             self._grid.add_rows(score, label)
-        else:
-            self._score.append(score)
-            self._label.append(label)
-            self._waiting += score.size
-            if self._waiting >= _BUFFER_ROWS:
-                self._count_waiting()
+            return
+        self._score.append(score)
+        self._label.append(label)
+        self._waiting += score.size
+        if self._waiting >= _BUFFER_ROWS:
+            self._count_waiting()
 
     def add(self, table: Table) -> None:
         """Add the rows of another table."""
@@ -62,7 +63,11 @@ class RunningTable:
             self._grid.add(table)
         elif isinstance(table, ScoreTable):
             self._parts.append(table)
-            self._fold(least=max(self._parts[0].distinct, _BUFFER_ROWS // 4))
+            least = max(self._parts[0].distinct, _BUFFER_ROWS // 4)
+            if self._limit is not None:
+                # No fold can pass the limit before the parts together do; from there on look each time.
+                least = min(least, max(0, self._limit - self._parts[0].distinct))
+            self._fold(least)
         else:
             self.become_grid()
             self.add(table)
@@ -79,7 +84,7 @@ class RunningTable:
     def table(self) -> Table:
         """Return the table of everything added so far."""
         self._count_waiting()
-        self._fold(least=0)
+        self._fold(0)
         if self._grid is not None:
             return self._grid.table()
         return merge_all(self._parts)

@@ -75,15 +75,16 @@ class ScoreTable:
     weights: WeightColumns | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "score", frozen(np.asarray(self.score, dtype=np.float64) + 0.0, np.float64))
+        score = sealed(np.asarray(self.score, dtype=np.float64) + 0.0)
+        object.__setattr__(self, "score", score)
         object.__setattr__(self, "rows", frozen(self.rows, np.int64))
         object.__setattr__(self, "positive_rows", frozen(self.positive_rows, np.int64))
-        score = self.score
         if not (score.shape == self.rows.shape == self.positive_rows.shape):
             msg = "score, rows and positive_rows differ in shape"
             raise ValueError(msg)
+        # A NaN compares false, so it fails here too.
         inside = score.size == 0 or (score[0] >= 0.0 and score[-1] <= 1.0)
-        if not (inside and bool(np.all(score[1:] > score[:-1])) and bool(np.all(np.isfinite(score)))):
+        if not (inside and bool(np.all(score[1:] > score[:-1]))):
             msg = "scores are not strictly ascending in [0, 1]"
             raise ValueError(msg)
         if np.any(self.positive_rows < 0) or np.any(self.positive_rows > self.rows):
@@ -240,8 +241,8 @@ def merge_all(tables: Iterable[ScoreTable]) -> ScoreTable:
     order = np.argsort(score, kind="stable")
     score = score[order]
     starts = _run_starts(score)
-    rows = _sums(np.concatenate([part.rows for part in parts])[order], starts)
-    positive_rows = _sums(np.concatenate([part.positive_rows for part in parts])[order], starts)
+    rows = sealed(_sums(np.concatenate([part.rows for part in parts])[order], starts))
+    positive_rows = sealed(_sums(np.concatenate([part.positive_rows for part in parts])[order], starts))
     weights = [part.weights.columns for part in parts if part.weights is not None]
     if not weights:
         return ScoreTable(score[starts], rows, positive_rows)
@@ -252,23 +253,35 @@ def merge_all(tables: Iterable[ScoreTable]) -> ScoreTable:
 
 
 def frozen(column: npt.ArrayLike, kind: type[Scalar]) -> npt.NDArray[Scalar]:
-    """Return a private, read-only copy of a column."""
+    """Return a private, read-only copy of a column; one that is sealed already serves as it is."""
+    owned = isinstance(column, np.ndarray) and column.base is None and not column.flags.writeable
+    if owned and column.dtype == kind:
+        return column
     copy = np.array(column, dtype=kind, copy=True)
     copy.setflags(write=False)
     return copy
 
 
+def sealed(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """Make a column that nobody else holds read-only, so that a table can take it without a copy."""
+    column.setflags(write=False)
+    return column
+
+
 def _count_unit_rows(score: Floats, label: npt.NDArray[np.bool_]) -> tuple[Floats, Integers, Integers]:
     """Sort (score, label) packed into one integer and count the runs: several times faster than argsort."""
     # Non-negative doubles order as their bit patterns do, and those of [0, 1] leave the top bit free.
-    keys = (score + 0.0).view(np.uint64) << np.uint64(1)
+    keys = (score + 0.0).view(np.uint64)
+    keys <<= np.uint64(1)
     keys |= label.astype(np.uint64)
     keys.sort()
-    value = (keys >> np.uint64(1)).view(np.float64)
-    starts = _run_starts(value)
-    ends = np.append(starts[1:], keys.size)
     ones = (keys & np.uint64(1)).astype(np.int64)
-    return value[starts], (ends - starts).astype(np.int64), _sums(ones, starts)
+    keys >>= np.uint64(1)
+    starts = _run_starts(keys)
+    if starts.size == keys.size:
+        return keys.view(np.float64), sealed(np.ones(keys.size, np.int64)), sealed(ones)
+    rows = np.diff(starts, append=keys.size).astype(np.int64)
+    return keys[starts].view(np.float64), sealed(rows), sealed(_sums(ones, starts))
 
 
 def _run_starts(values: npt.NDArray[Scalar]) -> npt.NDArray[np.intp]:

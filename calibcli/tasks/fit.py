@@ -14,8 +14,8 @@ from calibcli.recalibrators.options import FitOptions
 from calibcli.reports.fit import FitReport
 from calibcli.table.grid import Table
 from calibcli.table.moved import with_scores
-from calibcli.tasks.gather import RAW, gather
-from calibcli.tasks.reading import Reading
+from calibcli.tasks.gather import RAW
+from calibcli.tasks.reading import Reading, read_tables
 
 
 def fit_files(
@@ -52,7 +52,7 @@ def fit_files(
     how = reading or Reading()
     if _needs_exact(method, options):
         how = Reading(how.input_format, how.jobs, exact=True)
-    gathered = gather(inputs, columns, reading=how)
+    gathered = read_tables(inputs, columns, reading=how)
     table = gathered.tables[RAW]
     recalibrator = fit_recalibrator(method, table, options=options)
     losses = _mean_losses(table, recalibrator, options.loss)

@@ -12,8 +12,10 @@ from calibcli.names import Scale
 from calibcli.readers.columns import Columns
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
-from calibcli.tasks.gather import RAW, RECALIBRATED, Gathered, gather
-from calibcli.tasks.reading import Reading
+from calibcli.tasks.gather import RAW, Gathered
+from calibcli.tasks.reading import Reading, read_tables
+
+RECALIBRATED = "recalibrated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,12 @@ def read_judged(inputs: Sequence[str], columns: Columns, *, artifact: str | None
         UsageProblem: If the scores look as if the artifact had been applied to them already.
     """
     if artifact is None:
-        gathered = gather(inputs, columns, reading=reading)
+        gathered = read_tables(inputs, columns, reading=reading)
         return Judged(gathered, None, gathered.tables[RAW])
     loaded = read_artifact(artifact)
     columns = as_fitted(columns, loaded)
-    predict = loaded.recalibrator.predict
-    gathered = gather(inputs, columns, reading=reading, transforms={RECALIBRATED: predict})
+    transforms = {RAW: None, RECALIBRATED: loaded.recalibrator.predict}
+    gathered = read_tables(inputs, columns, reading=reading, transforms=transforms)
     _refuse_applied_twice(gathered, loaded, artifact)
     return Judged(gathered, loaded, gathered.tables[RECALIBRATED])
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibcli.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
+from calibcli.curves.reliability import ReliabilityCurve, binned_curve
+from calibcli.curves.smooth import smooth_curve
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.measures import Settings, measure_named
 from calibcli.measures.calibrated import draw_calibrated

@@ -1,9 +1,14 @@
 """How files are to be read, whatever is done with them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calibcli.engines import engine_named
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_MEMORY, DataFormat
+from calibcli.names import DEFAULT_MEMORY, DataFormat, EngineName
+from calibcli.readers.columns import Columns
+from calibcli.readers.tally import Transforms
+from calibcli.tasks.gather import Gathered, gather
 
 # The default memory keeps a million distinct scores exact: 24 bytes each at rest, and room to sort, merge,
 # bin and smooth them.
@@ -35,6 +40,20 @@ class Reading:
     def limit(self) -> int | None:
         """Most distinct scores of an exact table; None for no limit."""
         return None if self.exact else max(1, round(bytes_of(self.memory) / _BYTES_A_SCORE))
+
+
+def read_tables(
+    inputs: Sequence[str], columns: Columns, *, reading: Reading, transforms: Transforms | None = None
+) -> Gathered:
+    """Read files into tables, as `gather` does, in the way asked for."""
+    return gather(
+        inputs,
+        columns,
+        engine=engine_named(EngineName.LOCAL, reading.jobs),
+        limit=reading.limit,
+        transforms=transforms,
+        input_format=reading.input_format,
+    )
 
 
 def bytes_of(size: str) -> int:

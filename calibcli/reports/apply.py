@@ -1,0 +1,59 @@
+"""What `apply` hands back."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyReport:
+    """
+    Rows in are rows out: applying never drops one.
+
+    Args:
+        files: The files as the user named them; "-" is standard input.
+
+        score: Name of the score column.
+
+        output: Where the rows went; "-" is standard output.
+
+        column: Name of the column that was added.
+
+        rows: Rows written.
+
+        clipped: Scores moved to 0 or 1 before they were recalibrated, on request (`--on-range clip`).
+
+        lowest: The smallest recalibrated probability, or None without rows.
+
+        highest: The largest, or None without rows.
+
+        notes: Sentences about choices made for the user, such as a guessed column.
+    """
+
+    files: tuple[str, ...]
+    score: str
+    output: str
+    column: str
+    rows: int
+    clipped: int
+    lowest: float | None
+    highest: float | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def dropped(self) -> int:
+        """Rows left out: none, ever."""
+        return 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        return {
+            "files": list(self.files),
+            "score": self.score,
+            "output": self.output,
+            "column": self.column,
+            "rows": self.rows,
+            "dropped": self.dropped,
+            "clipped": self.clipped,
+            "lowest": self.lowest,
+            "highest": self.highest,
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,107 @@
+"""Parquet with one more column: row groups, codecs, encodings and metadata as they were."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from calibcli.table.score_table import Floats
+from calibcli.writers.arrow import float_column
+
+# A larger row group is read and written in pieces of so many rows.
+LARGEST_PIECE = 2_000_000
+_BUFFER = 1 << 20
+_DICTIONARIES = {"PLAIN_DICTIONARY", "RLE_DICTIONARY"}
+
+
+def copy_with_column(
+    source: str,
+    target: BinaryIO,
+    *,
+    score: str,
+    name: str,
+    predicted: Callable[["pa.Array[Any]"], Floats],
+) -> int:
+    """
+    Write a Parquet file anew with a float64 column at the end.
+
+    Args:
+        source: The path of the file to read.
+
+        target: The file to write.
+
+        score: The column that the new one is made of.
+
+        name: Name of the new column.
+
+        predicted: From the values of the score column to the new ones; called in the order of the rows.
+
+    Returns:
+        The number of rows.
+    """
+    with pq.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER) as file:
+        schema = file.schema_arrow.append(pa.field(name, pa.float64()))
+        with pq.ParquetWriter(target, schema, **_settings(file, score=score, name=name)) as writer:
+            for table in _pieces(file):
+                values = [predicted(chunk) for chunk in table.column(score).chunks]
+                added = float_column(np.concatenate(values))
+                whole = table.append_column(schema.field(name), added)
+                writer.write_table(
+                    whole.replace_schema_metadata(schema.metadata), row_group_size=whole.num_rows
+                )
+        return file.metadata.num_rows
+
+
+def write_batches(batches: Iterable[pa.RecordBatch], target: BinaryIO, *, schema: pa.Schema) -> int:
+    """Write record batches as Parquet, in row groups of about a million rows; return the number of rows."""
+    rows = 0
+    waiting: list[pa.RecordBatch] = []
+    with pq.ParquetWriter(target, schema) as writer:
+        for batch in batches:
+            waiting.append(batch)
+            rows += batch.num_rows
+            if sum(one.num_rows for one in waiting) >= LARGEST_PIECE // 2:
+                _write_group(writer, waiting)
+        _write_group(writer, waiting)
+    return rows
+
+
+def _write_group(writer: pq.ParquetWriter, waiting: list[pa.RecordBatch]) -> None:
+    if waiting:
+        table = pa.Table.from_batches(waiting)
+        writer.write_table(table, row_group_size=max(1, table.num_rows))
+        waiting.clear()
+
+
+def _pieces(file: pq.ParquetFile) -> Iterator[pa.Table]:
+    """Yield the row groups in order, large ones in pieces."""
+    for group in range(file.num_row_groups):
+        rows = file.metadata.row_group(group).num_rows
+        if 0 < rows <= LARGEST_PIECE:
+            yield file.read_row_group(group)
+        elif rows:
+            for batch in file.iter_batches(batch_size=LARGEST_PIECE, row_groups=[group]):
+                yield pa.Table.from_batches([batch])
+
+
+def _settings(file: pq.ParquetFile, *, score: str, name: str) -> dict[str, Any]:
+    """Return what the writer must be told to store columns as the file's first row group does."""
+    if not file.num_row_groups:
+        return {}
+    group = file.metadata.row_group(0)
+    columns = [group.column(index) for index in range(group.num_columns)]
+    codecs = {column.path_in_schema: _codec(column.compression) for column in columns}
+    encoded = [column.path_in_schema for column in columns if _DICTIONARIES & set(column.encodings)]
+    return {
+        "compression": codecs | {name: codecs.get(score, "snappy")},
+        "use_dictionary": [*encoded, name],
+        "write_page_index": any(column.has_offset_index for column in columns),
+        "sorting_columns": group.sorting_columns or None,
+        "write_statistics": [column.path_in_schema for column in columns if column.is_stats_set] + [name],
+    }
+
+
+def _codec(stored: str) -> str:
+    return "none" if stored == "UNCOMPRESSED" else stored.lower()

@@ -1,0 +1,128 @@
+"""A CSV file with one more field on every line and every other byte as it was."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from calibcli.errors import InputProblem
+from calibcli.table.score_table import Floats
+from calibcli.writers.arrow import float_column
+from calibcli.writers.records import Block, blocks
+
+
+@dataclass(frozen=True, slots=True)
+class NewColumn:
+    """
+    The column to add.
+
+    Args:
+        name: Its name.
+
+        delimiter: What separates fields.
+
+        blank: Whether a blank line is a record.
+
+        shown: The file's name in messages.
+    """
+
+    name: str
+    delimiter: str
+    blank: bool
+    shown: str
+
+
+def splice(
+    read: Callable[[int], bytes],
+    write: Callable[[memoryview | bytes], object],
+    *,
+    column: NewColumn,
+    predicted: Callable[[bytes], Floats],
+) -> int:
+    """
+    Copy a CSV file and add a field to the end of every record.
+
+    Args:
+        read: Returns up to so many bytes of the file, and none at its end.
+
+        write: Takes the bytes of the new file.
+
+        column: The column to add.
+
+        predicted: From whole records without the header to the new values, one for each.
+
+    Returns:
+        The number of records after the header.
+
+    Raises:
+        InputProblem: If a record cannot be told from the next.
+    """
+    records = 0
+    header = True
+    for block in blocks(read, delimiter=column.delimiter, blank=column.blank, shown=column.shown):
+        rest = block
+        if header and block.ends.size:
+            rest = _write_header(block, write, column)
+            header = False
+        if rest.ends.size:
+            values = predicted(rest.content)
+            _check_count(values, rest, column.shown)
+            _write_block(rest, write, values, column.delimiter)
+            records += rest.ends.size
+        else:
+            write(rest.content)
+    return records
+
+
+def _write_header(block: Block, write: Callable[[memoryview | bytes], object], column: NewColumn) -> Block:
+    """Write the header with the new name, and return what follows it."""
+    end = int(block.ends[0])
+    write(block.content[:end])
+    write((column.delimiter + quoted(column.name, column.delimiter)).encode())
+    newline = block.content.find(b"\n", end)
+    start = len(block.content) if newline < 0 else newline + 1
+    write(block.content[end:start])
+    return Block(block.content[start:], block.ends[1:] - start)
+
+
+def quoted(field: str, delimiter: str) -> str:
+    """Return a field as CSV writes it, in quotes where it needs them."""
+    if any(character in field for character in (delimiter, '"', "\n", "\r")):
+        return '"' + field.replace('"', '""') + '"'
+    return field
+
+
+def _check_count(values: Floats, block: Block, shown: str) -> None:
+    if values.size != block.ends.size:
+        msg = f"{shown}: {block.ends.size:,} lines hold {values.size:,} records"
+        raise InputProblem(msg, "quotes or line ends are uneven: rewrite the file with a CSV library")
+
+
+def _write_block(
+    block: Block, write: Callable[[memoryview | bytes], object], values: Floats, delimiter: str
+) -> None:
+    """
+    Join each stretch from one record's end to the next with the new field.
+
+    A stretch begins with the line end of the record before, so that no line end is ever rewritten.
+    """
+    offsets = np.concatenate(([0], block.ends)).astype(np.int32)
+    columns: list[Any] = [
+        _binary(offsets, block.content),
+        float_column(values).cast(pa.string()).cast(pa.binary()),
+    ]
+    separator: Any = _binary(np.array([0, 1], np.int32), delimiter.encode())[0]
+    # What is joined is one buffer with nothing between the records: the bytes to write.
+    joined: Any = pc.binary_join_element_wise(*columns, separator)
+    _, lengths, content = joined.buffers()
+    write(memoryview(content)[: int(np.frombuffer(lengths, np.int32)[block.ends.size])])
+    write(block.content[int(block.ends[-1]) :])
+
+
+def _binary(offsets: npt.NDArray[np.int32], content: bytes) -> "pa.Array[Any]":
+    buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(content)]
+    return pa.Array.from_buffers(pa.binary(), offsets.size - 1, buffers)

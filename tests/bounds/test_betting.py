@@ -1,0 +1,230 @@
+"""Laws of the bets: monotone evidence, bounds that enclose the plug-in, two ways to the same sums."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from calibcli.bounds import betting
+from calibcli.bounds.betting import GroupedResiduals, Stakes, stakes_for_any_time, stakes_for_one_look
+
+SEEDS = st.integers(0, 100_000)
+
+
+def drawn(seed: int, cells: int = 40, groups: int = 5, most: int = 30) -> tuple[np.ndarray, ...]:
+    """Cells with counts by label, and starts of groups, some of which may be empty."""
+    rng = np.random.default_rng(seed)
+    score = np.sort(rng.random(cells))
+    positive = rng.integers(0, most, cells).astype(float)
+    negative = rng.integers(0, most, cells).astype(float)
+    if seed % 3 == 0:
+        # Close to calibrated.
+        total = positive + negative
+        positive = rng.binomial(total.astype(int), score).astype(float)
+        negative = total - positive
+    starts = np.concatenate(([0], np.sort(rng.integers(0, cells + 1, groups - 1)), [cells]))
+    return score, positive, negative, starts
+
+
+def grouped(parts: tuple[np.ndarray, ...]) -> GroupedResiduals:
+    """Residuals of drawn cells."""
+    score, positive, negative, starts = parts
+    return GroupedResiduals(score, positive=positive, negative=negative, starts=starts)
+
+
+def plug_in(parts: tuple[np.ndarray, ...]) -> float:
+    """Binned error of drawn cells."""
+    score, positive, negative, starts = parts
+    path = np.concatenate(([0.0], np.cumsum(positive * (1 - score) - negative * score)))
+    return float(np.abs(np.diff(path[starts])).sum() / (positive + negative).sum())
+
+
+def stakes_of(parts: tuple[np.ndarray, ...], delta: float) -> list[Stakes]:
+    """Both kinds of bets for drawn cells."""
+    score, positive, negative, _ = parts
+    rows = positive + negative
+    variance = float((rows * score * (1 - score)).sum() / rows.sum())
+    return [stakes_for_one_look(float(rows.sum()), variance, delta=delta), stakes_for_any_time(delta=delta)]
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=SEEDS)
+def test_evidence_is_monotone(seed: int) -> None:
+    """Evidence against "at least eps" grows with eps; against "at most eps" it falls (invariant 23)."""
+    parts = drawn(seed)
+    residuals = grouped(parts)
+    eps = np.linspace(0, 1, 41)
+    for stakes in stakes_of(parts, 0.05):
+        below = np.array([residuals.log_evidence_below(float(e), stakes) for e in eps])
+        above = np.array([residuals.log_evidence_above(float(e), stakes) for e in eps])
+        assert np.all(np.diff(below) >= -1e-9)
+        assert np.all(np.diff(above) <= 1e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=SEEDS, delta=st.sampled_from([0.001, 0.025, 0.05, 0.2]))
+def test_bounds_enclose_the_plug_in(seed: int, delta: float) -> None:
+    """Lower bound <= plug-in <= upper bound, so pass and fail never hold together (invariants 23, 24)."""
+    parts = drawn(seed)
+    residuals, value = grouped(parts), plug_in(parts)
+    for stakes in stakes_of(parts, delta):
+        lower = residuals.lower_bound(stakes, delta=delta)
+        upper = residuals.upper_bound(stakes, delta=delta)
+        assert 0.0 <= lower <= value + 1e-9
+        assert value - 1e-9 <= upper <= 1.0
+        level = math.log(1 / delta)
+        for eps in (0.0, lower, value, upper, 0.5, 1.0):
+            passes = residuals.log_evidence_below(eps, stakes) >= level
+            fails = residuals.log_evidence_above(eps, stakes) >= level
+            assert not (passes and fails)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=SEEDS)
+def test_upper_bound_grows_as_delta_falls(seed: int) -> None:
+    """With the same bets, more confidence is paid with a wider interval (invariant 23)."""
+    parts = drawn(seed)
+    residuals = grouped(parts)
+    for stakes in stakes_of(parts, 0.05):
+        deltas = (0.2, 0.05, 0.01, 0.001)
+        uppers = [residuals.upper_bound(stakes, delta=d) for d in deltas]
+        lowers = [residuals.lower_bound(stakes, delta=d) for d in deltas]
+        assert uppers == sorted(uppers)
+        assert lowers == sorted(lowers, reverse=True)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=SEEDS, delta=st.sampled_from([0.01, 0.05]))
+def test_bounds_are_where_the_evidence_reaches_the_level(seed: int, delta: float) -> None:
+    """At the upper bound the evidence is 1 / delta to a part in a million, unless the bound is 1."""
+    parts = drawn(seed)
+    residuals = grouped(parts)
+    level = math.log(1 / delta)
+    for stakes in stakes_of(parts, delta):
+        upper = residuals.upper_bound(stakes, delta=delta)
+        assert upper == 1.0 or residuals.log_evidence_below(upper, stakes) >= level - 1e-12
+        assert residuals.log_evidence_below(max(upper - 1e-6, 0.0), stakes) < level
+        lower = residuals.lower_bound(stakes, delta=delta)
+        assert lower == 0.0 or residuals.log_evidence_above(lower, stakes) >= level - 1e-12
+        assert residuals.log_evidence_above(min(lower + 1e-6, 1.0), stakes) < level
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=SEEDS, eps=st.floats(0, 1))
+def test_counts_are_the_product_over_rows(seed: int, eps: float) -> None:
+    """Evidence from counts is the product of one factor per row, the least sign chosen bin by bin."""
+    parts = drawn(seed, cells=8, groups=3, most=4)
+    score, positive, negative, starts = parts
+    assume((positive + negative).sum() > 0)
+    stakes = Stakes((0.4, 0.1), (0.7, 0.3))
+    residual = [
+        np.concatenate(
+            [np.repeat([1 - score[i], -score[i]], [int(positive[i]), int(negative[i])]) for i in range(a, b)]
+            or [np.zeros(0)]
+        )
+        for a, b in pairwise(starts)
+    ]
+    passing = failing = 0.0
+    for size, share in zip(stakes.sizes, stakes.shares, strict=True):
+        products = [[np.prod(1 - size * (s * r - eps)) for s in (1, -1)] for r in residual]
+        passing += share * math.prod(min(pair) for pair in products)
+        bet = min(size, 0.95 / (1 + eps))
+        products = [[np.prod(1 + bet * (s * r - eps)) for s in (1, -1)] for r in residual]
+        failing += share * math.prod(sum(pair) / 2 for pair in products)
+    residuals = grouped(parts)
+    assert residuals.log_evidence_below(eps, stakes) == pytest.approx(math.log(passing), abs=1e-9)
+    assert residuals.log_evidence_above(eps, stakes) == pytest.approx(math.log(failing), abs=1e-9)
+
+
+def test_moments_give_the_direct_sums() -> None:
+    """Above 20,000 cells the series of moments gives what the logarithms give, at every size of bet."""
+    rng = np.random.default_rng(0)
+    cells = 20_500
+    score = np.sort(np.concatenate((rng.random(cells - 2), [0.0, 1.0])))
+    positive = (rng.random(cells) < score).astype(float)
+    starts = np.concatenate(([0], np.sort(rng.integers(0, cells, 7)), [cells]))
+    slopes = [1e-3, -1e-3, 0.02, -0.05, 0.3, -0.3, 0.7, 0.9, -0.95]
+    moments = GroupedResiduals(score, positive=positive, negative=1 - positive, starts=starts)
+    by_moments = [moments.log_product(slope) for slope in slopes]
+    assert moments._moments, "the moments were not used"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(betting, "_DIRECT_CELLS", 10**9)
+        direct = GroupedResiduals(score, positive=positive, negative=1 - positive, starts=starts)
+        for slope, mine in zip(slopes, by_moments, strict=True):
+            np.testing.assert_allclose(mine, direct.log_product(slope), rtol=1e-10, atol=1e-10)
+        assert not direct._moments
+
+
+def test_moments_give_the_direct_bounds() -> None:
+    """Bounds by moments equal bounds by logarithms to 1e-8, on a table of 21,000 distinct scores."""
+    rng = np.random.default_rng(1)
+    score = np.sort(rng.random(21_000))
+    positive = (rng.random(score.size) < score**1.2).astype(float)
+    starts = np.searchsorted(score, np.arange(16) / 15)
+    starts[-1] = score.size
+    stakes = stakes_for_any_time(delta=0.05)
+    bounds = []
+    for limit in (20_000, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(betting, "_DIRECT_CELLS", limit)
+            both = GroupedResiduals(score, positive=positive, negative=1 - positive, starts=starts)
+            bounds.append(
+                [
+                    both.upper_bound(stakes, delta=0.05),
+                    both.lower_bound(stakes, delta=0.05),
+                    both.mean_upper_bound(stakes, delta=0.05, sign=1),
+                ]
+            )
+    np.testing.assert_allclose(bounds[0], bounds[1], rtol=0, atol=3e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=SEEDS, delta=st.sampled_from([0.01, 0.05]))
+def test_mean_bounds_enclose_the_mean(seed: int, delta: float) -> None:
+    """The betting interval of a mean residual contains the mean and turns with the sign."""
+    parts = drawn(seed)
+    score, positive, negative, _ = parts
+    mean = float((positive * (1 - score) - negative * score).sum() / (positive + negative).sum())
+    residuals = grouped(parts)
+    for stakes in stakes_of(parts, delta):
+        upper = residuals.mean_upper_bound(stakes, delta=delta, sign=1)
+        lower = -residuals.mean_upper_bound(stakes, delta=delta, sign=-1)
+        assert -1.0 <= lower <= mean <= upper <= 1.0
+        turned = GroupedResiduals(
+            (1 - score)[::-1],
+            positive=negative[::-1],
+            negative=positive[::-1],
+            starts=np.array([0, score.size]),
+        )
+        assert -turned.mean_upper_bound(stakes, delta=delta, sign=-1) == pytest.approx(-upper, abs=1e-8)
+
+
+@given(rows=st.floats(1, 1e9), variance=st.floats(0, 0.25), delta=st.floats(1e-6, 0.5))
+def test_stakes_cannot_lose_more_than_they_have(rows: float, variance: float, delta: float) -> None:
+    """Every bet lies in (0, 1), and the shares are positive and sum to 1."""
+    for stakes in (stakes_for_one_look(rows, variance, delta=delta), stakes_for_any_time(delta=delta)):
+        assert all(0 < size < 1 for size in stakes.sizes)
+        assert all(share > 0 for share in stakes.shares)
+        assert sum(stakes.shares) == pytest.approx(1.0)
+        assert len(stakes.sizes) == len(stakes.shares)
+
+
+def test_any_time_mixture_is_the_one_of_ten_scales() -> None:
+    """Ten bets, sharp at 250 * 4^j rows, with equal shares, cut at 0.6."""
+    stakes = stakes_for_any_time(delta=0.05)
+    expected = [min(0.6, math.sqrt(2 * math.log(20) / (250 * 4**j * 0.25))) for j in range(10)]
+    assert stakes.sizes == pytest.approx(expected)
+    assert stakes.shares == (0.1,) * 10
+
+
+def test_one_row_proves_nothing() -> None:
+    """With one row the bounds are as wide as they can be, or nearly so."""
+    one = GroupedResiduals(
+        np.array([0.5]), positive=np.array([1.0]), negative=np.array([0.0]), starts=np.array([0, 1])
+    )
+    stakes = stakes_for_any_time(delta=0.05)
+    assert one.upper_bound(stakes, delta=0.05) == 1.0
+    assert one.lower_bound(stakes, delta=0.05) == 0.0

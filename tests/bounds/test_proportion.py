@@ -1,0 +1,130 @@
+"""Bounds for proportions against scipy and against direct sums."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import betaincinv
+from scipy.stats import binom, binomtest
+
+from calibcli.bounds.proportion import (
+    clopper_pearson,
+    deviation_of_a_mean,
+    hoeffding_deviation,
+    mean_absolute_deviation,
+)
+
+
+@pytest.mark.parametrize("delta", [0.005, 0.025, 0.05])
+def test_clopper_pearson_agrees_with_scipy(delta: float) -> None:
+    """Both bounds, for every number of ones among 1, 7 and 40 rows."""
+    for n in (1, 7, 40):
+        x = np.arange(n + 1.0)
+        lower, upper = clopper_pearson(x, np.full(n + 1, float(n)), delta_each_side=delta)
+        for k in range(n + 1):
+            exact = binomtest(k, n).proportion_ci(1 - 2 * delta, method="exact")
+            assert lower[k] == pytest.approx(exact.low, abs=1e-9)
+            assert upper[k] == pytest.approx(exact.high, abs=1e-9)
+
+
+def test_clopper_pearson_of_no_rows_is_everything() -> None:
+    """Without rows the bounds are 0 and 1."""
+    lower, upper = clopper_pearson(np.zeros(1), np.zeros(1), delta_each_side=0.025)
+    assert (lower.tolist(), upper.tolist()) == ([0.0], [1.0])
+
+
+def test_clopper_pearson_of_one_label_has_one_open_end() -> None:
+    """With no ones anywhere the lower bounds are 0, with ones only the upper bounds are 1."""
+    rows = np.array([1.0, 10.0, 0.0])
+    lower, upper = clopper_pearson(np.zeros(3), rows, delta_each_side=0.025)
+    assert lower.tolist() == [0.0, 0.0, 0.0]
+    np.testing.assert_allclose(upper[:2], 1 - 0.025 ** (1 / rows[:2]), rtol=1e-12)
+    lower, upper = clopper_pearson(rows, rows, delta_each_side=0.025)
+    np.testing.assert_allclose(lower[:2], 0.025 ** (1 / rows[:2]), rtol=1e-12)
+    assert upper.tolist() == [1.0, 1.0, 1.0]
+
+
+@settings(deadline=None, max_examples=40)
+@given(n=st.integers(1, 400), p=st.floats(0.001, 0.999), delta=st.sampled_from([0.01, 0.025, 0.1]))
+def test_clopper_pearson_covers(n: int, p: float, delta: float) -> None:
+    """By the exact binomial law, either bound misses with probability at most delta."""
+    x = np.arange(n + 1.0)
+    lower, upper = clopper_pearson(x, np.full(n + 1, float(n)), delta_each_side=delta)
+    mass = binom.pmf(x, n, p)
+    assert mass[lower > p].sum() <= delta + 1e-9
+    assert mass[upper < p].sum() <= delta + 1e-9
+
+
+def exhaustive(n: int, delta: float) -> float:
+    """d* as the largest margin over every x, by scipy."""
+    x = np.arange(n, dtype=float)
+    return float((betaincinv(x + 1, n - x, 1 - delta) - x / n).max())
+
+
+@pytest.mark.parametrize("delta", [0.005, 0.025, 0.05, 0.1, 0.5])
+def test_deviation_of_a_mean_is_the_largest_margin(delta: float) -> None:
+    """The search agrees with trying every number of ones, for all n up to 300 and a few more."""
+    sizes = [*range(1, 301, 1 if delta == 0.025 else 13), 1000, 2047, 5000]
+    for n in sizes:
+        assert deviation_of_a_mean(n, delta) == pytest.approx(exhaustive(n, delta), abs=1e-11), n
+
+
+@pytest.mark.parametrize("n", [25_000, 1_000_000])
+def test_deviation_of_a_mean_is_found_for_many_rows(n: int) -> None:
+    """No number of ones in a fine scan around the middle, nor at the ends, has a larger margin."""
+    best = deviation_of_a_mean(n, 0.025)
+    x = np.unique(np.concatenate((np.linspace(0, n - 1, 20_001), n / 2 + np.arange(-2000, 2001))).round())
+    margin = betaincinv(x + 1, n - x, 0.975) - x / n
+    assert best >= float(margin.max()) - 1e-12
+    assert best == pytest.approx(float(margin.max()), rel=1e-5)
+
+
+@settings(deadline=None, max_examples=60)
+@given(n=st.integers(1, 3000), delta=st.floats(0.001, 0.5))
+def test_deviations_are_ordered(n: int, delta: float) -> None:
+    """Invariant 25: d* <= sqrt(L / 2n) <= sqrt(2L / n), and n d* >= 1 is met where it is needed."""
+    star, hoeffding = deviation_of_a_mean(n, delta), hoeffding_deviation(n, delta)
+    assert star <= hoeffding + 1e-12
+    assert hoeffding <= math.sqrt(2 * math.log(1 / delta) / n)
+    # x = 0 alone gives 1 - delta^(1/n).
+    assert star >= 1 - delta ** (1 / n) - 1e-12
+
+
+def test_deviation_falls_with_rows_and_with_delta() -> None:
+    """More rows or a larger delta never need a wider margin."""
+    by_rows = [deviation_of_a_mean(n, 0.05) for n in (1, 2, 3, 10, 30, 100, 1000, 10_000)]
+    assert by_rows == sorted(by_rows, reverse=True)
+    by_delta = [deviation_of_a_mean(100, d) for d in (0.001, 0.01, 0.05, 0.2, 0.5)]
+    assert by_delta == sorted(by_delta, reverse=True)
+
+
+@pytest.mark.parametrize(("n", "factor"), [(500, 0.845), (10_000, 0.827), (100_000, 0.824)])
+def test_deviation_has_its_known_rate(n: int, factor: float) -> None:
+    """At delta = 0.05, d* sqrt(n) is .845, .827 and .824."""
+    assert deviation_of_a_mean(n, 0.05) * math.sqrt(n) == pytest.approx(factor, abs=5e-4)
+
+
+@settings(deadline=None, max_examples=25)
+@given(n=st.integers(1, 200), seed=st.integers(0, 999), delta=st.sampled_from([0.025, 0.1]))
+def test_deviation_holds_for_unlike_labels(n: int, seed: int, delta: float) -> None:
+    """By the exact law of unlike Bernoulli labels, their mean falls d* short with probability <= delta."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(*rng.uniform(0.2, 3, 2), n)
+    law = np.ones(1)
+    for q in p:
+        law = np.convolve(law, [1 - q, q])
+    short = np.arange(n + 1) / n <= p.mean() - deviation_of_a_mean(n, delta) - 1e-12
+    assert law[short].sum() <= delta + 1e-12
+
+
+@settings(deadline=None, max_examples=80)
+@given(n=st.integers(1, 300), v=st.one_of(st.floats(1e-9, 1), st.sampled_from([0.0, 0.5, 1 / 3, 0.25])))
+def test_mean_absolute_deviation_is_the_direct_sum(n: int, v: float) -> None:
+    """De Moivre's formula equals the sum over all outcomes."""
+    x = np.arange(n + 1)
+    direct = float((np.abs(x / n - v) * binom.pmf(x, n, v)).sum())
+    mine = mean_absolute_deviation(np.array([float(n)]), np.array([v]))[0]
+    assert mine == pytest.approx(direct, abs=1e-12, rel=1e-9)
+    assert mine <= 0.5 / math.sqrt(n) + 1e-12

@@ -1,0 +1,265 @@
+"""One row, one class, certain scores: measures say what they can and give a reason for the rest."""
+
+import math
+
+import numpy as np
+import pytest
+
+from calibcli.measures import Settings, measure_named
+from calibcli.measures.bias import bias
+from calibcli.measures.binned_ece import binned_ece
+from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated
+from calibcli.measures.cumulative import ks_and_kuiper
+from calibcli.measures.estimate import NO_WEIGHTED_INTERVAL
+from calibcli.measures.l2 import debiased_l2
+from calibcli.measures.proper_scores import brier, certain_and_wrong, log_loss
+from calibcli.measures.smooth_ece import smooth_ece
+from calibcli.measures.spiegelhalter import spiegelhalter
+from calibcli.measures.tests import calibration_tests
+from calibcli.names import Binning, MeasureName, Target, TestName
+from calibcli.table.bins import ATOMS, Bins, bins_of, equal_width_edges
+from calibcli.table.grid import Table, grid_of
+from calibcli.table.score_table import ScoreTable
+
+TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
+
+
+def table_of(*rows: tuple[float, int], weight: list[float] | None = None) -> ScoreTable:
+    """Rows as pairs of score and label."""
+    score, label = (np.array(column) for column in zip(*rows, strict=True))
+    given = None if weight is None else np.array(weight)
+    return ScoreTable.from_rows(score.astype(float), label == 1, weight=given)
+
+
+def drawn(table: Table, bins: Bins = TEN, draws: int = 99) -> CalibratedDraws:
+    """Calibrated labels with a fixed seed."""
+    one, two = (np.random.default_rng(seed) for seed in (0, 1))
+    return draw_calibrated(table, partitions=[bins], generator=one, smece_generator=two, draws=draws)
+
+
+def every_measure(table: Table) -> dict[MeasureName, object]:
+    """All measures of a table."""
+    equal_mass = bins_of(Binning.EQUAL_MASS, 15, table=table)
+    one, two = (np.random.default_rng(seed) for seed in (0, 1))
+    calibrated = None
+    if not table.weighted:
+        calibrated = draw_calibrated(
+            table, partitions=[TEN, equal_mass], generator=one, smece_generator=two, draws=29
+        )
+    settings = Settings(TEN, equal_mass, 0.95, calibrated)
+    return {name: measure_named(name, table, settings=settings) for name in MeasureName}
+
+
+ONE_ROW = table_of((0.3, 1))
+ONE_CLASS = table_of(*((k / 40, 0) for k in range(40)))
+OTHER_CLASS = table_of(*((k / 40, 1) for k in range(1, 41)))
+CERTAIN_AND_RIGHT = table_of((0.0, 0), (0.0, 0), (1.0, 1))
+HALVES = table_of(*(((0.5, k % 2)) for k in range(30)))
+WEIGHTED = table_of((0.2, 0), (0.4, 1), (0.9, 1), weight=[1.0, 2.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [ONE_ROW, ONE_CLASS, OTHER_CLASS, CERTAIN_AND_RIGHT, HALVES, WEIGHTED, grid_of(ONE_CLASS)],
+    ids=["one row", "zeros", "ones", "certain", "halves", "weighted", "grid"],
+)
+def test_every_measure_is_a_number_with_an_interval_or_a_reason(table: Table) -> None:
+    """Nothing is NaN, every interval encloses its value, and a missing one is explained."""
+    for name, estimate in every_measure(table).items():
+        assert estimate.name is name
+        assert math.isfinite(estimate.value), name
+        assert estimate.rows == table.total_rows
+        assert estimate.assumptions
+        if estimate.interval is None:
+            assert any(text.startswith("no interval") for text in estimate.assumptions), name
+        else:
+            assert estimate.interval.lower <= estimate.value + 1e-9, name
+            assert estimate.value <= estimate.interval.upper + 1e-9, name
+        assert (estimate.null is None) == (table.weighted and name in WITH_DRAWN_NULL), name
+        if estimate.null is not None:
+            assert math.isfinite(estimate.null), name
+
+
+WITH_DRAWN_NULL = {MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.L2, MeasureName.SMECE}
+
+
+def test_one_row_has_its_residual_as_error() -> None:
+    """One row at .3 with label 1: ECE, bias and smECE are .7; T needs two rows and is 0."""
+    found = every_measure(ONE_ROW)
+    assert found[MeasureName.ECE].value == pytest.approx(0.7)
+    assert found[MeasureName.BIAS].value == pytest.approx(0.7)
+    assert found[MeasureName.SMECE].value == pytest.approx(0.7, abs=1e-5)
+    assert found[MeasureName.BRIER].value == pytest.approx(0.49)
+    assert found[MeasureName.LOG_LOSS].value == pytest.approx(-math.log(0.3))
+    assert found[MeasureName.L2].value == 0.0
+    assert found[MeasureName.L2].details["rows_alone"] == 1
+    for name in (MeasureName.L2, MeasureName.SMECE, MeasureName.BRIER, MeasureName.LOG_LOSS):
+        assert found[name].interval is None
+
+
+def test_certain_and_right_has_no_error() -> None:
+    """Scores of 0 and 1 that are right: every error is 0 and the log loss is 0, not NaN."""
+    for name, estimate in every_measure(CERTAIN_AND_RIGHT).items():
+        assert estimate.value == pytest.approx(0.0, abs=2e-4), name
+    assert log_loss(CERTAIN_AND_RIGHT).value == 0.0
+    assert certain_and_wrong(CERTAIN_AND_RIGHT) == 0
+
+
+def test_certain_scores_leave_tests_undefined() -> None:
+    """With all scores 0 or 1 nothing is random: KS, Kuiper and Z are undefined, never p = 1."""
+    for result in (*ks_and_kuiper(CERTAIN_AND_RIGHT), spiegelhalter(CERTAIN_AND_RIGHT)):
+        assert result.statistic is None
+        assert result.p_value is None
+        assert result.p_method == "undefined"
+        assert result.assumptions[0].startswith("undefined")
+
+
+def test_halves_leave_only_spiegelhalter_undefined() -> None:
+    """Scores of exactly 1/2 carry no tilt, so Z is undefined while the path is not."""
+    assert spiegelhalter(HALVES).statistic is None
+    assert all(result.statistic is not None for result in ks_and_kuiper(HALVES))
+    results, combined = calibration_tests(HALVES, bins=ATOMS, calibrated=drawn(HALVES, ATOMS))
+    assert combined.tests == (TestName.KUIPER, TestName.T)
+    assert {r.name: r.p_value is None for r in results}[TestName.SPIEGELHALTER]
+
+
+@pytest.mark.parametrize("wrong", [(0.0, 1), (1.0, 0)])
+@pytest.mark.parametrize("kind", ["exact", "grid"])
+def test_certain_and_wrong_is_infinite_loss_and_contradiction(wrong: tuple[float, int], kind: str) -> None:
+    """One row at exactly 0 or 1 that was wrong: log loss inf without interval, every p 0, the rest finite."""
+    exact = table_of(wrong, *((k / 40, k % 3 // 2) for k in range(1, 40)))
+    table = exact if kind == "exact" else grid_of(exact)
+    loss = log_loss(table)
+    assert loss.value == math.inf
+    assert loss.interval is None
+    assert loss.details["certain_and_wrong"] == 1
+    assert any("certain and wrong" in text for text in loss.assumptions)
+    assert math.isfinite(loss.null or 0.0)
+    results, combined = calibration_tests(table, bins=TEN, calibrated=drawn(table))
+    assert [r.p_value for r in results] == [0.0] * 4
+    assert {r.p_method for r in results} == {"contradiction"}
+    assert combined.p_value == 0.0
+    assert math.isfinite(brier(table).value)
+    assert binned_ece(table, bins=TEN).interval is not None
+
+
+def test_almost_certain_is_not_certain() -> None:
+    """A score of 1e-300 with label 1 has a finite loss and contradicts nothing, on the grid too."""
+    table = table_of((1e-300, 1), (0.5, 0), (1 - 2.0**-53, 0))
+    assert certain_and_wrong(table) == certain_and_wrong(grid_of(table)) == 0
+    expected = (690.77552789821 + math.log(2) + 53 * math.log(2)) / 3
+    assert log_loss(table).value == pytest.approx(expected, rel=1e-12)
+
+
+def test_grid_log_loss_is_settled_near_zero_and_one() -> None:
+    """On the grid the log loss of saturated scores agrees to 1e-3 relative: cells are relative there."""
+    rng = np.random.default_rng(0)
+    score = np.concatenate((10.0 ** rng.uniform(-12, -6, 500), 1 - 10.0 ** rng.uniform(-12, -6, 500)))
+    table = ScoreTable.from_rows(score, rng.random(1000) < 0.5)
+    assert log_loss(grid_of(table)).value == pytest.approx(log_loss(table).value, rel=1e-3)
+
+
+def test_importance_weights_have_no_tests_and_say_why() -> None:
+    """With importance weights no test is defined, nor are intervals that need counted rows."""
+    results, combined = calibration_tests(WEIGHTED, bins=TEN, calibrated=None)
+    assert all(r.statistic is None and r.p_value is None for r in results)
+    assert all("importance weights" in r.assumptions[0] for r in results)
+    assert combined.p_value is None
+    for estimate in (debiased_l2(WEIGHTED, bins=TEN), smooth_ece(WEIGHTED)):
+        assert estimate.interval is None
+        assert NO_WEIGHTED_INTERVAL in estimate.assumptions
+
+
+def test_importance_weights_use_the_effective_rows() -> None:
+    """ECE and bias keep Hoeffding's interval at (sum w)^2 / sum w^2 rows."""
+    total, squares = 4.0, 1.0 + 6.25 + 0.25
+    margin = math.sqrt(math.log(1 / 0.025) / (2 * total**2 / squares))
+    ece, mean = binned_ece(WEIGHTED, bins=TEN), bias(WEIGHTED)
+    assert ece.interval is not None
+    assert mean.interval is not None
+    assert ece.interval.upper == pytest.approx(min(1.0, ece.value + margin))
+    assert mean.interval.upper == pytest.approx(min(1.0, mean.value + margin))
+    assert "Hoeffding" in ece.interval.method
+    weights = np.array([1.0, 2.5, 0.5])
+    residual = np.array([-0.2, 0.6, 0.1])
+    assert mean.value == pytest.approx(float((weights * residual).sum() / total))
+    assert brier(WEIGHTED).value == pytest.approx(float((weights * residual**2).sum() / total))
+
+
+def test_intervals_say_what_they_speak_of() -> None:
+    """Fixed-design for binned errors and bias, population for losses; finite-sample where it is proved."""
+    rng = np.random.default_rng(0)
+    score = rng.random(300)
+    table = ScoreTable.from_rows(score, rng.random(300) < score)
+    targets = [
+        (binned_ece(table, bins=TEN), Target.FIXED_DESIGN, True),
+        (debiased_l2(table, bins=TEN), Target.FIXED_DESIGN, False),
+        (smooth_ece(table), Target.POPULATION, True),
+        (bias(table), Target.FIXED_DESIGN, True),
+        (brier(table), Target.POPULATION, False),
+        (log_loss(table), Target.POPULATION, False),
+    ]
+    for estimate, target, finite in targets:
+        assert estimate.interval is not None
+        assert estimate.interval.target is target
+        assert estimate.interval.finite_sample is finite
+
+
+def test_rare_events_use_betting_and_others_d_star() -> None:
+    """Which upper bound of the ECE is taken is settled by the scores alone."""
+    rng = np.random.default_rng(0)
+    rare, common = rng.random(2000) * 0.02, rng.random(2000)
+    for score, word in ((rare, "betting"), (common, "d*")):
+        methods = {
+            binned_ece(ScoreTable.from_rows(score, rng.random(2000) < p), bins=TEN).interval.method
+            for p in (score, 0.9, 0.1)
+        }
+        assert len(methods) == 1
+        assert word in methods.pop()
+
+
+def test_null_references_are_what_calibrated_labels_give() -> None:
+    """The null of ECE, l2 and smECE is the mean over calibrated labels, of Brier the mean of f (1 - f)."""
+    rng = np.random.default_rng(2)
+    score = rng.random(400)
+    table = ScoreTable.from_rows(score, rng.random(400) < score)
+    calibrated = drawn(table, TEN, draws=400)
+    fresh = [ScoreTable.from_rows(score, rng.random(400) < score) for _ in range(100)]
+    for measure in (
+        lambda t, c: binned_ece(t, bins=TEN, calibrated=c),
+        lambda t, c: debiased_l2(t, bins=TEN, calibrated=c),
+        lambda t, c: smooth_ece(t, calibrated=c),
+    ):
+        values = [measure(t, None).value for t in fresh]
+        error = np.std(values) / 10
+        assert abs(measure(table, calibrated).null - np.mean(values)) <= 5 * error + 1e-3
+    assert brier(table).null == pytest.approx(float((score * (1 - score)).mean()))
+    entropy = -score * np.log(score) - (1 - score) * np.log1p(-score)
+    assert log_loss(table).null == pytest.approx(float(entropy.mean()))
+
+
+@pytest.mark.parametrize(
+    ("rows", "decimals", "drawn_p"), [(499, None, True), (600, None, False), (600, 1, True)]
+)
+def test_monte_carlo_replaces_limit_laws_where_they_are_poor(
+    rows: int,
+    decimals: int | None,
+    drawn_p: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """Below 500 rows and for discrete scores p-values are drawn; T always is."""
+    rng = np.random.default_rng(rows)
+    score = rng.random(rows) if decimals is None else rng.random(rows).round(decimals).clip(0.1, 0.9)
+    table = ScoreTable.from_rows(score, rng.random(rows) < score)
+    results, combined = calibration_tests(table, bins=TEN, calibrated=drawn(table))
+    methods = {r.name: r.p_method for r in results}
+    expected = "monte-carlo" if drawn_p else "asymptotic"
+    assert [methods[n] for n in (TestName.KS, TestName.KUIPER, TestName.SPIEGELHALTER)] == [expected] * 3
+    assert methods[TestName.T] == "monte-carlo"
+    ps = {r.name: r.p_value for r in results}
+    least = min(ps[n] for n in (TestName.KUIPER, TestName.SPIEGELHALTER, TestName.T))
+    assert combined.p_value == pytest.approx(min(1.0, 3 * least))
+    for result in results:
+        assert 0.0 < result.p_value <= 1.0
+        if result.name is not TestName.T:
+            # Draws and limit law speak of the same hypothesis.
+            assert abs(result.p_value - result.p_asymptotic) < 0.35

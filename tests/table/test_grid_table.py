@@ -1,0 +1,127 @@
+"""A grid table says what the exact table says, in every partition that its cells nest."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.errors import InputProblem
+from calibcli.names import Binning
+from calibcli.table import cells
+from calibcli.table.bins import Bins, binned, equal_width_edges
+from calibcli.table.grid import GridAccumulator, GridTable, grid_of
+from calibcli.table.score_table import ScoreTable
+
+ROWS = st.lists(st.tuples(st.floats(0.0, 1.0), st.booleans()), min_size=1, max_size=80)
+Rows = list[tuple[float, bool]]
+
+
+def table_of(rows: Rows) -> ScoreTable:
+    """Count rows."""
+    return ScoreTable.from_rows(np.array([s for s, _ in rows]), np.array([y for _, y in rows]))
+
+
+def crowded(seed: int = 0, rows: int = 20_000) -> ScoreTable:
+    """Many rows in few cells, saturated at both ends."""
+    rng = np.random.default_rng(seed)
+    score = np.concatenate(
+        (rng.random(rows), rng.random(rows) * 1e-5, 1 - rng.random(rows) * 1e-5, np.arange(31) / 30)
+    )
+    return ScoreTable.from_rows(score, rng.random(score.size) < score)
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows=ROWS, bins=st.integers(1, 16))
+def test_bin_sums_agree_with_the_exact_table(rows: Rows, bins: int) -> None:
+    """Counts are equal, and residual, score and square sums agree to 1e-12 a row."""
+    table = table_of(rows)
+    partition = Bins(Binning.EQUAL_WIDTH, equal_width_edges(bins))
+    exact, grid = binned(table, partition), binned(grid_of(table), partition)
+    assert np.array_equal(exact.rows, grid.rows)
+    assert np.array_equal(exact.positive_rows, grid.positive_rows)
+    np.testing.assert_allclose(grid.residual, exact.residual, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(grid.score_sum, exact.score_sum, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(grid.residual_sq, exact.residual_sq, rtol=0, atol=1e-11 * len(rows))
+    np.testing.assert_allclose(grid.variance, exact.variance, rtol=0, atol=1e-11 * len(rows))
+
+
+@pytest.mark.parametrize("bins", [1, 7, 10, 15, 16, 20, 30])
+def test_crowded_cells_lose_nothing(bins: int) -> None:
+    """With thousands of rows a cell, bin residual sums still agree to 1e-12 a row."""
+    table = crowded()
+    partition = Bins(Binning.EQUAL_WIDTH, equal_width_edges(bins))
+    exact, grid = binned(table, partition), binned(grid_of(table), partition)
+    assert np.array_equal(exact.rows, grid.rows)
+    np.testing.assert_allclose(grid.residual, exact.residual, rtol=0, atol=1e-12 * table.total_rows)
+    np.testing.assert_allclose(grid.score_sum, exact.score_sum, rtol=0, atol=1e-12 * table.total_rows)
+
+
+def test_scores_move_by_at_most_the_resolution() -> None:
+    """Every cell's mean score lies in the cell, overall and by label, and the total mean is kept."""
+    table = crowded(1)
+    grid = grid_of(table)
+    for mean, rows in (
+        (grid.score, grid.rows),
+        (grid.score_of_positive, grid.positive_rows),
+        (grid.score_of_negative, grid.rows - grid.positive_rows),
+    ):
+        some = rows > 0
+        assert np.all(mean[some] <= grid.upper[some])
+        assert np.all(grid.upper[some] - mean[some] <= cells.WIDTH)
+        assert np.all(mean >= 0.0)
+    exact_mean = float((table.rows * table.score).sum()) / table.total_rows
+    assert float((grid.rows * grid.score).sum()) / grid.total_rows == pytest.approx(exact_mean, abs=1e-14)
+    assert (grid.kind, grid.resolution, grid.weighted) == ("grid", cells.WIDTH, False)
+
+
+@settings(deadline=None, max_examples=8)
+@given(one=ROWS, other=ROWS)
+def test_accumulating_is_grid_of_merge(one: Rows, other: Rows) -> None:
+    """Tables added in either order, or their rows, give the grid of the merged table bit for bit."""
+    a, b = table_of(one), table_of(other)
+    expected = grid_of(a.merge(b))
+    forth, back = GridAccumulator(), GridAccumulator()
+    forth.add(a)
+    forth.add(grid_of(b))
+    back.add_rows(np.array([s for s, _ in other]), np.array([y for _, y in other]))
+    back.add(a)
+    assert forth.table() == back.table() == expected
+
+
+def test_copies_of_a_grid_stay_read_only() -> None:
+    """Pickling and deep-copying give an equal grid table that cannot be written to."""
+    grid = grid_of(crowded(2, 100))
+    for twin in (copy.deepcopy(grid), pickle.loads(pickle.dumps(grid))):  # noqa: S301 - our own bytes
+        assert twin == grid
+        assert not any(column.flags.writeable for column in twin.columns)
+    assert grid != crowded(2, 100)
+
+
+def test_counts_of_a_grid_are_its_weights() -> None:
+    """A grid table never carries importance weights: its weight columns are counts."""
+    table = crowded(3, 50)
+    grid = grid_of(table)
+    assert grid.total_rows == table.total_rows
+    assert grid.total_positive_rows == table.total_positive_rows
+    assert np.array_equal(grid.weight, grid.rows)
+    assert np.array_equal(grid.weight_sq, grid.rows)
+    assert np.array_equal(grid.positive, grid.positive_rows)
+    assert np.array_equal(grid.positive_sq, grid.positive_rows)
+
+
+def test_empty_table_has_an_empty_grid() -> None:
+    """No rows, no cells."""
+    grid = grid_of(ScoreTable.empty())
+    assert grid.distinct == 0
+    assert grid == GridAccumulator().table()
+
+
+def test_too_many_rows_in_a_cell_are_refused() -> None:
+    """Sums of distances are integers of 64 bits, so a thousand million rows a cell are the limit."""
+    one = np.array([1])
+    GridTable(one, np.array([10**9]), one, one, one)
+    with pytest.raises(InputProblem, match="share one cell"):
+        GridTable(one, np.array([10**9 + 1]), one, one, one)

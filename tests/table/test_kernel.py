@@ -1,0 +1,149 @@
+"""The reflected Gaussian kernel in the cosine basis, against direct sums over its images."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from calibcli.table.grid import grid_of
+from calibcli.table.kernel import (
+    LEAST_BANDWIDTH,
+    CosineSeries,
+    cosine_series,
+    fixpoint,
+    l1_of_polyline,
+    residual_series,
+)
+from calibcli.table.score_table import ScoreTable
+
+SEEDS = st.integers(0, 10_000)
+
+
+def drawn(seed: int, rows: int = 200) -> ScoreTable:
+    """Miscalibrated rows, some of them at 0 and 1 and some of them tied."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(*rng.uniform(0.3, 3.0, 2), rows)
+    score = np.where(rng.random(rows) < 0.2, score.round(), score)
+    return ScoreTable.from_rows(score, rng.random(rows) < score ** rng.uniform(0.4, 2.0))
+
+
+def direct_l1(table: ScoreTable, bandwidth: float, points: int = 40_000) -> float:
+    """Integrate |sum_i r_i K(f_i, t)| / n over [0, 1], K being the sum of Gaussian images."""
+    t = (np.arange(points) + 0.5) / points
+    residual = (table.positive - table.weight * table.score) / table.total_rows
+    images = 2 + math.ceil(4 * bandwidth)
+    density = np.zeros(points)
+    for shift in range(-images, images + 1):
+        for side in (1.0, -1.0):
+            for place, mass in zip(2.0 * shift + side * table.score, residual, strict=True):
+                if -10 * bandwidth < place < 1 + 10 * bandwidth:
+                    density += mass * np.exp(-0.5 * ((t - place) / bandwidth) ** 2)
+    return float(np.abs(density).mean()) / (bandwidth * math.sqrt(2 * math.pi))
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=SEEDS)
+def test_norm_does_not_increase_with_the_bandwidth(seed: int) -> None:
+    """Smoothing more never adds to the L1 norm, from |mean residual| at the end to sum |r| at the start."""
+    table = drawn(seed)
+    series = residual_series(table)
+    norms = [float(series.l1_norm(s)) for s in np.geomspace(2 * LEAST_BANDWIDTH, 1.0, 40)]
+    assert np.all(np.diff(norms) <= 1e-9)
+    residual = table.positive - table.weight * table.score
+    # The series is evaluated by points joined by lines, which is good to 1e-6 at any bandwidth.
+    assert norms[0] <= np.abs(residual).sum() / table.total_rows + 1e-6
+    assert norms[-1] >= abs(residual.sum()) / table.total_rows - 1e-9
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=SEEDS)
+def test_fixpoint_is_consistent_with_itself(seed: int) -> None:
+    """At the fixpoint the smoothed norm (plus what is added) equals the bandwidth to 1e-9."""
+    series = residual_series(drawn(seed))
+    for added in (0.0, 0.05):
+        sigma = fixpoint(series, added=added)
+        assert float(series.l1_norm(sigma)) + added == pytest.approx(sigma, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("bandwidth", [0.01, 0.05, 0.1, 0.4])
+def test_norm_agrees_with_direct_sums_over_images(seed: int, bandwidth: float) -> None:
+    """The cosine series gives the integral over Gaussian images to 1e-6, scores at 0 and 1 included."""
+    table = drawn(seed, 60)
+    assert float(residual_series(table).l1_norm(bandwidth)) == pytest.approx(
+        direct_l1(table, bandwidth), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("bandwidth", [0.02, 0.3])
+@pytest.mark.parametrize("score", [0.0, 0.001, 0.37, 1.0])
+def test_one_mass_keeps_its_mass(score: float, bandwidth: float) -> None:
+    """A single positive mass has norm 1 at every bandwidth: reflection loses nothing."""
+    series = cosine_series(np.array([score]), np.array([1.0]))
+    assert float(series.l1_norm(bandwidth)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_two_opposite_masses_have_the_known_norm() -> None:
+    """Masses 1 at c - d and -1 at c + d, far from the ends, leave 2 (2 Phi(d / sigma) - 1), to 5e-6."""
+    sigma, d = 0.03, 0.02
+    series = cosine_series(np.array([0.5 - d, 0.5 + d]), np.array([1.0, -1.0]))
+    expected = 2 * (2 * ndtr(d / sigma) - 1)
+    assert float(series.l1_norm(sigma)) == pytest.approx(expected, abs=5e-6)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=SEEDS)
+def test_smece_is_symmetric(seed: int) -> None:
+    """Turning f into 1 - f and y into 1 - y leaves the norm and the fixpoint alone (invariant 21)."""
+    table = drawn(seed)
+    negative = table.rows - table.positive_rows
+    turned = ScoreTable.from_rows(
+        np.tile(1.0 - table.score, 2),
+        np.repeat([True, False], table.distinct),
+        counts=np.concatenate((negative, table.positive_rows)),
+    )
+    one, other = residual_series(table), residual_series(turned)
+    for bandwidth in (0.01, 0.1):
+        assert float(one.l1_norm(bandwidth)) == pytest.approx(float(other.l1_norm(bandwidth)), abs=1e-9)
+    assert fixpoint(one) == pytest.approx(fixpoint(other), abs=1e-9)
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=SEEDS)
+def test_grid_gives_the_same_fixpoint(seed: int) -> None:
+    """Rounding scores to cells moves smECE by less than 1e-6."""
+    table = drawn(seed, 2000)
+    assert fixpoint(residual_series(grid_of(table))) == pytest.approx(
+        fixpoint(residual_series(table)), abs=1e-6
+    )
+
+
+def test_fixpoint_ends_at_the_ends() -> None:
+    """With nothing to smooth the fixpoint is the least bandwidth; with 2 added it is 1."""
+    nothing = cosine_series(np.array([0.5]), np.array([0.0]))
+    assert fixpoint(nothing) == pytest.approx(LEAST_BANDWIDTH, rel=1e-6)
+    assert fixpoint(nothing, added=2.0) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_several_measures_at_once_are_each_by_itself() -> None:
+    """Leading axes of the masses are kept, and each measure has its own norm."""
+    rng = np.random.default_rng(0)
+    score, mass = rng.random(30), rng.normal(size=(2, 3, 30)) / 30
+    norms = cosine_series(score, mass).l1_norm(0.05)
+    assert norms.shape == (2, 3)
+    for i in range(2):
+        for j in range(3):
+            alone = cosine_series(score, mass[i, j])
+            assert isinstance(alone, CosineSeries)
+            assert norms[i, j] == pytest.approx(float(alone.l1_norm(0.05)), rel=1e-12)
+
+
+def test_polyline_area_is_exact() -> None:
+    """The area under |line| counts both sides of a crossing."""
+    assert float(l1_of_polyline(np.array([1.0, -1.0]))) == pytest.approx(0.5)
+    assert float(l1_of_polyline(np.array([3.0, -1.0]))) == pytest.approx(1.25)
+    assert float(l1_of_polyline(np.array([2.0, 2.0, 0.0]))) == pytest.approx(1.5)
+    assert float(l1_of_polyline(np.array([0.0, 0.0]))) == 0.0
