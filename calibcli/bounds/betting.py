@@ -12,13 +12,13 @@ References:
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.bounds.special import Floats
+from calibcli.table.crossing import crossing
 
 # Tables with more cells than this are summed through the moments of their residuals.
 _DIRECT_CELLS = 20_000
@@ -138,12 +138,12 @@ class GroupedResiduals:
     def upper_bound(self, stakes: Stakes, *, delta: float) -> float:
         """Return the least eps at which "at least eps" is refuted at level delta; 1 if none is."""
         level = math.log(1.0 / delta)
-        return _crossing(lambda eps: self.log_evidence_below(eps, stakes) - level, 0.0, 1.0)[1]
+        return crossing(lambda eps: self.log_evidence_below(eps, stakes) - level, 0.0, 1.0)[1]
 
     def lower_bound(self, stakes: Stakes, *, delta: float) -> float:
         """Return the largest eps at which "at most eps" is refuted at level delta; 0 if none is."""
         level = math.log(1.0 / delta)
-        return _crossing(lambda eps: level - self.log_evidence_above(eps, stakes), 0.0, 1.0)[0]
+        return crossing(lambda eps: level - self.log_evidence_above(eps, stakes), 0.0, 1.0)[0]
 
     def mean_upper_bound(self, stakes: Stakes, *, delta: float, sign: int) -> float:
         """
@@ -166,7 +166,7 @@ class GroupedResiduals:
                 terms.append(math.log(share) + self.rows * math.log1p(bet * m) + growth)
             return _log_sum(terms) - level
 
-        return _crossing(evidence, -1.0, 1.0)[1]
+        return crossing(evidence, -1.0, 1.0)[1]
 
 
 def _log_sum(terms: list[float]) -> float:
@@ -174,36 +174,3 @@ def _log_sum(terms: list[float]) -> float:
     if math.isinf(top):
         return top
     return top + math.log(sum(math.exp(term - top) for term in terms))
-
-
-def _crossing(rises: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """
-    Enclose the point where an increasing function changes sign, to within 1e-9.
-
-    Args:
-        rises: The function.
-
-        low: Left end; returned twice if the function is not negative there.
-
-        high: Right end; returned twice if the function is not positive there.
-    """
-    at_low, at_high = rises(low), rises(high)
-    if at_low >= 0.0:
-        return low, low
-    if at_high <= 0.0:
-        return high, high
-    turn = 0
-    while high - low > 1e-9:
-        turn += 1
-        middle = 0.5 * (low + high)
-        if turn % 3 and math.isfinite(at_low) and math.isfinite(at_high):
-            # The secant, kept off the ends; every third step halves the bracket.
-            margin = 0.01 * (high - low)
-            secant = low - at_low * (high - low) / (at_high - at_low)
-            middle = min(max(secant, low + margin), high - margin)
-        value = rises(middle)
-        if value < 0.0:
-            low, at_low = middle, value
-        else:
-            high, at_high = middle, value
-    return low, high

@@ -49,10 +49,11 @@ def deviation_of_a_mean(rows: int, delta: float) -> float:
     References:
         Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4.
     """
-    low, high = 0, rows - 1
+    # The margin is widest near the middle; with many rows there is no need to look elsewhere.
+    low, high = (0, rows - 1) if rows <= 20_000 else (rows // 4, rows - rows // 4)
     while True:
         count = min(high - low + 1, 101)
-        x = np.unique(np.linspace(low, high, count).round())
+        x = low + np.floor(np.linspace(0.0, high - low, count))
         margin = beta_quantile(1.0 - delta, x + 1.0, rows - x) - x / rows
         best = int(margin.argmax())
         if x.size == high - low + 1:

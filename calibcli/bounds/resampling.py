@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from calibcli.table.bins import segment_sums
 from calibcli.table.grid import Table
-from calibcli.table.score_table import Floats, Integers
+from calibcli.table.score_table import Floats, Integers, run_starts
 
 EXACT_ROWS = 20_000
 _SUB_CELLS = 1_024
@@ -66,7 +66,8 @@ def draw_cells(table: Table, partitions: Sequence[npt.NDArray[np.intp]]) -> Draw
     reached = np.cumsum(table.rows)
     ranks = np.arange(1, _SUB_CELLS - sum(part.size for part in partitions)) / _SUB_CELLS * reached[-1]
     cuts = np.searchsorted(reached, ranks) + 1
-    starts = np.unique(np.concatenate([*partitions, cuts, [0, table.distinct]])).astype(np.intp)
+    starts = np.sort(np.concatenate([*partitions, cuts, [0, table.distinct]])).astype(np.intp)
+    starts = starts[run_starts(starts)]
     rows = segment_sums(table.rows, starts)
     score = segment_sums(table.rows * table.score, starts) / rows
     return DrawCells(np.minimum(score, 1.0), rows, starts, coarsened=True)

@@ -1,5 +1,6 @@
 """The command tree, and the one gate through which every error leaves."""
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -46,7 +47,7 @@ def root(
         typer.Option("-V", "--version", is_eager=True, callback=_show_version, help="Show the version."),
     ] = False,
 ) -> None:
-    r"""
+    """
     Can these probabilities be believed, and what to do if not?
 
     \b
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str]) -> int:  # noqa: PLR0911 - one return for each way to end
     """Run one command; every error becomes a line and a code."""
     try:
         outcome = typer.main.get_command(app).main(args=words, prog_name="calibcli", standalone_mode=False)
@@ -91,10 +92,14 @@ def _run(words: list[str]) -> int:
         return _explain(problem, debug="--debug" in words)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except BrokenPipeError:
-        raise
+    except SystemExit as stop:
+        return _stopped(stop)
     except typer.Exit as stop:
         return stop.exit_code
+    except OSError as problem:
+        if problem.errno in _OUTPUT_FAULTS:
+            raise
+        return _admit(problem, debug="--debug" in words)
     except _USAGE as problem:
         return _explain_usage(problem)
     except Exception as problem:  # noqa: BLE001 - the last line of defence
@@ -102,6 +107,8 @@ def _run(words: list[str]) -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
+# What the system says of an output; anything else of its kind is met where the file is known.
+_OUTPUT_FAULTS = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 # The framework's usage errors share this base under any version of it.
 _USAGE: type[Exception] = typer.BadParameter.__mro__[1]
 
@@ -114,6 +121,13 @@ def _globals_last(words: list[str]) -> list[str]:
         if lead[-1] == "--color" and words:
             lead.append(words.pop(0))
     return [words[0], *lead, *words[1:]] if words else lead
+
+
+def _stopped(stop: SystemExit) -> int:
+    """Return the code of an exit by the framework, which takes a closed pipe for a failure with code 1."""
+    if isinstance(stop.__context__, BrokenPipeError):
+        raise stop.__context__
+    return stop.code if isinstance(stop.code, int) else 0
 
 
 def _explain(problem: CalibcliError, *, debug: bool) -> int:

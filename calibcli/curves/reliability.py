@@ -1,13 +1,12 @@
 """Reliability curves: how often label 1 was observed where the scores promised it, as points to draw."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from calibcli.bounds.proportion import clopper_pearson
-from calibcli.documents import Node, same_length
+from calibcli.documents import Node, ascending, same_length
 from calibcli.errors import EmptyTable
 from calibcli.names import PlotKind
 from calibcli.table.bins import Bins, binned
@@ -72,12 +71,29 @@ class BinnedCurve:
     @classmethod
     def from_list(cls, node: Node, *, band: str) -> "BinnedCurve":
         """Read what `to_list` returned."""
-        columns: list[list[float]] = [[] for _ in _BIN_KEYS]
-        for item in node.items():
+        items = node.items()
+        for item in items:
             item.only(*_BIN_KEYS)
-            for key, column in zip(_BIN_KEYS, columns, strict=True):
-                column.append(item.child(key).whole(1) if key == "rows" else _unit(item.child(key)))
-        return cls(*(np.array(column) for column in columns), band=band)  # type: ignore[arg-type]
+        if not items:
+            msg = "is empty, should hold at least one bin"
+            raise node.problem(msg)
+
+        def column(key: str) -> Floats:
+            return np.array([item.child(key).number(0.0, 1.0) for item in items])
+
+        def bound(key: str) -> Floats:
+            return np.array([_unit(item.child(key)) for item in items])
+
+        return cls(
+            lower=column("lower"),
+            upper=column("upper"),
+            rows=np.array([item.child("rows").whole(1) for item in items], dtype=np.int64),
+            score=column("score"),
+            rate=column("rate"),
+            rate_lower=bound("rate_lower"),
+            rate_upper=bound("rate_upper"),
+            band=band,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,9 +101,10 @@ class SmoothCurve:
     """
     Kernel-weighted mean label against kernel-weighted mean score; all arrays have shape (n_points,).
 
-    At a place t the kernel sees rows around t, and the curve's point is their mean score and their mean label,
-    just as a bin's point is. So a calibrated model lies on the diagonal at any bandwidth, and the integral of
-    density(t) |y(t) - x(t)| dt is the smoothed calibration error at that bandwidth. x does not decrease.
+    At a place t the kernel sees rows around t, and the curve's point is their mean score and their mean
+    label, just as a bin's point is. So a calibrated model lies on the diagonal at any bandwidth, and the
+    integral of density(t) |y(t) - x(t)| dt is the smoothed calibration error at that bandwidth. x does not
+    decrease.
 
     Args:
         at: Where the kernel stands, evenly spaced.
@@ -131,15 +148,30 @@ class SmoothCurve:
     def from_dict(cls, node: Node) -> "SmoothCurve":
         """Read what `to_dict` returned."""
         node.only(*_SMOOTH_KEYS, "bandwidth", "band")
-        count = len(node.child("at").items())
-        columns = []
-        for key in _SMOOTH_KEYS:
-            column = node.child(key)
-            same_length(column, count, reason="one for each place of the kernel")
-            most = math.inf if key == "density" else 1.0
-            columns.append(np.array([_unit(item, most) for item in column.items()], dtype=np.float64))
-        bandwidth = node.child("bandwidth").number(0.0)
-        return cls(*columns, bandwidth=bandwidth, band=node.child("band").text())  # type: ignore[misc]
+        at = node.child("at")
+        places = at.numbers(0.0, 1.0)
+        if not places:
+            msg = "is empty, should hold at least one place"
+            raise at.problem(msg)
+        ascending(at.items())
+
+        def column(key: str) -> Floats:
+            array = node.child(key)
+            same_length(array, len(places), reason="one for each place of the kernel")
+            if key == "density":
+                return np.array(array.numbers(0.0))
+            return np.array([_unit(item) for item in array.items()])
+
+        return cls(
+            at=np.array(places),
+            x=column("x"),
+            y=column("y"),
+            lower=column("lower"),
+            upper=column("upper"),
+            density=column("density"),
+            bandwidth=node.child("bandwidth").number(0.0),
+            band=node.child("band").text(),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,6 +278,6 @@ def _plain(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _unit(node: Node, most: float = 1.0) -> float:
-    """Read a number in [0, most], or NaN where the document has null."""
-    return math.nan if node.value is None else node.number(0.0, most)
+def _unit(node: Node) -> float:
+    """Read a number in [0, 1], or NaN where the document has null."""
+    return math.nan if node.value is None else node.number(0.0, 1.0)

@@ -42,12 +42,14 @@ class _Window:
 
     @classmethod
     def around(cls, score: Floats, bandwidth: float) -> "_Window":
+        """Return the window that holds all scores and what the kernel spreads them to."""
         low, high = float(score.min()), float(score.max())
         sigma = max(bandwidth, LEAST_BANDWIDTH, (high - low) / _FINEST)
         start = max(0.0, low - _MARGIN * sigma)
         return cls(start, min(1.0, high + _MARGIN * sigma) - start, sigma)
 
     def stretched(self, score: Floats) -> Floats:
+        """Return scores in units of the window."""
         return np.clip((score - self.start) / self.width, 0.0, 1.0)
 
     @property
@@ -57,6 +59,7 @@ class _Window:
 
     @property
     def oversampling(self) -> int:
+        """What gives the curve enough points, however wide the kernel."""
         return math.ceil(_FEWEST_INTERVALS * self.scale / 2.8)
 
 
@@ -88,12 +91,13 @@ def smooth_curve(
     """
     refuse_empty(table)
     score, total = table.score, table.weight.sum()
-    window = _Window.around(score[table.weight > 0], bandwidth)
+    present = score[table.weight > 0.0]
+    window = _Window.around(present, bandwidth)
     masses = np.stack((table.weight, table.weight * score, table.positive)) / total
     series = cosine_series(window.stretched(score), masses)
     weight, score_sum, positive = series.smoothed(window.scale, oversampling=window.oversampling)
     at = window.start + window.width * np.linspace(0.0, 1.0, weight.size)
-    seen = _within_reach(at, score, _REACH * window.bandwidth) & (weight * window.scale > _NOTHING)
+    seen = _within_reach(at, present, _REACH * window.bandwidth) & (weight * window.scale > _NOTHING)
     mean_score, rate = (_ratio(part, weight, seen) for part in (score_sum, positive))
     if table.weighted:
         lower = upper = np.full_like(at, math.nan)
@@ -150,7 +154,7 @@ def _spread_of_draws(
         Shape (draws, n_places).
     """
     cell = np.minimum((window.stretched(table.score) * _CELLS).astype(np.int64), _CELLS - 1)
-    rows = np.bincount(cell, weights=table.weight, minlength=_CELLS)
+    rows = np.bincount(cell, weights=table.weight, minlength=_CELLS).astype(np.float64)
     some = np.flatnonzero(rows)
     weight = cosine_series_of_cells(rows).smoothed(window.scale, oversampling=window.oversampling)
     # Sum of squared kernel weights of a Gaussian over the square of their sum.

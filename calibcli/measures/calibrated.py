@@ -30,9 +30,9 @@ class CalibratedDraws:
 
         t: The debiased squared l2 error T, one array per partition.
 
-        ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened.
+        ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened or every score is 0 or 1.
 
-        kuiper: Kuiper statistic, or None where cells were coarsened.
+        kuiper: Kuiper statistic, or None where KS is.
 
         spiegelhalter: |Z|, or None where cells were coarsened or Z is undefined.
 
@@ -98,13 +98,15 @@ def draw_calibrated(
     columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
     count = len(partitions)
     cumulative = columns[2 * count :] if not cells.coarsened else [None, None, None]
-    spread = float((cells.rows * cells.score * (1 - cells.score) * (1 - 2 * cells.score) ** 2).sum())
+    variance = cells.rows * cells.score * (1 - cells.score)
+    spread = float((variance * (1 - 2 * cells.score) ** 2).sum())
+    certain = not np.any(variance > 0)
     return CalibratedDraws(
         partitions=tuple(partitions),
         ece=tuple(columns[:count]),
         t=tuple(columns[count : 2 * count]),
-        ks=cumulative[0],
-        kuiper=cumulative[1],
+        ks=None if certain else cumulative[0],
+        kuiper=None if certain else cumulative[1],
         spiegelhalter=cumulative[2] if spread > 0 else None,
         smece=expected_smece(table, generator=smece_generator),
         method=cells.method,
@@ -130,7 +132,8 @@ def _statistics(
     if cells.coarsened:
         return [*ece, *t]
     variance = rows * cells.score * (1.0 - cells.score)
-    largest, span = excursions(residual, float(variance.sum()))
+    # With every score 0 or 1 nothing varies, and a path of zeros stays zero in any unit.
+    largest, span = excursions(residual, float(variance.sum()) or 1.0)
     tilt = 1.0 - 2.0 * cells.score
     spread = float((variance * tilt**2).sum())
     z = np.abs(residual @ tilt) / np.sqrt(spread) if spread > 0 else np.zeros(len(positives))
@@ -155,9 +158,12 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> float:
     mass = np.zeros((_SMECE_DRAWS, _SMECE_CELLS))
     mass[:, some] = generator.binomial(rows[some].astype(np.int64), mean, size=size) - rows[some] * mean
     series = cosine_series_of_cells(mass / rows.sum())
-    low, high = 2.8 / _SMECE_CELLS, 1.0
-    while high - low > 1e-4 * high:
-        middle = np.sqrt(low * high)
-        norms = np.abs(series.smoothed(middle, oversampling=4)).mean(axis=1)
-        low, high = (middle, high) if float(norms.mean()) > middle else (low, middle)
-    return float(high)
+    bandwidth = 0.02
+    for _ in range(30):
+        norm = float(np.abs(series.smoothed(bandwidth, oversampling=4)).mean())
+        # Noise smoothed at sigma has a norm that falls about as sigma^-1/2: one step lands close.
+        step = min(max((norm * bandwidth**0.5) ** (2.0 / 3.0), 2.8 / _SMECE_CELLS), 1.0)
+        if abs(step - bandwidth) <= 1e-4 * bandwidth:
+            return step
+        bandwidth = step
+    return bandwidth

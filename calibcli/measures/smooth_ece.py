@@ -154,9 +154,9 @@ def reflected_gaussian(centres: Floats, points: Floats, *, bandwidth: float) -> 
     images = 1 + math.ceil(4.0 * bandwidth)
     for shift in range(-images, images + 1):
         for side in (1.0, -1.0):
-            # Images farther than eight bandwidths from every point of [0, 1] add nothing.
             place = 2.0 * shift + side * centres
-            if place.max() < -8.0 * bandwidth or place.min() > 1.0 + 8.0 * bandwidth:
-                continue
-            total += np.exp(-0.5 * ((points[None, :] - place[:, None]) / bandwidth) ** 2)
+            # Images farther than eight bandwidths from every point of [0, 1] add nothing.
+            near = np.flatnonzero((place >= -8.0 * bandwidth) & (place <= 1.0 + 8.0 * bandwidth))
+            if near.size:
+                total[near] += np.exp(-0.5 * ((points[None, :] - place[near, None]) / bandwidth) ** 2)
     return np.asarray(total / (bandwidth * math.sqrt(2.0 * math.pi)))

@@ -133,7 +133,7 @@ def _pipe(path: str) -> Pipe | None:
     if path == STDIN:
         return Pipe(sys.stdin.buffer)
     file = Path(path)
-    return Pipe(file.open("rb")) if file.exists() and not file.is_file() else None
+    return Pipe(file.open("rb"), owned=True) if file.exists() and not file.is_file() else None
 
 
 def _head(path: str) -> bytes:

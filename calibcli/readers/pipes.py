@@ -3,10 +3,13 @@
 import io
 import shutil
 import tempfile
+import weakref
+from collections.abc import Callable
 from typing import BinaryIO
 
 STDIN = "-"
 _HEAD = 1 << 16
+_BLOCK = 1 << 20
 
 
 class Pipe:
@@ -15,17 +18,20 @@ class Pipe:
 
     Args:
         stream: Where the bytes come from.
+
+        owned: Whether to close it at its end.
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, *, owned: bool = False) -> None:
         self._stream = stream
+        self._owned = owned
         self._head = b""
         self._spool: tempfile._TemporaryFileWrapper[bytes] | None = None
 
     def head(self, size: int) -> bytes:
         """Return up to `size` bytes from the beginning; fewer only at the end of the stream."""
         while len(self._head) < size:
-            more = self._stream.read(size - len(self._head))
+            more = self._take(size - len(self._head))
             if not more:
                 break
             self._head += more
@@ -34,16 +40,11 @@ class Pipe:
     def first_record(self) -> bytes:
         """Return the beginning, long enough for the first line of CSV, and wait for nothing after it."""
         while first_record_end(self._head) is None:
-            more = _available(self._stream)
+            more = self._take(_HEAD)
             if not more:
                 break
             self._head += more
         return self._head
-
-    def reader(self) -> io.BufferedReader:
-        """Return the stream from its beginning; only the first reader gets the bytes."""
-        head, self._head = self._head, b""
-        return io.BufferedReader(_Replayed(head, self._stream), 1 << 20)
 
     @property
     def is_spooled(self) -> bool:
@@ -54,23 +55,41 @@ class Pipe:
         """Return the path of a temporary file with everything; it lives as long as this object."""
         if self._spool is None:
             self._spool = tempfile.NamedTemporaryFile(prefix="calibcli-")  # noqa: SIM115 - closed with self
-            shutil.copyfileobj(self.reader(), self._spool, 1 << 20)
+            weakref.finalize(self, self._spool.close)
+            shutil.copyfileobj(self.reader(), self._spool, _BLOCK)
             self._spool.flush()
         return self._spool.name
+
+    def reader(self) -> io.BufferedReader:
+        """Return the stream from its beginning; only the first reader gets the bytes."""
+        head, self._head = self._head, b""
+        return io.BufferedReader(_Replayed(head, self._take), _BLOCK)
+
+    def _take(self, size: int) -> bytes:
+        """Return what one read of the stream gives: at least a byte unless it has ended."""
+        if self._stream.closed:
+            return b""
+        if isinstance(self._stream, io.BufferedReader | io.BytesIO):
+            chunk = self._stream.read1(size)
+        else:
+            chunk = self._stream.read(size)
+        if not chunk and self._owned:
+            self._stream.close()
+        return chunk
 
 
 class _Replayed(io.RawIOBase):
     """Bytes read already, then the rest of the stream."""
 
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+    def __init__(self, head: bytes, take: Callable[[int], bytes]) -> None:
         self._head = memoryview(head)
-        self._rest = rest
+        self._take = take
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        chunk = self._head[: len(buffer)] if self._head else _available(self._rest, len(buffer))
+        chunk = self._head[: len(buffer)] if self._head else self._take(len(buffer))
         self._head = self._head[len(chunk) :]
         buffer[: len(chunk)] = chunk
         return len(chunk)
@@ -82,10 +101,3 @@ def first_record_end(head: bytes) -> int | None:
     while end >= 0 and head.count(b'"', 0, end) % 2:
         end = head.find(b"\n", end + 1)
     return end + 1 if end >= 0 else None
-
-
-def _available(stream: BinaryIO, size: int = _HEAD) -> bytes:
-    """Return what one read of the pipe gives: at least a byte unless the stream has ended."""
-    if isinstance(stream, io.BufferedReader | io.BytesIO):
-        return stream.read1(size)
-    return stream.read(size)

@@ -8,5 +8,5 @@ class JsonRenderer:
     """Writes the one text that every calibcli document has: sorted keys, shortest floats, ASCII."""
 
     def render(self, report: Report) -> str:
-        """Return the report as JSON; of a measurement or a verdict, in the shape of `calibcli schema report`."""
+        """Return the report as JSON; what `measure` and `verify` found, as `calibcli schema report` says."""
         return canonical_text(report.to_dict())

@@ -6,7 +6,7 @@ NULL_REFERENCE = '"if calibrated": the average value if the scores were the true
 SMALL_P = "A small p-value speaks against calibration; a large one is no proof of it."
 
 
-def meaning_of_measure(name: MeasureName) -> str:
+def meaning_of_measure(name: MeasureName) -> str:  # noqa: PLR0911 - one return a measure
     """Return what a measure says, for a reader who has not met it."""
     match name:
         case MeasureName.ECE:

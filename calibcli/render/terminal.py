@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 from rich.cells import cell_len
+from rich.color import ColorSystem
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -71,7 +72,7 @@ class TerminalRenderer:
 
     def _line(self, line: Line) -> str:
         text = Text(self._plain(line.text), style=_STYLES[line.tone], overflow="fold")
-        return self._printed(text, width=self.width)
+        return self._laid_out(text, width=self.width)
 
     def _grid(self, grid: Grid) -> str:
         fixed, last = grid.columns[:-1], grid.columns[-1]
@@ -91,7 +92,7 @@ class TerminalRenderer:
         table.add_column(Text(self._heading(last.title, grid, room)), overflow="fold")
         for row, texts in zip(grid.rows, cells, strict=True):
             table.add_row(*(Text(text) for text in texts), Text(self._last(row[-1], room)))
-        return self._printed(table, width=None if room is None else left + max(room, _LEAST_FOLDED))
+        return self._laid_out(table, width=None if room is None else left + max(room, _LEAST_FOLDED))
 
     def _listing(self, listing: Listing) -> str:
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=False)
@@ -102,7 +103,7 @@ class TerminalRenderer:
         for word, (_, sentence) in zip(words, listing.items, strict=True):
             table.add_row(Text(word), Text(self._plain(sentence)))
         least = left + _GAP + _LEAST_FOLDED
-        return self._printed(table, width=None if self.width is None else max(self.width, least))
+        return self._laid_out(table, width=None if self.width is None else max(self.width, least))
 
     def _heading(self, title: str, grid: Grid, room: int | None) -> str:
         return axis(_bar_width(room)) if _draws(grid) else self._plain(title)
@@ -123,24 +124,24 @@ class TerminalRenderer:
         text = printable(text)
         return text if self.unicode else in_ascii(text)
 
-    def _printed(self, what: Text | Table, *, width: int | None) -> str:
+    def _laid_out(self, what: Text | Table, *, width: int | None) -> str:
         """Return what rich makes of a text, told everything that it would otherwise look for itself."""
         console = Console(
             file=io.StringIO(),
             width=width or _UNLIMITED,
             height=100,
-            color_system="standard" if self.color else None,
-            force_terminal=self.color,
+            color_system=None,
+            force_terminal=False,
             force_jupyter=False,
-            no_color=not self.color,
             legacy_windows=False,
             highlight=False,
             markup=False,
             emoji=False,
         )
-        with console.capture() as captured:
-            console.print(what)
-        return captured.get()
+        return "".join(
+            style.render(text, color_system=ColorSystem.STANDARD) if style and self.color else text
+            for text, style, _ in console.render(what)
+        )
 
 
 def _draws(grid: Grid) -> bool:

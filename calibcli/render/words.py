@@ -115,7 +115,7 @@ def quoted(name: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with everything that could steer a terminal, or fake its lines, written as an escape."""
+    """Return the text with whatever could steer a terminal, or fake its lines, as an escape."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from calibcli.errors import EmptyTable
 from calibcli.names import Binning
 from calibcli.table.grid import Table
-from calibcli.table.score_table import Floats, Integers, frozen
+from calibcli.table.score_table import Floats, Integers, frozen, run_starts
 
 Number = TypeVar("Number", np.float64, np.int64)
 
@@ -139,7 +139,8 @@ def equal_mass_edges(table: Table, count: int) -> Floats:
     else:
         each, rest = divmod(table.total_rows, count)
         last = np.searchsorted(np.cumsum(table.rows), k * each + np.minimum(k, rest), side="left")
-    last = np.unique(last[last < table.distinct - 1])
+    last = last[last < table.distinct - 1]
+    last = last[run_starts(last)]
     left, right = table.upper[last], table.upper[last + 1]
     cuts = cut_between(left, right) if table.kind == "exact" else left
     return np.concatenate(([0.0], cuts, [1.0]))

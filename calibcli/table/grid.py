@@ -101,15 +101,15 @@ class GridTable:
         """Whether rows carry importance weights: a grid table never does."""
         return False
 
-    @property
+    @cached_property
     def weight(self) -> Floats:
         """Number of rows in each cell."""
-        return self.rows.astype(np.float64)
+        return sealed(self.rows.astype(np.float64))
 
-    @property
+    @cached_property
     def positive(self) -> Floats:
         """Number of rows with label 1 in each cell."""
-        return self.positive_rows.astype(np.float64)
+        return sealed(self.positive_rows.astype(np.float64))
 
     @property
     def weight_sq(self) -> Floats:

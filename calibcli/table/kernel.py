@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibcli.table.crossing import crossing
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
 
@@ -22,6 +23,7 @@ MESH = 16_380
 _REACH = 2.8
 # Smallest bandwidth the mesh resolves.
 LEAST_BANDWIDTH = _REACH / MESH
+_USUAL_BANDWIDTH = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,20 +130,20 @@ def fixpoint(series: CosineSeries, *, added: float = 0.0) -> float:
     """
     Return the bandwidth at which the smoothed L1 norm, plus a constant, equals the bandwidth.
 
-    The norm does not increase with the bandwidth, so there is one solution; it is found by bisection to
-    the last bit. Solutions below `LEAST_BANDWIDTH` or above 1 give those ends.
+    The norm does not increase with the bandwidth, so there is one solution; it is found
+    to 1e-13. Solutions below `LEAST_BANDWIDTH` or above 1 give those ends.
 
     Args:
         series: One measure, coefficients of shape (n_coefficients,).
 
         added: Constant added to the norm, as for an upper confidence bound.
     """
-    low, high = LEAST_BANDWIDTH, 1.0
-    while True:
-        middle = 0.5 * (low + high)
-        if middle in (low, high) or high - low < 1e-13:
-            return middle
-        if float(series.l1_norm(middle)) + added > middle:
-            low = middle
-        else:
-            high = middle
+
+    def excess(bandwidth: float) -> float:
+        return bandwidth - float(series.l1_norm(bandwidth)) - added
+
+    # Small bandwidths take long transforms, and few solutions lie there.
+    low, high = crossing(excess, _USUAL_BANDWIDTH, 1.0, within=1e-13)
+    if high == _USUAL_BANDWIDTH:
+        low, high = crossing(excess, LEAST_BANDWIDTH, _USUAL_BANDWIDTH, within=1e-13)
+    return 0.5 * (low + high)

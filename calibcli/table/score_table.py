@@ -134,7 +134,7 @@ class ScoreTable:
             return cls(*_count_unit_rows(np.asarray(score, dtype=np.float64), label))
         order = np.argsort(score, kind="stable")
         value = np.asarray(score, dtype=np.float64)[order] + 0.0
-        starts = _run_starts(value)
+        starts = run_starts(value)
         ones = label[order].astype(np.int64)
         number = np.ones(value.size, np.int64) if counts is None else np.asarray(counts, np.int64)[order]
         rows = _sums(number, starts)
@@ -240,7 +240,7 @@ def merge_all(tables: Iterable[ScoreTable]) -> ScoreTable:
     score = np.concatenate([part.score for part in parts])
     order = np.argsort(score, kind="stable")
     score = score[order]
-    starts = _run_starts(score)
+    starts = run_starts(score)
     rows = sealed(_sums(np.concatenate([part.rows for part in parts])[order], starts))
     positive_rows = sealed(_sums(np.concatenate([part.positive_rows for part in parts])[order], starts))
     weights = [part.weights.columns for part in parts if part.weights is not None]
@@ -277,14 +277,14 @@ def _count_unit_rows(score: Floats, label: npt.NDArray[np.bool_]) -> tuple[Float
     keys.sort()
     ones = (keys & np.uint64(1)).astype(np.int64)
     keys >>= np.uint64(1)
-    starts = _run_starts(keys)
+    starts = run_starts(keys)
     if starts.size == keys.size:
         return keys.view(np.float64), sealed(np.ones(keys.size, np.int64)), sealed(ones)
     rows = np.diff(starts, append=keys.size).astype(np.int64)
     return keys[starts].view(np.float64), sealed(rows), sealed(_sums(ones, starts))
 
 
-def _run_starts(values: npt.NDArray[Scalar]) -> npt.NDArray[np.intp]:
+def run_starts(values: npt.NDArray[Scalar]) -> npt.NDArray[np.intp]:
     """Return where each run of equal values starts."""
     if values.size == 0:
         return np.zeros(0, np.intp)

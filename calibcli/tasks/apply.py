@@ -76,7 +76,7 @@ def apply_file(
     refuse_existing(output, force=force, inputs=[artifact, *inputs])
     loaded = read_artifact(artifact)
     columns = Columns(score=score, scale=loaded.scale, on_range=on_range)
-    fragment = _only_file(inputs[0], input_format)
+    fragment = only_file(inputs[0], input_format)
     return apply_map(loaded.recalibrator.predict, fragment, columns=columns, output=output, name=name)
 
 
@@ -170,7 +170,8 @@ class Predictor:
         return values
 
 
-def _only_file(path: str, input_format: DataFormat | None) -> Fragment:
+def only_file(path: str, input_format: DataFormat | None) -> Fragment:
+    """Return the one file of an input as one fragment."""
     fragments = list_fragments([path], input_format=input_format)
     if len({fragment.path for fragment in fragments}) > 1:
         msg = f"{path} holds several files"
@@ -208,8 +209,15 @@ def _splice(job: Job, target: BinaryIO, predictor: Predictor) -> int:
         return predictor(scores_of_block(block, job.chosen, within=within, rows_before=before))
 
     column = NewColumn(job.name, within.delimiter, blank=len(within.names) == 1, shown=within.shown)
+    live = job.fragment.streams
+
+    def write(chunk: memoryview | bytes) -> None:
+        target.write(chunk)
+        if live:
+            target.flush()
+
     with text_of(job.fragment, within) as read:
-        return splice(read, target.write, column=column, predicted=predicted)
+        return splice(read, write, column=column, predicted=predicted)
 
 
 def _convert(job: Job, target: BinaryIO, predictor: Predictor) -> int:

@@ -18,8 +18,10 @@ def apply(
     color: o.Color = ColorWhen.AUTO,
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
 ) -> None:
-    r"""
-    Add the recalibrated probability to every row; no label is needed, other columns stay as they are.
+    """
+    Add the recalibrated probability to every row.
+
+    No label is needed, and other columns stay as they are.
 
     \b
     EXAMPLES

@@ -47,8 +47,10 @@ def fit(
     color: o.Color = ColorWhen.AUTO,
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
 ) -> None:
-    r"""
-    Fit a recalibrator to labelled predictions and write it as JSON.
+    """
+    Fit a recalibrator to labelled predictions.
+
+    The artifact is JSON; without -o it goes to standard output and the summary to standard error.
 
     \b
     EXAMPLES

@@ -13,8 +13,8 @@ def inspect(
     color: o.Color = ColorWhen.AUTO,
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
 ) -> None:
-    r"""
-    Say what is in a data file, an artifact or a report, and what to type next.
+    """
+    Say what is in a file, and what to type next.
 
     \b
     EXAMPLES

@@ -42,8 +42,8 @@ def measure(
     color: o.Color = ColorWhen.AUTO,
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
 ) -> None:
-    r"""
-    Measure miscalibration, with confidence bounds that hold.
+    """
+    Measure miscalibration, with bounds that hold.
 
     \b
     EXAMPLES

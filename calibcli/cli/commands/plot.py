@@ -37,8 +37,10 @@ def plot(
     quiet: o.Quiet = False,
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
 ) -> None:
-    r"""
-    Draw a reliability diagram with the measured error in it; PNG, SVG or PDF by the output's suffix.
+    """
+    Draw a reliability diagram with the error in it.
+
+    PNG, SVG or PDF by the output's suffix.
 
     \b
     EXAMPLES

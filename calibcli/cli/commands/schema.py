@@ -7,8 +7,8 @@ def schema(
     kind: o.Kinds,
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
 ) -> None:
-    r"""
-    Print the JSON Schema of a document that calibcli writes.
+    """
+    Print the JSON Schema of artifacts or reports.
 
     \b
     EXAMPLES

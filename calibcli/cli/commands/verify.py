@@ -45,8 +45,10 @@ def verify(
     color: o.Color = ColorWhen.AUTO,
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
 ) -> int:
-    r"""
-    Gate on the calibration error: PASS (exit 0), FAIL (1) or INCONCLUSIVE (4).
+    """
+    Gate on the calibration error.
+
+    PASS (exit 0) if it is at most the limit, FAIL (1) if above, INCONCLUSIVE (4) if the rows cannot tell.
 
     \b
     EXAMPLES

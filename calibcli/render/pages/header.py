@@ -45,10 +45,15 @@ def repair_lines(source: InputSummary) -> list[Line]:
     if source.dropped:
         dropped = f"{plural(source.dropped, 'row')} with a missing value dropped"
         lines.append(Line(f"{dropped} (--on-missing drop).", Tone.NOTE))
-    if source.clipped:
-        clipped = f"{plural(source.clipped, 'score')} outside [0, 1] moved to 0 or 1"
-        lines.append(Line(f"{clipped} (--on-range clip).", Tone.NOTE))
-    return [*lines, *note_lines(source.notes)]
+    return [*lines, *clipped_lines(source.clipped), *note_lines(source.notes)]
+
+
+def clipped_lines(clipped: int) -> list[Line]:
+    """Return how many scores were moved, if any were."""
+    if not clipped:
+        return []
+    scores = f"{plural(clipped, 'score')} outside [0, 1] moved to 0 or 1"
+    return [Line(f"{scores} (--on-range clip).", Tone.NOTE)]
 
 
 def note_lines(notes: tuple[str, ...]) -> list[Line]:

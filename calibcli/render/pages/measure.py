@@ -59,7 +59,8 @@ def _measures(report: MeasureReport) -> Grid:
         for one in report.measures
     )
     columns = (Column("measure"), Column("value"), interval, Column("if calibrated"), Column("how"))
-    return Grid(columns, rows, (Line(NULL_REFERENCE, Tone.FAINT),))
+    known = any(one.null is not None for one in report.measures)
+    return Grid(columns, rows, (Line(NULL_REFERENCE, Tone.FAINT),) if known else ())
 
 
 def _how(estimate: Estimate, report: MeasureReport) -> str:
@@ -86,7 +87,8 @@ def _tests(report: MeasureReport) -> Grid:
         members = listed(name.value for name in combined.tests)
         together = "0 (contradiction)" if _contradicted(report) else p_words(combined.p_value)
         rows.append(("together", "", together, f"Bonferroni over {members}"))
-    return Grid(columns, tuple(rows), (Line(SMALL_P, Tone.FAINT),))
+    known = any(one.p_value is not None for one in report.tests)
+    return Grid(columns, tuple(rows), (Line(SMALL_P, Tone.FAINT),) if known else ())
 
 
 def _p_how(test: TestResult) -> str:

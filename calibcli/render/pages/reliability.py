@@ -28,10 +28,10 @@ def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
     )
     interval = Column(f"{percent(curve.confidence)} interval")
     columns = (
-        Column("score"),
+        Column("score range"),
         Column("rows", numeric=True),
-        Column("mean score"),
-        Column("observed rate"),
+        Column("mean"),
+        Column("observed"),
         interval,
         Column("reliability"),
     )
@@ -39,7 +39,7 @@ def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
 
 
 def _notes(curve: ReliabilityCurve, hidden: int) -> tuple[Line, ...]:
-    notes = [Line(f"Intervals of observed rates: {curve.binned.band}.", Tone.FAINT)]
+    notes = [Line(f"Observed rates: {curve.binned.band}.", Tone.FAINT)]
     if hidden:
         omitted = f"{count(hidden)} bins in the middle are not shown; --format json holds them all."
         notes.insert(0, Line(omitted, Tone.NOTE))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.names import Inconclusive, VerdictName
 from calibcli.render.blocks import Block, Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.render.pages.header import (
@@ -95,20 +96,21 @@ def _at_best(needed: RowsNeeded) -> str:
     return f"at best (if perfectly calibrated) about {about(needed.at_best)} rows would pass"
 
 
-def _footing(verdict: Verdict) -> tuple[Line, Line]:
-    """Return how the bounds were found, and the bound that is for information only."""
+def _footing(verdict: Verdict) -> list[Line]:
+    """Return how the bounds were found, what they do not say, and the bound that is for information only."""
     how = f"{verdict.partition}; {verdict.method}; {verdict.target.value}; {plural(verdict.rows, 'row')}"
+    common = (INDEPENDENT_ROWS, HELD_OUT)
+    scope = "; ".join(one for one in verdict.assumptions if not one.startswith(common))
     information = (
         f"For information: {verdict.claim.measure} for these very scores (fixed-design) is at most "
         f"{four(verdict.fixed_design_upper)} at {percent(verdict.claim.confidence)} confidence."
     )
-    return Line(f"How: {how}.", Tone.FAINT), Line(information, Tone.FAINT)
+    lines = [f"How: {how}.", *([f"Scope: {scope}."] if scope else []), information]
+    return [Line(line, Tone.FAINT) for line in lines]
 
 
 def _details(key: str, verdict: Verdict) -> Listing:
-    looks = "however often it is asked" if verdict.any_time else "for one look"
-    items = [("rule", key), ("holds", looks), *(("assumes", one) for one in verdict.assumptions)]
-    return Listing(tuple(items))
+    return Listing((("rule", key), *(("assumes", one) for one in verdict.assumptions)))
 
 
 def _bottom(report: VerifyReport) -> Paragraph:

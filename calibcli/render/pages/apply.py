@@ -1,0 +1,20 @@
+"""The page of `apply`: where the rows went and what was added to them."""
+
+from calibcli.render.blocks import Line, Listing, Page, Tone, paragraph
+from calibcli.render.pages.header import clipped_lines, file_words, note_lines
+from calibcli.render.words import between, count, quoted
+from calibcli.reports.apply import ApplyReport
+
+
+def apply_page(report: ApplyReport) -> Page:
+    """Return the summary of an application."""
+    where = "standard output" if report.output == "-" else quoted(report.output)
+    facts = [
+        ("from", f"{file_words(report.files)}  score={quoted(report.score)}"),
+        ("rows", f"{count(report.rows)}, as many as were read"),
+    ]
+    if report.lowest is not None and report.highest is not None:
+        facts.append(("values", between(report.lowest, report.highest)))
+    notes = [*clipped_lines(report.clipped), *note_lines(report.notes)]
+    title = paragraph(Line(f"added column {quoted(report.column)}, written to {where}", Tone.TITLE))
+    return (title, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))

@@ -1,0 +1,328 @@
+"""Bad input: what the user reads, word for word, and the exit code."""
+
+from pathlib import Path
+
+import pytest
+
+from calibcli.engines.threads import ThreadEngine
+from calibcli.errors import CalibcliError
+from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
+from calibcli.readers.columns import Columns
+from calibcli.tasks.gather import gather
+
+ASKED = Columns(score="score", label="label")
+WEIGHTED = Columns(score="score", label="label", weight="w")
+COUNTED = Columns(score="score", label="label", weight="w", weights_are=WeightMeaning.FREQUENCY)
+DROP = "--on-missing drop leaves such rows out and reports how many"
+QUOTES = "fields that contain the separator must be quoted, and quotes must be closed"
+
+# content of p.csv, columns, message, hint
+CASES = {
+    "empty": ("", ASKED, "p.csv is empty", None),
+    "header only": ("score,label\n", ASKED, "p.csv: there are no rows", None),
+    "header without line end": ("score,label", ASKED, "p.csv: there are no rows", None),
+    "unknown column": (
+        "id,scroe,label\n1,0.5,1\n",
+        ASKED,
+        "p.csv: there is no column 'score'; the columns are 'id', 'scroe', 'label'",
+        "did you mean 'scroe'?",
+    ),
+    "nothing close": (
+        "a,b\n1,0\n",
+        Columns(score="a", label="outcome"),
+        "p.csv: there is no column 'outcome'; the columns are 'a', 'b'",
+        None,
+    ),
+    "no score by name": (
+        "a,label\n1,0\n",
+        Columns(),
+        "p.csv: no column looks like the score; the columns are 'a', 'label'",
+        "name it with --score",
+    ),
+    "two scores by name": (
+        "p,prob,label\n1,0,1\n",
+        Columns(),
+        "p.csv: 'p', 'prob' could each be the score column",
+        "name it with --score",
+    ),
+    "no label by name": (
+        "p,truth\n1,0\n",
+        Columns(),
+        "p.csv: no column looks like the label; the columns are 'p', 'truth'",
+        "name it with --label",
+    ),
+    "semicolons": (
+        "score;label\n1;0\n",
+        ASKED,
+        "p.csv: there is no column 'score'; the columns are 'score;label'",
+        "the file separates its fields by ';': convert it to commas or tabs first",
+    ),
+    "tabs": (
+        "score\tlabel\n1\t0\n",
+        ASKED,
+        "p.csv: there is no column 'score'; the columns are 'score\\tlabel'",
+        "the file separates its fields by tabs: write path:tsv or pass --input-format tsv",
+    ),
+    "duplicate names": (
+        "score,label,score\n1,0,1\n",
+        ASKED,
+        "p.csv: the header has 'score' more than once",
+        "give every column a name of its own",
+    ),
+    "one column twice": (
+        "score,label\n1,0\n",
+        Columns(score="score", label="score"),
+        "column 'score' cannot be two of score, label and weight at once",
+        "name another column with --score, --label or --weight",
+    ),
+    "ambiguous case": (
+        "SCORE,Score,label\n1,0,1\n",
+        ASKED,
+        "p.csv: 'score' could be any of 'SCORE', 'Score'",
+        "spell it as the file does",
+    ),
+    "missing scores": (
+        "score,label\n0.5,1\n,0\nNaN,1\nnull,0\n",
+        ASKED,
+        "p.csv, column 'score': 3 of 4 values are missing; the first is at row 2",
+        DROP,
+    ),
+    "missing label": (
+        "score,label\n0.5,1\n0.2,\n",
+        ASKED,
+        "p.csv, column 'label': 1 of 2 values is missing; the first is at row 2",
+        DROP,
+    ),
+    "missing weight": (
+        "score,label,w\n0.5,1,\n",
+        WEIGHTED,
+        "p.csv, column 'w': 1 of 1 values is missing; the first is at row 1",
+        DROP,
+    ),
+    "logits": (
+        "score,label\n0.5,1\n1.04,0\n-3.5,1\n2,0\n",
+        ASKED,
+        "p.csv, column 'score': 3 of 4 values lie outside [0, 1]; the first is 1.04 at row 2",
+        "if these are logits, pass --scale logit",
+    ),
+    "percentages": (
+        "score,label\n55.5,1\n12,0\n",
+        ASKED,
+        "p.csv, column 'score': 2 of 2 values lie outside [0, 1]; the first is 55.5 at row 1",
+        "if these are percentages, divide them by 100; if they are logits, pass --scale logit",
+    ),
+    "log probabilities": (
+        "score,label\n-0.5,1\n",
+        ASKED,
+        "p.csv, column 'score': 1 of 1 values lies outside [0, 1]; the first is -0.5 at row 1",
+        "if these are logits, pass --scale logit; if they are log-probabilities, --scale logprob",
+    ),
+    "rounding": (
+        "score,label\n1.0000000001,1\n",
+        ASKED,
+        "p.csv, column 'score': 1 of 1 values lies outside [0, 1]; the first is 1.0000000001 at row 1",
+        "--on-range clip moves them to 0 or 1 and reports how many",
+    ),
+    "infinite score": (
+        "score,label\ninf,1\n",
+        ASKED,
+        "p.csv, column 'score': 1 of 1 values lies outside [0, 1]; the first is inf at row 1",
+        "if these are logits, pass --scale logit",
+    ),
+    "positive log probability": (
+        "score,label\n0.5,1\n",
+        Columns(score="score", label="label", scale=Scale.LOGPROB),
+        (
+            "p.csv, column 'score': 1 of 1 values lies above 0, as no log-probability does; "
+            "the first is 0.5 at row 1"
+        ),
+        "leave out --scale logprob if these are probabilities",
+    ),
+    "text score": (
+        "score,label\n0.5,1\nabc,0\n",
+        ASKED,
+        "p.csv, column 'score': 'abc' at row 2 is not a number",
+        "--on-missing drop leaves out rows whose value is empty, NA or NaN, but not other text",
+    ),
+    "decimal comma": (
+        'score,label\n"0,5",1\n',
+        ASKED,
+        "p.csv, column 'score': '0,5' at row 1 is not a number",
+        "numbers need a decimal point, not a comma",
+    ),
+    "percent sign": (
+        "score,label\n50%,1\n",
+        ASKED,
+        "p.csv, column 'score': '50%' at row 1 is not a number",
+        "write percentages as fractions of 1",
+    ),
+    "labels 1 and 2": (
+        "score,label\n0.5,1\n0.2,2\n",
+        ASKED,
+        "p.csv, column 'label': the labels are '1' and '2', not 0 and 1",
+        "--positive 2 says which of them stands for 1",
+    ),
+    "labels yes and no": (
+        "score,label\n0.5,yes\n0.2,no\n",
+        ASKED,
+        "p.csv, column 'label': the labels are 'no' and 'yes', not 0 and 1",
+        "--positive yes says which of them stands for 1",
+    ),
+    "one strange label": (
+        "score,label\n0.5,very good\n",
+        ASKED,
+        "p.csv, column 'label': the only label is 'very good', not 0 or 1",
+        "--positive 'very good' if it stands for 1",
+    ),
+    "half a label": (
+        "score,label\n0.5,1\n0.2,0\n0.3,0.5\n",
+        ASKED,
+        (
+            "p.csv, column 'label': 1 of 3 labels are neither 0 nor 1; the first is '0.5' at row 3; "
+            "there are '0', '0.5' and '1'"
+        ),
+        "--positive VALUE makes one label stand for 1 and all others for 0",
+    ),
+    "many labels": (
+        "score,label\n" + "".join(f"0.5,{i}\n" for i in range(9)),
+        ASKED,
+        (
+            "p.csv, column 'label': 7 of 9 labels are neither 0 nor 1; the first is '2' at row 3; "
+            "there are '0', '1', '2', '3', '4' and more"
+        ),
+        "--positive VALUE makes one label stand for 1 and all others for 0",
+    ),
+    "positive never occurs": (
+        "score,label\n0.5,a\n0.2,b\n",
+        Columns(score="score", label="label", positive="c"),
+        "p.csv, column 'label': no label is 'c', as --positive says",
+        "the labels are 'a' and 'b'",
+    ),
+    "negative weights": (
+        "score,label,w\n0.5,1,1\n0.2,0,-1\n0.1,0,inf\n",
+        WEIGHTED,
+        "p.csv, column 'w': 2 of 3 weights are negative or infinite; the first is -1 at row 2",
+        "weights must be finite and at least 0",
+    ),
+    "half a row": (
+        "score,label,w\n0.5,1,1\n0.2,0,1.5\n",
+        COUNTED,
+        "p.csv, column 'w': 1 of 2 frequency weights is not a whole number; the first is 1.5 at row 2",
+        "leave out --weights-are frequency if the weights do not count repeated rows",
+    ),
+    "no weight": ("score,label,w\n0.5,1,0\n0.2,0,0\n", COUNTED, "p.csv: every weight is 0", None),
+    "nothing left": (
+        "score,label\n,1\n",
+        Columns(score="score", label="label", on_missing=OnMissing.DROP),
+        "p.csv: none of 1 rows has every value",
+        None,
+    ),
+    "field missing": (
+        "score,label\n0.5,1\n0.5\n",
+        ASKED,
+        "p.csv: row 2 has 1 field where the header has 2",
+        QUOTES,
+    ),
+    "field too many": (
+        "score,label\n0.5,1,2\n",
+        ASKED,
+        "p.csv: row 1 has 3 fields where the header has 2",
+        QUOTES,
+    ),
+    "not UTF-8": (
+        b"score,label\n0.5,1\n0.5,\xff\n",
+        ASKED,
+        "p.csv, column 'label': the text at row 2 is not UTF-8",
+        "convert the file to UTF-8",
+    ),
+    "header not UTF-8": (
+        b"sc\xff,label\n0.5,1\n",
+        ASKED,
+        "p.csv: the header is not UTF-8 text",
+        "convert it to UTF-8 CSV, or say what it is: --input-format parquet",
+    ),
+    "UTF-16": ("score,label\n0.5,1\n".encode("utf-16"), ASKED, "p.csv is UTF-16 text", "convert it to UTF-8"),
+    "the first kind of fault wins": (
+        "score,label\n,7\n2,1\n",
+        ASKED,
+        "p.csv, column 'score': 1 of 2 values is missing; the first is at row 1",
+        DROP,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_csv_is_one_polite_line(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What, where, how many; then what to do."""
+    content, columns, message, hint = CASES[case]
+    monkeypatch.chdir(tmp_path)
+    Path("p.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(CalibcliError) as caught:
+        gather(["p.csv"], columns, engine=ThreadEngine(1))
+    assert (caught.value.message, caught.value.hint) == (message, hint)
+    assert "\n" not in caught.value.message
+    assert caught.value.exit_code == (2 if "cannot be two of" in message else 3)
+
+
+def test_clip_and_drop_are_counted(tmp_path: Path) -> None:
+    """What was asked for is done and reported: rows in = rows used + rows dropped."""
+    path = tmp_path / "p.csv"
+    path.write_text("score,label\n1.2,1\n-0.5,0\n,1\n0.5,\n0.5,0\n")
+    asked = Columns("score", "label", on_missing=OnMissing.DROP, on_range=OnRange.CLIP)
+    gathered = gather([str(path)], asked, engine=ThreadEngine(1))
+    assert (gathered.input.rows, gathered.input.dropped, gathered.input.clipped) == (3, 2, 2)
+    assert gathered.tables["raw"].score.tolist() == [0.0, 0.5, 1.0]
+
+
+def test_rows_of_a_fault_are_counted_before_dropping(tmp_path: Path) -> None:
+    """A row number is a row of the file, whatever was dropped before it."""
+    path = tmp_path / "p.csv"
+    path.write_text("score,label\n,1\n0.5,1\n,0\n3,0\n")
+    asked = Columns("score", "label", on_missing=OnMissing.DROP)
+    with pytest.raises(CalibcliError, match=r"1 of 4 values lies .* the first is 3.0 at row 4"):
+        gather([str(path)], asked, engine=ThreadEngine(1))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("gone.csv", None, "gone.csv: there is no such file"),
+        ("a.jsonl", b"{}\n", "a.jsonl: .jsonl files are not read"),
+        (
+            "a.parquet",
+            b"score,label\n1,0\n",
+            "a.parquet cannot be read as Parquet: Parquet magic bytes not found",
+        ),
+        (
+            "b.parquet",
+            b"PAR1" + b"x" * 90,
+            "b.parquet cannot be read as Parquet: Parquet magic bytes not found",
+        ),
+        ("c.csv", b"\x1f\x8b\x08\x00garbage", "c.csv cannot be read: "),
+    ],
+)
+def test_unreadable_files_are_one_line(
+    name: str, content: bytes | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is missing, of another format or damaged is named in one line."""
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path(name).write_bytes(content)
+    with pytest.raises(CalibcliError) as caught:
+        gather([name], ASKED, engine=ThreadEngine(1))
+    assert caught.value.message.startswith(message)
+    assert "\n" not in caught.value.message
+    assert caught.value.exit_code == 3
+
+
+def test_a_directory_without_files_is_refused(tmp_path: Path) -> None:
+    """Files that start with an underscore or a dot do not count."""
+    (tmp_path / "_SUCCESS").touch()
+    with pytest.raises(CalibcliError, match="the directory holds no files"):
+        gather([str(tmp_path)], ASKED, engine=ThreadEngine(1))
+
+
+def test_stdin_twice_is_refused() -> None:
+    """Standard input can be read once."""
+    with pytest.raises(CalibcliError, match="only once"):
+        gather(["-", "-:csv"], ASKED, engine=ThreadEngine(1))

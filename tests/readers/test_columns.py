@@ -1,0 +1,63 @@
+"""Which column is which."""
+
+import pytest
+
+from calibcli.errors import InputProblem
+from calibcli.names import WeightMeaning
+from calibcli.readers.columns import LABEL_NAMES, SCORE_NAMES, Columns, resolve, same_again
+
+
+@pytest.mark.parametrize("name", SCORE_NAMES)
+def test_the_one_usual_score_name_is_taken(name: str) -> None:
+    """A usual name is found whatever its case, and the guess is said."""
+    chosen = resolve(Columns(), ["id", name.upper(), "label"], path="p.csv")
+    assert (chosen.score, chosen.label) == (name.upper(), "label")
+    assert chosen.notes == (
+        f"column {name.upper()!r} was taken as the score; --score names another",
+        "column 'label' was taken as the label; --label names another",
+    )
+
+
+@pytest.mark.parametrize("name", LABEL_NAMES)
+def test_the_one_usual_label_name_is_taken(name: str) -> None:
+    """As for scores; a name that was given is no guess."""
+    chosen = resolve(Columns(score="a"), ["a", name], path="p.csv")
+    assert chosen.label == name
+    assert len(chosen.notes) == 1
+
+
+def test_names_match_without_case_and_blanks_when_unique() -> None:
+    """An exact match comes first."""
+    chosen = resolve(Columns("SCORE", "label"), ["score", " Label", "Score2"], path="p.csv")
+    assert (chosen.score, chosen.label) == ("score", " Label")
+    assert resolve(Columns("A", "y"), ["a", "A", "y"], path="p.csv").score == "A"
+
+
+def test_weights_are_importance_unless_said() -> None:
+    """Without a weight column they are nothing."""
+    header = ["score", "label", "w"]
+    assert resolve(Columns(weight="w"), header, path="").weights_are is WeightMeaning.IMPORTANCE
+    assert resolve(Columns(), header, path="").weights_are is None
+    counted = Columns(weight="w", weights_are=WeightMeaning.FREQUENCY)
+    assert resolve(counted, header, path="").weights_are is WeightMeaning.FREQUENCY
+
+
+def test_apply_needs_no_label() -> None:
+    """A header without a label is enough."""
+    chosen = resolve(Columns(), ["p"], path="p.csv", labelled=False)
+    assert (chosen.score, chosen.label, chosen.weight) == ("p", None, None)
+
+
+def test_a_further_file_must_have_the_same_columns() -> None:
+    """The first file decides; nothing is guessed twice."""
+    first = resolve(Columns(), ["p", "y"], path="a.csv")
+    assert same_again(first, ["Y", "id", "P"], path="b.csv").score == "P"
+    assert same_again(first, ["p", "y"], path="b.csv").notes == ()
+    with pytest.raises(InputProblem, match=r"b.csv: there is no column 'p'"):
+        same_again(first, ["prob", "y"], path="b.csv")
+
+
+def test_long_headers_are_cut_in_messages() -> None:
+    """A thousand columns do not fill the terminal."""
+    with pytest.raises(InputProblem, match=r"and 980 more$"):
+        resolve(Columns("x"), [f"c{i}" for i in range(1000)], path="p.csv")

@@ -1,0 +1,127 @@
+"""The list of fragments."""
+
+import gzip
+import io
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.errors import InputProblem
+from calibcli.names import DataFormat
+from calibcli.readers import fragments as module
+from calibcli.readers.formats import Compression, input_format_named
+from calibcli.readers.fragments import list_fragments
+from calibcli.readers.pipes import Pipe, first_record_end
+
+
+def parquet(path: Path, rows: int, group: int) -> None:
+    table = pa.table({"score": np.linspace(0, 1, rows), "label": np.arange(rows) % 2})
+    pq.write_table(table, path, row_group_size=group)
+
+
+def test_row_groups_are_joined_into_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fragment has at least so many rows, except the last; together they are the file."""
+    monkeypatch.setattr(module, "FRAGMENT_ROWS", 250)
+    parquet(tmp_path / "a.parquet", 1050, 100)
+    found = list_fragments([str(tmp_path / "a.parquet")])
+    assert [one.row_groups for one in found] == [(0, 1, 2), (3, 4, 5), (6, 7, 8), (9, 10)]
+    assert [one.first_row for one in found] == [0, 300, 600, 900]
+    assert [one.index for one in found] == [0, 1, 2, 3]
+
+
+def test_an_empty_parquet_file_is_one_fragment(tmp_path: Path) -> None:
+    """So that its columns are still looked at."""
+    parquet(tmp_path / "a.parquet", 0, 100)
+    assert len(list_fragments([str(tmp_path / "a.parquet")])) == 1
+
+
+def test_a_directory_is_its_files_in_order(tmp_path: Path) -> None:
+    """Marker files are skipped, folders are entered, names decide the order."""
+    (tmp_path / "part=b").mkdir()
+    (tmp_path / "_temporary").mkdir()
+    for name in ("part=b/2.csv", "1.csv", "_SUCCESS", ".hidden.csv", "_temporary/3.csv"):
+        (tmp_path / name).write_text("score,label\n1,1\n")
+    found = list_fragments([str(tmp_path)])
+    assert [Path(one.path).relative_to(tmp_path).as_posix() for one in found] == ["1.csv", "part=b/2.csv"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "compression"),
+    [
+        ("a.csv", b"score\n", DataFormat.CSV, None),
+        ("a.TSV", b"score\n", DataFormat.TSV, None),
+        ("a", b"score\n", DataFormat.CSV, None),
+        ("a.txt:tsv", b"score\n", DataFormat.TSV, None),
+        ("a.tsv.gz", gzip.compress(b"score\n"), DataFormat.TSV, Compression.GZIP),
+        ("a.csv", gzip.compress(b"score\n"), DataFormat.CSV, Compression.GZIP),
+        ("a.csv.zst", b"\x28\xb5\x2f\xfd....", DataFormat.CSV, Compression.ZSTD),
+        ("a.bz2", b"BZh9....", DataFormat.CSV, Compression.BZ2),
+        ("b:csv", b"score\n", DataFormat.CSV, None),
+    ],
+)
+def test_bytes_come_before_names(
+    name: str, content: bytes, kind: DataFormat, compression: Compression | None, tmp_path: Path
+) -> None:
+    """The user's word, then the first bytes, then the suffix."""
+    path = tmp_path / (name if name == "b:csv" else name.removesuffix(":tsv"))
+    path.write_bytes(content)
+    (found,) = list_fragments([str(tmp_path / name)])
+    assert (found.format, found.compression, found.path) == (kind, compression, str(path))
+
+
+def test_parquet_is_known_by_its_bytes(tmp_path: Path) -> None:
+    """Whatever it is called."""
+    parquet(tmp_path / "a.csv", 10, 10)
+    assert list_fragments([str(tmp_path / "a.csv")])[0].format is DataFormat.PARQUET
+
+
+def test_an_unknown_format_name_is_a_usage_error() -> None:
+    """It lists the formats there are."""
+    assert input_format_named("tsv") is DataFormat.TSV
+    with pytest.raises(Exception, match="there are csv, tsv, parquet") as caught:
+        input_format_named("xls")
+    assert caught.value.exit_code == 2
+
+
+def test_an_empty_pipe_is_refused(tmp_path: Path) -> None:
+    """A named pipe whose writer says nothing is an empty file."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=lambda: fifo.open("wb").close())
+    writer.start()
+    with pytest.raises(InputProblem, match="fifo is empty"):
+        list_fragments([str(fifo)])
+    writer.join()
+
+
+def test_a_pipe_can_be_looked_at_and_is_read_whole() -> None:
+    """Looking takes nothing away."""
+    content = b'"a\nb",c\n' + b"1,2\n" * 50_000
+    pipe = Pipe(io.BytesIO(content))
+    assert pipe.head(4) == content[:4]
+    assert pipe.first_record().startswith(b'"a\nb",c\n')
+    assert pipe.reader().read() == content
+
+
+def test_a_spooled_pipe_can_be_read_again() -> None:
+    """The temporary file holds everything, and goes when the pipe goes."""
+    pipe = Pipe(io.BytesIO(b"abc" * 100_000))
+    pipe.head(4)
+    path = Path(pipe.spooled())
+    assert path.read_bytes() == b"abc" * 100_000
+    assert pipe.spooled() == str(path)
+    del pipe
+    assert not path.exists()
+
+
+def test_the_first_record_ends_outside_quotes() -> None:
+    """A newline within quotes belongs to the field."""
+    assert first_record_end(b"a,b\nc") == 4
+    assert first_record_end(b'a,"b\nc"\nd') == 8
+    assert first_record_end(b'a,"b\n') is None
+    assert first_record_end(b"") is None

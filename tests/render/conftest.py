@@ -1,0 +1,231 @@
+"""Reports of every kind, written by hand: what renderers say must not depend on what mathematics finds."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcli.bounds.interval import Interval
+from calibcli.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, ReliabilityCurve
+from calibcli.curves.smooth import SmoothCurve
+from calibcli.measures.estimate import (
+    HELD_OUT,
+    INDEPENDENT_ROWS,
+    NO_WEIGHTED_INTERVAL,
+    Estimate,
+    TestResult,
+)
+from calibcli.measures.tests import WEIGHTED, CombinedTest
+from calibcli.names import (
+    Inconclusive,
+    MeasureName,
+    PlotKind,
+    RecalibratorName,
+    Target,
+    TestName,
+    VerdictName,
+)
+from calibcli.reports.apply import ApplyReport
+from calibcli.reports.fit import FitReport
+from calibcli.reports.input import InputSummary
+from calibcli.reports.inspect import ColumnSummary, InspectReport
+from calibcli.reports.measure import MeasureReport, TableSummary
+from calibcli.reports.verify import VerifyReport
+from calibcli.verdicts.claim import Claim, RowsNeeded, Verdict
+
+HOSTILE = "[red]x|`y`\x1b[31m<b>\n\u202e*_z_\u00e9\u4e2d"
+INPUT = InputSummary(("churn.parquet",), "score", "label", None, 50_000, 0, 0)
+TABLE = TableSummary("exact", 50_000, 11_600, 49_993, 0.0, "sha256:00", discrete=False, weighted=False)
+COMMON = (INDEPENDENT_ROWS, HELD_OUT)
+_ASSUMPTIONS = (
+    "rows are independent draws from the population the gate speaks of",
+    HELD_OUT,
+    "binned ECE over 15 equal-width bins, fixed in advance; the unbinned ECE cannot be bounded",
+    "valid for one look; ask again only on fresh rows",
+)
+
+
+def _interval(lower: float, upper: float, method: str, target: Target, *, finite: bool) -> Interval:
+    return Interval(lower, upper, 0.95, method, target, finite_sample=finite)
+
+
+def _ece() -> Estimate:
+    interval = _interval(0.1012, 0.131, "upper: d*; lower: McDiarmid", Target.FIXED_DESIGN, finite=True)
+    details = {"bins": 3, "partition": "3 equal-width bins"}
+    assumptions = (*COMMON, "of the 3 equal-width bins, not of finer ones")
+    return Estimate(MeasureName.ECE, 0.12712, interval, 0.0052, assumptions, 50_000, details)
+
+
+def _bias() -> Estimate:
+    interval = _interval(-0.0123, 0.0000456, "betting", Target.FIXED_DESIGN, finite=True)
+    return Estimate(MeasureName.BIAS, -0.00612, interval, 0.0, COMMON, 50_000)
+
+
+def _brier() -> Estimate:
+    interval = replace(_interval(0.1804, 0.1859, "normal", Target.POPULATION, finite=False), confidence=0.9)
+    return Estimate(MeasureName.BRIER, 0.18312, interval, 0.0823, (INDEPENDENT_ROWS,), 50_000)
+
+
+def _log_loss() -> Estimate:
+    assumptions = (INDEPENDENT_ROWS, "no interval: 3 rows were certain and wrong")
+    return Estimate(MeasureName.LOG_LOSS, math.inf, None, 0.2698, assumptions, 50_000)
+
+
+def _tests() -> tuple[TestResult, ...]:
+    blind = "blind to errors that cancel around 1/2: read it beside Kuiper"
+    return (
+        TestResult(TestName.KS, 33.421, 0.0, "asymptotic", 0.0, (INDEPENDENT_ROWS,)),
+        TestResult(TestName.KUIPER, 7.9, 2.34e-15, "asymptotic", 2.34e-15, (INDEPENDENT_ROWS,)),
+        TestResult(TestName.SPIEGELHALTER, -2.141, 0.0323, "asymptotic", 0.0323, (INDEPENDENT_ROWS, blind)),
+        TestResult(TestName.T, 0.0185912, 0.001, "monte-carlo", None, COMMON),
+    )
+
+
+def _curve() -> ReliabilityCurve:
+    bins = BinnedCurve(
+        lower=np.array([0.0, 1 / 3, 2 / 3]),
+        upper=np.array([1 / 3, 2 / 3, 1.0]),
+        rows=np.array([41_000, 6_000, 3_000]),
+        score=np.array([0.0641, 0.45, 0.8125]),
+        rate=np.array([0.1672, 0.3891, 0.8104]),
+        rate_lower=np.array([0.1636, 0.3767, 0.7959]),
+        rate_upper=np.array([0.1709, 0.4016, 0.8243]),
+        band="pointwise 95 % Clopper-Pearson",
+    )
+    ends = np.array([0.25, 0.75])
+    smooth = SmoothCurve(ends, ends, ends, ends, np.array([0.3, math.nan]), ends, 0.05, "none")
+    return ReliabilityCurve(PlotKind.SMOOTH, bins, smooth, 0.95)
+
+
+def _measure() -> MeasureReport:
+    combined = CombinedTest(7.02e-15, (TestName.KUIPER, TestName.SPIEGELHALTER, TestName.T))
+    measures = (_ece(), _bias(), _brier(), _log_loss())
+    return MeasureReport(INPUT, TABLE, None, 0.95, measures, _tests(), combined, _curve())
+
+
+def _grid() -> MeasureReport:
+    """Return what a large input makes: a grid, dropped and clipped rows, notes, many files."""
+    files = tuple(f"part-{k}.parquet" for k in range(12))
+    notes = ("column 'score' was taken as the score; --score names another",)
+    source = InputSummary(files, "score", "label", None, 50_000, 1, 1_234, notes)
+    table = replace(TABLE, kind="grid", resolution=1 / 720_720, distinct=41_123)
+    return replace(_measure(), input=source, table=table, notes=("numbers flatter the artifact",))
+
+
+def _weighted() -> MeasureReport:
+    """Return what importance weights leave: no tests, few intervals."""
+    weighted = Estimate(MeasureName.L2, 0.02, None, None, (*COMMON, NO_WEIGHTED_INTERVAL), 50_000)
+    names = (TestName.KS, TestName.T)
+    tests = tuple(TestResult(name, None, None, "undefined", None, (WEIGHTED,)) for name in names)
+    gap = np.full(3, math.nan)
+    bins = replace(_curve().binned, rate_lower=gap, rate_upper=gap, band=NO_WEIGHTED_BAND)
+    return replace(
+        _measure(),
+        input=replace(INPUT, weight="my weight"),
+        table=replace(TABLE, weighted=True),
+        measures=(weighted,),
+        tests=tests,
+        combined=CombinedTest(None, ()),
+        curve=replace(_curve(), binned=bins),
+    )
+
+
+def _atoms() -> MeasureReport:
+    """Return what a discrete artifact makes: atoms, a contradiction, and the raw score beside."""
+    places = np.array([0.0, 0.1234561, 0.1234562])
+    bins = replace(_curve().binned, lower=places, upper=places, score=places)
+    wrong = "contradiction: 3 rows were certain and wrong, so no labels like these can be drawn"
+    test = TestResult(TestName.T, 0.1, 0.0, "contradiction", None, (*COMMON, wrong))
+    return replace(
+        _measure(),
+        table=replace(TABLE, discrete=True, distinct=3),
+        artifact="my cal.json",
+        tests=(test,),
+        combined=CombinedTest(0.0, (TestName.T,)),
+        curve=replace(_curve(), binned=bins, smooth=None),
+        slices={"score=score": _measure()},
+    )
+
+
+def _verdict(outcome: VerdictName, value: float, bounds: tuple[float, float], **rest: Any) -> Verdict:
+    return Verdict(
+        claim=Claim("ece", 0.02, 0.95),
+        outcome=outcome,
+        value=value,
+        lower=bounds[0],
+        upper=bounds[1],
+        fixed_design_upper=0.0117,
+        method="betting, one look",
+        target=Target.POPULATION,
+        partition="15 equal-width bins",
+        any_time=False,
+        assumptions=_ASSUMPTIONS,
+        rows=50_000,
+        **rest,
+    )
+
+
+def _gate(*verdicts: Verdict, policy: Inconclusive = Inconclusive.ERROR) -> VerifyReport:
+    keys = ["max-ece", *(f"rule-{k}" for k in range(2, len(verdicts) + 1))]
+    return VerifyReport(INPUT, TABLE, "cal.json", dict(zip(keys, verdicts, strict=True)), policy)
+
+
+def _gates() -> dict[str, VerifyReport]:
+    passed = _verdict(VerdictName.PASS, 0.0048, (0.0, 0.0137))
+    # Bounds that four digits would put on the wrong side of the limit.
+    failed = _verdict(VerdictName.FAIL, 0.1271, (0.020000012, 0.1492))
+    unclear = VerdictName.INCONCLUSIVE
+    noise = RowsNeeded(None, None, 48_213, within_noise=True)
+    to_pass = RowsNeeded(123_456, None, 48_213, within_noise=False)
+    to_fail = RowsNeeded(None, 98_765, 48_213, within_noise=False)
+    few = "7 rows have label 1, fewer than 10"
+    bounds = (0.0102, 0.0263)
+    return {
+        "pass": _gate(passed),
+        "fail": _gate(failed),
+        "within_noise": _gate(_verdict(unclear, 0.0181, bounds, needed=noise)),
+        "to_pass": _gate(_verdict(unclear, 0.0121, bounds, needed=to_pass), policy=Inconclusive.PASS),
+        "to_fail": _gate(_verdict(unclear, 0.0251, bounds, needed=to_fail)),
+        "too_few": _gate(_verdict(unclear, 0.0181, (0.0, 0.3), reason=few)),
+        "several": _gate(passed, failed, _verdict(unclear, 0.0181, bounds, needed=noise)),
+    }
+
+
+def _hostile() -> dict[str, Any]:
+    """Return reports whose names try to be markup, colour codes and lines of their own."""
+    source = replace(INPUT, files=(HOSTILE,), score=HOSTILE, label=HOSTILE, weight=HOSTILE, notes=(HOSTILE,))
+    facts = ((HOSTILE, HOSTILE),)
+    columns = (ColumnSummary(HOSTILE, HOSTILE, "score"),)
+    return {
+        "hostile_measure": replace(_measure(), input=source, artifact=HOSTILE, slices={HOSTILE: _measure()}),
+        "hostile_verify": replace(_gates()["pass"], input=source, notes=(HOSTILE,)),
+        "hostile_inspect": InspectReport(HOSTILE, "csv", facts, columns, HOSTILE),
+    }
+
+
+@pytest.fixture(scope="session")
+def reports() -> dict[str, Any]:
+    """Return every report by name; `golden/` holds what is to be said of each."""
+    fit_notes = ("the map is not increasing",)
+    method = RecalibratorName.SCALING_BINNING
+    fit = FitReport(INPUT, method, "cal.json", 50_000, 11_600, "log loss", 0.653, 0.5048, 10, fit_notes)
+    apply = ApplyReport(("new.csv",), "score", "-", "calibrated", 1_000, 2, 0.0739, 0.4811)
+    facts = (("rows", "50,000"), ("format", "parquet"))
+    columns = (ColumnSummary("score", "double", "score"), ColumnSummary("group", "string", ""))
+    inspect = InspectReport("churn.parquet", "parquet", facts, columns, "calibcli measure churn.parquet")
+    return {
+        "measure": _measure(),
+        "grid": _grid(),
+        "weighted": _weighted(),
+        "atoms": _atoms(),
+        **{f"verify_{key}": gate for key, gate in _gates().items()},
+        "fit": fit,
+        "fit_to_stdout": replace(fit, output=None, outputs=None, notes=()),
+        "apply": apply,
+        "apply_nothing": replace(apply, output="out.csv", rows=0, clipped=0, lowest=None, highest=None),
+        "inspect": inspect,
+        "inspect_empty": InspectReport("cal.json", "artifact", (), (), None),
+        **_hostile(),
+    }

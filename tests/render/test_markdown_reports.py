@@ -1,0 +1,92 @@
+"""What GitHub is given: tables whose cells stay cells, names that stay names."""
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+from calibcli.names import ReportFormat
+from calibcli.render import renderer_named
+from calibcli.render.blocks import Line
+from calibcli.render.markdown import _line, escaped
+
+_CELL = re.compile(r"(?<!\\)\|")
+_NAMES = ("measure", "grid", "weighted", "atoms", "verify_fail", "verify_several", "fit", "apply", "inspect")
+_HOSTILE = ("hostile_measure", "hostile_verify", "hostile_inspect")
+
+
+def written(report: Any, **manner: Any) -> str:
+    """Return a report in Markdown."""
+    return renderer_named(ReportFormat.MARKDOWN, **manner).render(report)
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """Return the cells of every table, as GitHub would cut them."""
+    found = []
+    for block in text.split("\n\n"):
+        lines = block.strip().split("\n")
+        if lines[0].startswith("| "):
+            found.append([[cell.strip() for cell in _CELL.split(line)[1:-1]] for line in lines])
+    return found
+
+
+@pytest.mark.parametrize("name", _NAMES + _HOSTILE)
+def test_tables_are_rectangular(reports: dict[str, Any], name: str) -> None:
+    """Every row has the cells of its header, and the second row is the rule that makes it a table."""
+    for table in tables(written(reports[name], verbose=True)):
+        assert {len(row) for row in table} == {len(table[0])}
+        assert set(table[1]) <= {"---", "---:"}
+
+
+def test_measures_can_be_read_back(reports: dict[str, Any]) -> None:
+    """The first table holds measure, value, interval, null reference and method."""
+    measures = tables(written(reports["measure"]))[0]
+    assert measures[0] == ["measure", "value", "95 % interval", "if calibrated", "how"]
+    assert measures[2][:4] == ["ece", "0.1271", "0.1012 to 0.1310", "0.005200"]
+    assert measures[5][1:] == ["inf", "none", "0.2698", "no interval: 3 rows were certain and wrong"]
+
+
+def test_diagram_keeps_its_numbers(reports: dict[str, Any]) -> None:
+    """The reliability table has everything but the bars."""
+    diagram = tables(written(reports["measure"]))[2]
+    assert diagram[0] == ["score range", "rows", "mean", "observed", "95 % interval"]
+    assert diagram[2] == ["0 to 0.3333", "41,000", "0.06410", "0.1672", "0.1636 to 0.1709"]
+
+
+def test_verdict_comes_first(reports: dict[str, Any]) -> None:
+    """The first line of a gate is its verdict, in bold."""
+    assert written(reports["verify_pass"]).startswith("**PASS  ece &lt;= 0.02  (0.004800; upper bound")
+
+
+@pytest.mark.parametrize("name", _HOSTILE)
+def test_hostile_names_stay_text(reports: dict[str, Any], name: str) -> None:
+    """No HTML, code, emphasis, link or control character of a name survives unescaped."""
+    text = written(reports[name], verbose=True)
+    assert "<b>" not in text
+    assert not re.search(r"(?<!\\)`", text)
+    assert not re.search(r"(?<!\\)\[red", text)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_escaping_can_be_undone() -> None:
+    """What GitHub makes of escaped text is the text."""
+    text = r"a|b `c` <i>&amp; *d* _e_ f_g [h](i) ~j~ \k"
+    back = html.unescape(re.sub(r"\\([\\`*_\[\]|~])", r"\1", escaped(text)))
+    assert back == text
+    assert "f_g" in escaped(text)
+
+
+@pytest.mark.parametrize("start", ["# x.csv", "- x", "+ x", "1. x", "1) x", "=== x"])
+def test_no_line_becomes_a_heading_or_a_list(start: str) -> None:
+    """A plain line that begins as a heading or list would is escaped at its start."""
+    assert not re.match(r"#|[-+=]|\d+[.)]", _line(Line(start)))
+    assert _line(Line("50,000 rows")) == "50,000 rows"
+
+
+def test_without_unicode_references_stand_in(reports: dict[str, Any]) -> None:
+    """Where only ASCII can be written, other letters become character references."""
+    text = written(reports["hostile_measure"], unicode=False)
+    assert "&#20013;" in text
+    text.encode("ascii")

@@ -1,0 +1,158 @@
+"""How numbers and names are written for people."""
+
+import math
+
+import pytest
+
+from calibcli.bounds.interval import Interval
+from calibcli.names import MeasureName, Target, TestName
+from calibcli.render.blocks import Bar
+from calibcli.render.diagram import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
+from calibcli.render.pages.header import file_words
+from calibcli.render.phrases import meaning_of_measure, meaning_of_test, whose
+from calibcli.render.words import (
+    about,
+    beside,
+    between,
+    distinct_labels,
+    four,
+    interval_words,
+    listed,
+    p_words,
+    percent,
+    plural,
+    printable,
+    quoted,
+    share,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.12712, "0.1271"),
+        (0.131, "0.1310"),
+        (0.0, "0"),
+        (-0.0, "0"),
+        (1.0, "1.000"),
+        (-0.006123, "-0.006123"),
+        (80.621, "80.62"),
+        (1234.0, "1234"),
+        (123456.7, "123,457"),
+        (1.2346e-7, "1.235e-07"),
+        (math.inf, "inf"),
+        (-math.inf, "-inf"),
+        (math.nan, "nan"),
+        (None, "none"),
+    ],
+)
+def test_four_digits_are_written(value: float | None, text: str) -> None:
+    """Numbers have four significant digits, zeros included, and thousands their separators."""
+    assert four(value) == text
+
+
+@pytest.mark.parametrize(
+    ("p_value", "method", "text"),
+    [
+        (0.0323, "asymptotic", "0.032"),
+        (2.34e-15, "asymptotic", "2.3e-15"),
+        (1.0, "asymptotic", "1"),
+        (0.0, "asymptotic", "below 1e-300"),
+        (0.0, "contradiction", "0 (contradiction)"),
+        (None, "undefined", "none"),
+    ],
+)
+def test_p_values_are_zero_only_by_contradiction(p_value: float | None, method: str, text: str) -> None:
+    """A p-value that rounds to zero is not written as zero."""
+    assert p_words(p_value, method) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0137, "0.01370"), (0.02, "0.02000"), (0.020000012, "0.02000001")]
+)
+def test_bound_stands_on_its_side_of_the_limit(value: float, text: str) -> None:
+    """A bound gets the digits it needs to be seen above or below the limit."""
+    assert beside(value, 0.02) == text
+
+
+def test_bound_one_step_above_the_limit_is_written_in_full() -> None:
+    """Even the next double after the limit is told from it."""
+    assert float(beside(math.nextafter(0.02, 1.0), 0.02)) > 0.02
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "text"),
+    [(0.1, 0.2, "0.1000 to 0.2000"), (None, 0.2, "at most 0.2000"), (0.1, None, "at least 0.1000")],
+)
+def test_interval_names_the_ends_it_has(lower: float | None, upper: float | None, text: str) -> None:
+    """One-sided intervals say which side they bound."""
+    assert interval_words(Interval(lower, upper, 0.95, "m", Target.POPULATION, finite_sample=True)) == text
+
+
+def test_no_interval_is_none() -> None:
+    """An absent interval, and one without ends, read as none."""
+    assert interval_words(None) == "none"
+    assert interval_words(Interval(None, None, 0.95, "m", Target.POPULATION, finite_sample=True)) == "none"
+    assert between(math.nan, 0.5) == "none"
+
+
+def test_labels_of_different_values_differ() -> None:
+    """Neighbouring values get the digits that tell them apart."""
+    assert distinct_labels([0.5, 0.25]) == ["0.5", "0.25"]
+    assert distinct_labels([0.1234561, 0.1234562]) == ["0.1234561", "0.1234562"]
+    step = math.nextafter(0.3, 1.0)
+    assert distinct_labels([0.3, step]) == [repr(0.3), repr(step)]
+
+
+def test_extrapolated_rows_are_rounded_up() -> None:
+    """A guess keeps three digits and errs on the side of more rows."""
+    assert [about(n) for n in (0, 7, 999, 1001, 48_213, 48_300)] == [
+        "0",
+        "7",
+        "999",
+        "1,010",
+        "48,300",
+        "48,300",
+    ]
+
+
+def test_words_around_numbers() -> None:
+    """Counts, shares and lists read as English."""
+    assert [plural(1, "row"), plural(2_000, "row")] == ["1 row", "2,000 rows"]
+    assert [share(1, 3), share(0, 0)] == ["33.3 %", "none"]
+    assert [percent(0.95), percent(1 - 0.95), percent(0.999)] == ["95 %", "5 %", "99.9 %"]
+    assert [listed([]), listed("a"), listed("abc")] == ["", "a", "a, b and c"]
+    assert file_words(("a", "-")) == "a and standard input"
+    assert file_words(tuple("abcd")) == "a, b and 2 more files"
+
+
+def test_names_are_quoted_where_they_would_run_on() -> None:
+    """A name with a space or an equals sign stands in quotes."""
+    assert [quoted("score"), quoted("a b"), quoted("a=b"), quoted("")] == ["score", "'a b'", "'a=b'", "''"]
+
+
+def test_control_characters_become_escapes() -> None:
+    """Escape codes, new lines, direction marks and half surrogates are shown, not obeyed."""
+    assert printable("a\x1b[31m\n\t\u202e\udcff\u00e9") == "a\\x1b[31m\\n\\t\\u202e\\udcff\u00e9"
+
+
+@pytest.mark.parametrize("width", range(LEAST_WIDTH, WIDTH + 1, 2))
+def test_axis_marks_its_places(width: int) -> None:
+    """0, a half and 1 stand over the places where bars draw them."""
+    marks = axis(width)
+    assert len(marks) == width
+    place = drawn(Bar(0.5, 0.5, math.nan, math.nan), width=width, marks=ASCII).index("@")
+    assert marks[place] == "."
+
+
+def test_bar_shows_rate_interval_and_score() -> None:
+    """The rate is drawn over its interval, the mean score beside it."""
+    assert drawn(Bar(1.0, 0.25, 0.0, 0.5), width=13, marks=ASCII) == "---o---     |"
+    assert drawn(Bar(0.0, 0.0, math.nan, math.nan), width=13, marks=ASCII) == "@"
+
+
+def test_every_name_has_its_sentence() -> None:
+    """No measure, test or target is left unexplained, and no two are explained alike."""
+    sentences = [*map(meaning_of_measure, MeasureName), *map(meaning_of_test, TestName)]
+    assert len(set(sentences)) == len(MeasureName) + len(TestName)
+    assert len({whose(target) for target in Target}) == len(Target)

@@ -1,0 +1,316 @@
+"""Files with a recalibrated column."""
+
+import csv
+import gzip
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from calibcli.errors import InputProblem, OutputProblem, UsageProblem
+from calibcli.names import OnRange, RecalibratorName, Scale
+from calibcli.readers.columns import Columns
+from calibcli.readers.fragments import list_fragments
+from calibcli.recalibrators.options import FitOptions
+from calibcli.tasks.apply import apply_file, apply_map, only_file
+from calibcli.tasks.fit import fit_files
+from calibcli.writers import records
+
+WIDE = 'id,score,note,code\r\n007,0.10,"a, b",01234\n'
+WIDE += '008,0.5,"say ""hi""\nthere",12345678901234567890\n\n009,1,,0.10'
+
+
+def halved(score: Any) -> Any:
+    return score / 2
+
+
+def run(source: Path | str, output: Path | str, *, name: str = "calibrated", **asked: Any) -> Any:
+    (fragment,) = list_fragments([str(source)])
+    return apply_map(halved, fragment, columns=Columns(**asked), output=str(output), name=name)
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    return [row for row in csv.reader(io.StringIO(path.read_bytes().decode(), newline="")) if row]
+
+
+def test_other_columns_of_csv_survive_byte_for_byte(tmp_path: Path) -> None:
+    """Leading zeros, long integers, quotes and line ends are nobody's business."""
+    (tmp_path / "a.csv").write_bytes(WIDE.encode())
+    report = run(tmp_path / "a.csv", tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_bytes().decode() == (
+        'id,score,note,code,calibrated\r\n007,0.10,"a, b",01234,0.05\n'
+        '008,0.5,"say ""hi""\nthere",12345678901234567890,0.25\n\n009,1,,0.10,0.5'
+    )
+    assert report.to_dict() == {
+        "files": [str(tmp_path / "a.csv")],
+        "score": "score",
+        "output": str(tmp_path / "b.csv"),
+        "column": "calibrated",
+        "rows": 3,
+        "dropped": 0,
+        "clipped": 0,
+        "lowest": 0.05,
+        "highest": 0.5,
+        "notes": ["column 'score' was taken as the score; --score names another"],
+    }
+
+
+def test_blocks_join_without_a_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of many blocks gives what a file of one does."""
+    rng = np.random.default_rng(0)
+    lines = [
+        f'{i},{score!r},"x{"" if i % 5 else chr(10)}y"' for i, score in enumerate(rng.random(3000).tolist())
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(["id,score,t", *lines]) + "\n")
+    run(tmp_path / "a.csv", tmp_path / "b.csv")
+    monkeypatch.setattr(records, "_BLOCK", 997)
+    run(tmp_path / "a.csv", tmp_path / "c.csv")
+    assert (tmp_path / "b.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()
+    for row in rows_of(tmp_path / "c.csv")[1:]:
+        assert float(row[3]) == float(row[1]) / 2
+
+
+def test_parquet_to_parquet(tmp_path: Path) -> None:
+    """The new column stands last; row groups stay."""
+    table = pa.table({"score": pa.array(np.linspace(0, 1, 100), pa.float32()), "x": list(range(100))})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=40)
+    report = run(tmp_path / "a.parquet", tmp_path / "b.parquet", name="p")
+    with pq.ParquetFile(tmp_path / "b.parquet") as file:
+        assert file.num_row_groups == 3
+        written = file.read()
+    assert written.column_names == ["score", "x", "p"]
+    assert written["p"].to_pylist() == [score / 2 for score in table["score"].to_pylist()]
+    assert (report.rows, report.lowest, report.highest) == (100, 0.0, 0.5)
+
+
+def test_other_formats(tmp_path: Path) -> None:
+    """The output's suffix decides; CSV columns become text in Parquet, which is said."""
+    (tmp_path / "a.csv").write_bytes(WIDE.encode())
+    report = run(tmp_path / "a.csv", tmp_path / "b.parquet")
+    written = pq.read_table(tmp_path / "b.parquet")
+    assert written["id"].to_pylist() == ["007", "008", "009"]
+    assert written["note"].to_pylist() == ["a, b", 'say "hi"\nthere', ""]
+    assert written["calibrated"].to_pylist() == [0.05, 0.25, 0.5]
+    assert "columns other than 'score' and 'calibrated' were written as text" in report.notes
+    run(tmp_path / "b.parquet", tmp_path / "c.tsv", name="again")
+    assert (tmp_path / "c.tsv").read_text().splitlines()[1] == '"007"\t0.1\t"a, b"\t"01234"\t0.05\t0.05'
+    run(tmp_path / "a.csv", tmp_path / "d.txt")
+    assert (tmp_path / "d.txt").read_bytes().startswith(b"id,score,note,code,calibrated\r\n")
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst", "bz2"])
+def test_compressed_output(suffix: str, tmp_path: Path) -> None:
+    """A suffix on the output compresses it, the same bytes each time; compressed input is read anyway."""
+    (tmp_path / "a.csv").write_text("score\n0.5\n")
+    for name in ("b", "c"):
+        run(tmp_path / "a.csv", tmp_path / f"{name}.csv.{suffix}")
+    packed = (tmp_path / f"b.csv.{suffix}").read_bytes()
+    assert packed == (tmp_path / f"c.csv.{suffix}").read_bytes()
+    run(tmp_path / f"b.csv.{suffix}", tmp_path / "d.csv", name="again", score="score")
+    assert (tmp_path / "d.csv").read_text() == "score,calibrated,again\n0.5,0.25,0.25\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "hint"),
+    [
+        (
+            "score\n0.5\n\n",
+            "column 'score': 1 of the first 2 values is missing; the first is at row 2",
+            "fill them in, or leave the rows out first: every row gets a value",
+        ),
+        (
+            "score,x\n0.5,1\n7,1\n",
+            "column 'score': 1 of the first 2 values lies outside [0, 1]; the first is 7.0 at row 2",
+            "the map was fitted with --scale prob: are these on it? --on-range clip takes the nearest",
+        ),
+        (
+            "score,x\n0.5,1\nabc,1\n",
+            "column 'score': 'abc' at row 2 is not a number",
+            "--on-missing drop leaves out rows whose value is empty, NA or NaN, but not other text",
+        ),
+        (
+            "score,x\n0.5\n",
+            ": row 1 has 1 field where the header has 2",
+            "fields that contain the separator must be quoted, and quotes must be closed",
+        ),
+    ],
+)
+def test_bad_input_leaves_no_output(content: str, message: str, hint: str, tmp_path: Path) -> None:
+    """What was there stays, and nothing new appears."""
+    (tmp_path / "a.csv").write_text(content)
+    for output in ("b.csv", "b.parquet"):
+        (tmp_path / output).write_text("old")
+        with pytest.raises(InputProblem) as caught:
+            run(tmp_path / "a.csv", tmp_path / output)
+        assert caught.value.message.endswith(message)
+        assert caught.value.hint == hint
+        assert (tmp_path / output).read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_damaged_parquet_leaves_no_output(tmp_path: Path) -> None:
+    """One line, exit code 3."""
+    pq.write_table(
+        pa.table({"score": np.random.default_rng(0).random(50_000)}),
+        tmp_path / "a.parquet",
+        compression="gzip",
+    )
+    content = bytearray((tmp_path / "a.parquet").read_bytes())
+    content[5000:9000] = b"\x55" * 4000
+    (tmp_path / "a.parquet").write_bytes(content)
+    with pytest.raises(InputProblem, match=r"a.parquet cannot be copied: ") as caught:
+        run(tmp_path / "a.parquet", tmp_path / "b.parquet")
+    assert "\n" not in caught.value.message
+    assert not (tmp_path / "b.parquet").exists()
+
+
+def test_a_list_column_cannot_become_csv(tmp_path: Path) -> None:
+    """Said in one line."""
+    pq.write_table(pa.table({"score": [0.5], "tags": [[1, 2]]}), tmp_path / "a.parquet")
+    with pytest.raises(InputProblem, match="cannot be copied"):
+        run(tmp_path / "a.parquet", tmp_path / "b.csv")
+
+
+def test_a_full_disk_is_the_output_s_fault(tmp_path: Path) -> None:
+    """Exit code 5, with the path."""
+    (tmp_path / "a.csv").write_text("score\n0.5\n")
+    with pytest.raises(OutputProblem, match="/dev/full cannot be written: no space left on device"):
+        run(tmp_path / "a.csv", "/dev/full")
+    pq.write_table(pa.table({"score": [0.5]}), tmp_path / "a.parquet")
+    with pytest.raises(OutputProblem, match="/dev/full cannot be written: no space left on device"):
+        run(tmp_path / "a.parquet", "/dev/full")
+
+
+def test_a_column_of_that_name_is_refused(tmp_path: Path) -> None:
+    """Another name is one option away."""
+    (tmp_path / "a.csv").write_text("score,calibrated\n0.5,1\n")
+    with pytest.raises(UsageProblem, match="has a column 'calibrated' already") as caught:
+        run(tmp_path / "a.csv", tmp_path / "b.csv", score="score")
+    assert "--name" in str(caught.value.hint)
+
+
+def test_scores_are_clipped_and_scaled_as_asked(tmp_path: Path) -> None:
+    """Clipped scores are counted."""
+    (tmp_path / "a.csv").write_text("score\n1.5\n-1\n0.5\n")
+    report = run(tmp_path / "a.csv", tmp_path / "b.csv", on_range=OnRange.CLIP)
+    assert report.clipped == 2
+    assert (tmp_path / "b.csv").read_text() == "score,calibrated\n1.5,0.5\n-1,0\n0.5,0.25\n"
+    (tmp_path / "c.csv").write_text("score\n0\n-1000\n")
+    run(tmp_path / "c.csv", tmp_path / "d.csv", scale=Scale.LOGIT)
+    assert (tmp_path / "d.csv").read_text() == "score,calibrated\n0,0.25\n-1000,0\n"
+
+
+def test_a_header_alone_is_copied(tmp_path: Path) -> None:
+    """An empty shard stays an empty shard."""
+    (tmp_path / "a.csv").write_text("id,score\n")
+    report = run(tmp_path / "a.csv", tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_text() == "id,score,calibrated\n"
+    assert (report.rows, report.lowest, report.highest) == (0, None, None)
+
+
+SCRIPT = """
+import sys
+from calibcli.readers.columns import Columns
+from calibcli.readers.fragments import list_fragments
+from calibcli.tasks.apply import apply_map
+(fragment,) = list_fragments([sys.argv[1]])
+apply_map(lambda score: score / 2, fragment, columns=Columns(), output=sys.argv[2], name="calibrated")
+print("pandas" in sys.modules, file=sys.stderr)
+"""
+
+
+def test_from_standard_input_to_standard_output(tmp_path: Path) -> None:
+    """Text as it streams by, compressed text, and Parquet; pandas is never imported."""
+    pq.write_table(pa.table({"score": [0.5]}), tmp_path / "a.parquet")
+    command = [sys.executable, "-c", SCRIPT, "-", "-"]
+    for content, expected in (
+        (WIDE.encode(), b"id,score,note,code,calibrated\r\n"),
+        (gzip.compress(b"score\n0.5\n"), b"score,calibrated\n0.5,0.25\n"),
+        ((tmp_path / "a.parquet").read_bytes(), b"PAR1"),
+    ):
+        done = subprocess.run(command, input=content, capture_output=True, check=True)
+        assert done.stdout.startswith(expected)
+        assert done.stderr.strip() == b"False"
+
+
+def test_rows_come_out_before_the_input_ends() -> None:
+    """A stream that never ends is served line by line."""
+    command = [sys.executable, "-c", SCRIPT, "-", "/dev/stdout"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as job:
+        assert job.stdin is not None
+        assert job.stdout is not None
+        job.stdin.write(b"score\n0.5\n")
+        job.stdin.flush()
+        assert job.stdout.readline() == b"score,calibrated\n"
+        assert job.stdout.readline() == b"0.5,0.25\n"
+        job.stdin.write(b"0.25\n")
+        job.stdin.close()
+        assert job.stdout.read() == b"0.25,0.125\n"
+
+
+TEXT = st.text(st.sampled_from('ab ,"\n\r\té0.'), max_size=5)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    table=st.lists(st.tuples(TEXT, st.floats(0, 1), TEXT), min_size=1, max_size=8),
+    ending=st.sampled_from(["\n", "\r\n"]),
+    size=st.integers(1, 50),
+)
+def test_pyarrow_and_the_splice_agree_on_records(
+    table: list[tuple[str, float, str]],
+    ending: str,
+    size: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever text stands around the score: the same fields, and its own new value on each row."""
+    monkeypatch.setattr(records, "_BLOCK", size)
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\r\n").writerows([("l", "score", "r"), *table])
+    # Only after \r\n does the writer quote both of its characters; fields hold none unquoted.
+    parts = re.split(r'("(?:[^"]|"")*")', out.getvalue())
+    text = "".join(part if part.startswith('"') else part.replace("\r\n", ending) for part in parts)
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    run(tmp_path / "a.csv", tmp_path / "b.csv", score="score")
+    expected = [[left, repr(score), right, score / 2] for left, score, right in table]
+    assert [[*row[:3], float(row[3])] for row in rows_of(tmp_path / "b.csv")[1:]] == expected
+
+
+def test_an_artifact_is_applied(tmp_path: Path) -> None:
+    """From the artifact on disk to the new column, with the scale of the fit."""
+    document = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibration.csv"
+    report, text = fit_files([str(document)], Columns(), method=RecalibratorName.PLATT, options=FitOptions())
+    (tmp_path / "cal.json").write_text(text)
+    (tmp_path / "a.csv").write_text("score\n0.25\n0.75\n")
+    asked = {"output": str(tmp_path / "b.csv"), "name": "p"}
+    applied = apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], **asked)
+    assert (applied.rows, applied.column, report.method) == (2, "p", RecalibratorName.PLATT)
+    low, high = (float(row[1]) for row in rows_of(tmp_path / "b.csv")[1:])
+    assert low < high
+    with pytest.raises(OutputProblem, match="exists already"):
+        apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], **asked)
+    for path in (tmp_path / "a.csv", tmp_path / "cal.json"):
+        with pytest.raises(OutputProblem, match="is also an input"):
+            apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], output=str(path), force=True)
+
+
+def test_one_input_for_one_output(tmp_path: Path) -> None:
+    """Several files, or a directory of them, are a usage error."""
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("score\n0.5\n")
+    with pytest.raises(UsageProblem, match="2 inputs for one output"):
+        apply_file("cal.json", ["a.csv", "b.csv"], output="c.csv")
+    with pytest.raises(UsageProblem, match="holds several files"):
+        only_file(str(tmp_path), None)

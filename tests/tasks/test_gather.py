@@ -1,0 +1,349 @@
+"""Files to tables."""
+
+import gzip
+import io
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from calibcli.engines.threads import ThreadEngine
+from calibcli.errors import InputProblem
+from calibcli.names import DataFormat, OnMissing, OnRange, Scale, WeightMeaning
+from calibcli.readers import fragments, parquet
+from calibcli.readers.columns import Columns
+from calibcli.readers.faults import Findings
+from calibcli.readers.tally import Signals, tally
+from calibcli.table.score_table import ScoreTable
+from calibcli.tasks.gather import Gathered, choose_columns, gather
+
+ASKED = Columns("score", "label")
+SCORES = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0, 5e-324]), st.floats(0, 1))
+ROWS = st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=60)
+
+
+def read(
+    paths: Sequence[Path | str], columns: Columns = ASKED, *, workers: int = 1, limit: int | None = None
+) -> Gathered:
+    return gather([str(path) for path in paths], columns, engine=ThreadEngine(workers), limit=limit)
+
+
+def write_csv(path: Path, rows: Sequence[tuple[float, bool]]) -> Path:
+    path.write_text("score,label\n" + "".join(f"{score!r},{label:d}\n" for score, label in rows))
+    return path
+
+
+def write_parquet(path: Path, rows: Sequence[tuple[float, bool]], group: int = 7) -> Path:
+    scores, labels = [row[0] for row in rows], [row[1] for row in rows]
+    table = pa.table({"score": pa.array(scores, pa.float64()), "label": pa.array(labels, pa.bool_())})
+    pq.write_table(table, path, row_group_size=group)
+    return path
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=ROWS,
+    cuts=st.lists(st.integers(0, 60), max_size=3),
+    order=st.randoms(),
+    limit=st.sampled_from([None, 3]),
+)
+def test_shuffled_and_split_rows_give_the_same_table(
+    rows: list[tuple[float, bool]],
+    cuts: list[int],
+    order: "st.random.Random",
+    limit: int | None,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither order, nor files, nor formats, nor workers change a bit, exact or on the grid."""
+    monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 20)
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
+    folder = tmp_path_factory.mktemp("split")
+    whole = read([write_csv(folder / "whole.csv", rows)], limit=limit)
+    shuffled = list(rows)
+    order.shuffle(shuffled)
+    edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
+    parts = [shuffled[a:b] for a, b in pairwise(edges)]
+    paths: list[Path] = []
+    for index, part in enumerate(parts):
+        write = write_parquet if index % 2 else write_csv
+        paths.append(write(folder / f"{index}.{'parquet' if index % 2 else 'csv'}", part))
+    split = read(paths, workers=2, limit=limit)
+    assert split.tables["raw"] == whole.tables["raw"]
+    assert split.input.rows == len(rows)
+    if limit is None:
+        scores, labels = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+        assert whole.tables["raw"] == ScoreTable.from_rows(scores, labels)
+
+
+def test_workers_never_change_a_digit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importance weights are floats: their sums are added in the order of the fragments."""
+    monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 1000)
+    rng = np.random.default_rng(0)
+    columns = {
+        "score": rng.random(20_000).round(2),
+        "label": rng.random(20_000) < 0.5,
+        "w": rng.random(20_000),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet", row_group_size=500)
+    weighted = Columns("score", "label", weight="w")
+    one, four = (read([tmp_path / "a.parquet"], weighted, workers=n).tables["raw"] for n in (1, 4))
+    assert one == four
+    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301 - our own table
+
+
+def test_transforms_are_tabled_beside_each_other(tmp_path: Path) -> None:
+    """One pass gives the raw and the recalibrated table."""
+    path = write_csv(tmp_path / "a.csv", [(0.2, True), (0.4, False), (0.4, True)])
+    found = gather(
+        [str(path)], ASKED, engine=ThreadEngine(1), transforms={"raw": None, "half": lambda score: score / 2}
+    )
+    assert found.tables["raw"].score.tolist() == [0.2, 0.4]
+    assert found.tables["half"].score.tolist() == [0.1, 0.2]
+    assert found.tables["half"].positive_rows.tolist() == [1, 1]
+
+
+def test_formats_agree(tmp_path: Path) -> None:
+    """CSV, TSV with CRLF and BOM, quoted, compressed and Parquet of the same rows give one table."""
+    rows = [(0.25, True), (1e-7, False), (0.25, False), (1.0, True)]
+    expected = read([write_csv(tmp_path / "a.csv", rows)]).tables["raw"]
+    text = (tmp_path / "a.csv").read_text()
+    variants = {
+        "crlf.csv": text.replace("\n", "\r\n").encode(),
+        "bom.csv": b"\xef\xbb\xbf" + text.encode(),
+        "bom_quoted.csv": b"\xef\xbb\xbf" + text.replace("score", '"score"').encode(),
+        "tabs.tsv": text.replace(",", "\t").encode(),
+        "quoted.csv": "".join(
+            f'"{line.replace(",", chr(34) + "," + chr(34))}"\n' for line in text.split()
+        ).encode(),
+        "open.csv": text.rstrip("\n").encode(),
+        "blank.csv": text.replace("\n", "\n\n").encode(),
+        "squeezed.csv.gz": gzip.compress(text.encode()),
+        "squeezed.csv": gzip.compress(text.encode()),
+        "blanks.csv": text.replace(",", " , ").encode(),
+        "more.csv": text.replace(",", ',"a\nb""c",').replace('score,"a\nb""c"', "score,x").encode(),
+    }
+    for name, content in variants.items():
+        (tmp_path / name).write_bytes(content)
+        assert read([tmp_path / name]).tables["raw"] == expected, name
+    assert read([write_parquet(tmp_path / "a.parquet", rows)]).tables["raw"] == expected
+    with pa.CompressedOutputStream(str(tmp_path / "a.csv.zst"), "zstd") as stream:
+        stream.write(text.encode())
+    assert read([tmp_path / "a.csv.zst"]).tables["raw"] == expected
+
+
+def test_scales_agree(tmp_path: Path) -> None:
+    """The same probabilities as logits and log-probabilities."""
+    p = np.array([0.1, 0.5, 0.9])
+    for scale, column in ((Scale.LOGIT, np.log(p / (1 - p))), (Scale.LOGPROB, np.log(p))):
+        write_csv(tmp_path / "a.csv", [(float(x), True) for x in column])
+        found = read([tmp_path / "a.csv"], Columns("score", "label", scale=scale)).tables["raw"]
+        assert found.score == pytest.approx(p, abs=1e-15)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_standard_input_is_read(packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
+    """CSV as it streams by, compressed text and Parquet by way of a temporary file."""
+    text = b"score,label\n0.5,1\n0.25,0\n"
+    stdin = io.BytesIO(gzip.compress(text) if packed else text)
+    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": stdin}))
+    found = read(["-"])
+    assert found.tables["raw"].total_rows == 2
+    assert found.input.files == ("-",)
+
+
+def test_parquet_on_standard_input_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It needs its end first, so it is kept in a temporary file."""
+    path = write_parquet(tmp_path / "a.parquet", [(0.5, True), (0.25, False)])
+    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": io.BytesIO(path.read_bytes())}))
+    assert read(["-"]).tables["raw"] == read([path]).tables["raw"]
+
+
+def test_standard_input_can_be_kept_for_a_second_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A spooled fragment reads the same twice."""
+    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": io.BytesIO(b"score,label\n0.5,1\n")}))
+    found = fragments.list_fragments(["-"], spool=True)
+    chosen = choose_columns(found, ASKED)["-"]
+    first, second = (
+        tally(found[0], chosen, limit=None, transforms={"raw": None}, signals=Signals()) for _ in range(2)
+    )
+    assert first.tables["raw"] == second.tables["raw"]
+
+
+def test_a_shard_without_rows_is_no_error(tmp_path: Path) -> None:
+    """Only the whole input must have rows."""
+    write_csv(tmp_path / "0.csv", [])
+    write_csv(tmp_path / "1.csv", [(0.5, True)])
+    found = read([tmp_path])
+    assert found.input.rows == 1
+    assert found.input.files == (str(tmp_path / "0.csv"), str(tmp_path / "1.csv"))
+
+
+def test_a_file_that_lacks_a_column_is_named(tmp_path: Path) -> None:
+    """Never filled with nulls in silence."""
+    write_csv(tmp_path / "0.csv", [(0.5, True)])
+    (tmp_path / "1.csv").write_text("score,y\n0.5,1\n")
+    with pytest.raises(
+        InputProblem, match=r"1.csv: there is no column 'label'; the columns are 'score', 'y'"
+    ):
+        read([tmp_path])
+
+
+def test_faults_are_counted_over_the_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message speaks of the file, not of the fragment with the first fault, and no other file is blamed."""
+    monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 10)
+    scores = [0.5] * 100
+    scores[17], scores[18], scores[95] = 1.04, -2.0, 3.0
+    labels = [True, False] * 50
+    write_parquet(tmp_path / "0.parquet", [(0.5, True)])
+    write_parquet(tmp_path / "1.parquet", list(zip(scores, labels, strict=True)))
+    write_parquet(tmp_path / "2.parquet", [(9.0, True)])
+    for workers in (1, 3):
+        with pytest.raises(InputProblem) as caught:
+            read([tmp_path], workers=workers)
+        assert caught.value.message == (
+            f"{tmp_path / '1.parquet'}, column 'score': 3 of 100 values lie outside [0, 1]; "
+            "the first is 1.04 at row 18"
+        )
+
+
+def test_labels_of_all_fragments_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The label 0 was only in fragments before the fault."""
+    monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 2)
+    table = pa.table({"score": [0.5] * 6, "label": [0, 1, 1, 1, 2, 1]})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    with pytest.raises(InputProblem, match=r"there are '0', '1' and '2'$"):
+        read([tmp_path / "a.parquet"])
+
+
+def test_damage_in_the_middle_is_one_line(tmp_path: Path) -> None:
+    """Pages that do not decompress are the input's fault."""
+    path = tmp_path / "a.parquet"
+    rng = np.random.default_rng(0)
+    table = pa.table({"score": rng.random(50_000), "label": rng.random(50_000) < 0.5})
+    pq.write_table(table, path, compression="gzip")
+    content = bytearray(path.read_bytes())
+    content[2000:9000] = b"\x55" * 7000
+    path.write_bytes(content)
+    with pytest.raises(InputProblem, match=r"a.parquet cannot be read as Parquet: ") as caught:
+        read([path])
+    assert "\n" not in caught.value.message
+
+
+def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first problem in the order of the input is told."""
+    path = tmp_path / "a.csv"
+    path.write_text("score,label\n" + "7,1\n" * 200_000 + "abc,1\n")
+    with pytest.raises(InputProblem, match="'abc' at row 200,001 is not a number"):
+        read([path])
+    monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 10)
+    write_parquet(tmp_path / "b.parquet", [(7.0, True)] * 20, group=10)
+    original = parquet.batches
+
+    def breaks(fragment: fragments.Fragment, chosen: object) -> object:
+        if fragment.first_row:
+            message = "broken"
+            raise InputProblem(message)
+        return original(fragment, chosen)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(parquet, "batches", breaks)
+    with pytest.raises(InputProblem, match="10 of the first 10 values lie outside"):
+        read([tmp_path / "b.parquet"])
+
+
+def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that Ctrl-C need not wait for a file to be read to its end."""
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 10)
+    path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 100, group=100)
+    (fragment,) = fragments.list_fragments([str(path)])
+    chosen = choose_columns([fragment], ASKED)[str(path)]
+    found = tally(fragment, chosen, limit=None, transforms={"raw": None}, signals=Signals(stopped=True))
+    assert found.findings == Findings()
+
+
+def test_an_interrupt_leaves_no_thread_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers see that nobody waits and stop."""
+    paths = [write_parquet(tmp_path / f"{i}.parquet", [(0.5, True)]) for i in range(4)]
+
+    def endless(fragment: fragments.Fragment, _: object) -> object:
+        if fragment.index == 0:
+            raise KeyboardInterrupt
+        while True:
+            yield pa.RecordBatch.from_pydict({"score": [0.5], "label": [True]})
+
+    monkeypatch.setattr(parquet, "batches", endless)
+    with pytest.raises(KeyboardInterrupt):
+        read(paths, workers=2)
+    for thread in threading.enumerate():
+        if thread.name.startswith("calibcli"):
+            thread.join(5)
+            assert not thread.is_alive()
+
+
+def test_the_summary_states_what_was_chosen(tmp_path: Path) -> None:
+    """Guesses and default meanings are said."""
+    (tmp_path / "a.csv").write_text("p,y,w\n0.5,1,2\n1.5,0,1\n,0,1\n")
+    asked = Columns(weight="w", on_missing=OnMissing.DROP, on_range=OnRange.CLIP)
+    source = read([tmp_path / "a.csv"], asked).input
+    assert (source.score, source.label, source.weight) == ("p", "y", "w")
+    assert (source.rows, source.dropped, source.clipped) == (2, 1, 1)
+    assert source.notes == (
+        "column 'p' was taken as the score; --score names another",
+        "column 'y' was taken as the label; --label names another",
+        "weights were taken as importance weights; --weights-are frequency for repeated rows",
+    )
+    counted = Columns(
+        "p",
+        "y",
+        weight="w",
+        weights_are=WeightMeaning.FREQUENCY,
+        on_missing=OnMissing.DROP,
+        on_range=OnRange.CLIP,
+    )
+    assert read([tmp_path / "a.csv"], counted).input.notes == ()
+
+
+def test_a_forced_format_is_believed(tmp_path: Path) -> None:
+    """`path:tsv`, or one format for all."""
+    (tmp_path / "a.txt").write_text("score\tlabel\n0.5\t1\n")
+    assert read([f"{tmp_path / 'a.txt'}:tsv"]).input.rows == 1
+    found = gather([str(tmp_path / "a.txt")], ASKED, engine=ThreadEngine(1), input_format=DataFormat.TSV)
+    assert found.input.rows == 1
+
+
+PANDAS = """
+import sys
+from calibcli.engines.threads import ThreadEngine
+from calibcli.readers.columns import Columns
+from calibcli.tasks.gather import gather
+gather(sys.argv[1:], Columns(), engine=ThreadEngine(2))
+heavy = ("pandas", "scipy", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet")
+print([name for name in heavy if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    ("suffix", "loaded"), [("csv", "['pyarrow.csv']"), ("parquet", "['pyarrow.parquet']")]
+)
+def test_reading_imports_no_pandas(suffix: str, loaded: str, tmp_path: Path) -> None:
+    """Nor the reader of the other format: each would cost every command its time."""
+    rows = [(0.5, True), (0.25, False)]
+    path = (
+        write_csv(tmp_path / "a.csv", rows)
+        if suffix == "csv"
+        else write_parquet(tmp_path / "a.parquet", rows)
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", PANDAS, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == loaded

@@ -1,0 +1,64 @@
+"""
+What the documentation shows is what happens.
+
+A ```console block holds commands after `$ ` and what they print, standard error included. Run with
+CALIBCLI_UPDATE_DOCS=1 to write the blocks anew.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shell import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]
+PAGES += [ROOT / "sample_data" / "README.md", ROOT / "CHANGELOG.md"]
+CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
+WITH_CONSOLE = [page for page in PAGES if "```console" in page.read_text(encoding="utf-8")]
+
+
+def played(block: str, folder: Path) -> str:
+    """Run the commands of a block and return it with what they printed."""
+    lines = []
+    for line in block.splitlines():
+        if not line.startswith("$ "):
+            continue
+        words = shlex.split(line[2:])
+        assert words[0] == "calibcli", line
+        environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"}
+        ended = subprocess.run(
+            [sys.executable, "-m", "calibcli", *words[1:]],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            check=False,
+        )
+        lines += [line, ended.stdout.decode().rstrip("\n")]
+        assert ended.returncode in (0, 1, 4), ended.stdout
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("page", WITH_CONSOLE, ids=lambda page: page.name)
+def test_console_blocks_show_what_happens(page: Path, tmp_path: Path) -> None:
+    """Every command of the page, in order, in one folder, prints what the page shows."""
+    shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
+    text = page.read_text(encoding="utf-8")
+    actual = CONSOLE.sub(lambda found: f"```console\n{played(found.group(1), tmp_path)}```", text)
+    if os.environ.get("CALIBCLI_UPDATE_DOCS"):
+        page.write_text(actual, encoding="utf-8")
+    assert actual == page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link of the documentation names a file that is there."""
+    for target, _ in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target

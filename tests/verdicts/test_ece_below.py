@@ -1,0 +1,214 @@
+"""The gate: what passes, what fails, what cannot be said, and how many rows it would take."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.errors import UsageProblem
+from calibcli.names import Binning, Target, VerdictName
+from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.table.score_table import ScoreTable
+from calibcli.verdicts.claim import Claim
+from calibcli.verdicts.ece_below import LEAST_RARER, ece_below, rows_needed
+
+ATOMS_OF_TEN = (np.arange(10) + 0.5) / 10
+
+
+def claim(limit: float = 0.05, confidence: float = 0.95) -> Claim:
+    """The claim that the ECE is at most a limit."""
+    return Claim("ece", limit, confidence)
+
+
+def exact_table(each: int, error: float = 0.0) -> ScoreTable:
+    """Ten atoms whose label rates are the scores plus an error of alternating sign, without noise."""
+    rates = np.clip(ATOMS_OF_TEN + error * np.where(np.arange(10) % 2, -1, 1), 0.0, 1.0)
+    return ScoreTable(ATOMS_OF_TEN, np.full(10, each), np.rint(each * rates).astype(np.int64))
+
+
+def test_claim_is_one_line() -> None:
+    """A claim reads as it was asked."""
+    assert claim(0.02).expression == "ece <= 0.02"
+
+
+@pytest.mark.parametrize("variance", [None, 0.17])
+def test_calibrated_rows_pass_and_wrong_rows_fail(variance: float | None) -> None:
+    """Plenty of rows decide: calibrated passes at 0.05, an error of 0.2 fails, each with its bound."""
+    good = ece_below(exact_table(2000), claim(), bins=ATOMS, variance=variance)
+    assert good.outcome is VerdictName.PASS
+    assert good.lower <= good.value <= good.upper <= 0.05
+    bad = ece_below(exact_table(2000, 0.2), claim(), bins=ATOMS, variance=variance)
+    assert bad.outcome is VerdictName.FAIL
+    assert 0.05 < bad.lower <= bad.value <= bad.upper
+    for verdict in (good, bad):
+        assert verdict.needed is None
+        assert verdict.reason is None
+        assert verdict.target is Target.POPULATION
+        assert verdict.any_time is (variance is None)
+        assert verdict.method == ("betting, any time" if variance is None else "betting, one look")
+        assert verdict.rows == 20_000
+        assert verdict.value <= verdict.fixed_design_upper <= 1.0
+
+
+def test_few_rows_are_inconclusive_with_the_rows_it_takes() -> None:
+    """A little over the least rows decides nothing, and the verdict says how many would."""
+    verdict = ece_below(exact_table(20), claim(0.02), bins=ATOMS, variance=None)
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+    assert verdict.reason is None
+    assert verdict.needed is not None
+    assert verdict.needed.at_best > 200
+
+
+@pytest.mark.parametrize(("rows", "outcome"), [(99, VerdictName.INCONCLUSIVE), (100, VerdictName.FAIL)])
+def test_least_rows_is_the_first_count_that_is_judged(rows: int, outcome: VerdictName) -> None:
+    """Below --min-rows nothing is concluded however bad it looks; at it, it is."""
+    table = ScoreTable(np.array([0.05, 0.95]), np.array([rows - 50, 50]), np.array([rows - 50, 0]))
+    verdict = ece_below(table, claim(0.1), bins=ATOMS, variance=None)
+    assert verdict.outcome is outcome
+    assert (verdict.reason is not None) == (outcome is VerdictName.INCONCLUSIVE)
+    if verdict.reason is not None:
+        assert "99 rows" in verdict.reason
+        assert verdict.needed is None
+    lower = ece_below(table, claim(0.1), bins=ATOMS, variance=None, least_rows=50)
+    assert lower.outcome is VerdictName.FAIL
+
+
+@pytest.mark.parametrize("rarer", [0, LEAST_RARER - 1, LEAST_RARER])
+@pytest.mark.parametrize("label", [0, 1])
+def test_rarer_label_needs_ten_rows(rarer: int, label: int) -> None:
+    """With fewer than ten rows of the rarer label nothing is concluded, and the label is named."""
+    ones = rarer if label == 1 else 50_000 - rarer
+    table = ScoreTable(np.array([ones / 50_000]), np.array([50_000]), np.array([ones]))
+    verdict = ece_below(table, claim(0.1), bins=ATOMS, variance=None)
+    if rarer < LEAST_RARER:
+        assert verdict.outcome is VerdictName.INCONCLUSIVE
+        assert verdict.reason == f"{rarer} rows have label {label}, fewer than 10"
+    else:
+        assert verdict.outcome is VerdictName.PASS
+
+
+def test_importance_weights_are_refused() -> None:
+    """No bound of the gate holds for importance weights; the hint says what to do instead."""
+    table = ScoreTable.from_rows(np.array([0.2, 0.6]), np.array([True, False]), weight=np.array([1.0, 2.0]))
+    with pytest.raises(UsageProblem, match="importance weights") as caught:
+        ece_below(table, claim(), bins=ATOMS, variance=None)
+    assert "frequency" in str(caught.value.hint)
+
+
+def test_frequency_weights_count_as_rows() -> None:
+    """A table of counted rows gets the verdict of the repeated rows."""
+    table = exact_table(30)
+    repeated = ScoreTable.from_rows(
+        np.repeat(
+            np.tile(table.score, 2), np.concatenate((table.rows - table.positive_rows, table.positive_rows))
+        ),
+        np.repeat(
+            [False, True], [int((table.rows - table.positive_rows).sum()), int(table.positive_rows.sum())]
+        ),
+    )
+    one, other = (ece_below(t, claim(), bins=ATOMS, variance=0.2) for t in (table, repeated))
+    assert one == other
+
+
+def test_partition_is_named_in_the_assumptions() -> None:
+    """On atoms it is the calibration error itself; on bins the report says binned ECE and why."""
+    table = exact_table(100)
+    atoms = ece_below(table, claim(), bins=ATOMS, variance=None)
+    assert any("calibration error and not that of bins" in text for text in atoms.assumptions)
+    assert any("however often" in text for text in atoms.assumptions)
+    bins = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
+    binned_verdict = ece_below(table, claim(), bins=bins, variance=0.1)
+    assert binned_verdict.partition == "15 equal-width bins"
+    assert any(
+        "15 equal-width bins" in text and "cannot be bounded" in text for text in binned_verdict.assumptions
+    )
+    assert any("one look" in text for text in binned_verdict.assumptions)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 9999),
+    limit=st.floats(0.0, 0.5),
+    variance=st.sampled_from([None, 0.02, 0.25]),
+    rows=st.integers(1, 400),
+)
+def test_outcome_follows_from_the_bounds(seed: int, limit: float, variance: float | None, rows: int) -> None:
+    """Pass is upper <= limit, fail is lower > limit; a looser limit never takes a pass back."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows).round(1)
+    table = ScoreTable.from_rows(score, rng.random(rows) < score ** rng.uniform(0.2, 3))
+    verdict = ece_below(table, claim(limit), bins=ATOMS, variance=variance)
+    assert verdict.lower <= verdict.value <= verdict.upper
+    if verdict.reason is None:
+        assert (verdict.outcome is VerdictName.PASS) == (verdict.upper <= limit)
+        assert (verdict.outcome is VerdictName.FAIL) == (verdict.lower > limit)
+        assert (verdict.needed is None) == (verdict.outcome is not VerdictName.INCONCLUSIVE)
+        if verdict.outcome is VerdictName.PASS:
+            looser = ece_below(table, claim(min(1.0, limit * 1.5)), bins=ATOMS, variance=variance)
+            assert looser.outcome is VerdictName.PASS
+
+
+def needed_formula(limit: float, price: float, kappa: float) -> int:
+    """The number of rows for a pass of a calibrated score."""
+    return math.ceil(((kappa + price) / limit) ** 2)
+
+
+def test_rows_needed_at_best_are_those_of_the_sheet() -> None:
+    """Ten calibrated atoms, eps 0.03: 5,344 rows at any time on the sheet, 5,391 here (simulated: 5,300)."""
+    table = exact_table(200)
+    sums = binned(table, ATOMS)
+    needed = rows_needed(table, sums, claim(0.03), width=0.0, any_time=True)
+    assert needed.at_best == pytest.approx(5344, rel=0.015)
+    v = ATOMS_OF_TEN * (1 - ATOMS_OF_TEN)
+    kappa = math.sqrt(2 / math.pi) * float(np.sqrt(v / 10).sum())
+    price = math.sqrt(2 * float(v.mean()) * math.log(20))
+    assert needed.at_best == needed_formula(0.03, 1.2 * price, kappa)
+    # The values hold no noise, so the estimate is 0 and a pass takes what it takes at best.
+    assert needed.to_pass == needed.at_best
+    one_look = rows_needed(table, sums, claim(0.03), width=0.0, any_time=False)
+    assert one_look.at_best == needed_formula(0.03, 1.02 * price, kappa)
+    # With d* instead of bets the sheet has 3,654.
+    assert needed_formula(0.03, 1.6448536 / 2, kappa) == pytest.approx(3654, rel=0.015)
+
+
+def test_rows_needed_to_fail_follow_the_sheet() -> None:
+    """An error of 0.04 against 0.02 fails by betting after 2 V (L + B ln 2 + 1) / gap^2 rows, about 9,200."""
+    table = exact_table(100_000_000, 0.04)
+    needed = rows_needed(table, binned(table, ATOMS), claim(0.02), width=0.0, any_time=True)
+    assert needed.to_pass is None
+    assert needed.to_fail == pytest.approx(9200, rel=0.02)
+
+
+def test_estimate_within_noise_promises_no_rows() -> None:
+    """Where the estimate cannot be told from the limit only the best case is named."""
+    table = exact_table(1000, 0.03)
+    needed = rows_needed(table, binned(table, ATOMS), claim(0.03), width=0.05, any_time=True)
+    assert needed.within_noise
+    assert needed.to_pass is None
+    assert needed.to_fail is None
+    assert needed.at_best > 0
+
+
+def test_limit_of_zero_is_never_reached() -> None:
+    """No number of rows proves an error of exactly 0, and asking is not an error."""
+    verdict = ece_below(exact_table(1000), claim(0.0), bins=ATOMS, variance=None)
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+
+
+def test_promised_rows_decide() -> None:
+    """With the rows promised at best about half of calibrated samples pass; with a third, few do."""
+    rng = np.random.default_rng(0)
+    best = rows_needed(
+        exact_table(100), binned(exact_table(100), ATOMS), claim(0.03), width=0.0, any_time=False
+    ).at_best
+
+    def passing(each: int) -> float:
+        counts = np.full(10, each)
+        tables = [ScoreTable(ATOMS_OF_TEN, counts, rng.binomial(counts, ATOMS_OF_TEN)) for _ in range(60)]
+        outcomes = [ece_below(t, claim(0.03), bins=ATOMS, variance=0.165).outcome for t in tables]
+        return outcomes.count(VerdictName.PASS) / 60
+
+    assert passing(math.ceil(1.05 * best / 10)) >= 0.4
+    assert passing(best // 30) <= 0.1

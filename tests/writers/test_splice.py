@@ -1,0 +1,138 @@
+"""A field at the end of every CSV record, and every other byte as it was."""
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.errors import InputProblem
+from calibcli.writers import records
+from calibcli.writers.splice import NewColumn, splice
+
+FIELD = st.text(st.sampled_from('ab ,"\n\r\t;é0.'), max_size=6)
+VALUE = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 0.1, 1 / 3, 5e-324, 1e-7]))
+
+
+def column(name: str = "calibrated", *, delimiter: str = ",", blank: bool = False) -> NewColumn:
+    return NewColumn(name, delimiter, blank=blank, shown="p.csv")
+
+
+def spliced(
+    content: bytes, values: list[float], added: NewColumn | None = None, *, size: int = 1 << 20
+) -> bytes:
+    """Splice with values handed out in order; blocks are as long as `size` allows."""
+    source, target, left = io.BytesIO(content), io.BytesIO(), list(values)
+    new = added or column()
+
+    def predicted(block: bytes) -> np.ndarray[Any, Any]:
+        text = io.StringIO(block.decode(), newline="")
+        rows = [row for row in csv.reader(text, delimiter=new.delimiter) if row or new.blank]
+        taken = [left.pop(0) for _ in rows]
+        return np.array(taken)
+
+    count = splice(lambda most: source.read(min(most, size)), target.write, column=new, predicted=predicted)
+    assert count == len(values) - len(left)
+    return target.getvalue()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    table=st.lists(st.tuples(FIELD, FIELD, VALUE), max_size=8),
+    ending=st.sampled_from(["\n", "\r\n"]),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    last=st.booleans(),
+    size=st.integers(1, 40),
+    bom=st.booleans(),
+)
+def test_other_fields_are_byte_identical_and_the_new_one_parses_back(
+    table: list[tuple[str, str, float]],
+    ending: str,
+    quoting: Any,
+    last: bool,  # noqa: FBT001
+    size: int,
+    bom: bool,  # noqa: FBT001
+) -> None:
+    """Whatever fields hold, however lines end, wherever blocks are cut."""
+    lines = []
+    for row in [("a", 'b"c'), *((left, right) for left, right, _ in table)]:
+        out = io.StringIO(newline="")
+        csv.writer(out, quoting=quoting).writerow(row)
+        lines.append(out.getvalue().removesuffix("\r\n").encode())
+    values = [value for _, _, value in table]
+    mark = b"\xef\xbb\xbf" if bom else b""
+    end = ending.encode()
+    content = mark + end.join(lines) + (b"" if last else end)
+    result = spliced(content, values, size=size)
+    fields = [b"calibrated", *(result_field(value) for value in values)]
+    expected = mark + end.join(line + b"," + field for line, field in zip(lines, fields, strict=True))
+    assert result == expected + (b"" if last else end)
+    parsed = list(csv.reader(io.StringIO(result.decode("utf-8-sig"), newline="")))
+    assert [float(row[-1]) for row in parsed[1:]] == values
+    assert [tuple(row[:-1]) for row in parsed[1:]] == [(left, right) for left, right, _ in table]
+
+
+def result_field(value: float) -> bytes:
+    """Return the shortest text of a number as pyarrow spells it."""
+    import pyarrow as pa
+
+    return pa.array([value]).cast(pa.string())[0].as_py().encode()
+
+
+def test_blank_lines_and_mixed_line_ends_stay() -> None:
+    """A blank line is no record where there are several columns."""
+    content = b"a,b\r\n1,2\n\n\r\n3,4\r\n\n"
+    assert spliced(content, [0.5, 0.25]) == b"a,b,calibrated\r\n1,2,0.5\n\n\r\n3,4,0.25\r\n\n"
+
+
+def test_an_old_line_end_at_the_end_stays_outside() -> None:
+    """A lone carriage return after the last field is no part of it."""
+    assert spliced(b"a,b\n1,2\r", [0.5]) == b"a,b,calibrated\n1,2,0.5\r"
+
+
+def test_a_header_alone_gets_the_name() -> None:
+    """With and without a line end."""
+    assert spliced(b"a,b\n", []) == b"a,b,calibrated\n"
+    assert spliced(b"a,b", []) == b"a,b,calibrated"
+    assert spliced(b"", []) == b""
+
+
+def test_a_name_is_quoted_where_it_must_be() -> None:
+    """As any field."""
+    assert spliced(b"a\n1\n", [1.0], column('p,"q"')) == b'a,"p,""q"""\n1,1\n'
+    assert spliced(b"a\tb\n1\t2\n", [1.0], column("p,q", delimiter="\t")) == b"a\tb\tp,q\n1\t2\t1\n"
+
+
+@pytest.mark.parametrize("size", [5, 1000])
+def test_a_quote_within_an_unquoted_field_is_refused(size: int) -> None:
+    """Then an even number of quotes does not tell where a record ends."""
+    with pytest.raises(InputProblem, match="a quote stands inside an unquoted field, near") as caught:
+        spliced(b'a,b\n5" pipe,1\n6" pipe,2\n', [0.5, 0.5], size=size)
+    assert caught.value.exit_code == 3
+
+
+def test_a_quote_that_is_never_closed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of the file, or when a record grows beyond reason."""
+    with pytest.raises(InputProblem, match="never closed"):
+        spliced(b'a,b\n"1,2\n3,4\n', [0.5])
+    monkeypatch.setattr(records, "_LONGEST", 100)
+    with pytest.raises(InputProblem, match="never closed"):
+        spliced(b'a,b\n"1,2' + b"\n3,4" * 100, [0.5], size=10)
+
+
+def test_a_different_number_of_records_is_refused() -> None:
+    """The parser's count and ours must agree."""
+    source = io.BytesIO(b"a,b\n1,2\r3,4\n")
+    with pytest.raises(InputProblem, match="1 lines hold 2 records"):
+        splice(source.read, lambda _: None, column=column(), predicted=lambda _: np.zeros(2))
+
+
+def test_a_blank_line_is_a_record_of_one_column() -> None:
+    """There it is a missing value."""
+    source, target = io.BytesIO(b"a\n1\n\n"), io.BytesIO()
+    added = column(blank=True)
+    assert splice(source.read, target.write, column=added, predicted=lambda _: np.array([0.5, 0.25])) == 2
+    assert target.getvalue() == b"a,calibrated\n1,0.5\n,0.25\n"
