@@ -196,9 +196,9 @@ def document(found: Found, repetitions: int) -> str:
         "".join(test_table(found, repetitions)),
         "## Gates: wrong verdicts where the error is exactly the limit 0.05, delta 5 % on each side",
         "",
-        f"One look: 2,000 rows, bets of an artifact, {repetitions:,} repetitions. Ever: asked after every 400",
-        f"rows up to {400 * LOOKS:,}, any-time bets, {repetitions // 5:,} streams. The errors of an atom have",
-        "one sign.",
+        f"One look: 2,000 rows, bets of an artifact, {repetitions:,} repetitions. Ever: asked after",
+        f"every 400 rows up to {400 * LOOKS:,}, any-time bets, {repetitions // 5:,} streams. The errors of an",
+        "atom have one sign.",
         "",
         "".join(verdict_table(found, repetitions)),
     ]

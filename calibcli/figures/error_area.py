@@ -51,7 +51,7 @@ def draw_area(axes: Axes, corners: Floats, *, above: npt.NDArray[np.bool_], dark
     # Opaque and edged in their own colour: neighbours that shine through leave seams.
     colours = 1.0 - share * (1.0 - full)
     patches = PolyCollection(
-        list(corners), facecolors=colours, edgecolors=colours, linewidths=0.3, zorder=1.0
+        list(corners), facecolors=colours, edgecolors=colours, linewidths=0.6, zorder=1.0
     )
     axes.add_collection(patches, autolim=False)
 

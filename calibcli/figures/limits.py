@@ -12,6 +12,8 @@ _ZOOM_BELOW = 0.5
 # A closer look leaves out this share of the rows at each end, so that one stray score cannot undo it.
 _STRAY = 0.0005
 _ROOM = 0.04
+# Scores nearer than this to 0 or 1 are there: an axis shorter than that has no readable ticks.
+_SMALLEST = 1e-8
 # Room beside the axes, so that a dot at 0 or 1 is whole.
 _MARGIN = 0.012
 
@@ -102,6 +104,8 @@ def with_margin(ends: tuple[float, float]) -> tuple[float, float]:
 def _closer(low: float, high: float) -> tuple[float, float]:
     """Return a round view of an interval: from 0 or up to 1 where that is near, with some room."""
     to_an_end = min(high, 1.0 - low)
+    if to_an_end < _SMALLEST:
+        return 0.0, 1.0
     if high - low < 0.1 * to_an_end:
         # As good as one score: show it halfway between the nearer end of [0, 1] and as far again.
         if to_an_end > 0.25:

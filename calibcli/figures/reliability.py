@@ -19,6 +19,7 @@ from calibcli.names import PlotKind
 _PIXELS_PER_INCH = 150
 # What only matplotlib's global settings can say; they are in force under the lock alone.
 _SETTINGS: dict[Any, Any] = {
+    "savefig.bbox": None,
     "svg.hashsalt": "calibcli",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
@@ -86,7 +87,6 @@ def save(figure: Figure, target: BinaryIO, picture_format: str) -> None:
             facecolor="white",
             edgecolor="none",
             transparent=False,
-            bbox_inches=figure.bbox_inches,
             metadata=metadata,
         )
 

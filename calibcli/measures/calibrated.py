@@ -162,7 +162,7 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> float:
     for _ in range(30):
         norm = float(np.abs(series.smoothed(bandwidth, oversampling=4)).mean())
         # Noise smoothed at sigma has a norm that falls about as sigma^-1/2: one step lands close.
-        step = min(max((norm * bandwidth**0.5) ** (2.0 / 3.0), 2.8 / _SMECE_CELLS), 1.0)
+        step = min(max(float((norm * bandwidth**0.5) ** (2.0 / 3.0)), 2.8 / _SMECE_CELLS), 1.0)
         if abs(step - bandwidth) <= 1e-4 * bandwidth:
             return step
         bandwidth = step

@@ -53,7 +53,7 @@ def smooth_ece(
         delta = (1.0 - confidence) / 2.0
         upper = fixpoint(series, added=population_margin(table, delta=delta))
         lower = min(lower_bound(table, series, delta=delta), value)
-        method = "upper: empirical Bernstein at the fixpoint; lower: McDiarmid on a grid"
+        method = "upper: empirical Bernstein at the fixpoint; lower: McDiarmid on a grid, fixed-design"
         interval = Interval(lower, upper, confidence, method, Target.POPULATION, finite_sample=True)
     return Estimate(
         name=MeasureName.SMECE,

@@ -254,9 +254,10 @@ def merge_all(tables: Iterable[ScoreTable]) -> ScoreTable:
 
 def frozen(column: npt.ArrayLike, kind: type[Scalar]) -> npt.NDArray[Scalar]:
     """Return a private, read-only copy of a column; one that is sealed already serves as it is."""
-    owned = isinstance(column, np.ndarray) and column.base is None and not column.flags.writeable
-    if owned and column.dtype == kind:
-        return column
+    if isinstance(column, np.ndarray) and column.dtype == kind:
+        array: npt.NDArray[Scalar] = column
+        if array.base is None and not array.flags.writeable:
+            return array
     copy = np.array(column, dtype=kind, copy=True)
     copy.setflags(write=False)
     return copy

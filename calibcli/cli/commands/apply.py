@@ -29,7 +29,7 @@ def apply(
       calibcli apply cal.json preds.csv -s score --name p -o repaired.csv
       cat preds.csv | calibcli apply cal.json - -o - | head
     """
-    from calibcli.cli.output import renderer_for, say, say_notes
+    from calibcli.cli.output import renderer_for, say
     from calibcli.tasks.apply import apply_file
 
     report = apply_file(
@@ -42,6 +42,5 @@ def apply(
         input_format=input_format,
         force=force,
     )
-    say_notes(report.notes, quiet=quiet)
     summary = renderer_for(ReportFormat.TABLE, o.STDERR, color=color, verbose=verbose)
     say(summary.render(report), quiet=quiet)

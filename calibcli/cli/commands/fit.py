@@ -65,7 +65,7 @@ def fit(
       histogram        one probability a bin, with a finite-sample guarantee
       scaling-binning  platt, then bins: its calibration error can be verified
     """
-    from calibcli.cli.output import renderer_for, say, say_notes, write
+    from calibcli.cli.output import renderer_for, say, write
     from calibcli.outputs import refuse_existing
     from calibcli.readers.columns import Columns
     from calibcli.recalibrators.options import FitOptions
@@ -82,6 +82,5 @@ def fit(
         reading=Reading(input_format, jobs, exact, memory),
     )
     write(artifact, output)
-    say_notes(report.input.notes, quiet=quiet)
     summary = renderer_for(ReportFormat.TABLE, o.STDERR, color=color, verbose=verbose)
     say(summary.render(report), quiet=quiet)

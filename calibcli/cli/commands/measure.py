@@ -67,4 +67,5 @@ def measure(
     )
     chosen = ReportFormat.JSON if json else fmt
     write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)
-    say_notes(report.input.notes, quiet=quiet)
+    # The other formats hold the notes where they are read.
+    say_notes(report.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)

@@ -1,0 +1,271 @@
+"""What holds of every reliability curve, whatever rows it is drawn from."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve, binned_curve
+from calibcli.curves.smooth import smooth_curve
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem, EmptyTable
+from calibcli.measures.smooth_ece import smooth_ece
+from calibcli.names import Binning, PlotKind
+from calibcli.table.bins import ATOMS, bins_of
+from calibcli.table.grid import Table, grid_of
+from calibcli.table.score_table import ScoreTable
+
+AWKWARD = [0.0, 5e-324, 1e-12, 0.1, 0.3, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
+some_rows = st.lists(
+    st.tuples(st.one_of(st.sampled_from(AWKWARD), st.floats(0.0, 1.0)), st.booleans()),
+    min_size=1,
+    max_size=40,
+)
+
+
+def table_of(rows: list[tuple[float, bool]]) -> ScoreTable:
+    """Group rows."""
+    return ScoreTable.from_rows(
+        np.array([score for score, _ in rows]), np.array([label for _, label in rows])
+    )
+
+
+def simulated(rows: int, *, seed: int = 0, power: float = 1.4) -> ScoreTable:
+    """Scores spread over [0, 1], too high by a power."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(0.7, 0.9, rows)
+    return ScoreTable.from_rows(score, rng.random(rows) < score**power)
+
+
+def smooth(table: Table, *, bandwidth: float | None = None, confidence: float = 0.95) -> SmoothCurve:
+    """Draw at the bandwidth of smECE, with a fixed seed."""
+    sigma = smooth_ece(table).value if bandwidth is None else bandwidth
+    return smooth_curve(table, bandwidth=sigma, confidence=confidence, generator=np.random.default_rng(7))
+
+
+def curve_of(table: Table) -> ReliabilityCurve:
+    """Both curves."""
+    bins = bins_of(Binning.EQUAL_WIDTH, 15, table=table)
+    return ReliabilityCurve(PlotKind.SMOOTH, binned_curve(table, bins=bins), smooth(table), 0.95)
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows=some_rows)
+def test_bins_add_up_to_the_table(rows: list[tuple[float, bool]]) -> None:
+    """Rows, labels and scores of the bins sum to those of the table, and every number lies where it must."""
+    table = table_of(rows)
+    for binning in (Binning.EQUAL_WIDTH, Binning.EQUAL_MASS, Binning.ATOMS):
+        curve = binned_curve(table, bins=bins_of(binning, 5, table=table))
+        assert curve.total_rows == table.total_rows
+        assert float(curve.rows @ curve.rate) == pytest.approx(table.total_positive_rows)
+        assert float(curve.rows @ curve.score) == pytest.approx(float(table.rows @ table.score), abs=1e-12)
+        assert np.all((curve.lower <= curve.score) & (curve.score <= curve.upper))
+        assert np.all((curve.rate_lower <= curve.rate) & (curve.rate <= curve.rate_upper))
+        assert np.all(curve.rows >= 1)
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows=some_rows, bandwidth=st.one_of(st.just(0.0), st.floats(1e-4, 1.0)))
+def test_smooth_points_are_means(rows: list[tuple[float, bool]], bandwidth: float) -> None:
+    """Mean scores lie between the smallest and largest and do not fall; rates lie in [0, 1] in their band."""
+    table = table_of(rows)
+    curve = smooth(table, bandwidth=bandwidth)
+    seen = ~np.isnan(curve.x)
+    assert seen[0]
+    assert seen[-1]
+    assert np.array_equal(seen, ~np.isnan(curve.y))
+    assert curve.x[seen].min() >= table.score[0] - 1e-6
+    assert curve.x[seen].max() <= table.score[-1] + 1e-6
+    assert np.all(np.diff(curve.x[seen]) >= -1e-6)
+    assert np.all((curve.y[seen] >= 0.0) & (curve.y[seen] <= 1.0))
+    assert np.all((curve.lower[seen] <= curve.y[seen]) & (curve.y[seen] <= curve.upper[seen]))
+    assert np.all((curve.lower[seen] >= 0.0) & (curve.upper[seen] <= 1.0))
+    assert curve.at.size <= 513
+
+
+@pytest.mark.parametrize("rows", [50, 1_000, 30_000])
+def test_area_weighted_by_density_is_the_smoothed_error(rows: int) -> None:
+    """The integral of density times distance from the diagonal is smECE, whose bandwidth is smECE, too."""
+    curve = smooth(simulated(rows))
+    area = np.trapezoid(curve.density * np.abs(curve.y - curve.x), curve.at)
+    assert area == pytest.approx(curve.bandwidth, rel=2e-3)
+
+
+def test_density_integrates_to_one() -> None:
+    """All mass is in the picture where the scores fill the interval."""
+    curve = smooth(simulated(2_000))
+    assert np.trapezoid(curve.density, curve.at) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_rows_calibrated_at_every_score_lie_on_the_diagonal_at_any_bandwidth() -> None:
+    """A tenth, two tenths, ... of ten rows: no bandwidth bends the curve, not even at the ends."""
+    table = ScoreTable(np.arange(11) / 10, np.full(11, 1_000), np.arange(11) * 100)
+    for bandwidth in (0.005, 0.05, 0.5):
+        curve = smooth(table, bandwidth=bandwidth)
+        seen = ~np.isnan(curve.x)
+        assert np.abs(curve.y - curve.x)[seen].max() < 1e-6
+
+
+def test_constant_residual_is_a_line_beside_the_diagonal() -> None:
+    """Labels that come 0.1 more often than scored lie 0.1 above the diagonal, everywhere."""
+    table = ScoreTable(np.arange(10) / 10, np.full(10, 1_000), np.arange(1, 11) * 100)
+    curve = smooth(table, bandwidth=0.1)
+    assert np.abs(curve.y - curve.x - 0.1).max() < 1e-6
+
+
+def test_places_far_from_every_score_are_gaps() -> None:
+    """Between two clusters farther apart than the kernel reaches there is no curve."""
+    table = ScoreTable(np.array([0.2, 0.8]), np.array([100, 100]), np.array([30, 60]))
+    curve = smooth(table, bandwidth=0.02)
+    gap = np.isnan(curve.x)
+    assert np.array_equal(gap, (curve.at > 0.26) & (curve.at < 0.74))
+    assert np.all(np.isnan(curve.lower) == gap)
+    assert curve.y[~gap][0] == pytest.approx(0.3, abs=1e-6)
+    assert curve.y[~gap][-1] == pytest.approx(0.6, abs=1e-6)
+
+
+def test_scores_in_a_hundredth_of_the_interval_are_resolved() -> None:
+    """Rare-event scores get as many points as any."""
+    rng = np.random.default_rng(3)
+    score = rng.uniform(0.0, 0.01, 20_000)
+    curve = smooth(ScoreTable.from_rows(score, rng.random(20_000) < score), bandwidth=0.0005)
+    assert curve.at[-1] < 0.013
+    assert curve.at.size > 100
+    assert np.interp(0.005, curve.x, curve.y) == pytest.approx(0.005, abs=0.002)
+
+
+def test_a_grid_table_gives_the_same_curve() -> None:
+    """A grid moves scores by a millionth, so the curve moves by about as much."""
+    table = simulated(30_000)
+    exact, rounded = smooth(table, bandwidth=0.05), smooth(grid_of(table), bandwidth=0.05)
+    assert np.abs(exact.y - rounded.y).max() < 1e-6
+    assert np.abs(exact.x - rounded.x).max() < 1e-6
+
+
+def test_row_order_does_not_matter() -> None:
+    """A curve is a function of the table, and of the generator's state."""
+    rng = np.random.default_rng(5)
+    score = rng.random(500)
+    label = rng.random(500) < score
+    order = rng.permutation(500)
+    one, other = (curve_of(ScoreTable.from_rows(score[o], label[o])) for o in (slice(None), order))
+    assert one.to_dict() == other.to_dict()
+
+
+def test_importance_weights_move_the_curve_and_leave_no_band() -> None:
+    """Means are weighted; bounds are absent, with the reason."""
+    table = ScoreTable.from_rows(
+        np.array([0.2, 0.2, 0.8]), np.array([True, False, True]), weight=np.array([3.0, 1.0, 2.0])
+    )
+    binned = binned_curve(table, bins=ATOMS)
+    assert binned.rate.tolist() == [0.75, 1.0]
+    assert np.isnan(binned.rate_lower).all()
+    curve = smooth(table, bandwidth=0.02)
+    assert curve.y[0] == pytest.approx(0.75)
+    assert np.isnan(curve.lower).all()
+    assert "weights" in curve.band
+    assert "weights" in binned.band
+
+
+def test_more_confidence_is_a_wider_band() -> None:
+    """And the words name the confidence."""
+    table = simulated(500)
+    wide, narrow = smooth(table, confidence=0.99), smooth(table, confidence=0.5)
+    assert np.nanmean(wide.upper - wide.lower) > 2.0 * np.nanmean(narrow.upper - narrow.lower)
+    assert wide.band == "pointwise 99 % resampling band, bandwidth held"
+    assert binned_curve(table, bins=ATOMS).band == "pointwise 95 % Clopper-Pearson"
+
+
+def test_the_band_holds_the_smoothed_truth_as_often_as_it_says() -> None:
+    """
+    Over 120 simulations of 800 rows the smoothed true rate lies in the band at 92 to 98 % of the rows.
+
+    The full simulation (150 repetitions of six shapes) gave 93 to 95 %, and 89 % for rare events, where the
+    kernel often sees fewer than five rows with label 1.
+    """
+    rng = np.random.default_rng(11)
+    shares = []
+    for seed in range(120):
+        score = rng.beta(0.7, 0.9, 800)
+        chance = score**1.3
+        table = ScoreTable.from_rows(score, rng.random(800) < chance)
+        curve = smooth_curve(table, bandwidth=0.06, generator=np.random.default_rng(seed))
+        place = np.concatenate([2.0 * k + side * score for k in (-1, 0, 1) for side in (1.0, -1.0)])
+        kernel = np.exp(-0.5 * ((curve.at[::8, None] - place) / curve.bandwidth) ** 2)
+        truth = kernel @ np.tile(chance, 6) / kernel.sum(axis=1)
+        inside = (curve.lower[::8] <= truth) & (truth <= curve.upper[::8])
+        shares.append(np.average(inside, weights=curve.density[::8]))
+    assert 0.92 < np.mean(shares) < 0.98
+
+
+def test_a_table_without_rows_has_no_curve() -> None:
+    """Both curves refuse it."""
+    with pytest.raises(EmptyTable):
+        binned_curve(ScoreTable.empty(), bins=ATOMS)
+    with pytest.raises(EmptyTable):
+        smooth(ScoreTable.empty(), bandwidth=0.1)
+    weightless = ScoreTable.from_rows(np.array([0.5]), np.array([True]), weight=np.array([0.0]))
+    with pytest.raises(EmptyTable):
+        smooth(weightless, bandwidth=0.1)
+
+
+@settings(deadline=None, max_examples=25)
+@given(rows=some_rows)
+def test_a_curve_survives_json(rows: list[tuple[float, bool]]) -> None:
+    """Gaps are null in JSON, and what is read is what was written."""
+    written = curve_of(table_of(rows)).to_dict()
+    text = json.dumps(written, allow_nan=False)
+    assert ReliabilityCurve.from_dict(Node(json.loads(text))).to_dict() == written
+
+
+def test_a_curve_without_its_smooth_part_survives_json() -> None:
+    """Reports of binned measures alone have none."""
+    binned = binned_curve(simulated(50), bins=ATOMS)
+    written = ReliabilityCurve(PlotKind.BINNED, binned, None, 0.9).to_dict()
+    assert written["smooth"] is None
+    assert ReliabilityCurve.from_dict(Node(written)).to_dict() == written
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "path"),
+    [
+        (("kind",), "pie", "$.curve.kind"),
+        (("confidence",), 2.0, "$.curve.confidence"),
+        (("bins",), [], "$.curve.bins"),
+        (("bins", 0, "rows"), 0, "$.curve.bins[0].rows"),
+        (("bins", 0, "rate"), 1.5, "$.curve.bins[0].rate"),
+        (("bins", 0, "score"), None, "$.curve.bins[0].score"),
+        (("bins", 0, "extra"), 1, "$.curve.bins[0]"),
+        (("smooth", "y", 3), "0.5", "$.curve.smooth.y[3]"),
+        (("smooth", "y"), [0.5], "$.curve.smooth.y"),
+        (("smooth", "at"), [], "$.curve.smooth.at"),
+        (("smooth", "at", 0), 0.9, "$.curve.smooth.at[1]"),
+        (("smooth", "density", 0), -1.0, "$.curve.smooth.density[0]"),
+        (("smooth", "bandwidth"), None, "$.curve.smooth.bandwidth"),
+    ],
+)
+def test_a_wrong_document_is_refused_with_its_place(
+    place: tuple[str | int, ...], value: object, path: str
+) -> None:
+    """A report comes from outside; nothing in it is believed."""
+    document: Any = curve_of(simulated(60)).to_dict()
+    inner = document
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    with pytest.raises(DocumentProblem) as problem:
+        ReliabilityCurve.from_dict(Node(document, "$.curve"))
+    assert problem.value.path == path
+
+
+def test_columns_are_read_only_copies() -> None:
+    """A curve does not change with the arrays it was made of."""
+    lower = np.array([0.0])
+    curve = BinnedCurve(lower, np.ones(1), np.ones(1, np.int64), lower, lower, lower, lower, "none")
+    lower[0] = 0.5
+    assert curve.lower[0] == 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        curve.rate[0] = 1.0

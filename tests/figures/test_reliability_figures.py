@@ -1,0 +1,249 @@
+"""The pictures: the same bytes every time, readable for any table, and nothing of pyplot."""
+
+import io
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from calibcli.curves.reliability import ReliabilityCurve, binned_curve
+from calibcli.curves.smooth import smooth_curve
+from calibcli.errors import UsageProblem
+from calibcli.figures.binned import short_count
+from calibcli.figures.formats import FORMATS
+from calibcli.figures.limits import Limits, limits_of
+from calibcli.figures.page import shortened
+from calibcli.figures.reliability import reliability_figure, save
+from calibcli.names import Binning, PlotKind
+from calibcli.table.bins import ATOMS, bins_of, looks_discrete
+from calibcli.table.score_table import ScoreTable
+
+CAPTION = ("smECE 0.0560  [0.0460, 0.0610] at 95% confidence", "1,000 rows, 476 with label 1")
+kinds = pytest.mark.parametrize("kind", list(PlotKind))
+
+
+def curve_of(score: np.ndarray, chance: np.ndarray, *, counts: np.ndarray | None = None) -> ReliabilityCurve:
+    """Draw labels with a fixed seed and return both curves."""
+    rng = np.random.default_rng(1)
+    if counts is None:
+        table = ScoreTable.from_rows(score, rng.random(score.size) < chance)
+    else:
+        table = ScoreTable(score, counts, rng.binomial(counts, chance))
+    bins = ATOMS if looks_discrete(table) else bins_of(Binning.EQUAL_WIDTH, 15, table=table)
+    smooth = smooth_curve(table, bandwidth=0.03, generator=rng)
+    return ReliabilityCurve(PlotKind.SMOOTH, binned_curve(table, bins=bins), smooth, 0.95)
+
+
+def spread(rows: int, first: float = 0.0, last: float = 1.0) -> np.ndarray:
+    """Evenly spread scores."""
+    return np.linspace(first, last, rows)
+
+
+SHAPES = {
+    "fifty rows": curve_of(spread(50), spread(50) ** 1.5),
+    "one row": curve_of(np.array([0.3]), np.array([0.5])),
+    "rows at 0 only": curve_of(np.zeros(30), np.zeros(30)),
+    "fifty million rows": curve_of(spread(101), 0.9 * spread(101), counts=np.full(101, 500_000)),
+    "rare events": curve_of(spread(2_000, 0.0, 0.01), 2.0 * spread(2_000, 0.0, 0.01)),
+    "rare scores, frequent events": curve_of(spread(500, 0.0, 0.01), np.full(500, 0.4)),
+    "ten scores": curve_of(np.repeat(np.arange(10) / 10, 40), np.repeat(np.arange(10) / 12, 40)),
+    "saturated": curve_of(1.0 - spread(400) ** 8 / 50.0, np.full(400, 0.9)),
+    "one score": curve_of(np.full(100, 0.6), np.full(100, 0.5)),
+    "two clusters": curve_of(np.repeat([0.05, 0.95], 50), np.repeat([0.1, 0.8], 50)),
+}
+shapes = pytest.mark.parametrize("shape", SHAPES)
+
+
+def drawn(curve: ReliabilityCurve, kind: PlotKind, *, title: str = "preds.csv: score") -> Figure:
+    """Draw with a caption."""
+    return reliability_figure(curve, title=title, caption=CAPTION, kind=kind)
+
+
+def content(figure: Figure, picture_format: str) -> bytes:
+    """Save to memory."""
+    target = io.BytesIO()
+    save(figure, target, picture_format)
+    return target.getvalue()
+
+
+@kinds
+@pytest.mark.parametrize("picture_format", FORMATS)
+def test_the_same_curve_gives_the_same_bytes(kind: PlotKind, picture_format: str) -> None:
+    """Two figures of one curve are one file, with no date in it; so is one figure saved twice."""
+    curve = SHAPES["fifty rows"]
+    figure = drawn(curve, kind)
+    first = content(figure, picture_format)
+    assert first == content(drawn(curve, kind), picture_format)
+    assert first == content(figure, picture_format)
+    assert b"CreationDate" not in first
+    assert b"Matplotlib" not in first.replace(b"matplotlib.org", b"")
+
+
+@kinds
+@shapes
+def test_every_shape_of_table_makes_a_picture(shape: str, kind: PlotKind) -> None:
+    """No table warns (warnings are errors here), and the axes show some part of the unit square."""
+    figure = drawn(SHAPES[shape], kind)
+    picture = Image.open(io.BytesIO(content(figure, "png")))
+    assert picture.width == 900
+    assert 850 < picture.height < 1_200
+    assert np.asarray(picture.convert("L")).std() > 10.0
+    (left, right), (bottom, top) = figure.axes[0].get_xlim(), figure.axes[0].get_ylim()
+    assert -0.02 < left < right < 1.02
+    assert -0.02 < bottom < top < 1.02
+
+
+@kinds
+@shapes
+def test_no_text_lies_over_the_axes_or_beyond_the_page(shape: str, kind: PlotKind) -> None:
+    """Title, caption, key and small print stand outside the axes and inside the page."""
+    figure = drawn(SHAPES[shape], kind, title="/a/very/long/path/" * 9 + "predictions.parquet: score")
+    content(figure, "png")
+    page, main = figure.bbox, figure.axes[0]
+    key = main.get_legend()
+    assert key is not None
+    for box in [*(text.get_window_extent() for text in figure.texts), key.get_window_extent()]:
+        assert page.x0 <= box.x0
+        assert box.x1 <= page.x1
+        assert not box.overlaps(main.bbox.shrunk(0.998))
+
+
+@kinds
+def test_svg_is_xml_with_outlined_text(kind: PlotKind) -> None:
+    """Letters are paths, so the picture looks the same without the font."""
+    root = ET.fromstring(content(drawn(SHAPES["fifty rows"], kind), "svg"))  # noqa: S314 - our own bytes
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) > 30
+    titles = [node.text for node in root.iter() if node.tag.endswith("}title")]
+    assert "preds.csv: score" in titles
+
+
+def test_pdf_embeds_its_font() -> None:
+    """As TrueType, which printers and journals accept."""
+    pdf = content(drawn(SHAPES["fifty rows"], PlotKind.BINNED), "pdf")
+    assert pdf.startswith(b"%PDF")
+    assert b"/FontFile2" in pdf
+
+
+@pytest.mark.parametrize(
+    "title", ["costs $5 and $6_x: score", "予測.csv: スコア", "a\tb\nc", "", "\x07 bell"]
+)
+def test_any_title_is_only_text(title: str) -> None:
+    """Dollar signs are no formula, letters that the font lacks become boxes, and nothing warns."""
+    for picture_format in FORMATS:
+        assert content(drawn(SHAPES["fifty rows"], PlotKind.SMOOTH, title=title), picture_format)
+
+
+def test_the_measured_error_stands_in_the_picture() -> None:
+    """As handed in, with the small print that says what is drawn."""
+    texts = [text.get_text() for text in drawn(SHAPES["rare events"], PlotKind.SMOOTH).texts]
+    assert CAPTION[0] in texts
+    assert CAPTION[1] in texts
+    assert any("resampling band, bandwidth held" in text for text in texts)
+    assert any(text.startswith("Zoomed: ") for text in texts)
+
+
+def test_importance_weights_are_drawn_without_a_band() -> None:
+    """And the small print says why."""
+    table = ScoreTable.from_rows(spread(40), spread(40) > 0.4, weight=1.0 + spread(40))
+    binned = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 5, table=table))
+    smooth = smooth_curve(table, bandwidth=0.1, generator=np.random.default_rng(0))
+    curve = ReliabilityCurve(PlotKind.SMOOTH, binned, smooth, 0.95)
+    for kind in PlotKind:
+        figure = drawn(curve, kind)
+        assert content(figure, "png")
+        assert any("importance weights" in text.get_text() for text in figure.texts)
+
+
+def test_a_missing_smooth_curve_is_a_usage_problem() -> None:
+    """A report of binned measures cannot be drawn smooth."""
+    full = SHAPES["fifty rows"]
+    curve = ReliabilityCurve(PlotKind.SMOOTH, full.binned, None, 0.95)
+    with pytest.raises(UsageProblem):
+        reliability_figure(curve, title="x")
+
+
+def test_drawing_never_imports_pyplot() -> None:
+    """No global state, no window: pyplot stays out, and matplotlib's settings stay as they were."""
+    program = """
+import io, sys
+import matplotlib as mpl
+before = dict(mpl.rcParams)
+import numpy as np
+from calibcli.curves.reliability import ReliabilityCurve, binned_curve
+from calibcli.curves.smooth import smooth_curve
+from calibcli.figures.reliability import reliability_figure, save
+from calibcli.names import PlotKind
+from calibcli.table.bins import ATOMS
+from calibcli.table.score_table import ScoreTable
+table = ScoreTable.from_rows(np.array([0.2, 0.7]), np.array([False, True]))
+smooth = smooth_curve(table, bandwidth=0.1, generator=np.random.default_rng(0))
+curve = ReliabilityCurve(PlotKind.SMOOTH, binned_curve(table, bins=ATOMS), smooth, 0.95)
+for kind in PlotKind:
+    for picture_format in ("png", "svg", "pdf"):
+        save(reliability_figure(curve, title="t", kind=kind), io.BytesIO(), picture_format)
+assert "matplotlib.pyplot" not in sys.modules
+assert dict(mpl.rcParams) == before
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=60)
+
+
+def test_short_counts() -> None:
+    """Counts over bars take at most four letters and a unit."""
+    shown = [
+        short_count(n) for n in (0, 7, 950, 999, 1_000, 3_449, 9_960, 44_000, 999_499, 999_500, 5_000_000)
+    ]
+    assert shown == ["0", "7", "950", "999", "1k", "3.4k", "10k", "44k", "999k", "1M", "5M"]
+
+
+def test_long_names_are_cut_in_the_middle() -> None:
+    """Both ends stay."""
+    assert shortened("short", 10) == "short"
+    cut = shortened("/data/team/2026/predictions_of_the_model.parquet: score", 30)
+    assert len(cut) == 30
+    assert cut.startswith("/data/team/")
+    assert cut.endswith("parquet: score")
+
+
+def limits(score: list[float], rate: list[float], mass: list[float] | None = None) -> Limits:
+    """Without intervals."""
+    nothing = np.full(len(score), np.nan)
+    share = np.ones(len(score)) if mass is None else np.array(mass)
+    return limits_of(np.array(score), np.array(rate), mass=share, lower=nothing, upper=nothing)
+
+
+def test_scores_over_half_the_interval_show_the_unit_square() -> None:
+    """No zoom, nothing to say."""
+    assert limits([0.1, 0.9], [0.0, 1.0]) == Limits()
+    assert Limits().sentence == ""
+
+
+def test_narrow_scores_are_looked_at_closely() -> None:
+    """From 0 where that is near, up to 1 where that is near, and the reader is told."""
+    low = limits([0.001, 0.005, 0.01], [0.001, 0.004, 0.012])
+    assert low.x == low.y
+    assert low.x[0] == 0.0
+    assert 0.012 < low.x[1] < 0.02
+    high = limits([0.96, 0.99], [0.95, 0.99])
+    assert high.x[1] == 1.0
+    assert high.x[0] > 0.9
+    assert "Zoomed" in high.sentence
+
+
+def test_a_stray_score_does_not_undo_the_zoom() -> None:
+    """One row in ten thousand may lie outside, and the sentence says so."""
+    found = limits([0.001, 0.005, 0.01, 0.4], [0.0, 0.0, 0.01, 0.0], [5_000.0, 4_000.0, 999.0, 1.0])
+    assert found.x[1] < 0.02
+    assert "0.01 % of the rows lie outside" in found.sentence
+
+
+def test_rates_far_from_the_scores_get_a_scale_of_their_own() -> None:
+    """Scores to 0.01 with rates near 0.4 cannot share one scale."""
+    found = limits([0.001, 0.005, 0.01], [0.4, 0.4, 0.42])
+    assert found.x[1] < 0.02
+    assert found.y[1] > 0.42
+    assert "different scales" in found.sentence
