@@ -49,7 +49,7 @@ demo: $(VENV)/.stamp-run  ## fit, apply, measure, verify and plot on the sample 
 	@echo && echo "1. Learn from the calibration half what the scores mean."
 	$(CALIBCLI) fit $(CHURN)_calibration.parquet -s score -y label --method scaling-binning --bins 10 -o demo_output/cal.json --force
 	@echo && echo "2. Recalibrate rows that the fit has not seen; this needs no label."
-	$(CALIBCLI) apply demo_output/cal.json $(CHURN)_evaluation.parquet -o demo_output/calibrated.parquet --force
+	$(CALIBCLI) apply demo_output/cal.json $(CHURN)_evaluation.parquet -s score -o demo_output/calibrated.parquet --force
 	@echo && echo "3. How wrong were the scores as the model gave them?"
 	$(CALIBCLI) measure $(CHURN)_evaluation.parquet -s score -y label
 	@echo && echo "4. Is the error of the recalibrated scores below 0.02, with 95 % confidence?"

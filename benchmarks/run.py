@@ -17,11 +17,8 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 HERE = Path(__file__).parent
 CALIBCLI = [sys.executable, "-m", "calibcli"]
@@ -83,6 +80,10 @@ class Spent:
 
 def make_scores(path: Path, rows: int, columns: int) -> None:
     """Write a Parquet file of scores and labels, with further columns for `apply` to carry."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     generator = np.random.default_rng(0)
     kinds = [pa.field("score", pa.float64()), pa.field("label", pa.int64())]
     kinds += [pa.field(f"x{i}", pa.float64() if i % 2 else pa.int64()) for i in range(columns - 2)]
@@ -174,6 +175,8 @@ def jobs_of(folder: Path, rows: int) -> list[Job]:
 
 def prepare(folder: Path, rows: int) -> None:
     """Make the files that the processes read."""
+    import pyarrow.parquet as pq
+
     make_scores(folder / "scores.parquet", rows, 2)
     make_scores(folder / "wide.parquet", rows, 12)
     make_scores(folder / "small.parquet", 1_000, 2)
@@ -206,7 +209,7 @@ def machine() -> str:
         if line.startswith("model name"):
             model = line.split(":", 1)[1].strip()
             break
-    versions = f"Python {platform.python_version()}, numpy {np.__version__}, pyarrow {pa.__version__}"
+    versions = f"Python {platform.python_version()}, numpy {version('numpy')}, pyarrow {version('pyarrow')}"
     return f"{model}, {os.cpu_count()} processors; {versions}"
 
 
@@ -215,11 +218,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Time whole processes, interleaved.")
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--prepare", metavar="DIR", help="only make the files")
     parser.add_argument("--write", action="store_true", help="store the table in benchmarks/RESULTS.md")
     asked = parser.parse_args()
+    if asked.prepare:
+        prepare(Path(asked.prepare), asked.rows)
+        return
     folder = Path(tempfile.mkdtemp(prefix="calibcli-bench-"))
     try:
-        prepare(folder, asked.rows)
+        # In a process of its own: a child's peak memory counts that of the process that started it.
+        command = [sys.executable, __file__, "--prepare", str(folder), "--rows", str(asked.rows)]
+        subprocess.run(command, check=True)
         jobs = jobs_of(folder, asked.rows)
         spent: dict[str, list[Spent]] = {job.name: [] for job in jobs}
         for _ in range(asked.rounds):

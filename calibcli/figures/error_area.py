@@ -73,7 +73,7 @@ def write_key(page: Page, entries: Sequence[tuple[Line2D | Patch, str]]) -> None
         (diagonal, "perfectly calibrated"),
     ]
     key = page.main.legend(
-        [handle for handle, _ in named],
+        [mark for mark, _ in named],
         [label for _, label in named],
         loc="lower left",
         bbox_to_anchor=(-0.14, 1.0),

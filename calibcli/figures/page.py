@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 FONT = "DejaVu Sans"
@@ -22,7 +23,7 @@ WIDTH = 6.0
 _LEFT, _SIDE = 0.80, 5.0
 _PANEL, _GAP, _AXIS_TEXT = 0.78, 0.10, 0.54
 _TITLE, _HEADLINE, _LINE, _KEY, _FOOT, _EDGE = 0.25, 0.25, 0.19, 0.28, 0.145, 0.12
-_TITLE_LETTERS, _LINE_LETTERS, _FOOT_LETTERS = 58, 92, 104
+_LINE_LETTERS, _FOOT_LETTERS = 92, 104
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def new_page(title: str, caption: Sequence[str], *, foot: Sequence[str]) -> Page
     figure.set_layout_engine("none")
     figure.set_label(_printable(title))
     y = height - _EDGE
-    write(figure, (_EDGE, y), shortened(_printable(title), _TITLE_LETTERS), size=11.5, weight="bold")
+    _write_title(figure, _printable(title), y)
     y -= _TITLE
     for index, line in enumerate(head):
         size, colour = (10.0, INK) if index == 0 else (8.5, FAINT)
@@ -85,10 +86,10 @@ def write(
     size: float,
     colour: str = INK,
     weight: str = "normal",
-) -> None:
+) -> Text:
     """Write a line of text whose upper left corner is at a place in inches; dollar signs are kept."""
     width, height = figure.get_size_inches()
-    figure.text(
+    return figure.text(
         place[0] / width,
         place[1] / height,
         text,
@@ -101,6 +102,16 @@ def write(
         parse_math=False,
         usetex=False,
     )
+
+
+def _write_title(figure: Figure, title: str, y: float) -> None:
+    """Write as much of a title as fits in one line."""
+    text = write(figure, (_EDGE, y), title, size=11.5, weight="bold")
+    room = (WIDTH - 2.0 * _EDGE) * figure.dpi
+    letters = len(title)
+    while letters > 1 and (width := text.get_window_extent().width) > room:
+        letters = max(1, min(letters - 1, int(letters * room / width)))
+        text.set_text(shortened(title, letters))
 
 
 def dress(axes: Axes, *, x_label: str | None, y_label: str) -> None:

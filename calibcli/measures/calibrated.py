@@ -157,6 +157,8 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> float:
     size = (_SMECE_DRAWS, mean.size)
     mass = np.zeros((_SMECE_DRAWS, _SMECE_CELLS))
     mass[:, some] = generator.binomial(rows[some].astype(np.int64), mean, size=size) - rows[some] * mean
+    if not mass.any():
+        return 0.0
     series = cosine_series_of_cells(mass / rows.sum())
     bandwidth = 0.02
     for _ in range(30):

@@ -26,7 +26,7 @@ def debiased_l2(
     Root of the U-statistic T = (1/n) sum_k (S_k^2 - Q_k) / (n_k - 1) over bins with two rows or more.
 
     T estimates sum_k p_k e_k^2 without bias for these scores and may be negative, in which case the
-    estimate is 0; T itself is among the details.
+    estimate is 0; T itself is among the details. NaN when no bin has two rows.
 
     Args:
         table: The rows.
@@ -52,11 +52,15 @@ def debiased_l2(
     interval = None if table.weighted else score_interval(sums, t, confidence=confidence)
     if interval is None:
         assumptions.append(NO_WEIGHTED_INTERVAL if table.weighted else "no interval: no bin has two rows")
+    defined = bool(np.any(sums.rows >= 2))
+    null = None
+    if calibrated is not None and defined:
+        null = float(np.sqrt(np.maximum(calibrated.t_of(bins), 0.0)).mean())
     return Estimate(
         name=MeasureName.L2,
-        value=math.sqrt(max(t, 0.0)),
+        value=math.sqrt(max(t, 0.0)) if defined else math.nan,
         interval=interval,
-        null=None if calibrated is None else float(np.sqrt(np.maximum(calibrated.t_of(bins), 0.0)).mean()),
+        null=null,
         assumptions=tuple(assumptions),
         rows=table.total_rows,
         details={
@@ -70,11 +74,13 @@ def debiased_l2(
 
 def t_statistic(sums: BinnedTable) -> float:
     """Return T, the debiased squared l2 error, from the pairs of different rows in each bin."""
-    two = sums.rows >= 2
-    excess = sums.residual[two] ** 2 - sums.residual_sq[two]
-    weight = sums.weight[two]
-    # W - sum w^2 / W is n - 1 where every row counts once.
-    return float((excess / (weight - sums.weight_sq[two] / weight)).sum()) / sums.total
+    # W - sum w^2 / W is n - 1 where every row counts once, and 0 where one row has all the weight.
+    some = sums.occupied
+    weight = sums.weight[some]
+    pairs = weight - sums.weight_sq[some] / weight
+    two = (sums.rows[some] >= 2) & (pairs > 1e-12 * weight)
+    excess = sums.residual[some][two] ** 2 - sums.residual_sq[some][two]
+    return float((excess / pairs[two]).sum()) / sums.total
 
 
 def l2_squared_plug_in(sums: BinnedTable) -> float:
@@ -125,8 +131,12 @@ def t_test(table: Table, *, bins: Bins, calibrated: CalibratedDraws) -> TestResu
         calibrated: The draws.
 
     Returns:
-        T with its Monte-Carlo p-value, exact where cells were not coarsened.
+        T with its Monte-Carlo p-value, exact where cells were not coarsened; undefined where no bin has
+        two rows.
     """
-    t = t_statistic(binned(table, bins))
+    sums = binned(table, bins)
+    if not np.any(sums.rows >= 2):
+        return TestResult(TestName.T, None, None, "undefined", None, ("undefined: no bin has two rows",))
+    t = t_statistic(sums)
     p = p_value(calibrated.t_of(bins), t)
     return TestResult(TestName.T, t, p, calibrated.method, None, (INDEPENDENT_ROWS, HELD_OUT))

@@ -248,4 +248,4 @@ def _number_hint(value: str) -> str:
         return "numbers need a decimal point, not a comma"
     if value.strip().endswith("%"):
         return "write percentages as fractions of 1"
-    return "--on-missing drop leaves out rows whose value is empty, NA or NaN, but not other text"
+    return "nothing, NA, NaN and null count as missing, other text does not: is it the right column?"

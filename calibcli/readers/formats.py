@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
 
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import InputProblem
 from calibcli.names import DataFormat
 
 MAGIC_BYTES = 8
@@ -102,15 +102,6 @@ def kind_of(head: bytes, path: str, *, forced: DataFormat | None) -> FileKind:
             raise InputProblem(msg, "convert it to UTF-8")
     compression = next((kind for magic, kind in _COMPRESSED if head.startswith(magic)), None)
     return FileKind(forced or _by_suffix(path), compression)
-
-
-def input_format_named(name: str) -> DataFormat:
-    """Return the format of `--input-format`."""
-    try:
-        return DataFormat(name)
-    except ValueError:
-        msg = f"there is no input format {name!r}; there are {', '.join(DataFormat)}"
-        raise UsageProblem(msg) from None
 
 
 def _by_suffix(path: str) -> DataFormat:

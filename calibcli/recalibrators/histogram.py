@@ -16,7 +16,7 @@ from calibcli.table.score_table import Floats
 
 # What the training guarantee may fail with.
 DELTA = 0.05
-# The value of a bin without rows; theorem 12.6 holds with it.
+# The value of a bin without rows; the bounds below hold with it.
 EMPTY_VALUE = 0.5
 _CUT_FROM_THE_ROWS = (
     " Proved for bins fixed before the rows are drawn; these were cut at quantiles of the fit scores."
@@ -143,7 +143,7 @@ def training_guarantee(bins: int, rows: int, *, binning: Binning) -> dict[str, o
         binning: Equal-width bins are fixed before the rows are drawn, as the population bounds need.
 
     References:
-        Lecture slides on calibration, theorem 12.6, for sqrt(K/(2n)) and its tail. The sharper one uses
+        `docs/methods.md`, guarantee of histogram binning, for sqrt(K/(2n)) and its tail. The sharper one uses
         E[1/max(N, 1)] <= 2/((n + 1)p) for a binomial N. The last is McDiarmid's inequality about
         E|mean - rate| <= 1/(2 sqrt(n_k)).
     """
@@ -157,17 +157,17 @@ def training_guarantee(bins: int, rows: int, *, binning: Binning) -> dict[str, o
         "rows": rows,
         "delta": DELTA,
         "expectation": _bound(
-            math.sqrt(ratio / 2), Target.POPULATION, statement=f"{average} (theorem 12.6).{fixed}"
+            math.sqrt(ratio / 2), Target.POPULATION, statement=f"{average} (sqrt(K / 2n)).{fixed}"
         ),
         "expectation_sharper": _bound(
             math.sqrt(bins / (2 * (rows + 1))),
             Target.POPULATION,
-            statement=f"{average} (theorem 12.6 with n + 1).{fixed}",
+            statement=f"{average} (sqrt(K / 2(n + 1))).{fixed}",
         ),
         "tail": _bound(
             math.sqrt(ratio / (2 * DELTA)),
             Target.POPULATION,
-            statement=f"{confident}, {claim} (theorem 12.6, Markov).{fixed}",
+            statement=f"{confident}, {claim} (Markov's inequality on its mean square).{fixed}",
         ),
         "fixed_design": _bound(
             math.sqrt(ratio) / 2 + math.sqrt(math.log(1 / DELTA) / (2 * rows)),

@@ -43,7 +43,8 @@ class Bins:
         """The words reports use for this partition."""
         if self.edges is None:
             return "each distinct score by itself"
-        return f"{self.edges.size - 1} {self.binning.value} bins"
+        count = self.edges.size - 1
+        return f"{count} {self.binning.value} {'bin' if count == 1 else 'bins'}"
 
 
 ATOMS = Bins(Binning.ATOMS, None)

@@ -160,21 +160,30 @@ class GridAccumulator:
         """Add rows of weight one; scores in [0, 1]."""
         for start in range(0, score.size, _CHUNK):
             part = score[start : start + _CHUNK]
-            code = cells.cell_of(part)
-            below = np.rint((cells.upper_edge(code) - part) * _UNIT).astype(np.int64)
+            code, below = _placed(part)
             place = 2 * code + label[start : start + _CHUNK]
             np.add.at(self._rows, place, 1)
             np.add.at(self._below, place, below)
 
     def add(self, table: Table) -> None:
         """Add a table; an exact one is rounded to cells as its rows would be."""
-        if isinstance(table, ScoreTable):
-            table = grid_of(table)
-        even = 2 * table.code
-        self._rows[even + 1] += table.positive_rows
-        self._rows[even] += table.rows - table.positive_rows
-        self._below[even + 1] += table.below_positive
-        self._below[even] += table.below_negative
+        if isinstance(table, GridTable):
+            even = 2 * table.code
+            self._rows[even + 1] += table.positive_rows
+            self._rows[even] += table.rows - table.positive_rows
+            self._below[even + 1] += table.below_positive
+            self._below[even] += table.below_negative
+            return
+        if table.weighted:
+            msg = "importance weights need the exact table"
+            raise ValueError(msg)
+        for start in range(0, table.distinct, _CHUNK):
+            near = slice(start, start + _CHUNK)
+            code, below = _placed(table.score[near])
+            ones = table.positive_rows[near]
+            for label, rows in ((1, ones), (0, table.rows[near] - ones)):
+                np.add.at(self._rows, 2 * code + label, rows)
+                np.add.at(self._below, 2 * code + label, below * rows)
 
     def table(self) -> GridTable:
         """Return the occupied cells."""
@@ -192,13 +201,12 @@ def grid_of(table: ScoreTable) -> GridTable:
     Raises:
         ValueError: If the table carries importance weights, whose sums are not integers.
     """
-    if table.weighted:
-        msg = "importance weights need the exact table"
-        raise ValueError(msg)
-    code = cells.cell_of(table.score)
-    below = np.rint((cells.upper_edge(code) - table.score) * _UNIT).astype(np.int64)
-    starts = np.flatnonzero(np.concatenate(([True], code[1:] != code[:-1]))) if code.size else code
-    negative_rows = table.rows - table.positive_rows
-    columns = (table.rows, table.positive_rows, below * table.positive_rows, below * negative_rows)
-    sums = [np.add.reduceat(column, starts) if code.size else column for column in columns]
-    return GridTable(code[starts], *sums)
+    whole = GridAccumulator()
+    whole.add(table)
+    return whole.table()
+
+
+def _placed(score: Floats) -> tuple[Integers, Integers]:
+    """Return the cell of each score and its distance to the cell's edge, in units."""
+    code = cells.cell_of(score)
+    return code, np.rint((cells.upper_edge(code) - score) * _UNIT).astype(np.int64)

@@ -1,6 +1,8 @@
 """Say which columns a data file has, and what calibcli would take each for."""
 
-from calibcli.errors import InputProblem
+from contextlib import suppress
+
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
 from calibcli.readers import reader_of
 from calibcli.readers.columns import Columns, resolve
@@ -24,7 +26,7 @@ def inspect_columns(path: str, *, input_format: DataFormat | None = None) -> Ins
     first = fragments[0]
     header = reader_of(first.format).header(first)
     roles = _roles(header, first.shown)
-    facts = [("format", first.format.value), *_size(first, len(fragments)), ("columns", f"{len(header)}")]
+    facts = [("format", first.format.value), *_size(first), ("columns", f"{len(header)}")]
     score, label = roles.get("score"), roles.get("label")
     suggestion = f"calibcli measure {path} -s {score or 'SCORE'} -y {label or 'LABEL'}"
     by_name = {name: role for role, name in roles.items()}
@@ -35,16 +37,17 @@ def inspect_columns(path: str, *, input_format: DataFormat | None = None) -> Ins
 def _roles(header: tuple[str, ...], shown: str) -> dict[str, str]:
     """Return the columns that would be taken unasked, by what for."""
     roles: dict[str, str] = {}
-    for role, labelled in (("score", False), ("label", True)):
-        # The label is looked for beside any column as score, so that one does not hide the other.
-        asked = Columns(score=header[0]) if labelled else Columns()
+    with suppress(InputProblem):
+        roles["score"] = resolve(Columns(), header, path=shown, labelled=False).score
+    # Any column may be the score while the label is looked for.
+    for other in header:
         try:
-            chosen = resolve(asked, header, path=shown, labelled=labelled)
-        except InputProblem:
+            label = resolve(Columns(score=other), header, path=shown).label
+        except (InputProblem, UsageProblem):
             continue
-        name = chosen.label if labelled else chosen.score
-        if name is not None:
-            roles[role] = name
+        if label is not None:
+            roles["label"] = label
+            break
     return roles
 
 
@@ -58,11 +61,11 @@ def _kinds(fragment: Fragment, header: tuple[str, ...]) -> list[tuple[str, str]]
     return [(name, str(schema.field(index).type)) for index, name in enumerate(schema.names)]
 
 
-def _size(fragment: Fragment, fragments: int) -> list[tuple[str, str]]:
+def _size(fragment: Fragment) -> list[tuple[str, str]]:
     if fragment.format is not DataFormat.PARQUET:
         return []
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(fragment.location) as file:
         rows, groups = file.metadata.num_rows, file.metadata.num_row_groups
-    return [("rows", f"{rows:,} in {groups:,} row groups, read as {fragments:,} fragments")]
+    return [("rows", f"{rows:,}"), ("row groups", f"{groups:,}")]

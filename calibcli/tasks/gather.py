@@ -1,6 +1,6 @@
 """Files to tables: the one place where the tables of fragments are added up, in the order of the input."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from calibcli.engines.interface import Engine
@@ -115,7 +115,7 @@ def _reduced(
     """Tally the fragments and add them up in order, stopping at the end of the first file with faults."""
     running = {key: RunningTable(work.limit) for key in work.transforms}
     total, of_file = Findings(), Findings()
-    results = engine.map(work, fragments)
+    results = _first_alone(fragments, work, engine)
     try:
         for place, fragment in enumerate(fragments):
             _take(next(results), fragment, running=running, of_file=of_file, work=work)
@@ -130,6 +130,19 @@ def _reduced(
         work.signals.stopped = True
         results.close()
     return {key: table.table() for key, table in running.items()}, total
+
+
+def _first_alone(
+    fragments: Sequence[Fragment], work: TallyWork, engine: Engine
+) -> Generator[Tally | Refused, None, None]:
+    """
+    Tally the first fragment before the others start.
+
+    If its distinct scores pass the limit, the others go straight into grids, which take a fraction of the
+    memory of tables that turn out too large.
+    """
+    yield from engine.map(work, fragments[:1])
+    yield from engine.map(work, fragments[1:])
 
 
 def _take(

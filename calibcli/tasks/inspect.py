@@ -89,7 +89,7 @@ def _bounds(guarantee: dict[str, object] | None) -> list[dict[str, object]]:
 
 
 def _statement(bound: dict[str, object]) -> str:
-    return str(bound["statement"])
+    return f"{bound['value']:.4g}: {bound['statement']}"
 
 
 def _bounded(measure: Node) -> str:

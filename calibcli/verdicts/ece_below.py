@@ -109,13 +109,18 @@ def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, width: float, 
     value = float(np.abs(sums.residual).sum()) / sums.total
     estimate = max(0.0, value - mean_noise(table, sums))
     room = claim.limit - estimate
-    at_best = math.ceil(((kappa + price) / claim.limit) ** 2) if claim.limit > 0 else 0
+    at_best = _squared((kappa + price) / claim.limit) if claim.limit > 0 else 0
     if abs(room) < width / 2.0 or room == 0.0:
         return RowsNeeded(None, None, at_best, within_noise=True)
     if room > 0:
-        return RowsNeeded(math.ceil(((kappa + price) / room) ** 2), None, at_best, within_noise=False)
+        return RowsNeeded(_squared((kappa + price) / room), None, at_best, within_noise=False)
     bet = 2.0 * variance * (log_term + share.size * math.log(2.0) + 1.0)
-    return RowsNeeded(None, math.ceil(bet / room**2), at_best, within_noise=False)
+    return RowsNeeded(None, _squared(math.sqrt(bet) / -room), at_best, within_noise=False)
+
+
+def _squared(ratio: float) -> int:
+    """Return a number of rows from its root; an absurd limit asks for 10^18, and no more."""
+    return math.ceil(min(ratio, 1e9) ** 2)
 
 
 def _one_look(rows: int, variance: float, delta: float) -> Stakes:

@@ -43,6 +43,11 @@ def test_every_test_keeps_its_level(scenario: str, rows: int) -> None:
         assert count <= most_misses(repetitions, 0.06), name
 
 
+def test_coarsened_draws_keep_the_level_of_t() -> None:
+    """Above 20,000 rows, where labels are drawn on sub-cells, T still rejects at its level."""
+    assert rejections("calibrated", 25_000, repetitions=300)["t"] <= most_misses(300, 0.05)
+
+
 @pytest.mark.parametrize("one_look", [True, False])
 @pytest.mark.parametrize(("rows", "eps"), [(500, 0.1), (2000, 0.05), (20_000, 0.02)])
 @pytest.mark.parametrize("count", [1, 2, 10])

@@ -101,6 +101,7 @@ def test_certain_and_right_has_no_error() -> None:
     """Scores of 0 and 1 that are right: every error is 0 and the log loss is 0, not NaN."""
     for name, estimate in every_measure(CERTAIN_AND_RIGHT).items():
         assert estimate.value == pytest.approx(0.0, abs=2e-4), name
+        assert estimate.null == pytest.approx(0.0, abs=1e-12), name
     assert log_loss(CERTAIN_AND_RIGHT).value == 0.0
     assert certain_and_wrong(CERTAIN_AND_RIGHT) == 0
 
@@ -263,3 +264,35 @@ def test_monte_carlo_replaces_limit_laws_where_they_are_poor(
         if result.name is not TestName.T:
             # Draws and limit law speak of the same hypothesis.
             assert abs(result.p_value - result.p_asymptotic) < 0.35
+
+
+def test_rows_without_weight_do_not_count() -> None:
+    """A row of weight 0 changes no value: not even a certain and wrong one, nor a bin of only such."""
+    rows = [(0.2, 0), (0.25, 1), (0.27, 1), (0.4, 1), (0.9, 1)]
+    weights = [1.0, 2.0, 0.0, 1.0, 0.5]
+    some = [k for k, w in enumerate(weights) if w]
+    with_zeros = table_of(*rows, (0.0, 1), (1.0, 0), (0.55, 1), (0.56, 0), weight=[*weights, 0, 0, 0, 0])
+    without = table_of(*(rows[k] for k in some), weight=[weights[k] for k in some])
+    one, other = every_measure(with_zeros), every_measure(without)
+    for name in MeasureName:
+        assert one[name].value == pytest.approx(other[name].value, rel=1e-12, abs=1e-12), name
+
+
+def test_weighted_t_is_the_mean_over_weighted_pairs() -> None:
+    """With weights T sums w_i w_j r_i r_j over different rows of a bin, per W - sum w^2 / W."""
+    score, label = np.array([0.21, 0.25, 0.28, 0.9]), np.array([0, 1, 1, 1])
+    weight = np.array([1.0, 2.0, 0.5, 3.0])
+    table = table_of(*zip(score, label, strict=True), weight=weight.tolist())
+    r, w = (label - score)[:3], weight[:3]
+    pairs = sum(w[i] * w[j] * r[i] * r[j] for i in range(3) for j in range(3) if i != j)
+    expected = pairs / (w.sum() - (w**2).sum() / w.sum()) / weight.sum()
+    assert debiased_l2(table, bins=TEN).details["t"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_t_needs_two_rows_in_a_bin() -> None:
+    """Where every row is alone in its bin T is undefined and goes into no combination."""
+    table = table_of((0.15, 0), (0.35, 1), (0.75, 1))
+    results, combined = calibration_tests(table, bins=TEN, calibrated=drawn(table))
+    t = {r.name: r for r in results}[TestName.T]
+    assert (t.statistic, t.p_value, t.p_method) == (None, None, "undefined")
+    assert combined.tests == (TestName.KUIPER, TestName.SPIEGELHALTER)

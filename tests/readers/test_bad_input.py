@@ -22,10 +22,10 @@ CASES = {
     "header only": ("score,label\n", ASKED, "p.csv: there are no rows", None),
     "header without line end": ("score,label", ASKED, "p.csv: there are no rows", None),
     "unknown column": (
-        "id,scroe,label\n1,0.5,1\n",
+        "id,scores,label\n1,0.5,1\n",
         ASKED,
-        "p.csv: there is no column 'score'; the columns are 'id', 'scroe', 'label'",
-        "did you mean 'scroe'?",
+        "p.csv: there is no column 'score'; the columns are 'id', 'scores', 'label'",
+        "did you mean 'scores'?",
     ),
     "nothing close": (
         "a,b\n1,0\n",
@@ -56,6 +56,12 @@ CASES = {
         ASKED,
         "p.csv: there is no column 'score'; the columns are 'score;label'",
         "the file separates its fields by ';': convert it to commas or tabs first",
+    ),
+    "endless header": (
+        'score,"' + "x" * 140_000,
+        ASKED,
+        "p.csv: the header is not CSV: field larger than field limit (131072)",
+        None,
     ),
     "tabs": (
         "score\tlabel\n1\t0\n",
@@ -142,7 +148,7 @@ CASES = {
         "score,label\n0.5,1\nabc,0\n",
         ASKED,
         "p.csv, column 'score': 'abc' at row 2 is not a number",
-        "--on-missing drop leaves out rows whose value is empty, NA or NaN, but not other text",
+        "nothing, NA, NaN and null count as missing, other text does not: is it the right column?",
     ),
     "decimal comma": (
         'score,label\n"0,5",1\n',

@@ -117,6 +117,10 @@ def test_missing_labels_of_any_type(labels: list[Any], category: bool, tmp_path:
         ({"s": [0.5], "y": pa.array([None], pa.null())}, "column 'y': 1 of 1 values is missing"),
         ({"s": pa.array([None], pa.null()), "y": [1]}, "column 's': 1 of 1 values is missing"),
         ({"s": [0.5], "y": pa.array([None], pa.string())}, "column 'y': 1 of 1 values is missing"),
+        (
+            {"s": [0.5], "y": pa.array([None]).cast(pa.string()).dictionary_encode()},
+            "1 of 1 values is missing",
+        ),
         ({"s": [0.5, 0.5], "y": [True, False], "z": [1, 2]}, "no label is 'maybe', as --positive says"),
     ],
 )

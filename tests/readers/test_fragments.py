@@ -14,7 +14,7 @@ import pytest
 from calibcli.errors import InputProblem
 from calibcli.names import DataFormat
 from calibcli.readers import fragments as module
-from calibcli.readers.formats import Compression, input_format_named
+from calibcli.readers.formats import Compression
 from calibcli.readers.fragments import list_fragments
 from calibcli.readers.pipes import Pipe, first_record_end
 
@@ -80,14 +80,6 @@ def test_parquet_is_known_by_its_bytes(tmp_path: Path) -> None:
     assert list_fragments([str(tmp_path / "a.csv")])[0].format is DataFormat.PARQUET
 
 
-def test_an_unknown_format_name_is_a_usage_error() -> None:
-    """It lists the formats there are."""
-    assert input_format_named("tsv") is DataFormat.TSV
-    with pytest.raises(Exception, match="there are csv, tsv, parquet") as caught:
-        input_format_named("xls")
-    assert caught.value.exit_code == 2
-
-
 def test_an_empty_pipe_is_refused(tmp_path: Path) -> None:
     """A named pipe whose writer says nothing is an empty file."""
     fifo = tmp_path / "fifo"
@@ -125,3 +117,31 @@ def test_the_first_record_ends_outside_quotes() -> None:
     assert first_record_end(b'a,"b\nc"\nd') == 8
     assert first_record_end(b'a,"b\n') is None
     assert first_record_end(b"") is None
+
+
+def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's reason, in our words' case."""
+
+    def refused(*_: object) -> object:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "a.csv").write_text("score\n")
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(InputProblem, match=r"a.csv cannot be read: permission denied"):
+        list_fragments([str(tmp_path / "a.csv")])
+
+
+def test_a_short_pipe_is_looked_at_to_its_end() -> None:
+    """A head longer than the stream, a header without its newline, a raw stream."""
+    pipe = Pipe(io.BytesIO(b"ab"))
+    assert pipe.head(8) == b"ab"
+    assert pipe.first_record() == b"ab"
+    assert pipe.reader().read() == b"ab"
+
+    class Raw(io.RawIOBase):
+        def read(self, _: int = -1) -> bytes:
+            return b""
+
+    raw = Raw()
+    assert Pipe(raw, owned=True).head(8) == b""  # type: ignore[arg-type]
+    assert raw.closed

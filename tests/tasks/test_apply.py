@@ -135,7 +135,7 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
         (
             "score,x\n0.5,1\nabc,1\n",
             "column 'score': 'abc' at row 2 is not a number",
-            "--on-missing drop leaves out rows whose value is empty, NA or NaN, but not other text",
+            "nothing, NA, NaN and null count as missing, other text does not: is it the right column?",
         ),
         (
             "score,x\n0.5\n",

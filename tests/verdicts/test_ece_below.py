@@ -197,6 +197,15 @@ def test_limit_of_zero_is_never_reached() -> None:
     assert verdict.outcome is VerdictName.INCONCLUSIVE
 
 
+@pytest.mark.parametrize("limit", [5e-324, 1e-200, 1e-12])
+def test_absurd_limits_are_answered(limit: float) -> None:
+    """A limit that no number of rows reaches is inconclusive and asks for very many rows."""
+    verdict = ece_below(exact_table(1000), claim(limit), bins=ATOMS, variance=None)
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+    assert verdict.needed is not None
+    assert verdict.needed.at_best >= 10**17
+
+
 def test_promised_rows_decide() -> None:
     """With the rows promised at best about half of calibrated samples pass; with a third, few do."""
     rng = np.random.default_rng(0)

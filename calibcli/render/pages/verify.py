@@ -80,19 +80,23 @@ def _needed(verdict: Verdict) -> list[str]:
     if needed is None:
         return []
     if needed.within_noise:
-        return [f"The estimate is within noise of the limit; {_at_best(needed)}."]
+        return [f"The estimate is within noise of the limit; {_at_best(needed, verdict.rows)}."]
     sentences = []
     truth = "if the error is what it looks like"
     if needed.to_pass is not None:
-        sentences.append(f"About {about(needed.to_pass)} rows would pass {truth}; {_at_best(needed)}.")
+        sentences.append(
+            f"About {about(needed.to_pass)} rows would pass {truth}; {_at_best(needed, verdict.rows)}."
+        )
     if needed.to_fail is not None:
         sentences.append(f"About {about(needed.to_fail)} rows would fail {truth}.")
     return sentences
 
 
-def _at_best(needed: RowsNeeded) -> str:
+def _at_best(needed: RowsNeeded, rows: int) -> str:
     if needed.at_best <= 0:
         return "no number of rows can show an error of exactly 0"
+    if needed.at_best <= rows:
+        return "so many rows would have passed a perfectly calibrated score"
     return f"at best (if perfectly calibrated) about {about(needed.at_best)} rows would pass"
 
 
