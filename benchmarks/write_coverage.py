@@ -78,6 +78,11 @@ def repetitions_at(rows: int, repetitions: int) -> int:
     return max(50, repetitions // 10) if rows >= 50_000 else repetitions
 
 
+def streams_of(repetitions: int) -> int:
+    """Return how many streams of looks stand for so many repetitions."""
+    return max(1, repetitions // 5)
+
+
 def run(task: tuple[Job, int]) -> tuple[Job, object]:
     """Simulate one cell."""
     job, repetitions = task
@@ -90,7 +95,9 @@ def run(task: tuple[Job, int]) -> tuple[Job, object]:
         return job, rejections(*key, repetitions=repetitions)
     if kind == "one look":
         return job, wrong_verdicts(*key, eps=0.05, rows=2000, repetitions=repetitions)
-    return job, wrong_verdicts_at_any_time(*key, eps=0.05, step=400, looks=LOOKS, streams=repetitions // 5)
+    return job, wrong_verdicts_at_any_time(
+        *key, eps=0.05, step=400, looks=LOOKS, streams=streams_of(repetitions)
+    )
 
 
 def cell_text(name: str, tally: Tally, rows: int) -> str:
@@ -158,7 +165,7 @@ def verdict_table(found: Found, repetitions: int) -> Iterator[str]:
     yield "|---|---|---|---|---|\n"
     for count in ATOM_COUNTS:
         one = [n / repetitions for n in found["one look", (count,)]]
-        ever = [n / (repetitions // 5) for n in found["any time", (count,)]]
+        ever = [n / (streams_of(repetitions)) for n in found["any time", (count,)]]
         yield f"| {count} | {one[0]:.3f} | {one[1]:.3f} | {ever[0]:.3f} | {ever[1]:.3f} |\n"
 
 
@@ -168,9 +175,10 @@ def document(found: Found, repetitions: int) -> str:
         "# Measured coverage",
         "",
         f"Written by `python benchmarks/write_coverage.py --repetitions {repetitions}`; do not edit.",
-        f"{repetitions:,} repetitions a cell, {repetitions_at(50_000, repetitions):,} at 50,000 rows; a quarter",
-        "of that for smECE. Every cell is seeded by its name (`tests/claims/simulation.py`), so the same",
-        "command gives the same page. `make claims` runs the same cells and fails where a promise breaks.",
+        f"{repetitions:,} repetitions a cell, {repetitions_at(50_000, repetitions):,} at 50,000 rows; a",
+        "quarter of that for smECE. Every cell is seeded by its name (`tests/claims/simulation.py`), so the",
+        "same command gives the same page. `make claims` runs the same cells and fails where one breaks its",
+        "promise.",
         "",
         "An interval may miss as often as its nominal rate, plus what chance gives with probability 1e-6;",
         "approximate intervals may miss three points more and promise nothing below 1,000 rows. A cell that",
@@ -195,7 +203,7 @@ def document(found: Found, repetitions: int) -> str:
         "## Gates: wrong verdicts where the error is exactly the limit 0.05, delta 5 % on each side",
         "",
         f"One look: 2,000 rows, bets of an artifact, {repetitions:,} repetitions. Ever: asked after",
-        f"every 400 rows up to {400 * LOOKS:,}, any-time bets, {repetitions // 5:,} streams.",
+        f"every 400 rows up to {400 * LOOKS:,}, any-time bets, {streams_of(repetitions):,} streams.",
         "",
         "".join(verdict_table(found, repetitions)),
     ]

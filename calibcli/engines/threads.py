@@ -12,7 +12,7 @@ from calibcli.engines.interface import Item, Result
 @dataclass(frozen=True, slots=True)
 class ThreadEngine:
     """
-    A pool of threads that is never more than one item ahead of its workers.
+    A pool of threads that holds no more results than it has workers.
 
     Args:
         workers: Number of threads. With one, or with a single item, the work runs in the calling thread.
@@ -23,7 +23,7 @@ class ThreadEngine:
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
         """Yield the result for each item, in the order of the items; see `Engine`."""
         waiting = iter(items)
-        first = list(islice(waiting, self.workers + 1))
+        first = list(islice(waiting, self.workers))
         if self.workers <= 1 or len(first) <= 1:
             yield from map(work, chain(first, waiting))
             return

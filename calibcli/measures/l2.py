@@ -17,6 +17,7 @@ from calibcli.measures.estimate import (
 from calibcli.names import MeasureName, Target, TestName
 from calibcli.table.bins import BinnedTable, Bins, binned
 from calibcli.table.grid import Table
+from calibcli.table.score_table import Floats
 
 
 def debiased_l2(
@@ -38,7 +39,7 @@ def debiased_l2(
         calibrated: Labels drawn from the scores, for the null reference.
 
     Returns:
-        The estimate with the score interval for T, asymptotic.
+        The estimate with the score interval for T, asymptotic; NaN where no bin has two rows.
 
     References:
         Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ.
@@ -52,7 +53,7 @@ def debiased_l2(
     interval = None if table.weighted else score_interval(sums, t, confidence=confidence)
     if interval is None:
         assumptions.append(NO_WEIGHTED_INTERVAL if table.weighted else "no interval: no bin has two rows")
-    defined = bool(np.any(sums.rows >= 2))
+    defined = bool(pairs_in(sums).any())
     null = None
     if calibrated is not None and defined:
         null = float(np.sqrt(np.maximum(calibrated.t_of(bins), 0.0)).mean())
@@ -74,13 +75,19 @@ def debiased_l2(
 
 def t_statistic(sums: BinnedTable) -> float:
     """Return T, the debiased squared l2 error, from the pairs of different rows in each bin."""
-    # W - sum w^2 / W is n - 1 where every row counts once, and 0 where one row has all the weight.
-    some = sums.occupied
-    weight = sums.weight[some]
-    pairs = weight - sums.weight_sq[some] / weight
-    two = (sums.rows[some] >= 2) & (pairs > 1e-12 * weight)
-    excess = sums.residual[some][two] ** 2 - sums.residual_sq[some][two]
+    pairs = pairs_in(sums)
+    two = pairs > 0
+    excess = sums.residual[two] ** 2 - sums.residual_sq[two]
     return float((excess / pairs[two]).sum()) / sums.total
+
+
+def pairs_in(sums: BinnedTable) -> Floats:
+    """Return W - sum w^2 / W of each bin, n - 1 where every row counts once; 0 without a pair of rows."""
+    some = (sums.rows >= 2) & sums.occupied
+    weight = np.where(some, sums.weight, 1.0)
+    pairs = np.where(some, weight - sums.weight_sq / weight, 0.0)
+    # One row may have all the weight, but for rounding.
+    return np.where(pairs > 1e-12 * weight, pairs, 0.0)
 
 
 def l2_squared_plug_in(sums: BinnedTable) -> float:
@@ -135,7 +142,7 @@ def t_test(table: Table, *, bins: Bins, calibrated: CalibratedDraws) -> TestResu
         two rows.
     """
     sums = binned(table, bins)
-    if not np.any(sums.rows >= 2):
+    if not pairs_in(sums).any():
         return TestResult(TestName.T, None, None, "undefined", None, ("undefined: no bin has two rows",))
     t = t_statistic(sums)
     p = p_value(calibrated.t_of(bins), t)

@@ -9,8 +9,7 @@ from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.faults import Findings
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.intake import Intake, Rows
-from calibcli.table.grid import Table
-from calibcli.table.running import RunningTable
+from calibcli.table.running import Partial, RunningTable
 from calibcli.table.score_table import Floats
 
 Transform = Callable[[Floats], Floats]
@@ -46,7 +45,7 @@ class Tally:
     """
 
     fragment: int
-    tables: Mapping[str, Table]
+    tables: Mapping[str, Partial]
     findings: Findings
 
 
@@ -139,7 +138,7 @@ def tally(
     wrong = bool(intake.findings.faults)
     return Tally(
         fragment.index,
-        {key: RunningTable().table() if wrong else table.table() for key, table in tables.items()},
+        {key: RunningTable().partial() if wrong else table.partial() for key, table in tables.items()},
         intake.findings,
     )
 

@@ -152,9 +152,9 @@ class GridAccumulator:
     """Rows and tables added up cell by cell, in any order with the same result."""
 
     def __init__(self) -> None:
-        # Index 2 * code + label.
-        self._rows = np.zeros(2 * cells.CODES, np.int64)
-        self._below = np.zeros(2 * cells.CODES, np.int64)
+        # Number of rows, and distance to the cell's edge summed over them; at place 2 * code + label.
+        self.rows = np.zeros(2 * cells.CODES, np.int64)
+        self.below = np.zeros(2 * cells.CODES, np.int64)
 
     def add_rows(self, score: Floats, label: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         """Add rows of weight one; scores in [0, 1]."""
@@ -162,17 +162,21 @@ class GridAccumulator:
             part = score[start : start + _CHUNK]
             code, below = _placed(part)
             place = 2 * code + label[start : start + _CHUNK]
-            np.add.at(self._rows, place, 1)
-            np.add.at(self._below, place, below)
+            np.add.at(self.rows, place, 1)
+            np.add.at(self.below, place, below)
 
-    def add(self, table: Table) -> None:
+    def add(self, table: "Table | GridAccumulator") -> None:
         """Add a table; an exact one is rounded to cells as its rows would be."""
+        if isinstance(table, GridAccumulator):
+            self.rows += table.rows
+            self.below += table.below
+            return
         if isinstance(table, GridTable):
             even = 2 * table.code
-            self._rows[even + 1] += table.positive_rows
-            self._rows[even] += table.rows - table.positive_rows
-            self._below[even + 1] += table.below_positive
-            self._below[even] += table.below_negative
+            self.rows[even + 1] += table.positive_rows
+            self.rows[even] += table.rows - table.positive_rows
+            self.below[even + 1] += table.below_positive
+            self.below[even] += table.below_negative
             return
         if table.weighted:
             msg = "importance weights need the exact table"
@@ -182,15 +186,15 @@ class GridAccumulator:
             code, below = _placed(table.score[near])
             ones = table.positive_rows[near]
             for label, rows in ((1, ones), (0, table.rows[near] - ones)):
-                np.add.at(self._rows, 2 * code + label, rows)
-                np.add.at(self._below, 2 * code + label, below * rows)
+                np.add.at(self.rows, 2 * code + label, rows)
+                np.add.at(self.below, 2 * code + label, below * rows)
 
     def table(self) -> GridTable:
         """Return the occupied cells."""
-        negative, positive = self._rows[0::2], self._rows[1::2]
+        negative, positive = self.rows[0::2], self.rows[1::2]
         code = np.flatnonzero(negative + positive)
         ones = positive[code]
-        columns = (code, negative[code] + ones, ones, self._below[1::2][code], self._below[0::2][code])
+        columns = (code, negative[code] + ones, ones, self.below[1::2][code], self.below[0::2][code])
         return GridTable(*(sealed(column) for column in columns))
 
 

@@ -12,6 +12,10 @@ EXACT_LIMIT = 1_000_000
 _BUFFER_ROWS = 1 << 20
 
 
+# What a part of the rows adds up to: a grid under construction is cheaper to add than a finished one.
+Partial = Table | GridAccumulator
+
+
 class RunningTable:
     """
     Add rows and tables, in fragment order, and take the table at the end.
@@ -57,7 +61,7 @@ class RunningTable:
         if self._waiting >= _BUFFER_ROWS:
             self._count_waiting()
 
-    def add(self, table: Table) -> None:
+    def add(self, table: Partial) -> None:
         """Add the rows of another table."""
         if self._grid is not None:
             self._grid.add(table)
@@ -81,13 +85,16 @@ class RunningTable:
                 self._grid.add(part)
             self._parts = []
 
-    def table(self) -> Table:
-        """Return the table of everything added so far."""
+    def partial(self) -> Partial:
+        """Return everything added so far, to be added to another; nothing may be added to this one after."""
         self._count_waiting()
         self._fold(0)
-        if self._grid is not None:
-            return self._grid.table()
-        return merge_all(self._parts)
+        return merge_all(self._parts) if self._grid is None else self._grid
+
+    def table(self) -> Table:
+        """Return the table of everything added so far."""
+        whole = self.partial()
+        return whole.table() if isinstance(whole, GridAccumulator) else whole
 
     def _count_waiting(self) -> None:
         if self._waiting:

@@ -125,7 +125,9 @@ def _caption(tree: Node, kind: PlotKind) -> tuple[str, ...]:
     bounds = ""
     if measure.optional("lower") is not None and measure.optional("upper") is not None:
         lower, upper = measure.child("lower").number(), measure.child("upper").number()
-        bounds = f"  [{lower:.4f}, {upper:.4f}] at {measure.child('confidence').number():.0%} confidence"
+        bounds = (
+            f"  [{lower:.4f}, {upper:.4f}] at {measure.child('confidence').number() * 100:.4g} % confidence"
+        )
     null = measure.optional("null")
     expected = "" if null is None else f"; if perfectly calibrated, about {null.number():.4f}"
     return f"{words} {value:.4f}{bounds}", f"{rows}{expected}"

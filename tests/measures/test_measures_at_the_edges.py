@@ -64,10 +64,11 @@ WEIGHTED = table_of((0.2, 0), (0.4, 1), (0.9, 1), weight=[1.0, 2.5, 0.5])
     ids=["one row", "zeros", "ones", "certain", "halves", "weighted", "grid"],
 )
 def test_every_measure_is_a_number_with_an_interval_or_a_reason(table: Table) -> None:
-    """Nothing is NaN, every interval encloses its value, and a missing one is explained."""
+    """Only l2 without a pair of rows is NaN; intervals enclose their value or are explained away."""
     for name, estimate in every_measure(table).items():
         assert estimate.name is name
-        assert math.isfinite(estimate.value), name
+        alone = name is MeasureName.L2 and table in (ONE_ROW, WEIGHTED)
+        assert math.isnan(estimate.value) if alone else math.isfinite(estimate.value), name
         assert estimate.rows == table.total_rows
         assert estimate.assumptions
         if estimate.interval is None:
@@ -75,7 +76,7 @@ def test_every_measure_is_a_number_with_an_interval_or_a_reason(table: Table) ->
         else:
             assert estimate.interval.lower <= estimate.value + 1e-9, name
             assert estimate.value <= estimate.interval.upper + 1e-9, name
-        assert (estimate.null is None) == (table.weighted and name in WITH_DRAWN_NULL), name
+        assert (estimate.null is None) == (alone or (table.weighted and name in WITH_DRAWN_NULL)), name
         if estimate.null is not None:
             assert math.isfinite(estimate.null), name
 
@@ -84,14 +85,14 @@ WITH_DRAWN_NULL = {MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.L2, 
 
 
 def test_one_row_has_its_residual_as_error() -> None:
-    """One row at .3 with label 1: ECE, bias and smECE are .7; T needs two rows and is 0."""
+    """One row at .3 with label 1: ECE, bias and smECE are .7; T needs two rows, so l2 is NaN."""
     found = every_measure(ONE_ROW)
     assert found[MeasureName.ECE].value == pytest.approx(0.7)
     assert found[MeasureName.BIAS].value == pytest.approx(0.7)
     assert found[MeasureName.SMECE].value == pytest.approx(0.7, abs=1e-5)
     assert found[MeasureName.BRIER].value == pytest.approx(0.49)
     assert found[MeasureName.LOG_LOSS].value == pytest.approx(-math.log(0.3))
-    assert found[MeasureName.L2].value == 0.0
+    assert math.isnan(found[MeasureName.L2].value)
     assert found[MeasureName.L2].details["rows_alone"] == 1
     for name in (MeasureName.L2, MeasureName.SMECE, MeasureName.BRIER, MeasureName.LOG_LOSS):
         assert found[name].interval is None
@@ -275,7 +276,9 @@ def test_rows_without_weight_do_not_count() -> None:
     without = table_of(*(rows[k] for k in some), weight=[weights[k] for k in some])
     one, other = every_measure(with_zeros), every_measure(without)
     for name in MeasureName:
-        assert one[name].value == pytest.approx(other[name].value, rel=1e-12, abs=1e-12), name
+        assert one[name].value == pytest.approx(other[name].value, rel=1e-12, abs=1e-12, nan_ok=True), name
+    pair = table_of((0.2, 0), (0.21, 1), weight=[1.0, 0.0])
+    assert math.isnan(debiased_l2(pair, bins=TEN).value)
 
 
 def test_weighted_t_is_the_mean_over_weighted_pairs() -> None:
