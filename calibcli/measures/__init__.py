@@ -1,6 +1,7 @@
 """Table to estimate, one file per measure."""
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
@@ -61,3 +62,5 @@ def measure_named(name: MeasureName, table: Table, *, settings: Settings) -> Est
             from calibcli.measures.proper_scores import log_loss
 
             return log_loss(table, confidence=confidence)
+        case _:
+            assert_never(name)
