@@ -70,6 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     # Small products do not gain from BLAS threads, and waking them costs more than the work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Newer typer checks options with pydantic, whose search for plugins reads every installed package.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     words = _globals_last(list(sys.argv[1:] if arguments is None else arguments))
     try:
         code = _run(words)

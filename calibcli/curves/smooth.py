@@ -176,6 +176,8 @@ def _spread_of_draws(
 
 def _around(rate: Floats, spread: Floats, confidence: float) -> tuple[Floats, Floats]:
     """Return the band: quantiles of the draws about the curve, which stays inside it."""
-    tail = (1.0 - confidence) / 2.0
-    below, above = np.quantile(spread, [tail, 1.0 - tail], axis=0)
+    # The order statistics just outside the tails: np.quantile would import numpy.ma on the way to a report.
+    ranked = np.sort(spread, axis=0)
+    cut = int((1.0 - confidence) / 2.0 * len(ranked))
+    below, above = ranked[cut], ranked[len(ranked) - 1 - cut]
     return np.clip(rate + below, 0.0, rate), np.clip(rate + above, rate, 1.0)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from calibcli.readers.decode import Booleans, Column, booleans, floats, is_number, nulls, without_nulls
 from calibcli.readers.faults import MOST_LABELS
 from calibcli.readers.places import Places
-from calibcli.table.score_table import Floats, Integers
+from calibcli.table.score_table import Floats, Integers, run_starts
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORDS = {"true": True, "false": False}
@@ -43,8 +43,9 @@ class Labels:
 
     def distinct(self, places: Places) -> list[str]:
         """Return the different labels among the rows that are left, in order of appearance, as text."""
-        _, first = np.unique(places.select(self.codes), return_index=True)
-        order = np.sort(first)[: MOST_LABELS + 1]
+        codes = places.select(self.codes)
+        ranked = np.argsort(codes, kind="stable")
+        order = np.sort(ranked[run_starts(codes[ranked])])[: MOST_LABELS + 1]
         return [self.text(int(row)) for row in (order if places.kept is None else places.kept[order])]
 
 

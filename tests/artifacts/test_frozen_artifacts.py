@@ -1,8 +1,8 @@
 """
 Artifacts written by earlier versions stay readable and keep predicting the same.
 
-The files were written by calibcli 0.1.0 from sample_data/breast_cancer_calibration.csv with `--bins 5`; they are never
-written anew. A new schema gets files of its own beside them.
+The files were written by calibcli 0.1.0 from sample_data/breast_cancer_calibration.csv with `--bins 5`, and
+are never written anew. A new schema gets files of its own beside them.
 """
 
 import json
