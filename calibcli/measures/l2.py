@@ -50,10 +50,16 @@ def debiased_l2(
     assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of the {bins.described}; approximate below 1,000 rows"]
     if lonely:
         assumptions.append(f"{lonely:,} rows alone in their bin do not count")
-    interval = None if table.weighted else score_interval(sums, t, confidence=confidence)
-    if interval is None:
-        assumptions.append(NO_WEIGHTED_INTERVAL if table.weighted else "no interval: no bin has two rows")
     defined = bool(pairs_in(sums).any())
+    interval = None
+    if table.weighted:
+        assumptions.append(NO_WEIGHTED_INTERVAL)
+    elif not defined:
+        assumptions.append("no interval: no bin has two rows")
+    elif not sums.variance.any() and t == 0.0:
+        assumptions.append("no interval: every score is 0 or 1 and right, so nothing varies")
+    else:
+        interval = score_interval(sums, t, confidence=confidence)
     null = None
     if calibrated is not None and defined:
         null = float(np.sqrt(np.maximum(calibrated.t_of(bins), 0.0)).mean())
@@ -65,7 +71,7 @@ def debiased_l2(
         assumptions=tuple(assumptions),
         rows=table.total_rows,
         details={
-            "t": t,
+            "t": t if defined else math.nan,
             "plug_in": math.sqrt(l2_squared_plug_in(sums)),
             "rows_alone": lonely,
             "partition": bins.described,
@@ -96,15 +102,14 @@ def l2_squared_plug_in(sums: BinnedTable) -> float:
     return float((sums.residual[some] ** 2 / sums.weight[some]).sum()) / sums.total
 
 
-def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interval | None:
+def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interval:
     """
     Invert the normal approximation of T with a variance that depends on the value being tested.
 
-    The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta).
+    The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta). Some bin must
+    have two rows.
     """
     two = sums.rows >= 2
-    if not two.any():
-        return None
     n, total = sums.weight[two], sums.total
     share, gap = n / total, sums.residual[two] / n
     null_variance = sums.variance[two] / n
@@ -120,7 +125,7 @@ def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interva
     root = math.sqrt(max(middle**2 - 4.0 * (t * t - z * z * (a + d)), 0.0))
     # Where T is far below 0, both ends can lie above the estimate, which is then 0.
     value = max(t, 0.0)
-    lower, upper = min(max(0.0, (middle - root) / 2.0), value), max(value, (middle + root) / 2.0)
+    lower, upper = min(max(0.0, (middle - root) / 2.0), value), min(1.0, max(value, (middle + root) / 2.0))
     return Interval(
         math.sqrt(lower), math.sqrt(upper), confidence, "score", Target.FIXED_DESIGN, finite_sample=False
     )

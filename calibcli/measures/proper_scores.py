@@ -89,9 +89,9 @@ def _mean_loss(
     else:
         squares = table.positive_sq * (if_positive - value) ** 2 + negative_sq * (if_negative - value) ** 2
         spread = math.sqrt(float(squares.sum()) * table.total_rows / (table.total_rows - 1.0)) / total
-        margin = normal_quantile(0.5 + confidence / 2.0) * spread
-        lower, upper = max(0.0, value - margin), value + margin
-        interval = Interval(lower, upper, confidence, "normal", Target.POPULATION, finite_sample=False)
+        interval = _normal_interval(value, spread, confidence=confidence)
+        if interval is None:
+            assumptions.append("no interval: every row has the same loss, so nothing varies")
     return Estimate(
         name=name,
         value=value,
@@ -101,3 +101,12 @@ def _mean_loss(
         rows=table.total_rows,
         details={"certain_and_wrong": wrong},
     )
+
+
+def _normal_interval(value: float, spread: float, *, confidence: float) -> Interval | None:
+    """Return the interval of a mean of losses, or None where no loss differs from another."""
+    if spread <= 1e-12 * abs(value):
+        return None
+    margin = normal_quantile(0.5 + confidence / 2.0) * spread
+    lower, upper = max(0.0, value - margin), value + margin
+    return Interval(lower, upper, confidence, "normal", Target.POPULATION, finite_sample=False)
