@@ -1,6 +1,6 @@
 """Run the command line as `python -m calibcli`."""
 
-from calibcli.cli.app import main
+from calibcli.cli.app import run
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run()

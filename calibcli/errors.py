@@ -5,6 +5,7 @@ The errors a user can meet, each with its exit code.
     ├── UsageProblem            2   the request cannot be what was meant
     ├── InputProblem            3   a file, a column or a value
     │   ├── EmptyTable          3   no rows to speak of
+    │   ├── NotConverged        3   a fit without an optimum within reach
     │   └── DocumentProblem     3   an artifact or report, with a path such as $.parameters.knots[3]
     └── OutputProblem           5   an output exists, or cannot be written
 
@@ -48,6 +49,10 @@ class InputProblem(CalibcliError):
 
 class EmptyTable(InputProblem):
     """A table without rows, or without the rows a fit needs."""
+
+
+class NotConverged(InputProblem):
+    """A fit whose optimum could not be reached, or does not exist."""
 
 
 class DocumentProblem(InputProblem):

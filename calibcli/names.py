@@ -112,6 +112,7 @@ class Target(StrEnum):
 
     POPULATION = "population"
     FIXED_DESIGN = "fixed-design"
+    MIXED = "population above, fixed-design below"
 
 
 class ReportFormat(StrEnum):
@@ -128,6 +129,15 @@ class DataFormat(StrEnum):
     CSV = "csv"
     TSV = "tsv"
     PARQUET = "parquet"
+
+
+class Compression(StrEnum):
+    """Compressions around a data file, by pyarrow's names."""
+
+    GZIP = "gzip"
+    ZSTD = "zstd"
+    BZ2 = "bz2"
+    LZ4 = "lz4"
 
 
 class PlotKind(StrEnum):

@@ -47,12 +47,16 @@ def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Pat
     if any(_same_file(name, str(other)) for other in inputs):
         msg = f"{name} is also an input"
         raise OutputProblem(msg, "choose another output: calibcli never overwrites its input")
-    if Path(name).is_dir():
+    mode = _mode(name)
+    if mode is not None and stat.S_ISDIR(mode):
         msg = f"{name} is a directory"
         raise OutputProblem(msg, "name a file in it")
+    if mode is not None and stat.S_ISSOCK(mode):
+        msg = f"{name} cannot be written: it is a socket"
+        raise OutputProblem(msg, "name a file, or a pipe")
     if _written_directly(name):
         return
-    if Path(name).exists() and not force:
+    if mode is not None and not force:
         msg = f"{name} exists already"
         raise OutputProblem(msg, "pass --force to replace it")
     folder = Path(os.path.realpath(name)).parent
@@ -125,7 +129,7 @@ def _writer(where: str, name: str, flags: int) -> Iterator[BinaryIO]:
     try:
         # Not a private temporary file: the permissions are what the user's umask gives any new file.
         raw = _Target(os.open(where, flags | getattr(os, "O_CLOEXEC", 0), 0o666), name)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         _not_writable(name, error)
     out = io.BufferedWriter(raw, _BUFFER)
     try:
@@ -179,18 +183,29 @@ def _written_directly(name: str) -> bool:
         return True
     try:
         return not stat.S_ISREG(os.stat(name).st_mode)  # noqa: PTH116 - one call, links followed
-    except OSError:
+    except (OSError, ValueError):
         return False
+
+
+def _mode(name: str) -> int | None:
+    """Return what kind of thing stands at a path, or None where nothing does."""
+    try:
+        return os.stat(name).st_mode  # noqa: PTH116 - one call, links followed
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        _not_writable(name, error)
 
 
 def _same_file(name: str, other: str) -> bool:
     try:
         return os.path.samefile(name, other)  # noqa: PTH121 - either may be missing
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
-def _not_writable(name: str, error: OSError) -> NoReturn:
-    reason = error.strerror or str(error)
+def _not_writable(name: str, error: OSError | ValueError) -> NoReturn:
+    """Say why in one line; a ValueError is a name that no file can have, such as one with a NUL byte."""
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     msg = f"{name} cannot be written: {reason[:1].lower()}{reason[1:]}"
     raise OutputProblem(msg) from error

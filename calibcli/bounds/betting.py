@@ -57,17 +57,16 @@ def stakes_for_one_look(rows: float, variance: float, *, delta: float) -> Stakes
     return Stakes(sizes, (0.8, 0.1, 0.1))
 
 
-def stakes_for_any_time(*, delta: float, variance: float = 0.25) -> Stakes:
+def stakes_for_any_time(*, delta: float) -> Stakes:
     """
     Return bets that stay valid whenever and however often one looks; sharp from 250 to 65 million rows.
 
     Args:
         delta: Error probability.
-
-        variance: As for one look; 1/4 where nothing but the rows to be judged is known.
     """
+    # The variance is taken as 1/4, since nothing is known but the rows that will be judged.
     budget = 2.0 * math.log(1.0 / delta)
-    sizes = tuple(min(0.6, math.sqrt(budget / (250.0 * 4**j * max(variance, 1e-12)))) for j in range(10))
+    sizes = tuple(min(0.6, math.sqrt(budget / (250.0 * 4**j * 0.25))) for j in range(10))
     return Stakes(sizes, (0.1,) * 10)
 
 
@@ -123,7 +122,7 @@ class GroupedResiduals:
             a = size / (1.0 + size * eps)
             least = np.minimum(self.log_product(-a), self.log_product(a)).sum()
             terms.append(math.log(share) + self.rows * math.log1p(size * eps) + float(least))
-        return _log_sum(terms)
+        return log_sum(terms)
 
     def log_evidence_above(self, eps: float, stakes: Stakes) -> float:
         """Return the log of the e-value against "the error is at most eps"; falls with eps."""
@@ -133,7 +132,7 @@ class GroupedResiduals:
             b = bet / (1.0 - bet * eps)
             average = np.logaddexp(self.log_product(b), self.log_product(-b)) - math.log(2.0)
             terms.append(math.log(share) + self.rows * math.log1p(-bet * eps) + float(average.sum()))
-        return _log_sum(terms)
+        return log_sum(terms)
 
     def upper_bound(self, stakes: Stakes, *, delta: float) -> float:
         """Return the least eps at which "at least eps" is refuted at level delta; 1 if none is."""
@@ -164,12 +163,13 @@ class GroupedResiduals:
                 bet = min(size, 0.45)
                 growth = float(self.log_product(-sign * bet / (1.0 + bet * m)).sum())
                 terms.append(math.log(share) + self.rows * math.log1p(bet * m) + growth)
-            return _log_sum(terms) - level
+            return log_sum(terms) - level
 
         return crossing(evidence, -1.0, 1.0)[1]
 
 
-def _log_sum(terms: list[float]) -> float:
+def log_sum(terms: list[float]) -> float:
+    """Return the log of the sum of exponentials."""
     top = max(terms)
     if math.isinf(top):
         return top

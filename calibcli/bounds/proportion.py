@@ -57,8 +57,8 @@ def deviation_of_a_mean(rows: int, delta: float) -> float:
         margin = beta_quantile(1.0 - delta, x + 1.0, rows - x) - x / rows
         best = int(margin.argmax())
         if x.size == high - low + 1:
-            # The statement needs n d* >= 1, which the largest margin always meets (x = 0, delta <= 1/2).
-            return float(margin[best])
+            # Hoeffding's comparison needs n d* >= 1 (so it is for delta <= 1/4), or a single label.
+            return max(float(margin[best]), 1.0 / rows if rows > 1 else 0.0)
         low, high = int(x[max(best - 1, 0)]), int(x[min(best + 1, x.size - 1)])
 
 

@@ -2,7 +2,7 @@
 Labels drawn anew from the scores: what every statistic would be for a perfectly calibrated model.
 
 Given the scores, Y* ~ Bernoulli(f) is the null hypothesis itself, so a p-value (1 + #{T* >= T}) / (draws + 1)
-is exact at any number of rows. Above 20,000 rows the draws are made on at most 1,024 sub-cells nested in the
+is exact at any number of rows. Above 20,000 rows the draws are made on about 1,024 sub-cells nested in the
 bins, each with the mean score of its rows, which is said in the method.
 """
 
@@ -64,7 +64,8 @@ def draw_cells(table: Table, partitions: Sequence[npt.NDArray[np.intp]]) -> Draw
     if exact:
         return DrawCells(table.score, table.rows, np.arange(table.distinct + 1), coarsened=False)
     reached = np.cumsum(table.rows)
-    ranks = np.arange(1, _SUB_CELLS - sum(part.size for part in partitions)) / _SUB_CELLS * reached[-1]
+    count = max(1, _SUB_CELLS - sum(part.size for part in partitions))
+    ranks = np.arange(1, count) / count * reached[-1]
     cuts = np.searchsorted(reached, ranks) + 1
     starts = np.sort(np.concatenate([*partitions, cuts, [0, table.distinct]])).astype(np.intp)
     starts = starts[run_starts(starts)]

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -15,12 +16,14 @@ from calibcli.cli.commands.measure import measure
 from calibcli.cli.commands.plot import plot
 from calibcli.cli.commands.schema import schema
 from calibcli.cli.commands.verify import verify
+from calibcli.cli.output import say
 from calibcli.errors import CalibcliError, OutputProblem
 from calibcli.version import __version__
 
 BUG = 70
 INTERRUPTED = 130
 CLOSED_PIPE = 141
+TERMINATED = 143
 _ANYWHERE = {"-v", "--verbose", "-q", "--quiet", "--debug"}
 
 app = typer.Typer(
@@ -66,6 +69,23 @@ def root(
     """
 
 
+class Terminated(KeyboardInterrupt):
+    """The system asked to stop: end as Ctrl-C does, and leave nothing half-written."""
+
+
+def run() -> None:
+    """
+    Run the command line and leave at once.
+
+    Everything is written and closed by then; tearing the interpreter down would only take time, and
+    pyarrow's threads do not always survive it.
+    """
+    code = main()
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    os._exit(code)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     # Small products do not gain from BLAS threads, and waking them costs more than the work.
@@ -73,6 +93,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Newer typer checks options with pydantic, whose search for plugins reads every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     words = _globals_last(list(sys.argv[1:] if arguments is None else arguments))
+    if sys.stdout is None:
+        # Any file opened from here on would take its place.
+        return _explain(OutputProblem("standard output is closed", "send it to /dev/null"), debug=False)
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -92,6 +116,8 @@ def _run(words: list[str]) -> int:  # noqa: PLR0911 - one return for each way to
         outcome = typer.main.get_command(app).main(args=words, prog_name="calibcli", standalone_mode=False)
     except CalibcliError as problem:
         return _explain(problem, debug="--debug" in words)
+    except Terminated:
+        return TERMINATED
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except SystemExit as stop:
@@ -145,8 +171,9 @@ def _explain_usage(problem: Exception) -> int:
     context = getattr(problem, "ctx", None)
     command = context.command_path if context is not None else "calibcli"
     message = getattr(problem, "format_message", problem.__str__)()
-    if not message.strip():
+    if message.lstrip().startswith("Usage:"):
         # No arguments: the framework hands over the help text as an error.
+        say(message)
         return 2
     _say_error(" ".join(message.split()).rstrip("."), f"{command} --help")
     return 2
@@ -163,9 +190,11 @@ def _admit(problem: Exception, *, debug: bool) -> int:
     return BUG
 
 
-def _say_error(message: str, hint: str | None) -> None:
-    from calibcli.cli.output import say
+def _terminate(*_: object) -> None:
+    raise Terminated
 
+
+def _say_error(message: str, hint: str | None) -> None:
     try:
         say(f"error: {_one_line(message)}")
         if hint:

@@ -85,10 +85,6 @@ Bins = Annotated[
         "--bins", metavar="N", min=1, help="Number of bins. [default: 15, or each value of few-valued scores]"
     ),
 ]
-VerifyBins = Annotated[
-    int | None,
-    typer.Option("--bins", metavar="N", min=1, help="Number of equal-width bins for a continuous score."),
-]
 FitBins = Annotated[
     int, typer.Option("--bins", metavar="N", min=1, help="Most bins of histogram and scaling-binning.")
 ]
@@ -116,7 +112,13 @@ MaxEce = Annotated[
     float | None, typer.Option("--max-ece", metavar="EPS", help="The largest calibration error that passes.")
 ]
 MinRows = Annotated[
-    int, typer.Option("--min-rows", metavar="N", min=1, help="Below so many rows nothing is concluded.")
+    int,
+    typer.Option(
+        "--min-rows",
+        metavar="N",
+        min=1,
+        help="Below so many rows, or 10 of the rarer label, nothing is concluded.",
+    ),
 ]
 OnInconclusive = Annotated[
     Inconclusive, typer.Option("--inconclusive", help="What inconclusive counts as: exit 4, 1 or 0.")

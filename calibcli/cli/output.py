@@ -4,9 +4,12 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from calibcli.names import ColorWhen, ReportFormat
-from calibcli.render.interface import Renderer
+
+if TYPE_CHECKING:
+    from calibcli.render.interface import Renderer
 
 STDOUT = "-"
 STDERR = "stderr"
@@ -35,13 +38,15 @@ def screen_for(output: str, *, color: ColorWhen) -> Screen:
     if output not in (STDOUT, STDERR):
         return Screen(None, color is ColorWhen.ALWAYS, unicode=True)
     target = sys.stdout if output == STDOUT else sys.stderr
+    if target is None:
+        return Screen(None, color=False, unicode=False)
     terminal = target.isatty()
     encoding = (target.encoding or "ascii").lower().replace("-", "")
     width = shutil.get_terminal_size().columns if terminal else None
     return Screen(width, _wants_color(color, terminal=terminal), unicode=encoding.startswith("utf"))
 
 
-def renderer_for(kind: ReportFormat, output: str, *, color: ColorWhen, verbose: bool) -> Renderer:
+def renderer_for(kind: ReportFormat, output: str, *, color: ColorWhen, verbose: bool) -> "Renderer":
     """Return the renderer of a format, suited to where the text goes."""
     from calibcli.render import renderer_named
 
@@ -61,7 +66,7 @@ def write(text: str, output: str) -> None:
 
 def say(text: str, *, quiet: bool = False) -> None:
     """Write a note to standard error, in ASCII where it cannot show more."""
-    if quiet:
+    if quiet or sys.stderr is None:
         return
     encoding = sys.stderr.encoding or "ascii"
     sys.stderr.write(text.encode(encoding, errors="backslashreplace").decode(encoding))

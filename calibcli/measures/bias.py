@@ -5,10 +5,10 @@ import numpy as np
 from calibcli.bounds.betting import GroupedResiduals, stakes_for_one_look
 from calibcli.bounds.interval import Interval
 from calibcli.measures.binned_ece import deviation
-from calibcli.measures.cumulative import residuals
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
+from calibcli.table.residuals import residuals
 
 
 def bias(table: Table, *, confidence: float = 0.95) -> Estimate:

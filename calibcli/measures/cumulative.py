@@ -8,6 +8,7 @@ from calibcli.bounds.brownian import excursion_tail, range_tail
 from calibcli.measures.estimate import INDEPENDENT_ROWS, TestResult
 from calibcli.names import TestName
 from calibcli.table.grid import Table
+from calibcli.table.residuals import residuals
 from calibcli.table.score_table import Floats
 
 
@@ -48,12 +49,6 @@ def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
         TestResult(TestName.KS, largest, ks_p, "asymptotic", ks_p, assumptions),
         TestResult(TestName.KUIPER, span, kuiper_p, "asymptotic", kuiper_p, assumptions),
     )
-
-
-def residuals(table: Table) -> Floats:
-    """Return the sum of label - score at each entry of the table."""
-    positive, negative = table.positive, table.weight - table.positive
-    return positive * (1.0 - table.score_of_positive) - negative * table.score_of_negative
 
 
 def excursions(residual: Floats, variance: float) -> tuple[Floats, Floats]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.special import normal_quantile
+from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.estimate import INDEPENDENT_ROWS, Estimate
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
@@ -84,11 +85,14 @@ def _mean_loss(
     wrong = certain_and_wrong(table)
     if not math.isfinite(value):
         assumptions.append(f"no interval: {wrong:,} rows were certain and wrong")
-    elif table.total_rows < 2:
-        assumptions.append("no interval: one row")
+    elif effective_rows(table) < 1.5:
+        assumptions.append(
+            "no interval: one row" if table.total_rows < 2 else "no interval: one row has the weight"
+        )
     else:
         squares = table.positive_sq * (if_positive - value) ** 2 + negative_sq * (if_negative - value) ** 2
-        spread = math.sqrt(float(squares.sum()) * table.total_rows / (table.total_rows - 1.0)) / total
+        rows = effective_rows(table)
+        spread = math.sqrt(float(squares.sum()) * rows / (rows - 1.0)) / total
         interval = _normal_interval(value, spread, confidence=confidence)
         if interval is None:
             assumptions.append("no interval: every row has the same loss, so nothing varies")

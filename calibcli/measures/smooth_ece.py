@@ -9,7 +9,8 @@ from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
-from calibcli.table.kernel import CosineSeries, fixpoint, residual_series
+from calibcli.table.kernel import LEAST_BANDWIDTH, CosineSeries, fixpoint, residual_series
+from calibcli.table.residuals import squared_residuals
 from calibcli.table.score_table import Floats
 
 # The bandwidths of the lower bound, fixed in advance.
@@ -44,6 +45,12 @@ def smooth_ece(
         HELD_OUT,
         "the upper bound speaks of the population, the lower of these scores",
     ]
+    if 0.0 < value <= LEAST_BANDWIDTH:
+        # The norm does not increase with the bandwidth, so its value here is below the solution.
+        value = min(value, float(series.l1_norm(LEAST_BANDWIDTH)))
+        assumptions.append(
+            f"bandwidths below {LEAST_BANDWIDTH:.2g} are not resolved: at least the value shown"
+        )
     interval = None
     if table.weighted:
         assumptions = [INDEPENDENT_ROWS, HELD_OUT, NO_WEIGHTED_INTERVAL]
@@ -53,8 +60,8 @@ def smooth_ece(
         delta = (1.0 - confidence) / 2.0
         upper = fixpoint(series, added=population_margin(table, delta=delta))
         lower = min(lower_bound(table, series, delta=delta), value)
-        method = "upper: empirical Bernstein at the fixpoint; lower: McDiarmid on a grid, fixed-design"
-        interval = Interval(lower, upper, confidence, method, Target.POPULATION, finite_sample=True)
+        method = "upper: empirical Bernstein at the fixpoint; lower: McDiarmid on a grid"
+        interval = Interval(lower, upper, confidence, method, Target.MIXED, finite_sample=True)
     return Estimate(
         name=MeasureName.SMECE,
         value=value,
@@ -82,9 +89,7 @@ def population_margin(table: Table, *, delta: float) -> float:
         Maurer & Pontil (2009), COLT, Theorem 4.
     """
     n = table.total_rows
-    positive, negative = table.positive, table.weight - table.positive
-    squares = positive * (1.0 - table.score_of_positive) ** 2 + negative * table.score_of_negative**2
-    mean_square = float(squares.sum()) / (n - 1.0)
+    mean_square = float(squared_residuals(table).sum()) / (n - 1.0)
     log_term = math.log(2.0 / delta)
     return math.sqrt(2.0 * mean_square * log_term / n) + 14.0 * log_term / (3.0 * (n - 1.0))
 

@@ -3,10 +3,10 @@
 import math
 
 from calibcli.bounds.brownian import normal_tail
-from calibcli.measures.cumulative import residuals
 from calibcli.measures.estimate import INDEPENDENT_ROWS, TestResult
 from calibcli.names import TestName
 from calibcli.table.grid import Table
+from calibcli.table.residuals import residuals
 
 
 def spiegelhalter(table: Table) -> TestResult:

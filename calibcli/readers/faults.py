@@ -12,6 +12,8 @@ from calibcli.readers.columns import ChosenColumns
 
 # A column with more different labels than this is not listed in full.
 MOST_LABELS = 5
+# Whole numbers below this are exact as doubles, and so is a sum of them that does not reach it.
+UNCOUNTABLE = 1 << 53
 _POSITIVE_WORDS = {"yes", "y", "t", "positive", "pos", "good", "correct", "right", "pass", "success", "event"}
 
 
@@ -78,6 +80,8 @@ class Findings:
         clipped: Scores moved to 0 or 1, on request.
 
         positive_rows: Rows used that have label 1.
+
+        counted: Sum of the frequency weights.
     """
 
     faults: dict[FaultKind, Fault] = field(default_factory=dict)
@@ -86,6 +90,12 @@ class Findings:
     dropped: int = 0
     clipped: int = 0
     positive_rows: int = 0
+    counted: float = 0.0
+
+    @property
+    def refused(self) -> bool:
+        """Whether the rows are of no use, and only what is wrong with them matters."""
+        return bool(self.faults) or self.counted >= UNCOUNTABLE
 
     def note(self, kind: FaultKind, fault: Fault) -> None:
         """Add a fault that comes after those noted so far."""
@@ -107,6 +117,7 @@ class Findings:
         self.dropped += later.dropped
         self.clipped += later.clipped
         self.positive_rows += later.positive_rows
+        self.counted += later.counted
 
 
 def problem_of(
@@ -140,6 +151,14 @@ def never_positive(findings: Findings, chosen: ChosenColumns, *, shown: str) -> 
         return None
     msg = f"{shown}, column {chosen.label!r}: no label is {positive!r}, as --positive says"
     return InputProblem(msg, f"the labels are {_labels_listed(findings.labels)}")
+
+
+def too_many(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:
+    """Return the error for frequency weights that together are more than can be counted exactly."""
+    if findings.counted < UNCOUNTABLE:
+        return None
+    msg = f"{shown}, column {chosen.weight!r}: frequency weights add up to {UNCOUNTABLE:,} rows or more"
+    return InputProblem(msg, "leave out --weights-are frequency if the weights do not count repeated rows")
 
 
 def _column_of(kind: FaultKind, chosen: ChosenColumns) -> str | None:

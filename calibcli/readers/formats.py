@@ -1,24 +1,12 @@
 """What kind of file this is: said by the user, else by its first bytes, else by its name."""
 
 from dataclasses import dataclass
-from enum import StrEnum
-from pathlib import PurePath
 
 from calibcli.errors import InputProblem
-from calibcli.names import DataFormat
+from calibcli.names import Compression, DataFormat
+from calibcli.suffixes import data_suffix, format_of
 
 MAGIC_BYTES = 8
-
-
-class Compression(StrEnum):
-    """Compressions around a CSV file, by pyarrow's names."""
-
-    GZIP = "gzip"
-    ZSTD = "zstd"
-    BZ2 = "bz2"
-    LZ4 = "lz4"
-
-
 _PARQUET = b"PAR1"
 _COMPRESSED = (
     (b"\x1f\x8b", Compression.GZIP),
@@ -26,14 +14,6 @@ _COMPRESSED = (
     (b"BZh", Compression.BZ2),
     (b"\x04\x22\x4d\x18", Compression.LZ4),
 )
-_COMPRESSED_SUFFIXES = {".gz", ".gzip", ".zst", ".zstd", ".bz2", ".lz4"}
-_SUFFIXES = {
-    ".csv": DataFormat.CSV,
-    ".tsv": DataFormat.TSV,
-    ".tab": DataFormat.TSV,
-    ".parquet": DataFormat.PARQUET,
-    ".pq": DataFormat.PARQUET,
-}
 _UNREAD = {
     ".jsonl",
     ".ndjson",
@@ -106,11 +86,8 @@ def kind_of(head: bytes, path: str, *, forced: DataFormat | None) -> FileKind:
 
 def _by_suffix(path: str) -> DataFormat:
     """Return the format a name promises; names without a promise are CSV."""
-    pure = PurePath(path)
-    if pure.suffix.lower() in _COMPRESSED_SUFFIXES:
-        pure = pure.with_suffix("")
-    suffix = pure.suffix.lower()
+    suffix = data_suffix(path)
     if suffix in _UNREAD:
         msg = f"{path}: {suffix} files are not read"
         raise InputProblem(msg, "convert it to CSV or Parquet, or name what it holds: path:csv")
-    return _SUFFIXES.get(suffix, DataFormat.CSV)
+    return format_of(path) or DataFormat.CSV

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import DataFormat
-from calibcli.readers.formats import MAGIC_BYTES, Compression, kind_of, split_forced
+from calibcli.errors import InputProblem
+from calibcli.names import Compression, DataFormat
+from calibcli.readers.files import files_of, read_errors, shown_path
+from calibcli.readers.formats import MAGIC_BYTES, kind_of
 from calibcli.readers.pipes import STDIN, Pipe
 
 # A fragment of a Parquet file has at least so many rows, unless it is the last of its file.
@@ -63,67 +64,38 @@ class Fragment:
         return self.pipe is not None and not self.pipe.is_spooled
 
 
-def shown_path(path: str) -> str:
-    """Return an input's name in messages."""
-    return "standard input" if path == STDIN else path
-
-
-def list_fragments(
-    inputs: Sequence[str], *, input_format: DataFormat | None = None, spool: bool = False
-) -> list[Fragment]:
+def list_fragments(inputs: Sequence[str], *, input_format: DataFormat | None = None) -> list[Fragment]:
     """
     List the fragments of the input.
 
     Args:
-        inputs: Files; directories, whose files are taken in the order of their names, without those that
-            start with "_" or "."; "-" for standard input; `path:fmt` to force a format.
+        inputs: Files, directories, "-" for standard input, as `files_of` takes them.
 
         input_format: The format of every input that does not force its own; None to look.
-
-        spool: Whether standard input is to be kept in a temporary file, so that it can be read twice.
 
     Raises:
         InputProblem: If a file is missing, empty or cannot be opened.
 
         UsageProblem: If standard input is named twice.
     """
-    if sum(split_forced(name, exists=False)[0] == STDIN for name in inputs) > 1:
-        msg = "standard input can be read only once"
-        raise UsageProblem(msg)
     fragments: list[Fragment] = []
-    for name in inputs:
-        path, forced = split_forced(name, exists=Path(name).exists())
-        for file in _files(path):
-            whole = _whole(file, forced or input_format, spool=spool)
-            for part in _parts(whole):
-                fragments.append(replace(part, index=len(fragments)))
+    for file in files_of(inputs):
+        for part in _parts(_whole(file.path, file.forced or input_format)):
+            fragments.append(replace(part, index=len(fragments)))
     return fragments
 
 
-def _files(path: str) -> list[str]:
-    """Return the file itself, or the files of a directory and of the directories in it."""
-    if path == STDIN or not Path(path).is_dir():
-        return [path]
-    found = sorted(
-        file
-        for file in Path(path).rglob("*")
-        if file.is_file() and not any(part.startswith(("_", ".")) for part in file.relative_to(path).parts)
-    )
-    if not found:
-        msg = f"{path}: the directory holds no files"
-        raise InputProblem(msg, 'files whose names start with "_" or "." are skipped')
-    return [str(file) for file in found]
-
-
-def _whole(path: str, forced: DataFormat | None, *, spool: bool) -> Fragment:
+def _whole(path: str, forced: DataFormat | None) -> Fragment:
     """Return a file as one fragment."""
-    pipe = _pipe(path)
-    head = _head(path) if pipe is None else pipe.head(MAGIC_BYTES)
+    shown = shown_path(path)
+    with read_errors(path):
+        pipe = _pipe(path)
+        head = _head(path) if pipe is None else pipe.head(MAGIC_BYTES)
     if not head:
-        msg = f"{shown_path(path)} is empty"
+        msg = f"{shown} is empty"
         raise InputProblem(msg)
-    kind = kind_of(head, shown_path(path), forced=forced)
-    if pipe is not None and (spool or kind.format is DataFormat.PARQUET or kind.compression is not None):
+    kind = kind_of(head, shown, forced=forced)
+    if pipe is not None and (kind.format is DataFormat.PARQUET or kind.compression is not None):
         pipe.spooled()
     return Fragment(0, path, kind.format, kind.compression, pipe=pipe)
 
@@ -131,21 +103,17 @@ def _whole(path: str, forced: DataFormat | None, *, spool: bool) -> Fragment:
 def _pipe(path: str) -> Pipe | None:
     """Return the stream behind a path that can be read only once."""
     if path == STDIN:
+        if sys.stdin is None:
+            msg = "standard input is closed"
+            raise InputProblem(msg, "name a file, or pipe one in")
         return Pipe(sys.stdin.buffer)
     file = Path(path)
-    return Pipe(file.open("rb"), owned=True) if file.exists() and not file.is_file() else None
+    return None if file.is_file() else Pipe(file.open("rb"), owned=True)
 
 
 def _head(path: str) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(MAGIC_BYTES)
-    except FileNotFoundError:
-        msg = f"{path}: there is no such file"
-        raise InputProblem(msg) from None
-    except OSError as error:
-        msg = f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
-        raise InputProblem(msg) from error
+    with Path(path).open("rb") as file:
+        return file.read(MAGIC_BYTES)
 
 
 def _parts(whole: Fragment) -> Iterator[Fragment]:

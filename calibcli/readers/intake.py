@@ -76,7 +76,7 @@ class Intake:
         )
         rows = self._weighted(probability, places.select(labels.positive), weight=weight, places=places)
         self._advance(batch.num_rows)
-        if self.findings.faults:
+        if self.findings.refused:
             return None
         self.findings.positive_rows += int(np.count_nonzero(rows.label))
         return rows
@@ -162,5 +162,5 @@ class Intake:
         frequency = self._chosen.weights_are is WeightMeaning.FREQUENCY
         check_weights(values, whole=frequency, findings=self.findings, places=places)
         if frequency:
-            return Rows(score, label, counts=None if self.findings.faults else values.astype(np.int64))
+            return Rows(score, label, counts=None if self.findings.refused else values.astype(np.int64))
         return Rows(score, label, weight=values)

@@ -19,12 +19,14 @@ class Pipe:
     Args:
         stream: Where the bytes come from.
 
-        owned: Whether to close it at its end.
+        owned: Whether to close it at its end, or when this object goes.
     """
 
     def __init__(self, stream: BinaryIO, *, owned: bool = False) -> None:
         self._stream = stream
         self._owned = owned
+        if owned:
+            weakref.finalize(self, stream.close)
         self._head = b""
         self._spool: tempfile._TemporaryFileWrapper[bytes] | None = None
 

@@ -37,14 +37,11 @@ class Tally:
     The rows of one fragment.
 
     Args:
-        fragment: The fragment's index.
-
-        tables: A table for each key; empty ones once there are faults.
+        tables: A table for each key; empty ones where the rows are refused.
 
         findings: Rows read, dropped and clipped, and what is wrong with the values.
     """
 
-    fragment: int
     tables: Mapping[str, Partial]
     findings: Findings
 
@@ -55,12 +52,9 @@ class Refused:
     A fragment that could not be read to its end: an error as a value, which every engine carries unharmed.
 
     Args:
-        fragment: The fragment's index.
-
         problem: What was wrong.
     """
 
-    fragment: int
     problem: CalibcliError
 
 
@@ -95,7 +89,7 @@ class TallyWork:
                 signals=self.signals,
             )
         except CalibcliError as problem:
-            return Refused(fragment.index, problem)
+            return Refused(problem)
 
 
 def tally(
@@ -135,10 +129,9 @@ def tally(
         if rows is not None:
             for key, change in transforms.items():
                 _add(tables[key], rows, change)
-    wrong = bool(intake.findings.faults)
+    refused = intake.findings.refused
     return Tally(
-        fragment.index,
-        {key: RunningTable().partial() if wrong else table.partial() for key, table in tables.items()},
+        {key: RunningTable().partial() if refused else table.partial() for key, table in tables.items()},
         intake.findings,
     )
 

@@ -8,8 +8,6 @@ from calibcli.readers.labels import number_text
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats
 
-_LARGEST = float(1 << 53)
-
 
 def check_weights(weight: Floats, *, whole: bool, findings: Findings, places: Places) -> None:
     """
@@ -30,9 +28,11 @@ def check_weights(weight: Floats, *, whole: bool, findings: Findings, places: Pl
         bad = (weight < 0.0) | np.isinf(weight)
         findings.note(FaultKind.BAD_WEIGHT, _fault(weight, bad, places))
     elif whole:
-        fractional = (weight != np.floor(weight)) | (weight > _LARGEST)
+        fractional = weight != np.floor(weight)
         if fractional.any():
             findings.note(FaultKind.FRACTIONAL_WEIGHT, _fault(weight, fractional, places))
+        with np.errstate(over="ignore"):
+            findings.counted += float(weight.sum())
 
 
 def _fault(weight: Floats, where: Booleans, places: Places) -> Fault:

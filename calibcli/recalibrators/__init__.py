@@ -7,6 +7,7 @@ from calibcli.names import Purpose, RecalibratorName
 from calibcli.recalibrators.interface import Recalibrator
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
+from calibcli.table.streams import stream
 
 
 def fit_recalibrator(
@@ -81,9 +82,6 @@ def recalibrator_from_dict(method: RecalibratorName, parameters: Node) -> Recali
 
 
 def _fit_scaling_binning(table: Table, asked: FitOptions) -> Recalibrator:
-    import numpy as np
-
     from calibcli.recalibrators.scaling_binning import ScalingBinning
 
-    stream = np.random.SeedSequence(asked.seed, spawn_key=(Purpose.SPLIT,))
-    return ScalingBinning.fit(table, options=asked, generator=np.random.default_rng(stream))
+    return ScalingBinning.fit(table, options=asked, generator=stream(asked.seed, Purpose.SPLIT))

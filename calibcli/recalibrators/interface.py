@@ -11,10 +11,6 @@ from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
 
 
-class NotConverged(InputProblem):
-    """A fit whose optimum could not be reached, or does not exist."""
-
-
 @dataclass(frozen=True, slots=True)
 class FittedBin:
     """

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibcli.recalibrators.interface import NotConverged
+from calibcli.errors import NotConverged
 from calibcli.table.score_table import Floats
 
 GRADIENT = 1e-10

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_SEED, Binning, FitLoss, RecalibratorName, Split
+from calibcli.names import DEFAULT_FIT_BINS, DEFAULT_SEED, Binning, FitLoss, RecalibratorName, Split
 
-DEFAULT_FIT_BINS = 10
 MOST_FIT_BINS = 100_000
 
 

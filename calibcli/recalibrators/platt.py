@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 
 from calibcli.documents import Node
-from calibcli.errors import InputProblem
+from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitLoss, RecalibratorName
-from calibcli.recalibrators.interface import FittedBin, NotConverged, checked_scores, require_both_labels
+from calibcli.recalibrators.interface import FittedBin, checked_scores, require_both_labels
 from calibcli.recalibrators.newton import Optimum, Points, log_loss, logistic, minimise, squared_loss
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats

@@ -51,5 +51,7 @@ def whose(target: Target) -> str:
     match target:
         case Target.POPULATION:
             return "in the population these rows come from"
+        case Target.MIXED:
+            return "in the population these rows come from (upper bound) and for these very scores (lower)"
         case Target.FIXED_DESIGN:
             return "for these very scores"

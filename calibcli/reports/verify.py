@@ -80,6 +80,7 @@ def _rule(verdict: Verdict) -> dict[str, object]:
         "rows": verdict.rows,
         "rows_needed": None if verdict.needed is None else _needed(verdict.needed),
         "reason": verdict.reason,
+        "void": verdict.void,
         "assumptions": list(verdict.assumptions),
     }
 

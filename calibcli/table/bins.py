@@ -15,6 +15,7 @@ import numpy.typing as npt
 from calibcli.errors import EmptyTable
 from calibcli.names import Binning
 from calibcli.table.grid import Table
+from calibcli.table.residuals import residuals, squared_residuals
 from calibcli.table.score_table import Floats, Integers, frozen, run_starts
 
 Number = TypeVar("Number", np.float64, np.int64)
@@ -190,8 +191,7 @@ def binned(table: Table, bins: Bins) -> BinnedTable:
         starts = np.concatenate(([0], inner, [table.distinct]))
         lower, upper = bins.edges[:-1], bins.edges[1:]
     positive, negative = table.positive, table.weight - table.positive
-    ones, zeros = table.score_of_positive, table.score_of_negative
-    score_sum = positive * ones + negative * zeros
+    score_sum = positive * table.score_of_positive + negative * table.score_of_negative
     score = table.score
     return BinnedTable(
         bins=bins,
@@ -203,10 +203,8 @@ def binned(table: Table, bins: Bins) -> BinnedTable:
         weight=segment_sums(table.weight, starts),
         positive=segment_sums(positive, starts),
         score_sum=segment_sums(score_sum, starts),
-        residual=segment_sums(positive * (1.0 - ones) - negative * zeros, starts),
-        residual_sq=segment_sums(
-            table.positive_sq * (1.0 - ones) ** 2 + (table.weight_sq - table.positive_sq) * zeros**2, starts
-        ),
+        residual=segment_sums(residuals(table), starts),
+        residual_sq=segment_sums(squared_residuals(table), starts),
         weight_sq=segment_sums(table.weight_sq, starts),
         variance=segment_sums(table.weight * score * (1.0 - score), starts),
     )

@@ -15,6 +15,7 @@ import numpy as np
 
 from calibcli.table.crossing import crossing
 from calibcli.table.grid import Table
+from calibcli.table.residuals import residuals
 from calibcli.table.score_table import Floats
 
 # Divides 720,720, so the cells of a grid table lie inside these.
@@ -120,10 +121,7 @@ def cosine_series_of_cells(mass: Floats, moment: Floats | None = None) -> Cosine
 
 def residual_series(table: Table) -> CosineSeries:
     """Transform the table's mean residual (label - score), so that its smoothed L1 norm is smECE."""
-    positive, negative = table.positive, table.weight - table.positive
-    ones, zeros = table.score_of_positive, table.score_of_negative
-    residual = positive * (1.0 - ones) - negative * zeros
-    return cosine_series(table.score, residual / table.weight.sum())
+    return cosine_series(table.score, residuals(table) / table.weight.sum())
 
 
 def fixpoint(series: CosineSeries, *, added: float = 0.0) -> float:

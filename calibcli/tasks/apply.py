@@ -3,32 +3,24 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from calibcli.artifacts.store import read_artifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat, OnRange
-from calibcli.outputs import new_file, refuse_existing
+from calibcli.outputs import new_file
 from calibcli.readers import reader_of
 from calibcli.readers.columns import ChosenColumns, Columns, resolve
 from calibcli.readers.fragments import Fragment, list_fragments
 from calibcli.readers.intake import Intake
 from calibcli.reports.apply import ApplyReport
+from calibcli.suffixes import format_of
 from calibcli.table.score_table import Floats
-from calibcli.writers.compressed import compressed, without_compression
+from calibcli.tasks.destination import check_output
+from calibcli.writers.compressed import compressed
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-STDOUT = "-"
-_FORMATS = {
-    ".csv": DataFormat.CSV,
-    ".tsv": DataFormat.TSV,
-    ".tab": DataFormat.TSV,
-    ".parquet": DataFormat.PARQUET,
-    ".pq": DataFormat.PARQUET,
-}
 
 
 def apply_file(
@@ -73,7 +65,7 @@ def apply_file(
     if len(inputs) != 1:
         msg = f"{len(inputs)} inputs for one output"
         raise UsageProblem(msg, "apply them one by one")
-    refuse_existing(output, force=force, inputs=[artifact, *inputs])
+    check_output(output, force=force, inputs=inputs, artifact=artifact)
     loaded = read_artifact(artifact)
     columns = Columns(score=score, scale=loaded.scale, on_range=on_range)
     fragment = only_file(inputs[0], input_format)
@@ -102,7 +94,7 @@ def apply_map(
     if name in header:
         msg = f"{fragment.shown} has a column {name!r} already"
         raise UsageProblem(msg, "--name gives the new column another name")
-    kind = _output_format(output, fragment.format)
+    kind = format_of(output) or fragment.format
     predictor = Predictor(predict, Intake(chosen, shown=fragment.shown))
     with new_file(output) as raw, compressed(raw, output) as target, _read_errors(fragment.shown):
         job = Job(fragment, chosen, kind, name)
@@ -177,11 +169,6 @@ def only_file(path: str, input_format: DataFormat | None) -> Fragment:
         msg = f"{path} holds several files"
         raise UsageProblem(msg, "apply them one by one")
     return replace(fragments[0], row_groups=None)
-
-
-def _output_format(output: str, of_input: DataFormat) -> DataFormat:
-    suffix = PurePath(without_compression(output)).suffix.lower()
-    return of_input if output == STDOUT else _FORMATS.get(suffix, of_input)
 
 
 def _write(job: Job, target: BinaryIO, predictor: Predictor) -> int:

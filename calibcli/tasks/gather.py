@@ -8,8 +8,9 @@ from calibcli.errors import EmptyTable
 from calibcli.names import DataFormat, WeightMeaning
 from calibcli.readers import reader_of
 from calibcli.readers.columns import ChosenColumns, Columns, resolve, same_again
-from calibcli.readers.faults import Findings, never_positive, problem_of
-from calibcli.readers.fragments import Fragment, list_fragments, shown_path
+from calibcli.readers.faults import Findings, never_positive, problem_of, too_many
+from calibcli.readers.files import shown_path
+from calibcli.readers.fragments import Fragment, list_fragments
 from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transforms
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
@@ -121,10 +122,7 @@ def _reduced(
             _take(next(results), fragment, running=running, of_file=of_file, work=work)
             work.signals.grids.update(key for key, table in running.items() if table.is_grid)
             if place + 1 == len(fragments) or fragments[place + 1].path != fragment.path:
-                problem = problem_of(of_file, work.chosen[fragment.path], shown=fragment.shown)
-                if problem is not None:
-                    raise problem
-                total.add(of_file)
+                _close(of_file, fragment, total=total, work=work)
                 of_file = Findings()
     finally:
         work.signals.stopped = True
@@ -158,8 +156,20 @@ def _take(
         earlier = problem_of(of_file, work.chosen[fragment.path], shown=fragment.shown, partly=True)
         raise earlier or result.problem
     of_file.add(result.findings)
+    if of_file.refused:
+        return
     for key, table in result.tables.items():
         running[key].add(table)
+
+
+def _close(of_file: Findings, last: Fragment, *, total: Findings, work: TallyWork) -> None:
+    """Add the findings of a file to those of the input, or raise what is wrong with its values."""
+    chosen = work.chosen[last.path]
+    problem = problem_of(of_file, chosen, shown=last.shown)
+    total.add(of_file)
+    problem = problem or too_many(total, chosen, shown=last.shown)
+    if problem is not None:
+        raise problem
 
 
 def _nothing(files: Sequence[str], findings: Findings) -> EmptyTable:

@@ -33,10 +33,13 @@ def inspect_file(path: str, *, input_format: DataFormat | None = None) -> Inspec
 
 
 def _starts_like_json(path: str) -> bool:
+    """Whether a file may be a document; a pipe is not asked, since it can be read once."""
     try:
+        if not Path(path).is_file():
+            return False
         with Path(path).open("rb") as file:
             return file.read(64).lstrip()[:1] == b"{"
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
@@ -73,6 +76,8 @@ def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
             (f"({one.lower:.6g}, {one.upper:.6g}]", f"{one.value:.6g} from {one.rows:,} rows")
             for one in bins[:50]
         ]
+        if len(bins) > 50:
+            facts.append(("...", f"{len(bins) - 50:,} more, in the file"))
     else:
         parameters = json.dumps(recalibrator.to_dict(), sort_keys=True)
         facts.append(("parameters", parameters if len(parameters) <= 400 else f"{parameters[:400]} ..."))

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from calibcli.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.curves.smooth import smooth_curve
-from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.errors import EmptyTable
 from calibcli.measures import Settings, measure_named
 from calibcli.measures.calibrated import draw_calibrated
 from calibcli.measures.estimate import Estimate
@@ -26,6 +24,7 @@ from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport
 from calibcli.table.bins import ATOMS, Bins, bins_of
 from calibcli.table.grid import Table
+from calibcli.table.streams import stream
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import read_judged
 from calibcli.tasks.partition import check_confidence, chosen_bins, summary_of
@@ -60,9 +59,6 @@ class MeasureOptions:
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
-        if self.bins is not None and self.bins < 1:
-            msg = f"{self.bins} bins"
-            raise UsageProblem(msg, "--bins takes a whole number from 1")
 
 
 def measure_files(
@@ -162,11 +158,6 @@ def measure_table(
         slices=slices or {},
         notes=(*_table_notes(table), *notes),
     )
-
-
-def stream(seed: int, purpose: Purpose) -> np.random.Generator:
-    """Return the random numbers for one purpose: no other purpose moves their digits."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose),)))
 
 
 def _settings(table: Table, bins: Bins, options: MeasureOptions) -> Settings:

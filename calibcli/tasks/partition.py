@@ -8,23 +8,29 @@ from calibcli.table.bins import ATOMS, Bins, bins_of, looks_discrete
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 
+MOST_BINS = 100_000
+MOST_CONFIDENCE = 0.999999
+
 
 def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, discrete: bool) -> Bins:
     """
     Return the partition asked for; by default distinct scores where they are few, else 15 equal-width bins.
 
     Raises:
-        UsageProblem: If the table is a grid whose cells the partition would cut.
+        UsageProblem: If there are too many bins, or the table is a grid whose cells they would cut.
     """
     if binning is Binning.ATOMS or (binning is None and bins is None and (discrete or looks_discrete(table))):
         if table.kind == "grid":
             msg = "a grid table does not keep distinct scores apart"
             raise UsageProblem(msg, "pass --exact, or use --binning equal-width")
         return ATOMS
-    count = bins or DEFAULT_BINS
+    count = DEFAULT_BINS if bins is None else bins
+    if not 1 <= count <= MOST_BINS:
+        msg = f"{count:,} bins"
+        raise UsageProblem(msg, f"--bins takes a whole number from 1 to {MOST_BINS:,}")
     kind = binning or Binning.EQUAL_WIDTH
     if table.kind == "grid" and kind is Binning.EQUAL_WIDTH and cells.CELLS % count:
-        msg = f"{count} equal-width bins would cut the cells of the grid table"
+        msg = f"{count:,} equal-width bins would cut the cells of the grid table"
         raise UsageProblem(msg, "pass --exact, or ask for a number of bins that divides 720,720")
     return bins_of(kind, count, table=table)
 
@@ -48,8 +54,8 @@ def check_confidence(confidence: float) -> None:
     Refuse a confidence that is not one.
 
     Raises:
-        UsageProblem: Unless 0.5 <= confidence < 1.
+        UsageProblem: Unless it lies between 0.5 and 0.999999.
     """
-    if not 0.5 <= confidence < 1.0:
-        msg = f"a confidence of {confidence:g}"
-        raise UsageProblem(msg, "--confidence takes a number from 0.5 to below 1, such as 0.95")
+    if not 0.5 <= confidence <= MOST_CONFIDENCE:
+        msg = f"a confidence of {confidence!r}"
+        raise UsageProblem(msg, f"--confidence takes a number from 0.5 to {MOST_CONFIDENCE}, such as 0.95")

@@ -1,7 +1,7 @@
 """Everything a reliability diagram shows, computed from files or taken from a report."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from calibcli.artifacts.store import in_file, read_document
@@ -66,11 +66,14 @@ def diagram_of_files(
         reading: How to read.
 
     Raises:
+        UsageProblem: If something is asked of a report that only a measurement can answer.
+
         CalibcliError: For input that cannot be measured.
     """
-    if len(inputs) == 1 and Path(inputs[0]).suffix == ".json":
-        return _of_report(inputs[0], kind)
     asked = options or MeasureOptions()
+    if len(inputs) == 1 and Path(inputs[0]).suffix == ".json":
+        _refuse_idle(inputs[0], columns, asked, reading or Reading(), artifact=artifact)
+        return _of_report(inputs[0], kind)
     wanted = MeasureOptions(
         (MeasureName.ECE, MeasureName.SMECE), asked.bins, asked.binning, asked.confidence, asked.seed
     )
@@ -78,6 +81,17 @@ def diagram_of_files(
     tree = Node(report.to_dict())
     notes = (*report.input.notes, *report.notes)
     return _diagram(tree, report.curve, kind=kind, discrete=report.table.discrete, notes=notes)
+
+
+def _refuse_idle(path: str, *asked: Columns | MeasureOptions | Reading, artifact: str | None) -> None:
+    """Refuse options that would change nothing; options are called as the fields are."""
+    names = [] if artifact is None else ["artifact"]
+    for part in asked:
+        names += [field.name for field in fields(part) if getattr(part, field.name) != field.default]
+    if names:
+        listed = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        msg = f"{path} is a report, on which {listed} {'has' if len(names) == 1 else 'have'} no effect"
+        raise UsageProblem(msg, "plot the files it was measured on, or keep to --kind and --title")
 
 
 def _of_report(path: str, kind: PlotKind | None) -> Diagram:

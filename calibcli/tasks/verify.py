@@ -1,7 +1,7 @@
 """Judge a claim about the calibration error of exported predictions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, Binning, Inconclusive
@@ -25,7 +25,9 @@ class VerifyOptions:
 
         confidence: 1 - delta; each wrong verdict has probability at most delta.
 
-        bins: Number of equal-width bins for a continuous score.
+        bins: Number of equal-width bins, or None for 15, or for each value of a few-valued score.
+
+        binning: Equal width or atoms; None to let the score decide.
 
         least_rows: Below so many rows nothing is concluded.
 
@@ -37,12 +39,16 @@ class VerifyOptions:
     max_ece: float | None = None
     confidence: float = DEFAULT_CONFIDENCE
     bins: int | None = None
+    binning: Binning | None = None
     least_rows: int = DEFAULT_LEAST_ROWS
     policy: Inconclusive = Inconclusive.ERROR
     allow_fit_rows: bool = False
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
+        if self.binning is Binning.EQUAL_MASS:
+            msg = "equal-mass bins are cut by the rows they would judge"
+            raise UsageProblem(msg, "a gate takes --binning equal-width or atoms, fixed in advance")
         if self.max_ece is None:
             msg = "no rule to verify"
             hint = (
@@ -80,33 +86,30 @@ def verify_files(
         InputProblem: If the rows are those the artifact was fitted on, unless that was allowed.
     """
     judged = read_judged(inputs, columns, artifact=artifact, reading=reading or Reading())
-    notes = judged.notes
-    if judged.fitted_rows:
-        if not options.allow_fit_rows:
-            msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
-            raise InputProblem(msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist")
-        notes = (*notes, "judged by its own fit rows (--allow-fit-rows): no bound holds for new rows")
+    if judged.fitted_rows and not options.allow_fit_rows:
+        msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
+        raise InputProblem(msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist")
     if judged.table.total_rows == 0:
         msg = "no rows left to judge by"
         raise EmptyTable(msg)
     bins = _partition(judged, options)
-    claim = Claim("ece", options.max_ece or 0.0, options.confidence)
+    measure = "ece" if bins is ATOMS else "binned_ece"
+    claim = Claim(measure, options.max_ece or 0.0, options.confidence)
     variance = None if judged.artifact is None else judged.artifact.fit.mean_variance
     verdict = ece_below(judged.table, claim, bins=bins, variance=variance, least_rows=options.least_rows)
+    if judged.fitted_rows:
+        verdict = replace(verdict, void="judged by the rows of the fit itself (--allow-fit-rows)")
     return VerifyReport(
         input=judged.gathered.input,
         table=summary_of(judged.table, discrete=bins is ATOMS),
         artifact=artifact,
         verdicts={"max-ece": verdict},
         policy=options.policy,
-        notes=notes,
+        notes=judged.notes,
     )
 
 
 def _partition(judged: Judged, options: VerifyOptions) -> Bins:
-    """Return the outputs of a discrete recalibrator, else a partition that no row had a say in."""
+    """Return the outputs of a discrete recalibrator, else a partition that no label had a say in."""
     discrete = judged.artifact is not None and judged.artifact.recalibrator.bins is not None
-    if discrete and options.bins is None:
-        return ATOMS
-    binning = None if options.bins is None else Binning.EQUAL_WIDTH
-    return chosen_bins(judged.table, bins=options.bins or None, binning=binning, discrete=discrete)
+    return chosen_bins(judged.table, bins=options.bins, binning=options.binning, discrete=discrete)

@@ -11,7 +11,8 @@ class Claim:
     What a gate asks.
 
     Args:
-        measure: Name of the measure.
+        measure: Name of the measure: "ece" where each value of the score is judged by itself, "binned_ece"
+            where bins of a continuous score are.
 
         limit: The tolerance eps: the claim is "measure <= limit".
 
@@ -26,6 +27,11 @@ class Claim:
     def expression(self) -> str:
         """The claim in one line."""
         return f"{self.measure} <= {self.limit:g}"
+
+    @property
+    def words(self) -> str:
+        """The measure as sentences name it."""
+        return self.measure.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,8 @@ class Verdict:
         needed: Rows that would decide, where the outcome is inconclusive.
 
         reason: Why nothing was concluded, where that is not the bounds.
+
+        void: Why the bounds say nothing of new rows, where the user insisted on them all the same.
     """
 
     claim: Claim
@@ -99,3 +107,4 @@ class Verdict:
     rows: int
     needed: RowsNeeded | None = None
     reason: str | None = None
+    void: str | None = None

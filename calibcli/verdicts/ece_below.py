@@ -1,18 +1,17 @@
 """Is the calibration error at most eps? Betting on both answers, with delta on each side."""
 
-import math
-
 import numpy as np
 
 from calibcli.bounds.betting import Stakes, stakes_for_any_time, stakes_for_one_look
 from calibcli.bounds.proportion import deviation_of_a_mean
 from calibcli.errors import UsageProblem
-from calibcli.measures.binned_ece import grouped_residuals, mean_noise
+from calibcli.measures.binned_ece import grouped_residuals
 from calibcli.measures.estimate import HELD_OUT
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, Target, VerdictName
-from calibcli.table.bins import BinnedTable, Bins, binned
+from calibcli.table.bins import Bins, binned
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Claim, RowsNeeded, Verdict
+from calibcli.verdicts.claim import Claim, Verdict
+from calibcli.verdicts.rows_needed import rows_needed
 
 LEAST_RARER = 10
 
@@ -63,13 +62,15 @@ def ece_below(
     outcome, reason = _outcome(table, claim, lower=lower, upper=upper, least_rows=least_rows)
     needed = None
     if outcome is VerdictName.INCONCLUSIVE and reason is None:
-        needed = rows_needed(table, sums, claim, width=upper - lower, any_time=any_time)
+        needed = rows_needed(
+            table, sums, claim, width=upper - lower, variance=variance, least_rows=least_rows
+        )
     return Verdict(
         claim=claim,
         outcome=outcome,
         value=value,
-        lower=min(lower, value),
-        upper=max(upper, value),
+        lower=lower,
+        upper=upper,
         fixed_design_upper=min(1.0, value + deviation_of_a_mean(rows, delta)),
         method="betting, any time" if any_time else "betting, one look",
         target=Target.POPULATION,
@@ -82,47 +83,6 @@ def ece_below(
     )
 
 
-def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, width: float, any_time: bool) -> RowsNeeded:
-    """
-    Extrapolate from the noise-corrected estimate to the rows that would decide.
-
-    Args:
-        table: The rows.
-
-        sums: The table over the partition.
-
-        claim: The limit and the confidence.
-
-        width: Width of the interval now.
-
-        any_time: Which bets were placed.
-
-    Returns:
-        Approximate: within a few per cent where the truth is near zero, a guess elsewhere.
-    """
-    log_term = math.log(1.0 / (1.0 - claim.confidence))
-    share = sums.weight[sums.occupied] / sums.total
-    spread = sums.variance[sums.occupied] / sums.weight[sums.occupied]
-    variance = float((share * spread).sum())
-    kappa = math.sqrt(2.0 / math.pi) * float(np.sqrt(share * spread).sum())
-    price = (1.2 if any_time else 1.02) * math.sqrt(2.0 * variance * log_term)
-    value = float(np.abs(sums.residual).sum()) / sums.total
-    estimate = max(0.0, value - mean_noise(table, sums))
-    room = claim.limit - estimate
-    at_best = _squared((kappa + price) / claim.limit) if claim.limit > 0 else 0
-    if abs(room) < width / 2.0 or room == 0.0:
-        return RowsNeeded(None, None, at_best, within_noise=True)
-    if room > 0:
-        return RowsNeeded(_squared((kappa + price) / room), None, at_best, within_noise=False)
-    bet = 2.0 * variance * (log_term + share.size * math.log(2.0) + 1.0)
-    return RowsNeeded(None, _squared(math.sqrt(bet) / -room), at_best, within_noise=False)
-
-
-def _squared(ratio: float) -> int:
-    """Return a number of rows from its root; an absurd limit asks for 10^18, and no more."""
-    return math.ceil(min(ratio, 1e9) ** 2)
-
-
 def _one_look(rows: int, variance: float, delta: float) -> Stakes:
     return stakes_for_one_look(max(rows, 1), variance, delta=delta)
 
@@ -133,11 +93,13 @@ def _outcome(
     """Return the verdict and, where too few rows forbid one, the reason."""
     rows, ones = table.total_rows, table.total_positive_rows
     if rows < least_rows:
-        return VerdictName.INCONCLUSIVE, f"{rows:,} rows are fewer than --min-rows {least_rows:,}"
+        counted = "1 row is" if rows == 1 else f"{rows:,} rows are"
+        return VerdictName.INCONCLUSIVE, f"{counted} fewer than --min-rows {least_rows:,}"
     rarer = min(ones, rows - ones)
     if rarer < LEAST_RARER:
         label = 1 if ones <= rows - ones else 0
-        return VerdictName.INCONCLUSIVE, f"{rarer:,} rows have label {label}, fewer than {LEAST_RARER}"
+        counted = "1 row has" if rarer == 1 else f"{rarer:,} rows have"
+        return VerdictName.INCONCLUSIVE, f"{counted} label {label}, fewer than {LEAST_RARER}"
     if upper <= claim.limit:
         return VerdictName.PASS, None
     if lower > claim.limit:
@@ -155,7 +117,7 @@ def _assumptions(bins: Bins, *, any_time: bool) -> tuple[str, ...]:
             "cannot be bounded"
         )
     looks = (
-        "valid however often it is asked as rows come in"
+        "valid however often it is asked as rows come in, over these same bins"
         if any_time
         else "valid for one look; ask again only on fresh rows"
     )

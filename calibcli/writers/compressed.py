@@ -4,28 +4,18 @@ import gzip
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 import pyarrow as pa
+
+from calibcli.names import Compression
+from calibcli.suffixes import compression_of
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 # Python's own gzip: pyarrow's takes the slowest level.
 _GZIP_LEVEL = 6
-_BY_SUFFIX: dict[str, Literal["gzip", "zstd", "bz2", "lz4"]] = {
-    ".gz": "gzip",
-    ".zst": "zstd",
-    ".bz2": "bz2",
-    ".lz4": "lz4",
-}
-
-
-def without_compression(name: str) -> str:
-    """Return a file name without the suffix of its compression."""
-    pure = PurePath(name)
-    return str(pure.with_suffix("")) if pure.suffix.lower() in _BY_SUFFIX else name
 
 
 @contextmanager
@@ -38,16 +28,16 @@ def compressed(target: BinaryIO, name: str) -> Iterator[BinaryIO]:
 
         name: The output's name, whose suffix decides.
     """
-    codec = _BY_SUFFIX.get(PurePath(name).suffix.lower())
+    codec = compression_of(name)
     if codec is None:
         yield target
         return
-    if codec == "gzip":
+    if codec is Compression.GZIP:
         with gzip.GzipFile("", "wb", _GZIP_LEVEL, target, mtime=0) as stream:
             yield cast("BinaryIO", stream)
         return
     below = pa.PythonFile(cast("io.IOBase", _KeptOpen(target)), "w")
-    with pa.CompressedOutputStream(below, codec) as out:
+    with pa.CompressedOutputStream(below, cast("Literal['zstd', 'bz2', 'lz4']", codec.value)) as out:
         yield cast("BinaryIO", out)
 
 

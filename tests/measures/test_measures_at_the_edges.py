@@ -196,7 +196,7 @@ def test_intervals_say_what_they_speak_of() -> None:
     targets = [
         (binned_ece(table, bins=TEN), Target.FIXED_DESIGN, True),
         (debiased_l2(table, bins=TEN), Target.FIXED_DESIGN, False),
-        (smooth_ece(table), Target.POPULATION, True),
+        (smooth_ece(table), Target.MIXED, True),
         (bias(table), Target.FIXED_DESIGN, True),
         (brier(table), Target.POPULATION, False),
         (log_loss(table), Target.POPULATION, False),

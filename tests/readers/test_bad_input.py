@@ -216,6 +216,18 @@ CASES = {
         "p.csv, column 'w': 1 of 2 frequency weights is not a whole number; the first is 1.5 at row 2",
         "leave out --weights-are frequency if the weights do not count repeated rows",
     ),
+    "more rows than can be counted": (
+        "score,label,w\n0.5,1,9007199254740991\n0.2,0,1\n0.2,0,1\n",
+        COUNTED,
+        "p.csv, column 'w': frequency weights add up to 9,007,199,254,740,992 rows or more",
+        "leave out --weights-are frequency if the weights do not count repeated rows",
+    ),
+    "rows without number": (
+        "score,label,w\n0.5,1,1e308\n0.5,1,1e308\n",
+        COUNTED,
+        "p.csv, column 'w': frequency weights add up to 9,007,199,254,740,992 rows or more",
+        "leave out --weights-are frequency if the weights do not count repeated rows",
+    ),
     "no weight": ("score,label,w\n0.5,1,0\n0.2,0,0\n", COUNTED, "p.csv: every weight is 0", None),
     "nothing left": (
         "score,label\n,1\n",

@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.errors import InputProblem
-from calibcli.names import DataFormat
+from calibcli.names import Compression, DataFormat
 from calibcli.readers import fragments as module
-from calibcli.readers.formats import Compression
 from calibcli.readers.fragments import list_fragments
 from calibcli.readers.pipes import Pipe, first_record_end
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from calibcli.documents import Node
-from calibcli.errors import DocumentProblem, EmptyTable, InputProblem
+from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
 from calibcli.names import FitLoss
-from calibcli.recalibrators.interface import NotConverged
 from calibcli.recalibrators.newton import Points, Slopes, minimise
 from calibcli.recalibrators.platt import Platt, logit
 from calibcli.table.grid import grid_of

@@ -107,7 +107,7 @@ def test_other_formats(tmp_path: Path) -> None:
     assert (tmp_path / "d.txt").read_bytes().startswith(b"id,score,note,code,calibrated\r\n")
 
 
-@pytest.mark.parametrize("suffix", ["gz", "zst", "bz2"])
+@pytest.mark.parametrize("suffix", ["gz", "gzip", "GZ", "zst", "zstd", "bz2", "lz4"])
 def test_compressed_output(suffix: str, tmp_path: Path) -> None:
     """A suffix on the output compresses it, the same bytes each time; compressed input is read anyway."""
     (tmp_path / "a.csv").write_text("score\n0.5\n")
@@ -115,6 +115,8 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
         run(tmp_path / "a.csv", tmp_path / f"{name}.csv.{suffix}")
     packed = (tmp_path / f"b.csv.{suffix}").read_bytes()
     assert packed == (tmp_path / f"c.csv.{suffix}").read_bytes()
+    assert b"calibrated" not in packed[:8]
+    assert list_fragments([str(tmp_path / f"b.csv.{suffix}")])[0].compression is not None
     run(tmp_path / f"b.csv.{suffix}", tmp_path / "d.csv", name="again", score="score")
     assert (tmp_path / "d.csv").read_text() == "score,calibrated,again\n0.5,0.25,0.25\n"
 

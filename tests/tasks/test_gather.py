@@ -169,15 +169,21 @@ def test_parquet_on_standard_input_is_read(tmp_path: Path, monkeypatch: pytest.M
     assert read(["-"]).tables["raw"] == read([path]).tables["raw"]
 
 
-def test_standard_input_can_be_kept_for_a_second_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A spooled fragment reads the same twice."""
-    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": io.BytesIO(b"score,label\n0.5,1\n")}))
-    found = fragments.list_fragments(["-"], spool=True)
-    chosen = choose_columns(found, ASKED)["-"]
-    first, second = (
-        tally(found[0], chosen, limit=None, transforms={"raw": None}, signals=Signals()) for _ in range(2)
-    )
-    assert first.tables["raw"] == second.tables["raw"]
+def test_frequencies_are_counted_over_the_whole_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below 2^53 rows are exact; more are refused in whatever file or fragment they come to light."""
+    monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 2)
+    half = 1 << 52
+    asked = Columns("score", "label", weight="w", weights_are=WeightMeaning.FREQUENCY)
+    for name, weights in (("0", [half, 0]), ("1", [0, half - 1]), ("2", [0, 0, 1, 0]), ("3", [half] * 1200)):
+        table = pa.table({"score": [0.5] * len(weights), "label": [1] * len(weights), "w": weights})
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=2)
+    first, second, third, many = (tmp_path / f"{name}.parquet" for name in range(4))
+    assert read([first, second], asked).tables["raw"].total_rows == (1 << 53) - 1
+    for last in (third, many):
+        with pytest.raises(InputProblem, match=f"{last.name}, column 'w': frequency weights add up to 9,007"):
+            read([first, second, last], asked)
 
 
 def test_a_shard_without_rows_is_no_error(tmp_path: Path) -> None:

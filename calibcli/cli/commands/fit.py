@@ -66,13 +66,13 @@ def fit(
       scaling-binning  platt, then bins: its calibration error can be verified
     """
     from calibcli.cli.output import renderer_for, say, write
-    from calibcli.outputs import refuse_existing
     from calibcli.readers.columns import Columns
     from calibcli.recalibrators.options import FitOptions
+    from calibcli.tasks.destination import check_output
     from calibcli.tasks.fit import fit_files
     from calibcli.tasks.reading import Reading
 
-    refuse_existing(output, force=force, inputs=inputs)
+    check_output(output, force=force, inputs=inputs)
     report, artifact = fit_files(
         inputs,
         Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),

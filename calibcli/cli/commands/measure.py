@@ -52,12 +52,12 @@ def measure(
       calibcli measure preds.csv -s score -y label --metric ece --metric smece --json
     """
     from calibcli.cli.output import renderer_for, say_notes, write
-    from calibcli.outputs import refuse_existing
     from calibcli.readers.columns import Columns
+    from calibcli.tasks.destination import check_output
     from calibcli.tasks.measure import MeasureOptions, measure_files
     from calibcli.tasks.reading import Reading
 
-    refuse_existing(output, force=force, inputs=inputs)
+    check_output(output, force=force, inputs=inputs, artifact=artifact)
     report = measure_files(
         inputs,
         Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),

@@ -50,14 +50,15 @@ def plot(
     """
     from calibcli.cli.output import say, say_notes
     from calibcli.figures.formats import picture_format
-    from calibcli.outputs import new_file, refuse_existing
+    from calibcli.outputs import new_file
     from calibcli.readers.columns import Columns
+    from calibcli.tasks.destination import check_output
     from calibcli.tasks.measure import MeasureOptions
     from calibcli.tasks.plot import diagram_of_files
     from calibcli.tasks.reading import Reading
 
     suffix = picture_format(output)
-    refuse_existing(output, force=force, inputs=inputs)
+    check_output(output, force=force, inputs=inputs, artifact=artifact)
     diagram = diagram_of_files(
         inputs,
         Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),

@@ -22,7 +22,8 @@ def verify(
     max_ece: o.MaxEce = None,
     artifact: o.Artifact = None,
     confidence: o.Confidence = DEFAULT_CONFIDENCE,
-    bins: o.VerifyBins = None,
+    bins: o.Bins = None,
+    binning: o.HowBinned = None,
     min_rows: o.MinRows = DEFAULT_LEAST_ROWS,
     inconclusive: o.OnInconclusive = Inconclusive.ERROR,
     allow_fit_rows: o.AllowFitRows = False,
@@ -57,13 +58,13 @@ def verify(
       calibcli verify eval.csv -s score -y label --max-ece 0.02 --inconclusive fail --json
     """
     from calibcli.cli.output import renderer_for, say_notes, write
-    from calibcli.outputs import refuse_existing
     from calibcli.readers.columns import Columns
+    from calibcli.tasks.destination import check_output
     from calibcli.tasks.reading import Reading
     from calibcli.tasks.verify import VerifyOptions, verify_files
 
-    options = VerifyOptions(max_ece, confidence, bins, min_rows, inconclusive, allow_fit_rows)
-    refuse_existing(output, force=force, inputs=inputs)
+    options = VerifyOptions(max_ece, confidence, bins, binning, min_rows, inconclusive, allow_fit_rows)
+    check_output(output, force=force, inputs=inputs, artifact=artifact)
     report = verify_files(
         inputs,
         Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),

@@ -43,7 +43,8 @@ def _overall(report: VerifyReport) -> Paragraph:
 
 
 def _verdict(verdict: Verdict) -> Paragraph:
-    claim, limit = verdict.claim.expression, verdict.claim.limit
+    limit = verdict.claim.limit
+    claim = f"{verdict.claim.words} <= {limit:g}"
     upper, lower = beside(verdict.upper, limit), beside(verdict.lower, limit)
     confidence = f"at {percent(verdict.claim.confidence)} confidence"
     match verdict.outcome:
@@ -61,7 +62,9 @@ def _verdict(verdict: Verdict) -> Paragraph:
 
 def _meaning(verdict: Verdict) -> str:
     """Return what was concluded, for whom, and how likely that is to be wrong."""
-    what = f"{verdict.claim.measure} {whose(verdict.target)}"
+    if verdict.void is not None:
+        return f"No bound holds for new rows: {verdict.void}."
+    what = f"{verdict.claim.words} {whose(verdict.target)}"
     wrong = f"has a probability of at most {percent(1.0 - verdict.claim.confidence)}"
     limit = f"{verdict.claim.limit:g}"
     match verdict.outcome:
@@ -96,7 +99,9 @@ def _at_best(needed: RowsNeeded, rows: int) -> str:
     if needed.at_best <= 0:
         return "no number of rows can show an error of exactly 0"
     if needed.at_best <= rows:
-        return "so many rows would have passed a perfectly calibrated score"
+        return (
+            f"a perfectly calibrated score would have passed with about {about(needed.at_best)} of these rows"
+        )
     return f"at best (if perfectly calibrated) about {about(needed.at_best)} rows would pass"
 
 
@@ -106,7 +111,7 @@ def _footing(verdict: Verdict) -> list[Line]:
     common = (INDEPENDENT_ROWS, HELD_OUT)
     scope = "; ".join(one for one in verdict.assumptions if not one.startswith(common))
     information = (
-        f"For information: {verdict.claim.measure} for these very scores (fixed-design) is at most "
+        f"For information: {verdict.claim.words} for these very scores (fixed-design) is at most "
         f"{four(verdict.fixed_design_upper)} at {percent(verdict.claim.confidence)} confidence."
     )
     lines = [f"How: {how}.", *([f"Scope: {scope}."] if scope else []), information]

@@ -1,0 +1,242 @@
+"""Paths that cannot be used: one line each, and no input is ever replaced."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from shell import CHURN, SAMPLE, Ran
+
+Run = Callable[..., Ran]
+Csv = Callable[..., Path]
+GOOD = ("score,label", *(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}" for i in range(60)))
+LONG = "x" * 5000
+
+
+def refused(ended: Ran, code: int) -> str:
+    """Check that an error is one line and perhaps a hint, and return the line."""
+    assert ended.code == code, ended
+    assert ended.out == ""
+    first, *rest = ended.err.splitlines()
+    assert first.startswith("error: "), ended.err
+    assert all(line.startswith("hint: ") for line in rest), ended.err
+    return first
+
+
+@pytest.fixture
+def listening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Return the name of a Unix socket in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("s.png")
+        yield "s.png"
+
+
+@pytest.fixture
+def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file below a directory without permission, which even root has not."""
+    looked_at = os.stat
+
+    def stat(path: object, *more: object, **named: object) -> os.stat_result:
+        if f"{os.sep}locked{os.sep}" in str(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return looked_at(path, *more, **named)  # type: ignore[call-overload,no-any-return]
+
+    monkeypatch.setattr(os, "stat", stat)
+    return tmp_path / "locked" / "p.png"
+
+
+# Each command with what it needs to be asked for an output.
+WRITERS = {
+    "fit": ("fit",),
+    "measure": ("measure",),
+    "verify": ("verify", "--max-ece", "0.5"),
+    "plot": ("plot",),
+}
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_no_input_is_replaced(run: Run, command: str, tmp_path: Path, csv_of: Csv) -> None:
+    """Neither a file of a directory, nor one named with its format, nor one behind a link."""
+    path = csv_of(*GOOD, name="p.png")
+    before = path.read_bytes()
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "link.png").symlink_to(path)
+    for given, output in (
+        (path, path),
+        (tmp_path, path),
+        (f"{path}:csv", path),
+        (path, tmp_path / "more" / "link.png"),
+        (tmp_path / "more", path),
+        (path, tmp_path / "more" / ".." / "p.png"),
+    ):
+        ended = run(*WRITERS[command], given, "-o", output, "--force")
+        assert "is also an input" in refused(ended, 5)
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["measure", "verify", "plot", "apply"])
+def test_no_artifact_is_replaced(run: Run, artifact: Path, command: str) -> None:
+    """An artifact is an input too, under whatever name."""
+    before = artifact.read_bytes()
+    output = artifact.with_suffix(".png")
+    output.hardlink_to(artifact)
+    data = SAMPLE / "churn_evaluation.parquet"
+    if command == "apply":
+        words: list[object] = ["apply", artifact, data, "-s", "score"]
+    else:
+        words = [*WRITERS[command], data, *CHURN, "--artifact", artifact]
+    assert "is also an input" in refused(run(*words, "-o", output, "--force"), 5)
+    assert artifact.read_bytes() == before
+
+
+def test_apply_replaces_none_of_a_directory(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """A directory of one file is that file."""
+    (tmp_path / "d").mkdir()
+    path = tmp_path / "d" / "a.csv"
+    path.write_text("score\n0.5\n")
+    for given in (path.parent, f"{path}:csv"):
+        assert "is also an input" in refused(run("apply", artifact, given, "-o", path, "--force"), 5)
+    assert path.read_text() == "score\n0.5\n"
+
+
+@pytest.mark.parametrize("command", ["measure", "inspect"])
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [(LONG, "file name too long"), (f"{LONG}:csv", "file name too long"), ("a\0b", "null")],
+)
+def test_impossible_input_is_exit_3(run: Run, command: str, path: str, reason: str) -> None:
+    """A name that no file can have."""
+    line = refused(run(command, path), 3)
+    assert "cannot be read: " in line
+    assert reason in line
+
+
+def test_impossible_artifact_is_exit_3(run: Run, csv_of: Csv) -> None:
+    """The same of an artifact, with an output and without."""
+    path = csv_of(*GOOD)
+    for artifact in (LONG, "a\0b"):
+        for more in ([], ["-o", path.with_name("r.txt")]):
+            assert "cannot be read" in refused(run("measure", path, "--artifact", artifact, *more), 3)
+
+
+@pytest.mark.parametrize("command", WRITERS)
+@pytest.mark.parametrize(("path", "reason"), [(LONG, "file name too long"), ("a\0b", "null")])
+def test_impossible_output_is_exit_5(run: Run, csv_of: Csv, command: str, path: str, reason: str) -> None:
+    """A name that no file can have."""
+    line = refused(run(*WRITERS[command], csv_of(*GOOD), "-o", f"{path}.png"), 5)
+    assert "cannot be written: " in line
+    assert reason in line
+
+
+def test_locked_directory_is_one_line(run: Run, csv_of: Csv, locked: Path) -> None:
+    """Without permission to look: exit 3 for an input, 5 for an output."""
+    for command in ("measure", "inspect"):
+        line = refused(run(command, locked), 3)
+        assert line == f"error: {locked} cannot be read: permission denied"
+    for words in WRITERS.values():
+        line = refused(run(*words, csv_of(*GOOD), "-o", locked), 5)
+        assert line == f"error: {locked} cannot be written: permission denied"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look anywhere")
+def test_locked_part_of_a_directory_is_refused(run: Run, csv_of: Csv, tmp_path: Path) -> None:
+    """Rows that may not be read are not left out in silence."""
+    csv_of(*GOOD)
+    (tmp_path / "part").mkdir(0o000)
+    assert "part cannot be read: permission denied" in refused(run("measure", tmp_path), 3)
+
+
+def test_socket_is_one_line(run: Run, csv_of: Csv, listening: str) -> None:
+    """Exit 3 for an input, 5 for an output."""
+    for command in ("measure", "inspect"):
+        assert refused(run(command, listening), 3) == "error: s.png cannot be read: it is a socket"
+    for words in WRITERS.values():
+        line = refused(run(*words, csv_of(*GOOD), "-o", listening, "--force"), 5)
+        assert line == "error: s.png cannot be written: it is a socket"
+
+
+@pytest.mark.parametrize("more", [["-s", "score"], ["--bins", "5", "--artifact", "cal.json"], ["-f", "csv"]])
+def test_options_without_effect_on_a_report_are_refused(
+    run: Run, csv_of: Csv, more: list[str], tmp_path: Path
+) -> None:
+    """The options are named; those that change the picture are taken."""
+    report, picture = tmp_path / "report.json", tmp_path / "p.png"
+    assert run("measure", csv_of(*GOOD), "--json", "-o", report).code == 0
+    line = refused(run("plot", report, "-o", picture, *more), 2)
+    names = {"-s": "--score has", "--bins": "--artifact, --bins have", "-f": "--input-format has"}
+    assert line == f"error: {report} is a report, on which {names[more[0]]} no effect"
+    assert not picture.exists()
+    assert run("plot", report, "-o", picture, "--kind", "binned", "--title", "T", "-q").code == 0
+    assert run("plot", report, "-o", picture, "--force", "--debug").code == 0
+
+
+@pytest.mark.parametrize(
+    "option", ["--on-missing=drop", "--seed=1", "--jobs=1", "--exact", "--confidence=0.9", "--binning=atoms"]
+)
+def test_any_option_of_a_measurement_is_refused(run: Run, tmp_path: Path, option: str) -> None:
+    """Before the report is even read."""
+    report = tmp_path / "report.json"
+    report.write_text("{}")
+    (name, *_) = option.split("=")
+    line = refused(run("plot", report, "-o", tmp_path / "p.png", option), 2)
+    assert f"on which {name} has no effect" in line
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[1, 2]", "p.json: .json files are not read"),
+        ("{", "p.json"),
+        ('{"a": 1}', "p.json: has no 'schema'"),
+        ('{"schema": "other/1"}', "p.json: $.schema: is 'other/1', which is neither"),
+        ('{"schema": ["x"]}', "p.json: $.schema"),
+    ],
+)
+def test_inspect_refuses_documents_of_others(run: Run, tmp_path: Path, content: str, said: str) -> None:
+    """JSON that is neither an artifact nor a report is said to be so."""
+    (tmp_path / "p.json").write_text(content)
+    assert said in refused(run("inspect", tmp_path / "p.json"), 3)
+
+
+def test_inspect_of_a_directory(run: Run, csv_of: Csv, tmp_path: Path) -> None:
+    """One without files is refused, another shows the columns of its first file."""
+    assert "holds no files" in refused(run("inspect", tmp_path), 3)
+    csv_of(*GOOD)
+    ended = run("inspect", tmp_path)
+    assert (ended.code, ended.err) == (0, "")
+    assert "label" in ended.out
+
+
+def test_inspect_takes_nothing_from_a_pipe(run: Run, tmp_path: Path) -> None:
+    """Looking for a document must not eat the header."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["sh", "-c", f"printf 'score,label\\n0.5,1\\n' > {fifo}"]):
+        ended = run("inspect", fifo)
+    assert ended.code == 0, ended
+    assert "score" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "said"),
+    [("<&-", 3, "standard input is closed"), (">&-", 5, "standard output is closed"), ("2>&-", 3, "")],
+)
+def test_closed_streams_are_no_failed_gate(tmp_path: Path, closed: str, code: int, said: str) -> None:
+    """A shell may close what it does not want."""
+    script = f'exec "$0" -m calibcli measure - {closed}'
+    ended = subprocess.run(
+        ["sh", "-c", script, sys.executable],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(SAMPLE.parent)},
+    )
+    assert ended.returncode == code, ended
+    assert said in ended.stderr.decode()
+    assert b"Traceback" not in ended.stderr

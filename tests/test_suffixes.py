@@ -1,0 +1,35 @@
+"""What file names promise."""
+
+import pytest
+
+from calibcli.names import Compression, DataFormat
+from calibcli.suffixes import compression_of, data_suffix, format_of
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "compression"),
+    [
+        ("a.csv", DataFormat.CSV, None),
+        ("a.TAB", DataFormat.TSV, None),
+        ("d.csv/a.pq", DataFormat.PARQUET, None),
+        ("a.tsv.zstd", DataFormat.TSV, Compression.ZSTD),
+        ("a.CSV.GZIP", DataFormat.CSV, Compression.GZIP),
+        ("a.gz", None, Compression.GZIP),
+        ("a.csv.zip", None, None),
+        (".gz", None, None),
+        ("-", None, None),
+        ("", None, None),
+    ],
+)
+def test_a_name_promises_a_format_and_a_compression(
+    name: str, kind: DataFormat | None, compression: Compression | None
+) -> None:
+    """Whatever its case; the format stands before the compression."""
+    assert (format_of(name), compression_of(name)) == (kind, compression)
+
+
+def test_every_compression_has_a_suffix() -> None:
+    """Each that is read can be written."""
+    suffixes = (".gz", ".zst", ".bz2", ".lz4")
+    assert {compression_of(f"a{suffix}") for suffix in suffixes} == set(Compression)
+    assert data_suffix("a.JSON.lz4") == ".json"
