@@ -18,7 +18,6 @@ _PARTS = int(np.float64(WIDTH).view(np.uint64) >> _SHIFT) + 1
 _FIRST_MAIN = 1 + _PARTS
 _FIRST_HIGH = _FIRST_MAIN + CELLS - 2
 CODES = _FIRST_HIGH + _PARTS + 1
-_EDGES = np.arange(CELLS + 1, dtype=np.float64) / CELLS
 
 
 def cell_of(score: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -28,11 +27,11 @@ def cell_of(score: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     Args:
         score: Shape (n,), in [0, 1].
     """
-    index = np.ceil(score * CELLS).astype(np.int64)
-    # The product is rounded: compare with the edges themselves, as bins do.
-    index += score > _EDGES.take(index)
-    index -= score <= _EDGES.take(index - 1, mode="clip")
-    np.maximum(index, 0, out=index)
+    nearest = np.ceil(score * CELLS)
+    # The product is rounded: compare with the edges themselves, as bins do. Dividing beats looking them up.
+    nearest += score > nearest / CELLS
+    nearest -= score <= (nearest - 1.0) / CELLS
+    index = np.maximum(nearest, 0.0).astype(np.int64)
     code = index + (_FIRST_MAIN - 2)
     low = np.flatnonzero(index <= 1)
     if low.size:
@@ -45,7 +44,7 @@ def cell_of(score: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 def upper_edge(code: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return the largest score that a cell can hold; sums in the cell are kept relative to it."""
-    edge = _EDGES.take(code - (_FIRST_MAIN - 2), mode="clip")
+    edge = (code - (_FIRST_MAIN - 2)) / CELLS
     low = np.flatnonzero(code < _FIRST_MAIN)
     if low.size:
         edge[low] = _part_top(code[low])
