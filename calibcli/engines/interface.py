@@ -10,6 +10,11 @@ Result = TypeVar("Result")
 class Engine(Protocol):
     """Runs work on items, here or elsewhere; what the items are it does not know."""
 
+    @property
+    def shares_interpreter(self) -> bool:
+        """Whether work runs in this process, where only one thread at a time runs Python."""
+        ...
+
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
         """
         Yield the result for each item, in the order of the items.

@@ -20,6 +20,11 @@ class ThreadEngine:
 
     workers: int
 
+    @property
+    def shares_interpreter(self) -> bool:
+        """It does."""
+        return True
+
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
         """Yield the result for each item, in the order of the items; see `Engine`."""
         waiting = iter(items)

@@ -9,9 +9,9 @@ from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
-from calibcli.table.kernel import LEAST_BANDWIDTH, CosineSeries, fixpoint, residual_series
+from calibcli.table.kernel import LEAST_BANDWIDTH, MESH, CosineSeries, fixpoint, residual_series
 from calibcli.table.residuals import squared_residuals
-from calibcli.table.score_table import Floats
+from calibcli.table.score_table import Floats, ScoreTable
 
 # The bandwidths of the lower bound, fixed in advance.
 _LOWER_BANDWIDTHS = np.geomspace(0.005, 0.5, 16)
@@ -108,6 +108,7 @@ def lower_bound(table: Table, series: CosineSeries, *, delta: float) -> float:
         delta: One-sided error probability.
     """
     n = table.total_rows
+    table = _gathered(table)
     count = _LOWER_BANDWIDTHS.size
     strayed = math.sqrt(math.log(count / delta) / (2.0 * n))
     best = 0.0
@@ -117,6 +118,16 @@ def lower_bound(table: Table, series: CosineSeries, *, delta: float) -> float:
         if min(float(sigma), norm - strayed) > best:
             best = max(best, min(float(sigma), norm - strayed - noise_of_norm(table, float(sigma))))
     return best
+
+
+def _gathered(table: Table) -> Table:
+    """Return the rows at the middles of the kernel's cells, where there are fewer of those than scores."""
+    if table.distinct <= MESH:
+        return table
+    cell = np.minimum((table.score * MESH).astype(np.int64), MESH - 1)
+    rows = np.bincount(cell, weights=table.weight, minlength=MESH).astype(np.int64)
+    some = np.flatnonzero(rows)
+    return ScoreTable((some + 0.5) / MESH, rows[some], np.zeros(some.size, np.int64))
 
 
 def noise_of_norm(table: Table, bandwidth: float) -> float:

@@ -137,10 +137,12 @@ def _first_alone(
     Tally the first fragment before the others start.
 
     If its distinct scores pass the limit, the others go straight into grids, which take a fraction of the
-    memory of tables that turn out too large.
+    memory of tables that turn out too large. Adding to a grid holds the interpreter, so that threads
+    would only multiply its memory: in this process the others are then taken one by one.
     """
     yield from engine.map(work, fragments[:1])
-    yield from engine.map(work, fragments[1:])
+    alone = bool(work.signals.grids) and engine.shares_interpreter
+    yield from map(work, fragments[1:]) if alone else engine.map(work, fragments[1:])
 
 
 def _take(
