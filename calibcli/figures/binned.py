@@ -55,7 +55,10 @@ def draw_binned(page: Page, curve: BinnedCurve, *, limits: Limits, confidence: f
     ]
     if not np.isnan(curve.rate_lower).all():
         entries.append(
-            (Line2D([], [], color=INK, linewidth=0.8, marker=""), f"{100 * confidence:g} % interval")
+            (
+                Line2D([], [], color=INK, linestyle="", marker="|", markersize=11, markeredgewidth=0.9),
+                f"{100 * confidence:g} % interval",
+            )
         )
     write_key(page, entries)
 
