@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 STDOUT = "-"
+# Not a path: where summaries go, for those who ask how text may look there.
+STDERR = "stderr"
 _BUFFER = 1 << 20
 # Names of files that are open already: renaming another file onto them would miss the point.
 _OPEN_FILES = ("/dev/std", "/dev/fd/", "/proc/")

@@ -1,6 +1,5 @@
 """The record of a fit that travels with its recalibrator."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -9,6 +8,7 @@ import numpy as np
 
 from calibcli.documents import Node
 from calibcli.recalibrators.interface import Recalibrator
+from calibcli.reports.plain import number
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 
@@ -129,8 +129,8 @@ class FitRecord:
             "table_digest": self.table_digest,
             "table": self.table,
             "options": dict(self.options),
-            "loss_before": _finite_or_text(self.loss_before),
-            "loss_after": _finite_or_text(self.loss_after),
+            "loss_before": number(self.loss_before),
+            "loss_after": number(self.loss_after),
             "mean_variance": self.mean_variance,
             "notes": list(self.notes),
         }
@@ -155,7 +155,3 @@ def _scalar(node: Node) -> object:
             return node.number()
         case _:
             return node.text()
-
-
-def _finite_or_text(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)

@@ -22,9 +22,6 @@ from calibcli.names import (
     WeightMeaning,
 )
 
-STDOUT = "-"
-STDERR = "stderr"
-
 Kinds = Annotated[DocumentKind, typer.Argument(metavar="KIND", help="artifact or report.")]
 Inputs = Annotated[
     list[str],

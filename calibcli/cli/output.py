@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calibcli.names import ColorWhen, ReportFormat
+from calibcli.outputs import STDERR, STDOUT
 
 if TYPE_CHECKING:
     from calibcli.render.interface import Renderer
-
-STDOUT = "-"
-STDERR = "stderr"
 
 
 @dataclass(frozen=True, slots=True)

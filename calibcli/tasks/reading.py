@@ -8,11 +8,9 @@ from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_MEMORY, DataFormat, EngineName
 from calibcli.readers.columns import Columns
 from calibcli.readers.tally import Transforms
+from calibcli.table.running import EXACT_LIMIT
 from calibcli.tasks.gather import Gathered, gather
 
-# The default memory keeps a million distinct scores exact: 24 bytes each at rest, and room to sort, merge,
-# bin and smooth them.
-_BYTES_A_SCORE = 268.435456
 _UNITS = {"": 1, "B": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
@@ -39,7 +37,11 @@ class Reading:
     @property
     def limit(self) -> int | None:
         """Most distinct scores of an exact table; None for no limit."""
-        return None if self.exact else max(1, round(bytes_of(self.memory) / _BYTES_A_SCORE))
+        if self.exact:
+            return None
+        # The default keeps a million distinct scores: 24 bytes each at rest, and room to sort, merge, bin
+        # and smooth them.
+        return max(1, round(EXACT_LIMIT * bytes_of(self.memory) / bytes_of(DEFAULT_MEMORY)))
 
 
 def read_tables(

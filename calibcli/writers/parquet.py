@@ -1,6 +1,7 @@
 """Parquet with one more column: row groups, codecs, encodings and metadata as they were."""
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -44,7 +45,7 @@ def copy_with_column(
     with pq.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER) as file:
         schema = file.schema_arrow.append(pa.field(name, pa.float64()))
         with pq.ParquetWriter(target, schema, **_settings(file, score=score, name=name)) as writer:
-            for table in _pieces(file):
+            for table in _one_ahead(_pieces(file)):
                 values = [predicted(chunk) for chunk in table.column(score).chunks]
                 added = float_column(np.concatenate(values))
                 whole = table.append_column(schema.field(name), added)
@@ -84,6 +85,15 @@ def _pieces(file: pq.ParquetFile) -> Iterator[pa.Table]:
         elif rows:
             for batch in file.iter_batches(batch_size=LARGEST_PIECE, row_groups=[group]):
                 yield pa.Table.from_batches([batch])
+
+
+def _one_ahead(pieces: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """Read the next piece while the one before is being written: decoding and encoding share the cost."""
+    with ThreadPoolExecutor(1, thread_name_prefix="calibcli-read") as reader:
+        coming = reader.submit(next, pieces, None)
+        while (piece := coming.result()) is not None:
+            coming = reader.submit(next, pieces, None)
+            yield piece
 
 
 def _settings(file: pq.ParquetFile, *, score: str, name: str) -> dict[str, Any]:

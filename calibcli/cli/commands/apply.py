@@ -2,6 +2,7 @@
 
 from calibcli.cli import options as o
 from calibcli.names import ColorWhen, OnRange, ReportFormat
+from calibcli.outputs import STDERR
 
 
 def apply(
@@ -42,5 +43,5 @@ def apply(
         input_format=input_format,
         force=force,
     )
-    summary = renderer_for(ReportFormat.TABLE, o.STDERR, color=color, verbose=verbose)
+    summary = renderer_for(ReportFormat.TABLE, STDERR, color=color, verbose=verbose)
     say(summary.render(report), quiet=quiet)

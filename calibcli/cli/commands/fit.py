@@ -15,13 +15,14 @@ from calibcli.names import (
     Scale,
     Split,
 )
+from calibcli.outputs import STDERR, STDOUT
 
 
 def fit(
     inputs: o.Inputs,
     score: o.Score = None,
     label: o.Label = None,
-    output: o.Out = o.STDOUT,
+    output: o.Out = STDOUT,
     method: o.Method = RecalibratorName.PLATT,
     bins: o.FitBins = DEFAULT_FIT_BINS,
     binning: o.FitBinning = Binning.EQUAL_MASS,
@@ -78,9 +79,9 @@ def fit(
         Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),
         method=method,
         options=FitOptions(bins, binning, loss, smooth_targets, step, split, base, seed),
-        output=None if output == o.STDOUT else output,
+        output=None if output == STDOUT else output,
         reading=Reading(input_format, jobs, exact, memory),
     )
     write(artifact, output)
-    summary = renderer_for(ReportFormat.TABLE, o.STDERR, color=color, verbose=verbose)
+    summary = renderer_for(ReportFormat.TABLE, STDERR, color=color, verbose=verbose)
     say(summary.render(report), quiet=quiet)

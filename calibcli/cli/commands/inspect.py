@@ -2,6 +2,7 @@
 
 from calibcli.cli import options as o
 from calibcli.names import ColorWhen, ReportFormat
+from calibcli.outputs import STDOUT
 
 
 def inspect(
@@ -26,4 +27,4 @@ def inspect(
 
     report = inspect_file(path, input_format=input_format)
     chosen = ReportFormat.JSON if json else fmt
-    write(renderer_for(chosen, o.STDOUT, color=color, verbose=verbose).render(report), o.STDOUT)
+    write(renderer_for(chosen, STDOUT, color=color, verbose=verbose).render(report), STDOUT)

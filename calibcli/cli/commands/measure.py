@@ -11,6 +11,7 @@ from calibcli.names import (
     ReportFormat,
     Scale,
 )
+from calibcli.outputs import STDOUT
 
 
 def measure(
@@ -35,7 +36,7 @@ def measure(
     jobs: o.Jobs = None,
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
-    output: o.Out = o.STDOUT,
+    output: o.Out = STDOUT,
     force: o.Force = False,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,

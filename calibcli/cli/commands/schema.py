@@ -1,6 +1,7 @@
 """calibcli schema."""
 
 from calibcli.cli import options as o
+from calibcli.outputs import STDOUT
 
 
 def schema(
@@ -18,4 +19,4 @@ def schema(
     from calibcli.artifacts.store import schema_text
     from calibcli.cli.output import write
 
-    write(schema_text(kind), o.STDOUT)
+    write(schema_text(kind), STDOUT)

@@ -13,6 +13,7 @@ from calibcli.names import (
     Scale,
     VerdictName,
 )
+from calibcli.outputs import STDOUT
 
 
 def verify(
@@ -39,7 +40,7 @@ def verify(
     jobs: o.Jobs = None,
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
-    output: o.Out = o.STDOUT,
+    output: o.Out = STDOUT,
     force: o.Force = False,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,
