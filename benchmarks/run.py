@@ -163,6 +163,11 @@ def jobs_of(folder: Path, rows: int) -> list[Job]:
             [python, "-c", SKLEARN_ISOTONIC, data],
             f"read two columns, {million}",
         ),
+        Job(
+            "plot",
+            [*CALIBCLI, "plot", data, *columns, "--force", "-o", str(folder / "r.png")],
+            f"read two columns, {million}",
+        ),
         Job("cp, 12 columns", ["cp", wide, copy], None),
         Job("pyarrow re-encode, 12 columns", [python, "-c", REENCODE, wide, copy], "cp, 12 columns"),
         Job(

@@ -76,10 +76,8 @@ def header_names(head: bytes, delimiter: str, *, shown: str) -> tuple[str, ...]:
         raise InputProblem(
             msg, "convert it to UTF-8 CSV, or say what it is: --input-format parquet"
         ) from None
-    # Without a newline at all, old Macintosh line ends are all there can be.
-    line = text if end is not None else text.split("\r", 1)[0]
     try:
-        names = next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [""])
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [""])
     except csv.Error as error:
         msg = f"{shown}: the header is not CSV: {error}"
         raise InputProblem(msg) from None

@@ -1,15 +1,18 @@
 """Standard input and other pipes: looked at before they are read, read once, or kept in a temporary file."""
 
 import io
+import os
+import re
 import shutil
 import tempfile
 import weakref
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 STDIN = "-"
 _HEAD = 1 << 16
 _BLOCK = 1 << 20
+_LINE_END = re.compile(rb"\r\n?|\n")
 
 
 class Pipe:
@@ -28,7 +31,7 @@ class Pipe:
         if owned:
             weakref.finalize(self, stream.close)
         self._head = b""
-        self._spool: tempfile._TemporaryFileWrapper[bytes] | None = None
+        self._spool: str | None = None
 
     def head(self, size: int) -> bytes:
         """Return up to `size` bytes from the beginning; fewer only at the end of the stream."""
@@ -56,11 +59,12 @@ class Pipe:
     def spooled(self) -> str:
         """Return the path of a temporary file with everything; it lives as long as this object."""
         if self._spool is None:
-            self._spool = tempfile.NamedTemporaryFile(prefix="calibcli-")  # noqa: SIM115 - closed with self
-            weakref.finalize(self, self._spool.close)
-            shutil.copyfileobj(self.reader(), self._spool, _BLOCK)
-            self._spool.flush()
-        return self._spool.name
+            file, path = _temporary_file()
+            weakref.finalize(self, file.close)
+            shutil.copyfileobj(self.reader(), file, _BLOCK)
+            file.flush()
+            self._spool = path
+        return self._spool
 
     def reader(self) -> io.BufferedReader:
         """Return the stream from its beginning; only the first reader gets the bytes."""
@@ -97,9 +101,28 @@ class _Replayed(io.RawIOBase):
         return len(chunk)
 
 
+def _temporary_file() -> tuple[BinaryIO, str]:
+    """
+    Open a temporary file and return it with a path to open it again.
+
+    Where the system offers a path to an open file, nothing stands in any directory: however the process
+    ends, nothing stays behind.
+    """
+    nameless = tempfile.TemporaryFile(prefix="calibcli-")  # noqa: SIM115 - closed with the pipe
+    path = f"/proc/self/fd/{nameless.fileno()}"
+    if os.path.exists(path):  # noqa: PTH110 - a link to no name, which still can be opened
+        return cast("BinaryIO", nameless), path
+    nameless.close()
+    named = tempfile.NamedTemporaryFile(prefix="calibcli-")  # noqa: SIM115 - closed with the pipe
+    return cast("BinaryIO", named), named.name
+
+
 def first_record_end(head: bytes) -> int | None:
-    """Return where the first CSV record ends, after its newline, or None; quoted text may span lines."""
-    end = head.find(b"\n")
-    while end >= 0 and head.count(b'"', 0, end) % 2:
-        end = head.find(b"\n", end + 1)
-    return end + 1 if end >= 0 else None
+    """Return where the first CSV record ends, after its line end, or None; quoted text may span lines."""
+    quotes = start = 0
+    for line_end in _LINE_END.finditer(head):
+        quotes += head.count(b'"', start, line_end.start())
+        start = line_end.end()
+        if quotes % 2 == 0:
+            return start
+    return None

@@ -1,8 +1,9 @@
 """
 Whole records of a CSV file, found without taking them apart.
 
-A record ends at a newline that has an even number of quote characters before it. That holds if quotes stand
-only around fields; where one stands inside an unquoted field the file is refused rather than guessed at.
+A record ends at a line end - a newline, or a carriage return without one - that has an even number of quote
+characters before it. That holds if quotes stand only around fields; where one stands inside an unquoted field
+the file is refused rather than guessed at.
 """
 
 from collections.abc import Callable, Iterator
@@ -56,34 +57,54 @@ def blocks(read: Callable[[int], bytes], *, delimiter: str, blank: bool, shown: 
     rest = b""
     while chunk := read(_BLOCK):
         content = rest + chunk
-        newlines = _record_newlines(content, delimiter, shown=shown)
-        if not newlines.size:
+        last = _record_lasts(content, delimiter, shown=shown)
+        if not last.size:
             rest = content
             _refuse_endless(rest, shown)
             continue
-        cut = int(newlines[-1]) + 1
+        cut = int(last[-1]) + 1
         rest = content[cut:]
-        yield _block(content[:cut], newlines, blank=blank)
+        yield _block(content[:cut], last, blank=blank)
     if rest:
-        # The last line may lack its newline; if quotes are still open, that is no line end either way.
+        # The last line may lack its line end; if quotes are still open, there is none either way.
         if rest.count(b'"') % 2:
             raise _never_closed(shown)
-        _record_newlines(rest, delimiter, shown=shown)
-        yield Block(rest, np.array([len(rest) - rest.endswith(b"\r")]))
+        _record_lasts(rest, delimiter, shown=shown)
+        end = len(rest) - rest.endswith(b"\r")
+        yield Block(rest, np.array([end] if end or blank else [], np.int64))
 
 
-def _block(content: bytes, newlines: Positions, *, blank: bool) -> Block:
+def _block(content: bytes, last: Positions, *, blank: bool) -> Block:
+    """Return a block of records that each end with the character at `last`."""
     characters = np.frombuffer(content, np.uint8)
-    starts = np.concatenate(([0], newlines[:-1] + 1))
-    returns = (newlines > starts) & (characters[np.maximum(newlines - 1, 0)] == _RETURN)
-    ends = newlines - returns
+    starts = np.concatenate(([0], last[:-1] + 1))
+    double = (characters[last] == _NEWLINE) & (characters[np.maximum(last - 1, 0)] == _RETURN)
+    ends = last - (double & (last > starts))
     return Block(content, ends if blank else ends[ends > starts])
 
 
-def _record_newlines(content: bytes, delimiter: str, *, shown: str) -> Positions:
-    """Return the newlines that end records; `content` begins where a record does."""
+def _record_lasts(content: bytes, delimiter: str, *, shown: str) -> Positions:
+    """
+    Return the last characters of the line ends that end records.
+
+    Args:
+        content: Text that begins where a record does. A carriage return at its very end is left alone, since
+            a newline may follow.
+
+        delimiter: What separates fields.
+
+        shown: The file's name in messages.
+    """
     characters = np.frombuffer(content, np.uint8)
-    newlines = np.flatnonzero(characters == _NEWLINE)
+    newlines = characters == _NEWLINE
+    if content.count(b"\r", 0, len(content) - 1) > content.count(b"\r\n"):
+        newlines[:-1] |= (characters[:-1] == _RETURN) & ~newlines[1:]
+    return _outside_quotes(np.flatnonzero(newlines), content, delimiter, shown=shown)
+
+
+def _outside_quotes(newlines: Positions, content: bytes, delimiter: str, *, shown: str) -> Positions:
+    """Return those of some positions that no quotes enclose."""
+    characters = np.frombuffer(content, np.uint8)
     if b'"' not in content:
         return newlines
     quotes = np.flatnonzero(characters == _QUOTE)
