@@ -35,6 +35,9 @@ class Columns:
         on_missing: What becomes of a row without score, label or weight.
 
         on_range: What becomes of a score outside [0, 1].
+
+    Raises:
+        UsageProblem: If weights mean something and there are none.
     """
 
     score: str | None = None
@@ -45,6 +48,11 @@ class Columns:
     scale: Scale = Scale.PROB
     on_missing: OnMissing = OnMissing.ERROR
     on_range: OnRange = OnRange.ERROR
+
+    def __post_init__(self) -> None:
+        if self.weights_are is not None and self.weight is None:
+            msg = f"--weights-are {self.weights_are} without weights"
+            raise UsageProblem(msg, "name the weight column with --weight")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,10 @@ from calibcli.readers.columns import ChosenColumns
 MOST_LABELS = 5
 # Whole numbers below this are exact as doubles, and so is a sum of them that does not reach it.
 UNCOUNTABLE = 1 << 53
+# The square of a sum of importance weights up to this is finite, however many rows there are.
+HEAVIEST = 1e140
+# Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
+_ROUNDED = 0.01
 _POSITIVE_WORDS = {"yes", "y", "t", "positive", "pos", "good", "correct", "right", "pass", "success", "event"}
 
 
@@ -27,6 +31,7 @@ class FaultKind(StrEnum):
     NOT_BINARY = "label neither 0 nor 1"
     BAD_WEIGHT = "weight negative or infinite"
     FRACTIONAL_WEIGHT = "frequency not whole"
+    HUGE_WEIGHT = "weight too large to be squared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +172,12 @@ def _column_of(kind: FaultKind, chosen: ChosenColumns) -> str | None:
             return chosen.score
         case FaultKind.MISSING_LABEL | FaultKind.NOT_BINARY:
             return chosen.label
-        case FaultKind.MISSING_WEIGHT | FaultKind.BAD_WEIGHT | FaultKind.FRACTIONAL_WEIGHT:
+        case (
+            FaultKind.MISSING_WEIGHT
+            | FaultKind.BAD_WEIGHT
+            | FaultKind.FRACTIONAL_WEIGHT
+            | FaultKind.HUGE_WEIGHT
+        ):
             return chosen.weight
         case _:
             assert_never(kind)
@@ -192,13 +202,16 @@ def _said(kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, rows: s
         case FaultKind.NOT_BINARY:
             return _said_of_labels(findings.labels, some=some, first=first)
         case FaultKind.BAD_WEIGHT:
-            said = f"{some} weights {'is' if one else 'are'} negative or infinite; {first}"
-            return said, "weights must be finite and at least 0"
+            said, hint = "weights {are} negative or infinite", "weights must be finite and at least 0"
         case FaultKind.FRACTIONAL_WEIGHT:
-            said = f"{some} frequency weights {'is' if one else 'are'} not a whole number; {first}"
-            return said, "leave out --weights-are frequency if the weights do not count repeated rows"
+            said = "frequency weights {are} not a whole number"
+            hint = "leave out --weights-are frequency if the weights do not count repeated rows"
+        case FaultKind.HUGE_WEIGHT:
+            said = f"weights {{are}} above {HEAVIEST:g}"
+            hint = "divide all weights by the same number: only their ratios matter"
         case _:
             assert_never(kind)
+    return f"{some} {said.format(are='is' if one else 'are')}; {first}", hint
 
 
 def _said_of_labels(labels: Iterable[str], *, some: str, first: str) -> tuple[str, str]:
@@ -240,12 +253,12 @@ def _range_hint(fault: Fault, chosen: ChosenColumns) -> str:
     scale = chosen.asked.scale
     if chosen.label is None:
         return f"the map was fitted with --scale {scale}: are these on it? --on-range clip takes the nearest"
-    if scale is Scale.LOGPROB:
+    logs = scale is Scale.LOGPROB
+    if max(-fault.lowest, fault.highest - (0.0 if logs else 1.0)) < _ROUNDED:
+        return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
+    if logs:
         return "leave out --scale logprob if these are probabilities"
-    excess = max(-fault.lowest, fault.highest - 1.0)
-    if excess <= 1e-6:
-        return "--on-range clip moves them to 0 or 1 and reports how many"
-    if fault.lowest > 1.0 and fault.highest <= 100.0:
+    if fault.lowest > 1.0 and 1.5 < fault.highest <= 100.0:
         return "if these are percentages, divide them by 100; if they are logits, pass --scale logit"
     if fault.highest <= 0.0:
         return "if these are logits, pass --scale logit; if they are log-probabilities, --scale logprob"

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,8 +12,10 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
 from calibcli.readers.formats import split_forced
 from calibcli.readers.pipes import STDIN
+from calibcli.suffixes import format_of
 
 _SKIPPED = ("_", ".")
+_TAKEN = ".csv, .tsv, .tab, .parquet and .pq, and .gz, .zst, .bz2 or .lz4 after these"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +38,25 @@ def files_of(inputs: Sequence[str]) -> list[InputFile]:
     Return the files that the inputs stand for, in order.
 
     Args:
-        inputs: Files; directories, whose files are taken in the order of their names, without those that
-            start with "_" or "."; "-" for standard input; `path:fmt` to force a format.
+        inputs: Files; directories, whose data files are taken in the order of their names, without those
+            that start with "_" or "."; "-" for standard input; `path:fmt` to force a format, which takes
+            every file of a directory for one of data.
 
     Raises:
         InputProblem: If there is no such file, or it cannot be looked at.
 
-        UsageProblem: If standard input is named twice.
+        UsageProblem: If a file is named twice, under whatever names.
     """
     # Path.exists raises where this says no: a name that is too long, a directory without permission.
     named = [split_forced(name, exists=os.path.exists(name)) for name in inputs]  # noqa: PTH110
     if sum(path == STDIN for path, _ in named) > 1:
         msg = "standard input can be read only once"
         raise UsageProblem(msg)
-    return [InputFile(file, forced) for path, forced in named for file in _files(path)]
+    found = [
+        InputFile(file, forced) for path, forced in named for file in _files(path, every=forced is not None)
+    ]
+    _refuse_twice(found)
+    return found
 
 
 def shown_path(path: str) -> str:
@@ -73,23 +81,52 @@ def read_errors(path: str) -> Iterator[None]:
         raise InputProblem(msg) from error
 
 
-def _files(path: str) -> list[str]:
-    """Return the file itself, or the files of a directory and of the directories in it."""
+def _refuse_twice(files: Sequence[InputFile]) -> None:
+    """Refuse one file under two names: its rows would count twice, and a gate take them for new ones."""
+    seen: dict[tuple[int, int], str] = {}
+    for file in files:
+        identity = _identity(file.path)
+        if identity is not None and identity in seen:
+            shown, earlier = shown_path(file.path), shown_path(seen[identity])
+            msg = f"{shown} is named twice" if shown == earlier else f"{shown} is the same file as {earlier}"
+            raise UsageProblem(msg, "name it once: every row counts once")
+        if identity is not None:
+            seen[identity] = file.path
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return what two names of one file share, or None where there is no telling."""
+    try:
+        found = os.fstat(sys.stdin.fileno()) if path == STDIN else os.stat(path)  # noqa: PTH116 - one call
+    except (AttributeError, OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _files(path: str, *, every: bool) -> list[str]:
+    """
+    Return the file itself, or the files of a directory and of the directories in it.
+
+    Args:
+        path: The file or the directory.
+
+        every: Whether to take files of any name from a directory, or only those that promise data.
+    """
     if path == STDIN:
         return [path]
     with read_errors(path):
         mode = os.stat(path).st_mode  # noqa: PTH116 - one call
-        found = _files_below(path) if stat.S_ISDIR(mode) else [path]
+        found = _files_below(path, every=every) if stat.S_ISDIR(mode) else [path]
     if stat.S_ISSOCK(mode):
         msg = f"{path} cannot be read: it is a socket"
         raise InputProblem(msg, "name a file, or a pipe")
     if not found:
-        msg = f"{path}: the directory holds no files"
-        raise InputProblem(msg, 'files whose names start with "_" or "." are skipped')
+        msg = f"{path}: the directory holds no data files"
+        raise InputProblem(msg, f"taken are {_TAKEN}; {path}:csv takes other names as CSV")
     return found
 
 
-def _files_below(folder: str) -> list[str]:
+def _files_below(folder: str, *, every: bool) -> list[str]:
     """Return the files in a directory; one below it that cannot be listed is an error, not left out."""
 
     def refuse(error: OSError) -> None:
@@ -98,5 +135,9 @@ def _files_below(folder: str) -> list[str]:
     found: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(_SKIPPED)]
-        found += [Path(place, name) for name in names if not name.startswith(_SKIPPED)]
+        found += [
+            Path(place, name)
+            for name in names
+            if not name.startswith(_SKIPPED) and (every or format_of(name) is not None)
+        ]
     return [str(file) for file in sorted(found) if file.is_file()]

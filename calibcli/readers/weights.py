@@ -1,9 +1,9 @@
-"""Weights: finite and at least 0, and whole numbers where they count repeated rows."""
+"""Weights: finite, at least 0 and not too large to be squared; whole numbers where they count rows."""
 
 import numpy as np
 
 from calibcli.readers.decode import Booleans
-from calibcli.readers.faults import Fault, FaultKind, Findings
+from calibcli.readers.faults import HEAVIEST, Fault, FaultKind, Findings
 from calibcli.readers.labels import number_text
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats
@@ -33,6 +33,8 @@ def check_weights(weight: Floats, *, whole: bool, findings: Findings, places: Pl
             findings.note(FaultKind.FRACTIONAL_WEIGHT, _fault(weight, fractional, places))
         with np.errstate(over="ignore"):
             findings.counted += float(weight.sum())
+    elif weight.max() > HEAVIEST:
+        findings.note(FaultKind.HUGE_WEIGHT, _fault(weight, weight > HEAVIEST, places))
 
 
 def _fault(weight: Floats, where: Booleans, places: Places) -> Fault:

@@ -1,12 +1,12 @@
 """Add the recalibrated probability to every row of a file."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from calibcli.artifacts.store import read_artifact
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat, OnRange
 from calibcli.outputs import new_file
 from calibcli.readers import reader_of
@@ -14,10 +14,11 @@ from calibcli.readers.columns import ChosenColumns, Columns, resolve
 from calibcli.readers.fragments import Fragment, list_fragments
 from calibcli.readers.intake import Intake
 from calibcli.reports.apply import ApplyReport
-from calibcli.suffixes import format_of
+from calibcli.suffixes import compression_of, format_of
 from calibcli.table.score_table import Floats
 from calibcli.tasks.destination import check_output
 from calibcli.writers.compressed import compressed
+from calibcli.writers.errors import copy_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,6 +89,9 @@ def apply_map(
         output: Where to write.
 
         name: Name of the new column.
+
+    Raises:
+        UsageProblem: If the new column has the name of another, or the output's name cannot be meant.
     """
     header = reader_of(fragment.format).header(fragment)
     chosen = resolve(columns, header, path=fragment.shown, labelled=False)
@@ -95,8 +99,9 @@ def apply_map(
         msg = f"{fragment.shown} has a column {name!r} already"
         raise UsageProblem(msg, "--name gives the new column another name")
     kind = format_of(output) or fragment.format
+    _refuse_wrapped(output, kind)
     predictor = Predictor(predict, Intake(chosen, shown=fragment.shown))
-    with new_file(output) as raw, compressed(raw, output) as target, _read_errors(fragment.shown):
+    with new_file(output) as raw, compressed(raw, output) as target, copy_errors(fragment.shown):
         job = Job(fragment, chosen, kind, name)
         rows = _write(job, target, predictor)
     notes = chosen.notes
@@ -171,6 +176,13 @@ def only_file(path: str, input_format: DataFormat | None) -> Fragment:
     return replace(fragments[0], row_groups=None)
 
 
+def _refuse_wrapped(output: str, kind: DataFormat) -> None:
+    """Refuse Parquet within another compression, which no reader takes."""
+    if kind is DataFormat.PARQUET and compression_of(output) is not None:
+        msg = f"{output}: Parquet is compressed inside, and cannot be read from within another compression"
+        raise UsageProblem(msg, f"name it {PurePath(output).with_suffix('').with_suffix('.parquet')}")
+
+
 def _write(job: Job, target: BinaryIO, predictor: Predictor) -> int:
     """Write the rows with the new column; return how many."""
     if job.fragment.format is not job.kind:
@@ -179,7 +191,12 @@ def _write(job: Job, target: BinaryIO, predictor: Predictor) -> int:
         from calibcli.writers.parquet import copy_with_column
 
         return copy_with_column(
-            job.fragment.location, target, score=job.chosen.score, name=job.name, predicted=predictor
+            job.fragment.location,
+            target,
+            score=job.chosen.score,
+            name=job.name,
+            predicted=predictor,
+            shown=job.fragment.shown,
         )
     return _splice(job, target, predictor)
 
@@ -233,18 +250,3 @@ def _convert(job: Job, target: BinaryIO, predictor: Predictor) -> int:
 
     delimiter = "\t" if job.kind is DataFormat.TSV else ","
     return csv.write_batches(widened(), target, schema=schema, delimiter=delimiter)
-
-
-@contextmanager
-def _read_errors(shown: str) -> Iterator[None]:
-    """Say in one line what pyarrow could not read or rewrite; errors of the output have their own."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except (pa.ArrowException, OSError) as error:
-        first = (str(error).splitlines() or ["unknown error"])[0]
-        msg = f"{shown} cannot be copied: {first}"
-        raise InputProblem(msg) from error

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from calibcli.table.score_table import Floats
 from calibcli.writers.arrow import float_column
+from calibcli.writers.errors import copy_errors
 
 # A larger row group is read and written in pieces of so many rows.
 LARGEST_PIECE = 2_000_000
@@ -24,6 +25,7 @@ def copy_with_column(
     score: str,
     name: str,
     predicted: Callable[["pa.Array[Any]"], Floats],
+    shown: str,
 ) -> int:
     """
     Write a Parquet file anew with a float64 column at the end.
@@ -39,13 +41,20 @@ def copy_with_column(
 
         predicted: From the values of the score column to the new ones; called in the order of the rows.
 
+        shown: The file's name in messages.
+
     Returns:
         The number of rows.
+
+    Raises:
+        InputProblem: If the file cannot be read; what is wrong with the target is raised as it comes.
     """
-    with pq.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER) as file:
+    with copy_errors(shown, OSError):
+        opened = pq.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER)
+    with opened as file:
         schema = file.schema_arrow.append(pa.field(name, pa.float64()))
         with pq.ParquetWriter(target, schema, **_settings(file, score=score, name=name)) as writer:
-            for table in _one_ahead(_pieces(file)):
+            for table in _one_ahead(_pieces(file, shown)):
                 values = [predicted(chunk) for chunk in table.column(score).chunks]
                 added = float_column(np.concatenate(values))
                 whole = table.append_column(schema.field(name), added)
@@ -76,15 +85,17 @@ def _write_group(writer: pq.ParquetWriter, waiting: list[pa.RecordBatch]) -> Non
         waiting.clear()
 
 
-def _pieces(file: pq.ParquetFile) -> Iterator[pa.Table]:
+def _pieces(file: pq.ParquetFile, shown: str) -> Iterator[pa.Table]:
     """Yield the row groups in order, large ones in pieces."""
-    for group in range(file.num_row_groups):
-        rows = file.metadata.row_group(group).num_rows
-        if 0 < rows <= LARGEST_PIECE:
-            yield file.read_row_group(group)
-        elif rows:
-            for batch in file.iter_batches(batch_size=LARGEST_PIECE, row_groups=[group]):
-                yield pa.Table.from_batches([batch])
+    # Errors of whoever takes the pieces are not thrown in here.
+    with copy_errors(shown, OSError):
+        for group in range(file.num_row_groups):
+            rows = file.metadata.row_group(group).num_rows
+            if 0 < rows <= LARGEST_PIECE:
+                yield file.read_row_group(group)
+            elif rows:
+                for batch in file.iter_batches(batch_size=LARGEST_PIECE, row_groups=[group]):
+                    yield pa.Table.from_batches([batch])
 
 
 def _one_ahead(pieces: Iterator[pa.Table]) -> Iterator[pa.Table]:

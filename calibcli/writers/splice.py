@@ -1,5 +1,7 @@
 """A CSV file with one more field on every line and every other byte as it was."""
 
+import csv
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -70,10 +72,11 @@ def splice(
             header = False
         if rest.ends.size:
             values = predicted(rest.content)
-            _check_count(values, rest, column.shown)
+            _check_count(values.size, rest.ends.size, column.shown)
             _write_block(rest, write, values, column.delimiter)
             records += rest.ends.size
         else:
+            _check_count(len(_parsed(rest.content, column)), 0, column.shown)
             write(rest.content)
     return records
 
@@ -81,12 +84,18 @@ def splice(
 def _write_header(block: Block, write: Callable[[memoryview | bytes], object], column: NewColumn) -> Block:
     """Write the header with the new name, and return what follows it."""
     end = int(block.ends[0])
+    _check_count(len(_parsed(block.content[:end], column)), 1, column.shown)
     write(block.content[:end])
     write((column.delimiter + quoted(column.name, column.delimiter)).encode())
-    newline = block.content.find(b"\n", end)
-    start = len(block.content) if newline < 0 else newline + 1
+    start = end + (2 if block.content.startswith(b"\r\n", end) else 1)
     write(block.content[end:start])
     return Block(block.content[start:], block.ends[1:] - start)
+
+
+def _parsed(content: bytes, column: NewColumn) -> list[list[str]]:
+    """Return the records of a few lines as a CSV reader sees them."""
+    text = io.StringIO(content.decode("utf-8-sig", "replace"), newline="")
+    return [row for row in csv.reader(text, delimiter=column.delimiter) if row or column.blank]
 
 
 def quoted(field: str, delimiter: str) -> str:
@@ -96,9 +105,10 @@ def quoted(field: str, delimiter: str) -> str:
     return field
 
 
-def _check_count(values: Floats, block: Block, shown: str) -> None:
-    if values.size != block.ends.size:
-        msg = f"{shown}: {block.ends.size:,} lines hold {values.size:,} records"
+def _check_count(parsed: int, found: int, shown: str) -> None:
+    """Refuse records that a CSV reader counts otherwise."""
+    if parsed != found:
+        msg = f"{shown}: {found:,} lines hold {parsed:,} records"
         raise InputProblem(msg, "quotes or line ends are uneven: rewrite the file with a CSV library")
 
 

@@ -68,10 +68,10 @@ def test_no_input_is_replaced(run: Run, command: str, tmp_path: Path, csv_of: Cs
     (tmp_path / "more" / "link.png").symlink_to(path)
     for given, output in (
         (path, path),
-        (tmp_path, path),
+        (f"{tmp_path / 'more'}:csv", tmp_path / "more" / "link.png"),
         (f"{path}:csv", path),
         (path, tmp_path / "more" / "link.png"),
-        (tmp_path / "more", path),
+        (f"{tmp_path / 'more'}:csv", path),
         (path, tmp_path / "more" / ".." / "p.png"),
     ):
         ended = run(*WRITERS[command], given, "-o", output, "--force")
@@ -204,8 +204,8 @@ def test_inspect_refuses_documents_of_others(run: Run, tmp_path: Path, content: 
 
 
 def test_inspect_of_a_directory(run: Run, csv_of: Csv, tmp_path: Path) -> None:
-    """One without files is refused, another shows the columns of its first file."""
-    assert "holds no files" in refused(run("inspect", tmp_path), 3)
+    """One without data is refused, another shows the columns of its first file."""
+    assert "holds no data files" in refused(run("inspect", tmp_path), 3)
     csv_of(*GOOD)
     ended = run("inspect", tmp_path)
     assert (ended.code, ended.err) == (0, "")

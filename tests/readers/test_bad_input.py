@@ -1,11 +1,13 @@
 """Bad input: what the user reads, word for word, and the exit code."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from calibcli import suffixes
 from calibcli.engines.threads import ThreadEngine
-from calibcli.errors import CalibcliError
+from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.readers.columns import Columns
 from calibcli.tasks.gather import gather
@@ -127,7 +129,28 @@ CASES = {
         "score,label\n1.0000000001,1\n",
         ASKED,
         "p.csv, column 'score': 1 of 1 values lies outside [0, 1]; the first is 1.0000000001 at row 1",
-        "--on-range clip moves them to 0 or 1 and reports how many",
+        "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many",
+    ),
+    "rounding to seven digits": (
+        "score,label\n1.0000001,1\n-0.000001,1\n0.5,0\n",
+        ASKED,
+        "p.csv, column 'score': 2 of 3 values lie outside [0, 1]; the first is 1.0000001 at row 1",
+        "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many",
+    ),
+    "rounded log probability": (
+        "score,label\n0.0001,1\n",
+        Columns(score="score", label="label", scale=Scale.LOGPROB),
+        (
+            "p.csv, column 'score': 1 of 1 values lies above 0, as no log-probability does; "
+            "the first is 0.0001 at row 1"
+        ),
+        "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many",
+    ),
+    "neither rounding nor percent": (
+        "score,label\n1.2,1\n0.5,0\n",
+        ASKED,
+        "p.csv, column 'score': 1 of 2 values lies outside [0, 1]; the first is 1.2 at row 1",
+        "if these are logits, pass --scale logit",
     ),
     "infinite score": (
         "score,label\ninf,1\n",
@@ -227,6 +250,12 @@ CASES = {
         COUNTED,
         "p.csv, column 'w': frequency weights add up to 9,007,199,254,740,992 rows or more",
         "leave out --weights-are frequency if the weights do not count repeated rows",
+    ),
+    "weights without a square": (
+        "score,label,w\n0.5,1,1e141\n0.2,0,1e140\n0.2,0,1e300\n",
+        WEIGHTED,
+        "p.csv, column 'w': 2 of 3 weights are above 1e+140; the first is 1e+141 at row 1",
+        "divide all weights by the same number: only their ratios matter",
     ),
     "no weight": ("score,label,w\n0.5,1,0\n0.2,0,0\n", COUNTED, "p.csv: every weight is 0", None),
     "nothing left": (
@@ -333,11 +362,29 @@ def test_unreadable_files_are_one_line(
     assert caught.value.exit_code == 3
 
 
-def test_a_directory_without_files_is_refused(tmp_path: Path) -> None:
-    """Files that start with an underscore or a dot do not count."""
-    (tmp_path / "_SUCCESS").touch()
-    with pytest.raises(CalibcliError, match="the directory holds no files"):
+def test_a_directory_without_data_is_refused(tmp_path: Path) -> None:
+    """Nor do files count that start with an underscore or a dot; the hint says what does."""
+    for name in ("_SUCCESS", "_a.csv", ".a.csv", "README.md", "cal.json", "a.gz", "LICENSE"):
+        (tmp_path / name).write_text("score,label\n0.5,1\n")
+    with pytest.raises(CalibcliError, match="the directory holds no data files") as caught:
         gather([str(tmp_path)], ASKED, engine=ThreadEngine(1))
+    assert caught.value.exit_code == 3
+    hint = str(caught.value.hint)
+    assert set(re.findall(r"\.\w+", hint.split(";", maxsplit=1)[0])) == {
+        *suffixes._FORMATS,
+        ".gz",
+        ".zst",
+        ".bz2",
+        ".lz4",
+    }
+    assert hint.endswith(f"{tmp_path}:csv takes other names as CSV")
+
+
+def test_weights_mean_nothing_without_weights() -> None:
+    """Said before any file is looked at."""
+    with pytest.raises(UsageProblem, match="--weights-are frequency without weights") as caught:
+        Columns(weights_are=WeightMeaning.FREQUENCY)
+    assert caught.value.hint == "name the weight column with --weight"
 
 
 def test_stdin_twice_is_refused() -> None:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import tempfile
 import threading
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.errors import InputProblem
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 from calibcli.readers import fragments as module
 from calibcli.readers.fragments import list_fragments
@@ -43,10 +44,48 @@ def test_a_directory_is_its_files_in_order(tmp_path: Path) -> None:
     """Marker files are skipped, folders are entered, names decide the order."""
     (tmp_path / "part=b").mkdir()
     (tmp_path / "_temporary").mkdir()
-    for name in ("part=b/2.csv", "1.csv", "_SUCCESS", ".hidden.csv", "_temporary/3.csv"):
+    marks = ("_SUCCESS", ".hidden.csv", "_temporary/3.csv", "README.md", "cal.json", "old.csv.bak")
+    taken = ["1.csv", "2.TSV", "part=b/2.csv", "part=b/3.csv.zst"]
+    for name in (*marks, *taken):
         (tmp_path / name).write_text("score,label\n1,1\n")
     found = list_fragments([str(tmp_path)])
-    assert [Path(one.path).relative_to(tmp_path).as_posix() for one in found] == ["1.csv", "part=b/2.csv"]
+    assert [Path(one.path).relative_to(tmp_path).as_posix() for one in found] == taken
+
+
+def test_a_forced_format_takes_every_file_of_a_directory(tmp_path: Path) -> None:
+    """Names without a suffix, as clusters write them, are the user's to vouch for."""
+    for name in ("part-00000", "part-00001", "_SUCCESS"):
+        (tmp_path / name).write_text("score\tlabel\n1\t1\n")
+    found = list_fragments([f"{tmp_path}:tsv"])
+    assert [(Path(one.path).name, one.format) for one in found] == [
+        ("part-00000", DataFormat.TSV),
+        ("part-00001", DataFormat.TSV),
+    ]
+
+
+def test_a_file_named_twice_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under whatever names: its rows would count twice."""
+    monkeypatch.chdir(tmp_path)
+    Path("d").mkdir()
+    for name in ("a.csv", "d/b.csv", "d/equal.csv"):
+        Path(name).write_text("score,label\n1,1\n")
+    Path("link.csv").symlink_to("a.csv")
+    Path("hard.csv").hardlink_to("a.csv")
+    Path("e").symlink_to("d")
+    for inputs, message in (
+        (["a.csv", "a.csv"], "a.csv is named twice"),
+        (["a.csv", "./a.csv"], "./a.csv is the same file as a.csv"),
+        (["a.csv", "a.csv:csv"], "a.csv is named twice"),
+        (["link.csv", "d", "a.csv"], "a.csv is the same file as link.csv"),
+        (["hard.csv", str(tmp_path / "a.csv")], f"{tmp_path}/a.csv is the same file as hard.csv"),
+        (["d", "d/b.csv"], "d/b.csv is named twice"),
+        (["e", "d"], "d/b.csv is the same file as e/b.csv"),
+    ):
+        with pytest.raises(UsageProblem) as caught:
+            list_fragments(inputs)
+        assert (caught.value.message, caught.value.exit_code) == (message, 2)
+        assert caught.value.hint == "name it once: every row counts once"
+    assert len(list_fragments(["a.csv", "d"])) == 3
 
 
 @pytest.mark.parametrize(
@@ -56,8 +95,8 @@ def test_a_directory_is_its_files_in_order(tmp_path: Path) -> None:
         ("a.TSV", b"score\n", DataFormat.TSV, None),
         ("a", b"score\n", DataFormat.CSV, None),
         ("a.txt:tsv", b"score\n", DataFormat.TSV, None),
-        ("a.tsv.gz", gzip.compress(b"score\n"), DataFormat.TSV, Compression.GZIP),
-        ("a.csv", gzip.compress(b"score\n"), DataFormat.CSV, Compression.GZIP),
+        ("a.tsv.gz", gzip.compress(b"score\n", mtime=0), DataFormat.TSV, Compression.GZIP),
+        ("a.csv", gzip.compress(b"score\n", mtime=0), DataFormat.CSV, Compression.GZIP),
         ("a.csv.zst", b"\x28\xb5\x2f\xfd....", DataFormat.CSV, Compression.ZSTD),
         ("a.bz2", b"BZh9....", DataFormat.CSV, Compression.BZ2),
         ("b:csv", b"score\n", DataFormat.CSV, None),
@@ -108,6 +147,20 @@ def test_a_spooled_pipe_can_be_read_again() -> None:
     assert pipe.spooled() == str(path)
     del pipe
     assert not path.exists()
+
+
+def test_a_spool_has_a_name_only_where_it_must(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without /proc a file can be opened again by its name alone, which goes with the pipe."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    unnamed = Pipe(io.BytesIO(b"abc"))
+    assert Path(unnamed.spooled()).read_bytes() == b"abc"
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(os.path, "exists", lambda _: False)
+    named = Pipe(io.BytesIO(b"abc"))
+    assert Path(named.spooled()).read_bytes() == b"abc"
+    assert [str(path) for path in tmp_path.iterdir()] == [named.spooled()]
+    del named
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_first_record_ends_outside_quotes() -> None:

@@ -267,7 +267,7 @@ TEXT = st.text(st.sampled_from('ab ,"\n\r\té0.'), max_size=5)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=st.lists(st.tuples(TEXT, st.floats(0, 1), TEXT), min_size=1, max_size=8),
-    ending=st.sampled_from(["\n", "\r\n"]),
+    ending=st.sampled_from(["\n", "\r\n", "\r"]),
     size=st.integers(1, 50),
 )
 def test_pyarrow_and_the_splice_agree_on_records(

@@ -54,7 +54,9 @@ def test_everything_else_stays(tmp_path: Path) -> None:
     """Values, types, row groups, codecs, dictionaries, statistics, order and metadata."""
     table = source(tmp_path / "a.parquet")
     with (tmp_path / "b.parquet").open("wb") as out:
-        rows = copy_with_column(str(tmp_path / "a.parquet"), out, score="score", name="c", predicted=halved)
+        rows = copy_with_column(
+            str(tmp_path / "a.parquet"), out, score="score", name="c", predicted=halved, shown="a.parquet"
+        )
     assert rows == 1000
     old, new = (pq.ParquetFile(tmp_path / name) for name in ("a.parquet", "b.parquet"))
     with old, new:
@@ -83,7 +85,9 @@ def test_large_row_groups_are_written_in_pieces(tmp_path: Path, monkeypatch: pyt
     table = source(tmp_path / "a.parquet")
     monkeypatch.setattr(parquet, "LARGEST_PIECE", 128)
     with (tmp_path / "b.parquet").open("wb") as out:
-        copy_with_column(str(tmp_path / "a.parquet"), out, score="score", name="c", predicted=halved)
+        copy_with_column(
+            str(tmp_path / "a.parquet"), out, score="score", name="c", predicted=halved, shown="a.parquet"
+        )
     with pq.ParquetFile(tmp_path / "b.parquet") as new:
         assert new.read().drop_columns(["c"]).equals(table.cast(new.read().drop_columns(["c"]).schema))
         assert max(new.metadata.row_group(g).num_rows for g in range(new.num_row_groups)) <= 128
@@ -93,7 +97,12 @@ def test_a_file_without_rows_gets_the_column(tmp_path: Path) -> None:
     """An empty shard stays an empty shard."""
     pq.write_table(pa.table({"score": pa.array([], pa.float64())}), tmp_path / "a.parquet")
     out = io.BytesIO()
-    assert copy_with_column(str(tmp_path / "a.parquet"), out, score="score", name="c", predicted=halved) == 0
+    assert (
+        copy_with_column(
+            str(tmp_path / "a.parquet"), out, score="score", name="c", predicted=halved, shown="a.parquet"
+        )
+        == 0
+    )
     assert pq.read_table(io.BytesIO(out.getvalue())).schema.names == ["score", "c"]
 
 

@@ -42,7 +42,7 @@ def spliced(
 @settings(max_examples=150, deadline=None)
 @given(
     table=st.lists(st.tuples(FIELD, FIELD, VALUE), max_size=8),
-    ending=st.sampled_from(["\n", "\r\n"]),
+    endings=st.lists(st.sampled_from([b"\n", b"\r\n", b"\r"]), min_size=9, max_size=9),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     last=st.booleans(),
     size=st.integers(1, 40),
@@ -50,7 +50,7 @@ def spliced(
 )
 def test_other_fields_are_byte_identical_and_the_new_one_parses_back(
     table: list[tuple[str, str, float]],
-    ending: str,
+    endings: list[bytes],
     quoting: Any,
     last: bool,  # noqa: FBT001
     size: int,
@@ -64,12 +64,12 @@ def test_other_fields_are_byte_identical_and_the_new_one_parses_back(
         lines.append(out.getvalue().removesuffix("\r\n").encode())
     values = [value for _, _, value in table]
     mark = b"\xef\xbb\xbf" if bom else b""
-    end = ending.encode()
-    content = mark + end.join(lines) + (b"" if last else end)
+    ends = [*endings[: len(table)], b"" if last else endings[-1]]
+    content = mark + b"".join(line + end for line, end in zip(lines, ends, strict=True))
     result = spliced(content, values, size=size)
     fields = [b"calibrated", *(result_field(value) for value in values)]
-    expected = mark + end.join(line + b"," + field for line, field in zip(lines, fields, strict=True))
-    assert result == expected + (b"" if last else end)
+    expected = [b"%s,%s%s" % parts for parts in zip(lines, fields, ends, strict=True)]
+    assert result == mark + b"".join(expected)
     parsed = list(csv.reader(io.StringIO(result.decode("utf-8-sig"), newline="")))
     assert [float(row[-1]) for row in parsed[1:]] == values
     assert [tuple(row[:-1]) for row in parsed[1:]] == [(left, right) for left, right, _ in table]
@@ -88,9 +88,18 @@ def test_blank_lines_and_mixed_line_ends_stay() -> None:
     assert spliced(content, [0.5, 0.25]) == b"a,b,calibrated\r\n1,2,0.5\n\n\r\n3,4,0.25\r\n\n"
 
 
-def test_an_old_line_end_at_the_end_stays_outside() -> None:
-    """A lone carriage return after the last field is no part of it."""
-    assert spliced(b"a,b\n1,2\r", [0.5]) == b"a,b,calibrated\n1,2,0.5\r"
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_a_lone_carriage_return_ends_a_record(size: int) -> None:
+    """Anywhere, and never the first half of a line end that blocks have cut."""
+    for content, values, expected in (
+        (b"a,b\n1,2\r", [0.5], b"a,b,calibrated\n1,2,0.5\r"),
+        (b"a,b\r1,2\r3,4\r", [0.5, 0.25], b"a,b,calibrated\r1,2,0.5\r3,4,0.25\r"),
+        (b"a,b\r1,2\n3,4\r\n", [0.5, 0.25], b"a,b,calibrated\r1,2,0.5\n3,4,0.25\r\n"),
+        (b"a,b\r\n\r\r\n1,2\r\r\n", [0.5], b"a,b,calibrated\r\n\r\r\n1,2,0.5\r\r\n"),
+        (b'"a\rb",c\r"1\r\n2",3\r', [0.5], b'"a\rb",c,calibrated\r"1\r\n2",3,0.5\r'),
+        (b"a,b\r", [], b"a,b,calibrated\r"),
+    ):
+        assert spliced(content, values, size=size) == expected
 
 
 def test_a_header_alone_gets_the_name() -> None:
@@ -125,9 +134,17 @@ def test_a_quote_that_is_never_closed_is_refused(monkeypatch: pytest.MonkeyPatch
 
 def test_a_different_number_of_records_is_refused() -> None:
     """The parser's count and ours must agree."""
-    source = io.BytesIO(b"a,b\n1,2\r3,4\n")
-    with pytest.raises(InputProblem, match="1 lines hold 2 records"):
-        splice(source.read, lambda _: None, column=column(), predicted=lambda _: np.zeros(2))
+    source = io.BytesIO(b"a,b\n1,2\n3,4\n")
+    with pytest.raises(InputProblem, match="2 lines hold 3 records"):
+        splice(source.read, lambda _: None, column=column(), predicted=lambda _: np.zeros(3))
+
+
+def test_a_header_of_two_records_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were a line end overlooked there, the rows after it would pass for names."""
+    monkeypatch.setattr(records, "_RETURN", 0)
+    for content in (b"a,b\r1,2\n", b"a,b\r1,2"):
+        with pytest.raises(InputProblem, match="1 lines hold 2 records"):
+            spliced(content, [])
 
 
 def test_a_blank_line_is_a_record_of_one_column() -> None:
