@@ -69,8 +69,8 @@ def root(
     """
 
 
-class Terminated(KeyboardInterrupt):
-    """The system asked to stop: end as Ctrl-C does, and leave nothing half-written."""
+class Terminated(BaseException):
+    """The system asked to stop: leave nothing half-written; no handler of errors on the way may catch it."""
 
 
 def run() -> None:

@@ -21,9 +21,7 @@ COMMAND = [sys.executable, "-m", "calibcli"]
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
 GOOD = ("score,label", *(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}" for i in range(60)))
 PROC = Path("/proc/self/fd")
-TERM = pytest.param(
-    signal.SIGTERM, 143, marks=pytest.mark.xfail(reason="typer takes Terminated for Ctrl-C: exit 130")
-)
+TERM = (signal.SIGTERM, 143)
 
 
 def waited_for(done: Callable[[], bool]) -> None:
