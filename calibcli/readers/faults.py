@@ -16,6 +16,8 @@ MOST_LABELS = 5
 UNCOUNTABLE = 1 << 53
 # The square of a sum of importance weights up to this is finite, however many rows there are.
 HEAVIEST = 1e140
+# The square of a weight down to this is not lost.
+LIGHTEST = 1e-140
 # Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
 _ROUNDED = 0.01
 _POSITIVE_WORDS = {"yes", "y", "t", "positive", "pos", "good", "correct", "right", "pass", "success", "event"}
@@ -31,7 +33,7 @@ class FaultKind(StrEnum):
     NOT_BINARY = "label neither 0 nor 1"
     BAD_WEIGHT = "weight negative or infinite"
     FRACTIONAL_WEIGHT = "frequency not whole"
-    HUGE_WEIGHT = "weight too large to be squared"
+    HUGE_WEIGHT = "weight too large or too small to be squared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ def _said(kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, rows: s
             said = "frequency weights {are} not a whole number"
             hint = "leave out --weights-are frequency if the weights do not count repeated rows"
         case FaultKind.HUGE_WEIGHT:
-            said = f"weights {{are}} above {HEAVIEST:g}"
+            said = f"weights {{are}} above {HEAVIEST:g}, or above 0 and below {LIGHTEST:g}"
             hint = "divide all weights by the same number: only their ratios matter"
         case _:
             assert_never(kind)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from calibcli.readers.decode import Booleans
-from calibcli.readers.faults import HEAVIEST, Fault, FaultKind, Findings
+from calibcli.readers.faults import HEAVIEST, LIGHTEST, Fault, FaultKind, Findings
 from calibcli.readers.labels import number_text
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats
@@ -33,8 +33,10 @@ def check_weights(weight: Floats, *, whole: bool, findings: Findings, places: Pl
             findings.note(FaultKind.FRACTIONAL_WEIGHT, _fault(weight, fractional, places))
         with np.errstate(over="ignore"):
             findings.counted += float(weight.sum())
-    elif weight.max() > HEAVIEST:
-        findings.note(FaultKind.HUGE_WEIGHT, _fault(weight, weight > HEAVIEST, places))
+    else:
+        extreme = (weight > HEAVIEST) | ((weight > 0.0) & (weight < LIGHTEST))
+        if extreme.any():
+            findings.note(FaultKind.HUGE_WEIGHT, _fault(weight, extreme, places))
 
 
 def _fault(weight: Floats, where: Booleans, places: Places) -> Fault:
