@@ -254,15 +254,19 @@ CASES = {
     "weights without a square": (
         "score,label,w\n0.5,1,1e141\n0.2,0,1e140\n0.2,0,1e300\n",
         WEIGHTED,
-        "p.csv, column 'w': 2 of 3 weights are above 1e+140, or above 0 and below 1e-140; "
-        "the first is 1e+141 at row 1",
+        (
+            "p.csv, column 'w': 2 of 3 weights are above 1e+140, or above 0 and below 1e-140; "
+            "the first is 1e+141 at row 1"
+        ),
         "divide all weights by the same number: only their ratios matter",
     ),
     "weights whose squares vanish": (
         "score,label,w\n0.5,1,1e-170\n0.2,0,1\n",
         WEIGHTED,
-        "p.csv, column 'w': 1 of 2 weights is above 1e+140, or above 0 and below 1e-140; "
-        "the first is 1e-170 at row 1",
+        (
+            "p.csv, column 'w': 1 of 2 weights is above 1e+140, or above 0 and below 1e-140; "
+            "the first is 1e-170 at row 1"
+        ),
         "divide all weights by the same number: only their ratios matter",
     ),
     "no weight": ("score,label,w\n0.5,1,0\n0.2,0,0\n", COUNTED, "p.csv: every weight is 0", None),
