@@ -120,7 +120,10 @@ def interval_tables(found: Found) -> Iterator[str]:
             yield "| scenario | " + " | ".join(f"{rows:,} rows" for rows in ROWS) + " |\n"
             yield "|---" * (len(ROWS) + 1) + "|\n"
             for scenario in SCENARIOS:
-                tallies = [found["interval", (scenario, rows, confidence)][name] for rows in ROWS]
+                cells = [found["interval", (scenario, rows, confidence)] for rows in ROWS]
+                if any(name not in cell for cell in cells):
+                    continue  # no interval is printed where nothing varies
+                tallies = [cell[name] for cell in cells]
                 texts = [cell_text(name, tally, rows) for tally, rows in zip(tallies, ROWS, strict=True)]
                 yield (f"| {scenario} | " + " | ".join(texts) + " |\n")
 
@@ -133,7 +136,7 @@ def least_table(found: Found) -> Iterator[str]:
             cells = [
                 (key[0], key[1], tallies[name])
                 for (kind, key), tallies in sorted(found.items(), key=lambda item: str(item[0]))
-                if kind == "interval" and key[2] == confidence and promised(name, key[1])
+                if kind == "interval" and key[2] == confidence and name in tallies and promised(name, key[1])
             ]
             scenario, rows, tally = min(cells, key=lambda cell: tail_of(cell[2]))
             most = most_misses(tally.repetitions, allowed_error(name, tally))

@@ -282,7 +282,9 @@ def population(
         for name, measure in (("brier", brier), ("log_loss", log_loss)):
             if name in names:
                 interval = measure(table, confidence=confidence).interval
-                cell.add(name, lower=interval.lower, upper=interval.upper, truth=truths[name])
+                # Where no loss differs from another there is none to judge.
+                if interval is not None:
+                    cell.add(name, lower=interval.lower, upper=interval.upper, truth=truths[name])
         if "smece upper" in names:
             margin = population_margin(table, delta=(1.0 - confidence) / 2.0)
             high = fixpoint(residual_series(table), added=margin)
@@ -314,7 +316,7 @@ def every_promise(scenario: str, rows: int, *, confidence: float, repetitions: i
         for chosen, times in ((plain, repetitions), (smooth, few)):
             cell = simulate(scenario, rows, confidence=confidence, repetitions=times, names=chosen)
             tallies |= cell.tallies
-    return {name: tallies[name] for name in PROMISES}
+    return {name: tallies[name] for name in PROMISES if name in tallies}
 
 
 def rejections(
