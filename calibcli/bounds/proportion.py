@@ -57,8 +57,10 @@ def deviation_of_a_mean(rows: int, delta: float) -> float:
         margin = beta_quantile(1.0 - delta, x + 1.0, rows - x) - x / rows
         best = int(margin.argmax())
         if x.size == high - low + 1:
-            # Hoeffding's comparison needs n d* >= 1 (so it is for delta <= 1/4), or a single label.
-            return max(float(margin[best]), 1.0 / rows if rows > 1 else 0.0)
+            # Hoeffding's comparison needs n d* >= 1 (so it is for delta <= 1/4), or a single label; his
+            # inequality of 1963 needs neither.
+            compared = max(float(margin[best]), 1.0 / rows if rows > 1 else 0.0)
+            return min(compared, hoeffding_deviation(rows, delta))
         low, high = int(x[max(best - 1, 0)]), int(x[min(best + 1, x.size - 1)])
 
 
