@@ -2,7 +2,7 @@
 Labels drawn anew from the scores: what every statistic would be for a perfectly calibrated model.
 
 Given the scores, Y* ~ Bernoulli(f) is the null hypothesis itself, so a p-value (1 + #{T* >= T}) / (draws + 1)
-is exact at any number of rows. Above 20,000 rows the draws are made on about 1,024 sub-cells nested in the
+is exact at any number of rows. Above 20,000 rows the draws are made on about 256 sub-cells nested in the
 bins, each with the mean score of its rows, which is said in the method.
 """
 
@@ -17,7 +17,8 @@ from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats, Integers, run_starts
 
 EXACT_ROWS = 20_000
-_SUB_CELLS = 1_024
+_EXACT_SCORES = 1_024
+_SUB_CELLS = 256
 _CHUNK = 1 << 20
 
 
@@ -60,7 +61,7 @@ def draw_cells(table: Table, partitions: Sequence[npt.NDArray[np.intp]]) -> Draw
 
         partitions: Starts of the bins of every partition that statistics will use.
     """
-    exact = table.total_rows <= EXACT_ROWS or table.distinct <= _SUB_CELLS
+    exact = table.total_rows <= EXACT_ROWS or table.distinct <= _EXACT_SCORES
     if exact:
         return DrawCells(table.score, table.rows, np.arange(table.distinct + 1), coarsened=False)
     reached = np.cumsum(table.rows)

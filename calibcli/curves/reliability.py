@@ -9,7 +9,7 @@ from calibcli.bounds.proportion import clopper_pearson
 from calibcli.documents import Node, ascending, same_length
 from calibcli.errors import EmptyTable
 from calibcli.names import PlotKind
-from calibcli.table.bins import Bins, binned
+from calibcli.table.bins import Partition, binned
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats, Integers, frozen
 
@@ -225,7 +225,7 @@ class ReliabilityCurve:
         )
 
 
-def binned_curve(table: Table, *, bins: Bins, confidence: float = 0.95) -> BinnedCurve:
+def binned_curve(table: Table, *, bins: Partition, confidence: float = 0.95) -> BinnedCurve:
     """
     Return mean score and observed rate of each occupied bin.
 

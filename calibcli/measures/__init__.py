@@ -6,7 +6,7 @@ from typing import assert_never
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
 from calibcli.names import MeasureName
-from calibcli.table.bins import Bins
+from calibcli.table.bins import BinnedTable
 from calibcli.table.grid import Table
 
 __all__ = ["Settings", "measure_named"]
@@ -18,17 +18,17 @@ class Settings:
     What the measures of one report share.
 
     Args:
-        bins: The partition of `ece`, `l2` and `t`.
+        bins: The table over the partition of `ece`, `l2` and `t`.
 
-        equal_mass: The partition of `ece_equal_mass`.
+        equal_mass: The table over the partition of `ece_equal_mass`.
 
         confidence: Coverage asked of every interval.
 
         calibrated: Labels drawn from the scores, or None for a weighted table.
     """
 
-    bins: Bins
-    equal_mass: Bins
+    bins: BinnedTable
+    equal_mass: BinnedTable
     confidence: float
     calibrated: CalibratedDraws | None
 

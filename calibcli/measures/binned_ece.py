@@ -11,14 +11,14 @@ from calibcli.bounds.special import normal_quantile
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
 from calibcli.names import Binning, MeasureName, Target
-from calibcli.table.bins import BinnedTable, Bins, binned, segment_sums
+from calibcli.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.table.grid import Table
 
 
 def binned_ece(
     table: Table,
     *,
-    bins: Bins,
+    bins: Partition,
     confidence: float = 0.95,
     calibrated: CalibratedDraws | None = None,
     name: MeasureName = MeasureName.ECE,
@@ -29,7 +29,7 @@ def binned_ece(
     Args:
         table: The rows.
 
-        bins: The partition; it may depend on the scores, never on the labels.
+        bins: The partition, or sums over it; it may depend on the scores, never on the labels.
 
         confidence: Coverage asked of the two-sided interval, in (0, 1).
 
@@ -61,7 +61,7 @@ def binned_ece(
         name=name,
         value=value,
         interval=interval,
-        null=None if calibrated is None else float(calibrated.ece_of(bins).mean()),
+        null=None if calibrated is None else float(calibrated.ece_of(sums.bins).mean()),
         assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of the {bins.described}, not of finer ones"),
         rows=table.total_rows,
         details={"bins": int(np.count_nonzero(sums.rows)), "partition": bins.described},

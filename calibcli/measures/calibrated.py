@@ -8,14 +8,12 @@ import numpy.typing as npt
 
 from calibcli.bounds.resampling import DrawCells, calibrated_positives, draw_cells
 from calibcli.measures.cumulative import excursions
-from calibcli.table.bins import Bins, binned, segment_sums
+from calibcli.measures.null_smece import expected_smece
+from calibcli.table.bins import Bins, Partition, binned, segment_sums
 from calibcli.table.grid import Table
-from calibcli.table.kernel import MESH, cosine_series_of_cells
 from calibcli.table.score_table import Floats
 
 DRAWS = 999
-_SMECE_DRAWS = 100
-_SMECE_CELLS = MESH // 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +67,7 @@ def p_value(drawn: Floats, observed: float) -> float:
 def draw_calibrated(
     table: Table,
     *,
-    partitions: Sequence[Bins],
+    partitions: Sequence[Partition],
     generator: np.random.Generator,
     smece_generator: np.random.Generator,
     draws: int = DRAWS,
@@ -80,7 +78,7 @@ def draw_calibrated(
     Args:
         table: The rows, unweighted.
 
-        partitions: Partitions to take the binned statistics over.
+        partitions: Partitions to take the binned statistics over, or sums over them.
 
         generator: Source of randomness for the binned and cumulative statistics.
 
@@ -88,7 +86,8 @@ def draw_calibrated(
 
         draws: Number of draws.
     """
-    starts = [binned(table, bins).starts for bins in partitions]
+    sums = [binned(table, bins) for bins in partitions]
+    starts = [one.starts for one in sums]
     cells = draw_cells(table, starts)
     segments = [cells.segments(part) for part in starts]
     blocks = [
@@ -102,7 +101,7 @@ def draw_calibrated(
     spread = float((variance * (1 - 2 * cells.score) ** 2).sum())
     certain = not np.any(variance > 0)
     return CalibratedDraws(
-        partitions=tuple(partitions),
+        partitions=tuple(one.bins for one in sums),
         ece=tuple(columns[:count]),
         t=tuple(columns[count : 2 * count]),
         ks=None if certain else cumulative[0],
@@ -138,34 +137,3 @@ def _statistics(
     spread = float((variance * tilt**2).sum())
     z = np.abs(residual @ tilt) / np.sqrt(spread) if spread > 0 else np.zeros(len(positives))
     return [*ece, *t, largest, span, z]
-
-
-def expected_smece(table: Table, *, generator: np.random.Generator) -> float:
-    """
-    Return the smECE of calibrated labels: where the mean smoothed norm of 100 draws equals the bandwidth.
-
-    Args:
-        table: The rows, unweighted.
-
-        generator: Source of randomness.
-    """
-    cell = np.minimum((table.score * _SMECE_CELLS).astype(np.int64), _SMECE_CELLS - 1)
-    rows = np.bincount(cell, weights=table.weight, minlength=_SMECE_CELLS)
-    sums = np.bincount(cell, weights=table.weight * table.score, minlength=_SMECE_CELLS)
-    some = rows > 0
-    mean = np.clip(sums[some] / rows[some], 0.0, 1.0)
-    size = (_SMECE_DRAWS, mean.size)
-    mass = np.zeros((_SMECE_DRAWS, _SMECE_CELLS))
-    mass[:, some] = generator.binomial(rows[some].astype(np.int64), mean, size=size) - rows[some] * mean
-    if not mass.any():
-        return 0.0
-    series = cosine_series_of_cells(mass / rows.sum())
-    bandwidth = 0.02
-    for _ in range(30):
-        norm = float(np.abs(series.smoothed(bandwidth, oversampling=4)).mean())
-        # Noise smoothed at sigma has a norm that falls about as sigma^-1/2: one step lands close.
-        step = min(max(float((norm * bandwidth**0.5) ** (2.0 / 3.0)), 2.8 / _SMECE_CELLS), 1.0)
-        if abs(step - bandwidth) <= 1e-4 * bandwidth:
-            return step
-        bandwidth = step
-    return bandwidth

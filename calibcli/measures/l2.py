@@ -15,13 +15,13 @@ from calibcli.measures.estimate import (
     TestResult,
 )
 from calibcli.names import MeasureName, Target, TestName
-from calibcli.table.bins import BinnedTable, Bins, binned
+from calibcli.table.bins import BinnedTable, Partition, binned
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
 
 
 def debiased_l2(
-    table: Table, *, bins: Bins, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
+    table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
 ) -> Estimate:
     """
     Root of the U-statistic T = (1/n) sum_k (S_k^2 - Q_k) / (n_k - 1) over bins with two rows or more.
@@ -32,7 +32,7 @@ def debiased_l2(
     Args:
         table: The rows.
 
-        bins: The partition; it may depend on the scores, never on the labels.
+        bins: The partition, or sums over it; it may depend on the scores, never on the labels.
 
         confidence: Coverage asked of the two-sided interval, in (0, 1).
 
@@ -62,7 +62,7 @@ def debiased_l2(
         interval = score_interval(sums, t, confidence=confidence)
     null = None
     if calibrated is not None and defined:
-        null = float(np.sqrt(np.maximum(calibrated.t_of(bins), 0.0)).mean())
+        null = float(np.sqrt(np.maximum(calibrated.t_of(sums.bins), 0.0)).mean())
     return Estimate(
         name=MeasureName.L2,
         value=math.sqrt(max(t, 0.0)) if defined else math.nan,
@@ -131,14 +131,14 @@ def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interva
     )
 
 
-def t_test(table: Table, *, bins: Bins, calibrated: CalibratedDraws) -> TestResult:
+def t_test(table: Table, *, bins: Partition, calibrated: CalibratedDraws) -> TestResult:
     """
     Test calibration by T against labels drawn from the scores.
 
     Args:
         table: The rows, unweighted.
 
-        bins: A partition that `calibrated` was drawn for.
+        bins: A partition that `calibrated` was drawn for, or sums over it.
 
         calibrated: The draws.
 
@@ -150,5 +150,5 @@ def t_test(table: Table, *, bins: Bins, calibrated: CalibratedDraws) -> TestResu
     if not pairs_in(sums).any():
         return TestResult(TestName.T, None, None, "undefined", None, ("undefined: no bin has two rows",))
     t = t_statistic(sums)
-    p = p_value(calibrated.t_of(bins), t)
+    p = p_value(calibrated.t_of(sums.bins), t)
     return TestResult(TestName.T, t, p, calibrated.method, None, (INDEPENDENT_ROWS, HELD_OUT))

@@ -77,8 +77,8 @@ def _mean_loss(
     negative_sq = table.weight_sq - table.positive_sq
     total = float(table.weight.sum())
     # An infinite loss that no row suffers, or none with any weight, must not turn 0 * inf into NaN.
-    if_positive = np.where((table.positive_rows > 0) & (positive > 0.0), if_positive, 0.0)
-    if_negative = np.where((table.rows > table.positive_rows) & (negative > 0.0), if_negative, 0.0)
+    if_positive = np.where(positive > 0.0, if_positive, 0.0)
+    if_negative = np.where(negative > 0.0, if_negative, 0.0)
     value = float((positive * if_positive + negative * if_negative).sum()) / total
     assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows"]
     interval = None

@@ -9,7 +9,7 @@ from calibcli.measures.l2 import t_test
 from calibcli.measures.proper_scores import certain_and_wrong
 from calibcli.measures.spiegelhalter import spiegelhalter
 from calibcli.names import TestName
-from calibcli.table.bins import Bins, looks_discrete
+from calibcli.table.bins import Partition, looks_discrete
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
 
@@ -34,7 +34,7 @@ class CombinedTest:
 
 
 def calibration_tests(
-    table: Table, *, bins: Bins, calibrated: CalibratedDraws | None
+    table: Table, *, bins: Partition, calibrated: CalibratedDraws | None
 ) -> tuple[tuple[TestResult, ...], CombinedTest]:
     """
     Run KS, Kuiper, Spiegelhalter and T, and combine the last three.
@@ -45,7 +45,7 @@ def calibration_tests(
     Args:
         table: The rows.
 
-        bins: The partition for T.
+        bins: The partition for T, or sums over it.
 
         calibrated: Labels drawn from the scores; None for a weighted table, where no test is defined.
     """

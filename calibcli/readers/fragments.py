@@ -85,6 +85,13 @@ def list_fragments(inputs: Sequence[str], *, input_format: DataFormat | None = N
     return fragments
 
 
+def keep(fragments: Sequence[Fragment]) -> None:
+    """Put what comes through pipes into temporary files, so that it can be read more than once."""
+    for fragment in fragments:
+        if fragment.pipe is not None:
+            fragment.pipe.spooled()
+
+
 def _whole(path: str, forced: DataFormat | None) -> Fragment:
     """Return a file as one fragment."""
     shown = shown_path(path)

@@ -43,10 +43,18 @@ class Labels:
 
     def distinct(self, places: Places) -> list[str]:
         """Return the different labels among the rows that are left, in order of appearance, as text."""
-        codes = places.select(self.codes)
-        ranked = np.argsort(codes, kind="stable")
-        order = np.sort(ranked[run_starts(codes[ranked])])[: MOST_LABELS + 1]
+        order = _first_rows(places.select(self.codes))
         return [self.text(int(row)) for row in (order if places.kept is None else places.kept[order])]
+
+
+def _first_rows(codes: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
+    """Return where each different code stands first, ascending; a few more than a message can list."""
+    other = np.flatnonzero(codes != codes[:1])
+    if not other.size or (codes[other] == codes[other[0]]).all():
+        # One code or two, as labels mostly are: no need to sort them.
+        return np.append(np.arange(codes.size)[:1], other[:1])
+    ranked = np.argsort(codes, kind="stable")
+    return np.sort(ranked[run_starts(codes[ranked])])[: MOST_LABELS + 1]
 
 
 def can_be_labels(kind: pa.DataType) -> bool:

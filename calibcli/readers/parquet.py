@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from calibcli.ahead import one_ahead
 from calibcli.errors import InputProblem
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment
@@ -27,11 +28,11 @@ def row_group_rows(fragment: Fragment) -> list[int]:
 
 
 def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream the score, label and weight columns of a fragment."""
-    names = [name for name in (chosen.score, chosen.label, chosen.weight) if name is not None]
-    text = [chosen.label] if chosen.label is not None and _is_text(fragment, chosen.label) else []
+    """Stream the chosen columns of a fragment."""
+    few_valued = (chosen.label, chosen.group)
+    text = [name for name in few_valued if name is not None and _is_text(fragment, name)]
     with _opened(fragment, as_dictionary=text) as file:
-        yield from _batches(file, fragment, names=names)
+        yield from _batches(file, fragment, names=list(chosen.names))
 
 
 def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:  # noqa: ARG001
@@ -51,9 +52,10 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
     if len(groups):
-        yield from file.iter_batches(
+        found = file.iter_batches(
             batch_size=BATCH_ROWS, row_groups=list(groups), columns=names, use_threads=False
         )
+        yield from one_ahead(found)
 
 
 def _is_text(fragment: Fragment, name: str) -> bool:

@@ -29,7 +29,7 @@ class TableSummary:
 
         resolution: Largest change of a score by rounding to the grid; 0 for an exact table.
 
-        digest: Fingerprint of the table.
+        digest: Fingerprint of the table, or None where it was not asked for.
 
         discrete: Whether the score takes so few values that each is measured by itself.
 
@@ -41,7 +41,7 @@ class TableSummary:
     positive: int
     distinct: int
     resolution: float
-    digest: str
+    digest: str | None
     discrete: bool
     weighted: bool
 

@@ -101,6 +101,11 @@ class BinnedTable:
     variance: Floats
 
     @property
+    def described(self) -> str:
+        """The words reports use for the partition."""
+        return self.bins.described
+
+    @property
     def occupied(self) -> npt.NDArray[np.bool_]:
         """Which bins hold weight."""
         return self.weight > 0
@@ -173,7 +178,11 @@ def looks_discrete(table: Table) -> bool:
     return table.kind == "exact" and 0 < table.distinct <= 50 and table.total_rows >= 20 * table.distinct
 
 
-def binned(table: Table, bins: Bins) -> BinnedTable:
+# A partition, or what `binned` gave for it: so that sums over the same bins are taken once.
+Partition = Bins | BinnedTable
+
+
+def binned(table: Table, bins: Partition) -> BinnedTable:
     """
     Sum a table over bins.
 
@@ -181,8 +190,10 @@ def binned(table: Table, bins: Bins) -> BinnedTable:
         table: The rows. A grid table's cells lie inside a bin when the bin's edges are multiples of
             1/720720; otherwise a cell goes where its upper edge is.
 
-        bins: The partition.
+        bins: The partition, or the table's sums over it, which are then returned as they are.
     """
+    if isinstance(bins, BinnedTable):
+        return bins
     if bins.edges is None:
         starts = np.arange(table.distinct + 1)
         lower = upper = table.upper

@@ -27,19 +27,36 @@ def cell_of(score: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     Args:
         score: Shape (n,), in [0, 1].
     """
+    return cell_and_edge(score)[0]
+
+
+def cell_and_edge(
+    score: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """
+    Return the code of each score's cell, and what `upper_edge` says of it.
+
+    Args:
+        score: Shape (n,), in [0, 1].
+    """
     nearest = np.ceil(score * CELLS)
     # The product is rounded: compare with the edges themselves, as bins do. Dividing beats looking them up.
     nearest += score > nearest / CELLS
     nearest -= score <= (nearest - 1.0) / CELLS
-    index = np.maximum(nearest, 0.0).astype(np.int64)
-    code = index + (_FIRST_MAIN - 2)
-    low = np.flatnonzero(index <= 1)
-    if low.size:
-        code[low] = _low_code(score[low])
-    high = np.flatnonzero(index == CELLS)
-    if high.size:
-        code[high] = CODES - 1 - _low_code(1.0 - score[high])
-    return code
+    np.maximum(nearest, 0.0, out=nearest)
+    code = nearest.astype(np.int64) + (_FIRST_MAIN - 2)
+    edge = nearest / CELLS
+    outer = np.flatnonzero((nearest <= 1.0) | (nearest == CELLS))
+    if outer.size:
+        code[outer] = _outer_code(score[outer], low=nearest[outer] <= 1.0)
+        edge[outer] = upper_edge(code[outer])
+    return code, edge
+
+
+def _outer_code(score: npt.NDArray[np.float64], *, low: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return the code of scores in the first or the last of the equal cells, both of which are split."""
+    part = _low_code(np.where(low, score, 1.0 - score))
+    return np.where(low, part, CODES - 1 - part)
 
 
 def upper_edge(code: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

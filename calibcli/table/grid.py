@@ -20,8 +20,10 @@ from calibcli.table.score_table import Floats, Integers, ScoreTable, frozen, sea
 # shard and number of workers gives the same bits.
 _UNIT = float(1 << 52)
 _MOST_ROWS_IN_A_CELL = 1_000_000_000
-# Rows added at once: their cells fit the processor's cache.
+# Rows placed at once: their cells fit the processor's cache.
 _CHUNK = 1 << 17
+# Rows counted at once: the sum of so many distances within a cell is below 2^53, hence exact in doubles.
+_COUNTED = 1_400_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +54,8 @@ class GridTable:
         for name in ("code", "rows", "positive_rows", "below_positive", "below_negative"):
             object.__setattr__(self, name, frozen(getattr(self, name), np.int64))
         # Rows that sit on the cell's edge add nothing to its sums, so any number of them is safe.
-        summed = self.rows[(self.below_positive != 0) | (self.below_negative != 0)]
-        if summed.size and int(summed.max()) > _MOST_ROWS_IN_A_CELL:
+        many = np.flatnonzero(self.rows > _MOST_ROWS_IN_A_CELL)
+        if self.below_positive[many].any() or self.below_negative[many].any():
             msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows share one cell of the grid table"
             raise InputProblem(msg, "measure the input in parts")
 
@@ -124,9 +126,14 @@ class GridTable:
         return self.positive
 
     @cached_property
-    def upper(self) -> Floats:
-        """Upper edge of each cell, which decides its bin."""
+    def edge(self) -> Floats:
+        """Upper edge of each cell, from which distances are summed."""
         return sealed(cells.upper_edge(self.code))
+
+    @property
+    def upper(self) -> Floats:
+        """What decides the bin of a cell: its upper edge."""
+        return self.edge
 
     @cached_property
     def score(self) -> Floats:
@@ -144,7 +151,7 @@ class GridTable:
         return self._mean(self.below_negative, self.rows - self.positive_rows)
 
     def _mean(self, below: Integers, rows: Integers) -> Floats:
-        return sealed(np.maximum(self.upper - below / np.maximum(rows, 1) / _UNIT, 0.0))
+        return sealed(np.maximum(self.edge - below / np.maximum(rows, 1) / _UNIT, 0.0))
 
 
 Table = ScoreTable | GridTable
@@ -154,50 +161,72 @@ class GridAccumulator:
     """Rows and tables added up cell by cell, in any order with the same result."""
 
     def __init__(self) -> None:
-        # Number of rows, and distance to the cell's edge summed over them; at place 2 * code + label.
-        self.rows = np.zeros(2 * cells.CODES, np.int64)
-        self.below = np.zeros(2 * cells.CODES, np.int64)
+        # Number of rows, and distance to the cell's edge summed over them; at place code + label * CODES.
+        self._rows = np.zeros(2 * cells.CODES, np.int64)
+        self._below = np.zeros(2 * cells.CODES, np.int64)
+        # Rows placed and not yet counted: a count goes over all cells, so it should be worth it.
+        self._place = np.empty(_COUNTED, np.int64)
+        self._distance = np.empty(_COUNTED, np.float64)
+        self._waiting = 0
 
     def add_rows(self, score: Floats, label: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         """Add rows of weight one; scores in [0, 1]."""
         for start in range(0, score.size, _CHUNK):
-            part = score[start : start + _CHUNK]
-            code, below = _placed(part)
-            place = 2 * code + label[start : start + _CHUNK]
-            np.add.at(self.rows, place, 1)
-            np.add.at(self.below, place, below)
+            code, below = placed(score[start : start + _CHUNK])
+            if self._waiting + code.size > _COUNTED:
+                self._count_waiting()
+            new = slice(self._waiting, self._waiting + code.size)
+            np.add(code, cells.CODES * label[start : start + _CHUNK], out=self._place[new])
+            self._distance[new] = below
+            self._waiting += code.size
 
     def add(self, table: "Table | GridAccumulator") -> None:
         """Add a table; an exact one is rounded to cells as its rows would be."""
         if isinstance(table, GridAccumulator):
-            self.rows += table.rows
-            self.below += table.below
+            rows, below = table.sums()
+            self._rows += rows
+            self._below += below
             return
         if isinstance(table, GridTable):
-            even = 2 * table.code
-            self.rows[even + 1] += table.positive_rows
-            self.rows[even] += table.rows - table.positive_rows
-            self.below[even + 1] += table.below_positive
-            self.below[even] += table.below_negative
+            ones = cells.CODES + table.code
+            self._rows[ones] += table.positive_rows
+            self._rows[table.code] += table.rows - table.positive_rows
+            self._below[ones] += table.below_positive
+            self._below[table.code] += table.below_negative
             return
         if table.weighted:
             msg = "importance weights need the exact table"
             raise ValueError(msg)
         for start in range(0, table.distinct, _CHUNK):
             near = slice(start, start + _CHUNK)
-            code, below = _placed(table.score[near])
+            code, distance = placed(table.score[near])
             ones = table.positive_rows[near]
             for label, rows in ((1, ones), (0, table.rows[near] - ones)):
-                np.add.at(self.rows, 2 * code + label, rows)
-                np.add.at(self.below, 2 * code + label, below * rows)
+                np.add.at(self._rows, code + label * cells.CODES, rows)
+                np.add.at(self._below, code + label * cells.CODES, distance.astype(np.int64) * rows)
 
     def table(self) -> GridTable:
         """Return the occupied cells."""
-        negative, positive = self.rows[0::2], self.rows[1::2]
-        code = np.flatnonzero(negative + positive)
-        ones = positive[code]
-        columns = (code, negative[code] + ones, ones, self.below[1::2][code], self.below[0::2][code])
+        rows, below = self.sums()
+        both = rows[: cells.CODES] + rows[cells.CODES :]
+        code = np.flatnonzero(both)
+        ones = cells.CODES + code
+        columns = (code, both[code], rows[ones], below[ones], below[code])
         return GridTable(*(sealed(column) for column in columns))
+
+    def sums(self) -> tuple[Integers, Integers]:
+        """Return rows, and distances summed, at place code + label * CODES; shapes (2 * CODES,)."""
+        self._count_waiting()
+        return self._rows, self._below
+
+    def _count_waiting(self) -> None:
+        if not self._waiting:
+            return
+        place, below = self._place[: self._waiting], self._distance[: self._waiting]
+        self._waiting = 0
+        self._rows += np.bincount(place, minlength=self._rows.size)
+        sums = np.bincount(place, weights=below, minlength=self._below.size)
+        np.add(self._below, sums, out=self._below, casting="unsafe")
 
 
 def grid_of(table: ScoreTable) -> GridTable:
@@ -212,7 +241,7 @@ def grid_of(table: ScoreTable) -> GridTable:
     return whole.table()
 
 
-def _placed(score: Floats) -> tuple[Integers, Integers]:
-    """Return the cell of each score and its distance to the cell's edge, in units."""
-    code = cells.cell_of(score)
-    return code, np.rint((cells.upper_edge(code) - score) * _UNIT).astype(np.int64)
+def placed(score: Floats) -> tuple[Integers, Floats]:
+    """Return the cell of each score and its distance to the cell's edge, in whole units."""
+    code, edge = cells.cell_and_edge(score)
+    return code, np.rint((edge - score) * _UNIT)

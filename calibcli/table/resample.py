@@ -3,7 +3,7 @@
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.table.grid import Table
+from calibcli.table.grid import GridTable, Table
 from calibcli.table.score_table import Integers, ScoreTable
 
 # The largest population numpy draws a multivariate hypergeometric sample from.
@@ -46,6 +46,45 @@ def split_table(table: Table, parts: int, *, generator: np.random.Generator) -> 
         left = left - counts
         drawn.append(_part(table, counts))
     return drawn
+
+
+def draw_folds(table: Table, folds: int, *, generator: np.random.Generator) -> list[ScoreTable]:
+    """
+    Share the rows out at random into the folds of a cross-validation, whose sizes differ by at most one.
+
+    Args:
+        table: The rows. The rows of a cell of a grid table count as if each stood at the mean score of
+            those of its label.
+
+        folds: How many.
+
+        generator: Where the randomness comes from.
+
+    Raises:
+        UsageProblem: If the rows carry importance weights.
+
+        InputProblem: If there are fewer rows than folds, or a thousand million rows or more.
+    """
+    if table.weighted:
+        msg = "rows with importance weights cannot be shared out to folds from their table"
+        raise UsageProblem(msg, "name a column with --group, and rows go to folds by its value")
+    rows = table.total_rows
+    if rows < folds:
+        msg = f"{rows:,} rows cannot be shared out to {folds:,} folds"
+        raise InputProblem(msg, "ask for fewer with --folds, or name a method")
+    if rows > _MOST_ROWS:
+        msg = f"{rows:,} rows are too many to share out at random (at most {_MOST_ROWS:,})"
+        raise InputProblem(msg, "choose on a sample of the rows, or name a column with --group")
+    exact = cells_as_scores(table) if isinstance(table, GridTable) else table
+    return split_table(exact, folds, generator=generator)
+
+
+def cells_as_scores(table: GridTable) -> ScoreTable:
+    """Return the exact table of two scores a cell: the mean score of its rows with each label."""
+    negative = table.rows - table.positive_rows
+    score = np.concatenate((table.score_of_negative, table.score_of_positive))
+    label = np.repeat([False, True], table.distinct)
+    return ScoreTable.from_rows(score, label, counts=np.concatenate((negative, table.positive_rows)))
 
 
 def _part(table: ScoreTable, counts: Integers) -> ScoreTable:

@@ -9,7 +9,9 @@ from calibcli.table.score_table import Floats, Integers, ScoreTable, merge_all
 
 # Distinct scores up to which a table stays exact unless the user says otherwise.
 EXACT_LIMIT = 1_000_000
-_BUFFER_ROWS = 1 << 20
+_BUFFER_ROWS = 5 << 18
+# Marks that scores are hashed to: enough that those of a full buffer mostly find their own.
+_MARKS_BITS = 22
 
 
 # What a part of the rows adds up to: a grid under construction is cheaper to add than a finished one.
@@ -62,8 +64,10 @@ class RunningTable:
             self._count_waiting()
 
     def add(self, table: Partial) -> None:
-        """Add the rows of another table."""
-        if self._grid is not None:
+        """Add the rows of another table; a grid under construction is taken over and goes on growing here."""
+        if isinstance(table, GridAccumulator) and self._grid is None and not (self._parts or self._waiting):
+            self._grid = table
+        elif self._grid is not None:
             self._grid.add(table)
         elif isinstance(table, ScoreTable):
             self._parts.append(table)
@@ -78,12 +82,12 @@ class RunningTable:
 
     def become_grid(self) -> None:
         """Go over to the grid now, because another part of the same rows has passed the limit."""
-        self._count_waiting()
         if self._grid is None:
             self._grid = GridAccumulator()
             for part in self._parts:
                 self._grid.add(part)
             self._parts = []
+        self._count_waiting()
 
     def partial(self) -> Partial:
         """Return everything added so far, to be added to another; nothing may be added to this one after."""
@@ -100,7 +104,12 @@ class RunningTable:
         if self._waiting:
             score, label = np.concatenate(self._score), np.concatenate(self._label)
             self._score, self._label, self._waiting = [], [], 0
-            self.add(ScoreTable.from_rows(score, label))
+            if self._grid is None and self._limit is not None and _distinct_at_least(score) > self._limit:
+                self.become_grid()
+            if self._grid is None:
+                self.add(ScoreTable.from_rows(score, label))
+            else:
+                self._grid.add_rows(score, label)
 
     def _fold(self, least: int) -> None:
         """Merge the parts once those after the first hold more than `least` scores, and look at the limit."""
@@ -114,3 +123,12 @@ class RunningTable:
             )
             raise InputProblem(msg, "pass --exact to allow the memory it takes")
         self.become_grid()
+
+
+def _distinct_at_least(score: Floats) -> int:
+    """Return a number of distinct scores that there certainly are, without sorting them."""
+    marks = np.zeros(1 << _MARKS_BITS, np.bool_)
+    # Multiplied by the golden ratio's bits, so that neighbouring scores spread; 0.0 takes the sign off -0.0.
+    spread = (score + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    marks[spread >> np.uint64(64 - _MARKS_BITS)] = True
+    return int(np.count_nonzero(marks))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calibcli.curves.reliability import ReliabilityCurve, binned_curve
-from calibcli.curves.smooth import smooth_curve
 from calibcli.errors import EmptyTable
 from calibcli.measures import Settings, measure_named
 from calibcli.measures.calibrated import draw_calibrated
@@ -22,12 +21,13 @@ from calibcli.names import (
 from calibcli.readers.columns import Columns
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport
-from calibcli.table.bins import ATOMS, Bins, bins_of
+from calibcli.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of
 from calibcli.table.grid import Table
+from calibcli.table.rows import Rows
 from calibcli.table.streams import stream
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import read_judged
-from calibcli.tasks.partition import check_confidence, chosen_bins, summary_of
+from calibcli.tasks.partition import check_confidence, chosen_bins, may_cut_cells, parted, summary_of
 from calibcli.tasks.reading import Reading
 
 
@@ -48,6 +48,9 @@ class MeasureOptions:
         seed: Seed of everything that is drawn.
 
         beside_raw: With an artifact, whether to measure the raw score as well.
+
+        complete: Whether the report carries what tables of text do not show: the smooth part of its
+            curve, and the digest of its table.
     """
 
     metrics: tuple[MeasureName, ...] | None = None
@@ -56,6 +59,7 @@ class MeasureOptions:
     confidence: float = DEFAULT_CONFIDENCE
     seed: int = DEFAULT_SEED
     beside_raw: bool = False
+    complete: bool = True
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -87,7 +91,8 @@ def measure_files(
         CalibcliError: For input that cannot be measured, with what, where and how many.
     """
     asked = options or MeasureOptions()
-    judged = read_judged(inputs, columns, artifact=artifact, reading=reading or Reading())
+    twice = may_cut_cells(asked.bins, asked.binning)
+    judged = read_judged(inputs, columns, artifact=artifact, reading=reading or Reading(), twice=twice)
     notes = list(judged.notes)
     if judged.fitted_rows:
         notes.append("these are the rows that the artifact was fitted on: the numbers flatter it")
@@ -95,7 +100,8 @@ def measure_files(
     source = judged.gathered.input
     if judged.artifact is not None and asked.beside_raw:
         raw = judged.gathered.tables[RAW]
-        slices[f"score={source.score}"] = measure_table(raw, source, options=asked)
+        again = judged.gathered.again
+        slices[f"score={source.score}"] = measure_table(raw, source, options=asked, again=again)
     return measure_table(
         judged.table,
         source,
@@ -104,6 +110,7 @@ def measure_files(
         discrete=judged.artifact is not None and judged.artifact.recalibrator.bins is not None,
         slices=slices,
         notes=tuple(notes),
+        again=judged.again,
     )
 
 
@@ -116,6 +123,7 @@ def measure_table(
     discrete: bool = False,
     slices: dict[str, MeasureReport] | None = None,
     notes: tuple[str, ...] = (),
+    again: Rows | None = None,
 ) -> MeasureReport:
     """
     Measure a table.
@@ -135,58 +143,67 @@ def measure_table(
 
         notes: Sentences the reader should not miss.
 
+        again: The rows once more, for bins that cut the cells of a grid table.
+
     Raises:
         EmptyTable: If the table holds no rows or no weight.
+
+        UsageProblem: If bins cut cells, and the rows cannot be seen again.
     """
     if table.total_rows == 0 or not table.weight.sum() > 0:
         msg = "no rows left to measure" if table.total_rows == 0 else "every row has weight 0"
         raise EmptyTable(msg)
     bins = chosen_bins(table, bins=options.bins, binning=options.binning, discrete=discrete)
+    summary = summary_of(table, discrete=bins is ATOMS, fingerprint=options.complete)
+    table = parted(table, bins, again=again)
     settings = _settings(table, bins, options)
     wanted = options.metrics or tuple(MeasureName)
     measures = tuple(measure_named(name, table, settings=settings) for name in wanted)
-    tests, combined = calibration_tests(table, bins=bins, calibrated=settings.calibrated)
+    tests, combined = calibration_tests(table, bins=settings.bins, calibrated=settings.calibrated)
     return MeasureReport(
         input=source,
-        table=summary_of(table, discrete=bins is ATOMS),
+        table=summary,
         artifact=artifact,
         confidence=options.confidence,
         measures=measures,
         tests=tests if options.metrics is None else (),
         combined=combined if options.metrics is None else None,
-        curve=_curve(table, bins, options, measures),
+        curve=_curve(table, settings.bins, options, measures),
         slices=slices or {},
         notes=(*_table_notes(table), *notes),
     )
 
 
 def _settings(table: Table, bins: Bins, options: MeasureOptions) -> Settings:
-    equal_mass = bins_of(Binning.EQUAL_MASS, options.bins or DEFAULT_BINS, table=table)
+    sums = binned(table, bins)
+    equal_mass = binned(table, bins_of(Binning.EQUAL_MASS, options.bins or DEFAULT_BINS, table=table))
     calibrated = None
     if not table.weighted:
         calibrated = draw_calibrated(
             table,
-            partitions=(bins, equal_mass),
+            partitions=(sums, equal_mass),
             generator=stream(options.seed, Purpose.MONTE_CARLO),
             smece_generator=stream(options.seed, Purpose.SMECE_NULL),
         )
-    return Settings(bins=bins, equal_mass=equal_mass, confidence=options.confidence, calibrated=calibrated)
+    return Settings(bins=sums, equal_mass=equal_mass, confidence=options.confidence, calibrated=calibrated)
 
 
 def _curve(
-    table: Table, bins: Bins, options: MeasureOptions, measures: tuple[Estimate, ...]
+    table: Table, bins: BinnedTable, options: MeasureOptions, measures: tuple[Estimate, ...]
 ) -> ReliabilityCurve:
-    """Return the binned curve, and the smooth one where smECE was measured, at its bandwidth."""
+    """Return the binned curve, and the smooth one on request where smECE was measured, at its bandwidth."""
     smooth = None
     for estimate in measures:
-        if estimate.name is MeasureName.SMECE:
+        if estimate.name is MeasureName.SMECE and options.complete:
+            from calibcli.curves.smooth import smooth_curve
+
             generator = stream(options.seed, Purpose.CURVE_BAND)
             smooth = smooth_curve(
                 table, bandwidth=estimate.value, confidence=options.confidence, generator=generator
             )
-    binned = binned_curve(table, bins=bins, confidence=options.confidence)
+    points = binned_curve(table, bins=bins, confidence=options.confidence)
     kind = PlotKind.BINNED if smooth is None else PlotKind.SMOOTH
-    return ReliabilityCurve(kind=kind, binned=binned, smooth=smooth, confidence=options.confidence)
+    return ReliabilityCurve(kind=kind, binned=points, smooth=smooth, confidence=options.confidence)
 
 
 def _table_notes(table: Table) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from calibcli.readers.columns import Columns
 from calibcli.reports.verify import VerifyReport
 from calibcli.table.bins import ATOMS, Bins
 from calibcli.tasks.judged import Judged, read_judged
-from calibcli.tasks.partition import check_confidence, chosen_bins, summary_of
+from calibcli.tasks.partition import check_confidence, chosen_bins, may_cut_cells, parted, summary_of
 from calibcli.tasks.reading import Reading
 from calibcli.verdicts.claim import Claim
 from calibcli.verdicts.ece_below import ece_below
@@ -85,7 +85,8 @@ def verify_files(
     Raises:
         InputProblem: If the rows are those the artifact was fitted on, unless that was allowed.
     """
-    judged = read_judged(inputs, columns, artifact=artifact, reading=reading or Reading())
+    twice = may_cut_cells(options.bins, options.binning)
+    judged = read_judged(inputs, columns, artifact=artifact, reading=reading or Reading(), twice=twice)
     if judged.fitted_rows and not options.allow_fit_rows:
         msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
         raise InputProblem(msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist")
@@ -96,7 +97,8 @@ def verify_files(
     measure = "ece" if bins is ATOMS else "binned_ece"
     claim = Claim(measure, options.max_ece or 0.0, options.confidence)
     variance = None if judged.artifact is None else judged.artifact.fit.mean_variance
-    verdict = ece_below(judged.table, claim, bins=bins, variance=variance, least_rows=options.least_rows)
+    table = parted(judged.table, bins, again=judged.again)
+    verdict = ece_below(table, claim, bins=bins, variance=variance, least_rows=options.least_rows)
     if judged.fitted_rows:
         verdict = replace(verdict, void="judged by the rows of the fit itself (--allow-fit-rows)")
     return VerifyReport(

@@ -59,14 +59,15 @@ def measure(
     from calibcli.tasks.reading import Reading
 
     check_output(output, force=force, inputs=inputs, artifact=artifact)
+    chosen = ReportFormat.JSON if json else fmt
+    metrics, complete = tuple(metric) if metric else None, chosen is ReportFormat.JSON
     report = measure_files(
         inputs,
         Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),
         artifact=artifact,
-        options=MeasureOptions(tuple(metric) if metric else None, bins, binning, confidence, seed, verbose),
+        options=MeasureOptions(metrics, bins, binning, confidence, seed, verbose, complete),
         reading=Reading(input_format, jobs, exact, memory),
     )
-    chosen = ReportFormat.JSON if json else fmt
     write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)
     # The other formats hold the notes where they are read.
     say_notes(report.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)

@@ -1,0 +1,104 @@
+"""The smECE that labels drawn from the scores have: the null reference beside the measured one."""
+
+import math
+
+import numpy as np
+
+from calibcli.table.crossing import crossing
+from calibcli.table.grid import Table
+from calibcli.table.kernel import (
+    LEAST_BANDWIDTH,
+    MESH,
+    CosineSeries,
+    cosine_series_of_cells,
+)
+from calibcli.table.score_table import Floats
+
+_DRAWS = 50
+# From so many events on that the scores leave open, sums of labels are as good as normal.
+_MANY = 20.0
+# The mesh resolves such bandwidths with an eighth of its cells.
+_COARSE, _WIDE = MESH // 8, 0.01
+# Relative to the bandwidth; three digits are printed.
+_WITHIN = 1e-4
+
+
+def expected_smece(table: Table, *, generator: np.random.Generator) -> float:
+    """
+    Return where the mean smoothed norm of calibrated labels equals the bandwidth.
+
+    With many rows the smoothed residual is normal at every place, and its mean absolute value has a
+    formula; with few (the sum of f (1 - f) below 20) the mean is over 50 draws of labels.
+
+    Args:
+        table: The rows, unweighted.
+
+        generator: Source of randomness.
+    """
+    variance = table.weight * table.score * (1.0 - table.score)
+    if not variance.any():
+        return 0.0
+    bandwidth = _of_normal_noise(table.score, variance, rows=table.total_rows)
+    if variance.sum() >= _MANY:
+        return bandwidth
+    return _of_drawn_labels(table, generator, start=bandwidth)
+
+
+def _of_drawn_labels(table: Table, generator: np.random.Generator, *, start: float) -> float:
+    cells = _COARSE if start > _WIDE else MESH
+    cell = np.minimum((table.score * cells).astype(np.int64), cells - 1)
+    rows = np.bincount(cell, weights=table.weight, minlength=cells)
+    sums = np.bincount(cell, weights=table.weight * table.score, minlength=cells)
+    some = rows > 0
+    mean = np.clip(sums[some] / rows[some], 0.0, 1.0)
+    size = (_DRAWS, mean.size)
+    mass = np.zeros((_DRAWS, cells))
+    mass[:, some] = generator.binomial(rows[some].astype(np.int64), mean, size=size) - rows[some] * mean
+    series = cosine_series_of_cells(mass / rows.sum())
+    bandwidth = start
+    for _ in range(10):
+        norm = float(np.abs(series.smoothed(bandwidth, oversampling=4)).mean())
+        # Noise smoothed at sigma has a norm that falls about as sigma^-1/2: one step lands close.
+        step = min(max(float((norm * bandwidth**0.5) ** (2.0 / 3.0)), 2.8 / cells), 1.0)
+        if abs(step - bandwidth) <= _WITHIN * bandwidth:
+            return step
+        bandwidth = step
+    return bandwidth
+
+
+def _of_normal_noise(score: Floats, variance: Floats, *, rows: int) -> float:
+    cell = np.minimum((score * MESH).astype(np.int64), MESH - 1)
+    gathered: Floats = np.bincount(cell, weights=variance, minlength=MESH).astype(np.float64)
+    series = cosine_series_of_cells(gathered)
+
+    def excess(bandwidth: float) -> float:
+        spread = _mean_spread(series, gathered, bandwidth=bandwidth)
+        return bandwidth - math.sqrt(2.0 / math.pi) * spread / rows
+
+    low, high = crossing(excess, LEAST_BANDWIDTH, 1.0, within=_WITHIN * LEAST_BANDWIDTH)
+    return 0.5 * (low + high)
+
+
+def _mean_spread(series: CosineSeries, variance: Floats, *, bandwidth: float) -> float:
+    """
+    Return the integral over [0, 1] of sqrt(sum_i v_i K(f_i, t)^2), K the reflected Gaussian.
+
+    The square of a Gaussian is one of 1/sqrt(2) the width; near an end the image adds its own square and
+    twice the product, which is a function of t times one of f.
+
+    Args:
+        series: Of the variances v_i.
+
+        variance: Their sum in each of equal cells, shape (n_cells,).
+
+        bandwidth: Standard deviation of the kernel.
+    """
+    own = series.smoothed(bandwidth / math.sqrt(2.0), oversampling=4) / (2.0 * math.sqrt(math.pi) * bandwidth)
+    t = np.linspace(0.0, 1.0, own.size)
+    square = np.maximum(own, 0.0)
+    middle = (np.arange(variance.size) + 0.5) / variance.size
+    reflected = np.exp(-((middle / bandwidth) ** 2))
+    place = np.exp(-((t / bandwidth) ** 2)) / (math.pi * bandwidth**2)
+    square += float((variance * reflected).sum()) * place
+    square += float((variance * reflected[::-1]).sum()) * place[::-1]
+    return float(np.sqrt(square).mean())

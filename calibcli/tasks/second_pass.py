@@ -1,0 +1,129 @@
+"""The input read once more: rows one by one, for fits and partitions that cells of a grid cannot settle."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from calibcli.engines.interface import Engine
+from calibcli.errors import CalibcliError, InputProblem
+from calibcli.readers import reader_of
+from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.files import shown_path
+from calibcli.readers.fragments import Fragment
+from calibcli.readers.intake import Intake, Rows
+from calibcli.readers.tally import AtPlaces, Transform, changed
+from calibcli.table.cells import CODES, cell_of
+from calibcli.table.rows import RowWork
+from calibcli.table.running import Partial, RunningTable
+from calibcli.table.score_table import Integers, ScoreTable, merge_all
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass(Generic[Result]):
+    """What is made of the batches of one fragment, the same for all; a problem is returned, not raised."""
+
+    chosen: Mapping[str, ChosenColumns]
+    change: Transform | AtPlaces | None
+    made: Callable[[Iterator[Rows]], Result]
+
+    def __call__(self, fragment: Fragment) -> tuple[int, Result] | CalibcliError:
+        intake = Intake(self.chosen[fragment.path], shown=fragment.shown, first_row=fragment.first_row)
+        try:
+            return self._of(fragment, intake)
+        except CalibcliError as problem:
+            return problem
+
+    def _of(self, fragment: Fragment, intake: Intake) -> tuple[int, Result]:
+        batches = reader_of(fragment.format).batches(fragment, self.chosen[fragment.path])
+        # What is wrong with values was found by the first pass.
+        taken = (rows for rows in map(intake.rows_of, batches) if rows is not None)
+        result = self.made(replace(rows, score=changed(rows, self.change)) for rows in taken)
+        return intake.findings.rows, result
+
+
+@dataclass(frozen=True, slots=True)
+class SecondPass:
+    """
+    Passes over rows that were gathered before; see `calibcli.table.rows.Rows`.
+
+    Args:
+        fragments: The input, none of them a stream that can be read only once.
+
+        chosen: For each file its columns.
+
+        engine: Where fragments are read.
+
+        rows: How many rows the first pass read, dropped ones included.
+
+        change: The map that scores go through first; None for none.
+    """
+
+    fragments: Sequence[Fragment]
+    chosen: Mapping[str, ChosenColumns]
+    engine: Engine
+    rows: int
+    change: Transform | AtPlaces | None = None
+
+    def summed(self, work: RowWork) -> Integers:
+        """Return the sum of what the work makes of every batch of rows."""
+        total: Integers = np.zeros(1, np.int64)
+        for part in self._over(_Summed(work)):
+            total = total + part
+        return total
+
+    def in_cells(self, codes: Integers) -> ScoreTable:
+        """Return the exact table of the rows in some cells of the grid."""
+        wanted = np.zeros(CODES, np.bool_)
+        wanted[codes] = True
+        return merge_all(self._over(_Within(wanted)))
+
+    def _over(self, made: Callable[[Iterator[Rows]], Result]) -> list[Result]:
+        """Return what each fragment gives, in order."""
+        results: list[Result] = []
+        rows = 0
+        for found in self.engine.map(_Pass(self.chosen, self.change, made), self.fragments):
+            if isinstance(found, CalibcliError):
+                raise found
+            rows += found[0]
+            results.append(found[1])
+        if rows != self.rows:
+            shown = shown_path(self.fragments[0].path)
+            msg = f"{shown} changed while it was read: {self.rows:,} rows at first, then {rows:,}"
+            raise InputProblem(msg, "run again when nothing writes to it")
+        return results
+
+
+@dataclass(frozen=True, slots=True)
+class _Summed:
+    work: RowWork
+
+    def __call__(self, batches: Iterator[Rows]) -> Integers:
+        total: Integers = np.zeros(1, np.int64)
+        for rows in batches:
+            total = total + self.work(rows.score, rows.label, rows.counts)
+        return total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Within:
+    wanted: np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+    def __call__(self, batches: Iterator[Rows]) -> ScoreTable:
+        table = RunningTable(None)
+        for rows in batches:
+            kept = self.wanted[cell_of(rows.score)]
+            counts = None if rows.counts is None else rows.counts[kept]
+            table.add_rows(rows.score[kept], rows.label[kept], counts=counts)
+        return _exact(table.partial())
+
+
+def _exact(partial: Partial) -> ScoreTable:
+    """Return a table that had no limit, and so is exact."""
+    if not isinstance(partial, ScoreTable):
+        msg = f"a table without a limit became {type(partial).__name__}"
+        raise TypeError(msg)
+    return partial

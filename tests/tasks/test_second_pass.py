@@ -1,0 +1,129 @@
+"""The input read once more, where the cells of a grid cannot settle a fit or a partition."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import Binning, FitMethod, MeasureName
+from calibcli.readers.columns import Columns
+from calibcli.recalibrators.options import FitOptions
+from calibcli.table.grid import grid_of
+from calibcli.table.score_table import ScoreTable
+from calibcli.tasks.fit import fit_files
+from calibcli.tasks.gather import RAW
+from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.partition import chosen_bins, parted
+from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.verify import VerifyOptions, verify_files
+
+ASKED = Columns("score", "label")
+# About 1,000 distinct scores: everything here becomes a grid.
+GRID = Reading(memory="256KiB")
+EXACT = Reading(exact=True)
+
+
+@pytest.fixture(scope="module")
+def parquet(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Five thousand rows in a narrow range, so that cells are shared, in five row groups."""
+    generator = np.random.default_rng(3)
+    score = 0.3 + 1e-3 * generator.random(5_000)
+    label = generator.random(5_000) < 0.2 + 400.0 * (score - 0.3)
+    path = tmp_path_factory.mktemp("again") / "rows.parquet"
+    pq.write_table(pa.table({"score": score, "label": label}), path, row_group_size=1_000)
+    return str(path)
+
+
+@pytest.fixture
+def piped(parquet: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same rows as CSV on standard input, which can be read only once."""
+    rows = pq.read_table(parquet).to_pylist()
+    text = "score,label\n" + "".join(f"{row['score']!r},{row['label']:d}\n" for row in rows)
+    stream = io.TextIOWrapper(io.BytesIO(text.encode()))
+    monkeypatch.setattr("sys.stdin", stream)
+    return "-"
+
+
+def fitted(path: str, method: FitMethod, reading: Reading, options: FitOptions | None = None) -> dict:
+    """The parameters that a fit comes to."""
+    _, text = fit_files([path], ASKED, method=method, options=options or FitOptions(), reading=reading)
+    document = json.loads(text)
+    assert document["fit"]["table"] == ("exact" if reading.exact else "grid")
+    return document["parameters"]
+
+
+def test_isotonic_on_a_grid_is_that_of_the_rows(parquet: str) -> None:
+    """Knots and levels are those of the exact table, digit for digit."""
+    on_grid = fitted(parquet, FitMethod.ISOTONIC, GRID)
+    assert len(on_grid["knots"]) > 20
+    assert on_grid == fitted(parquet, FitMethod.ISOTONIC, EXACT)
+
+
+def test_isotonic_of_a_pipe_reads_it_twice(piped: str, parquet: str) -> None:
+    """What comes through a pipe is kept, so that it can be seen once more."""
+    assert fitted(piped, FitMethod.ISOTONIC, GRID) == fitted(parquet, FitMethod.ISOTONIC, EXACT)
+
+
+@pytest.mark.parametrize("method", [FitMethod.PLATT, FitMethod.BETA, FitMethod.QUADRATIC])
+def test_logistic_fit_on_a_grid_is_that_of_the_rows(method: FitMethod, parquet: str) -> None:
+    """Coefficients agree far beyond the width of a cell."""
+    on_grid, exact = fitted(parquet, method, GRID), fitted(parquet, method, EXACT)
+    assert on_grid.keys() == exact.keys()
+    for key, value in exact.items():
+        if isinstance(value, float) and key != "gradient":
+            assert on_grid[key] == pytest.approx(value, rel=1e-7), key
+
+
+def test_equal_width_histogram_on_a_grid_counts_rows_exactly(parquet: str) -> None:
+    """Bins that cut cells share them out as the rows lie."""
+    options = FitOptions(bins=10_007, binning=Binning.EQUAL_WIDTH)
+    assert fitted(parquet, FitMethod.HISTOGRAM, GRID, options) == fitted(
+        parquet, FitMethod.HISTOGRAM, EXACT, options
+    )
+
+
+def test_bins_that_cut_cells_are_measured_as_if_exact(parquet: str) -> None:
+    """A number of bins that does not divide 720,720 gives the counts and the ECE of the exact table."""
+    options = MeasureOptions((MeasureName.ECE, MeasureName.L2), bins=20_011)
+    on_grid = measure_files([parquet], ASKED, options=options, reading=GRID)
+    exact = measure_files([parquet], ASKED, options=options, reading=EXACT)
+    assert (on_grid.table.kind, exact.table.kind) == ("grid", "exact")
+    assert on_grid.curve.binned.rows.tolist() == exact.curve.binned.rows.tolist()
+    assert on_grid.curve.binned.rows.size > 15
+    for mine, theirs in zip(on_grid.measures, exact.measures, strict=True):
+        assert mine.value == pytest.approx(theirs.value, rel=1e-12)
+    assert on_grid.table.digest == exact.table.digest
+
+
+def test_bins_that_cut_cells_are_judged_as_if_exact(parquet: str) -> None:
+    """The bounds of a gate over such bins are those of the exact table."""
+    options = VerifyOptions(max_ece=0.3, bins=49_999)
+    on_grid = verify_files([parquet], ASKED, options=options, reading=GRID).verdicts["max-ece"]
+    exact = verify_files([parquet], ASKED, options=options, reading=EXACT).verdicts["max-ece"]
+    assert on_grid.outcome is exact.outcome
+    assert on_grid.upper == pytest.approx(exact.upper, rel=1e-9)
+
+
+def test_bins_that_cut_cells_need_the_rows() -> None:
+    """A grid table without rows to look at refuses them, and says what would do."""
+    table = grid_of(ScoreTable.from_rows(np.array([1 / 17 - 1e-9, 1 / 17 + 1e-9]), np.array([True, False])))
+    bins = chosen_bins(table, bins=17, binning=None, discrete=False)
+    with pytest.raises(UsageProblem, match="17 equal-width bins would cut the cells"):
+        parted(table, bins, again=None)
+
+
+def test_input_that_grows_meanwhile_is_refused(tmp_path: Path) -> None:
+    """A second pass over other rows than the first is an error, not a wrong number."""
+    path = tmp_path / "grows.csv"
+    path.write_text("score,label\n0.25,1\n0.5,0\n")
+    gathered = read_tables([str(path)], ASKED, reading=Reading(), twice=True)
+    assert gathered.tables[RAW].total_rows == 2
+    assert gathered.again is not None
+    path.write_text("score,label\n0.25,1\n0.5,0\n0.75,1\n")
+    with pytest.raises(InputProblem, match="changed while it was read: 2 rows at first, then 3"):
+        gathered.again.in_cells(np.arange(3))
