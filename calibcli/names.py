@@ -11,10 +11,45 @@ from enum import IntEnum, StrEnum
 class RecalibratorName(StrEnum):
     """Recalibration methods, as `fit --method` takes them."""
 
+    INTERCEPT = "intercept"
+    TEMPERATURE = "temperature"
     PLATT = "platt"
-    ISOTONIC = "isotonic"
+    BETA = "beta"
+    QUADRATIC = "quadratic"
+    SPLINE = "spline"
     HISTOGRAM = "histogram"
     SCALING_BINNING = "scaling-binning"
+    ISOTONIC = "isotonic"
+    CENTRED_ISOTONIC = "centred-isotonic"
+    VENN_ABERS = "venn-abers"
+    SMOOTH = "smooth"
+
+
+class FitMethod(StrEnum):
+    """What `fit --method` takes: every recalibration method, or the choice among them by cross-validation."""
+
+    INTERCEPT = "intercept"
+    TEMPERATURE = "temperature"
+    PLATT = "platt"
+    BETA = "beta"
+    QUADRATIC = "quadratic"
+    SPLINE = "spline"
+    HISTOGRAM = "histogram"
+    SCALING_BINNING = "scaling-binning"
+    ISOTONIC = "isotonic"
+    CENTRED_ISOTONIC = "centred-isotonic"
+    VENN_ABERS = "venn-abers"
+    SMOOTH = "smooth"
+    AUTO = "auto"
+
+
+class BetaForm(StrEnum):
+    """Which of the parameters a, b and c of beta calibration are free, as `fit --beta-form` takes them."""
+
+    ABM = "abm"
+    AB = "ab"
+    AM = "am"
+    A = "a"
 
 
 class MeasureName(StrEnum):
@@ -99,6 +134,14 @@ class Inconclusive(StrEnum):
     PASS = "pass"  # noqa: S105 - a verdict, not a password
 
 
+class ComparisonName(StrEnum):
+    """How the second of two models stands to the first by one measure."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NOT_TOLD_APART = "not told apart"
+
+
 class VerdictName(StrEnum):
     """The three honest answers of a gate."""
 
@@ -152,6 +195,7 @@ class DocumentKind(StrEnum):
 
     ARTIFACT = "artifact"
     REPORT = "report"
+    COMPARE = "compare"
 
 
 class EngineName(StrEnum):
@@ -178,10 +222,14 @@ class Purpose(IntEnum):
     SMECE_NULL = 2
     CURVE_BAND = 3
     SPLIT = 4
+    FOLDS = 5
+    NOISE = 6
+    CROSS = 7
 
 
 DEFAULT_BINS = 15
 DEFAULT_FIT_BINS = 10
+DEFAULT_FOLDS = 10
 DEFAULT_LEAST_ROWS = 100
 DEFAULT_CONFIDENCE = 0.95
 DEFAULT_MEMORY = "256MiB"

@@ -1,17 +1,26 @@
 """Maps fitted to a table that repair its probabilities, and the one step from a name to a class."""
 
-from typing import assert_never
+from typing import Literal, assert_never
 
 from calibcli.documents import Node
-from calibcli.names import Purpose, RecalibratorName
+from calibcli.names import RecalibratorName
 from calibcli.recalibrators.interface import Recalibrator
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
-from calibcli.table.streams import stream
+from calibcli.table.rows import Rows
+
+Logistic = Literal[
+    RecalibratorName.INTERCEPT,
+    RecalibratorName.TEMPERATURE,
+    RecalibratorName.PLATT,
+    RecalibratorName.BETA,
+    RecalibratorName.QUADRATIC,
+    RecalibratorName.SPLINE,
+]
 
 
 def fit_recalibrator(
-    name: RecalibratorName, table: Table, *, options: FitOptions | None = None
+    name: RecalibratorName, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None
 ) -> Recalibrator:
     """
     Fit the named recalibrator.
@@ -23,29 +32,14 @@ def fit_recalibrator(
 
         options: What is asked of the method; it reads its own part.
 
+        rows: The rows behind a grid table, for methods that look at them once more; None to fit its cells.
+
     Raises:
         InputProblem: If the rows cannot be fitted, or the optimum cannot be reached.
 
         UsageProblem: If the options ask the impossible of this table.
     """
-    asked = options or FitOptions()
-    match name:
-        case RecalibratorName.PLATT:
-            from calibcli.recalibrators.platt import Platt
-
-            return Platt.fit(table, loss=asked.loss, smooth_targets=asked.smooth_targets)
-        case RecalibratorName.ISOTONIC:
-            from calibcli.recalibrators.isotonic import Isotonic
-
-            return Isotonic.fit(table, step=asked.step)
-        case RecalibratorName.HISTOGRAM:
-            from calibcli.recalibrators.histogram import Histogram
-
-            return Histogram.fit(table, bins=asked.bins, binning=asked.binning)
-        case RecalibratorName.SCALING_BINNING:
-            return _fit_scaling_binning(table, asked)
-        case _:
-            assert_never(name)
+    return recalibrator_class(name).fit(table, options=options or FitOptions(), rows=rows)
 
 
 def recalibrator_from_dict(method: RecalibratorName, parameters: Node) -> Recalibrator:
@@ -60,28 +54,65 @@ def recalibrator_from_dict(method: RecalibratorName, parameters: Node) -> Recali
     Raises:
         DocumentProblem: If no fit can have written this, with the place.
     """
-    match method:
-        case RecalibratorName.PLATT:
-            from calibcli.recalibrators.platt import Platt
+    return recalibrator_class(method).from_dict(parameters)
 
-            return Platt.from_dict(parameters)
-        case RecalibratorName.ISOTONIC:
-            from calibcli.recalibrators.isotonic import Isotonic
 
-            return Isotonic.from_dict(parameters)
+def recalibrator_class(name: RecalibratorName) -> type[Recalibrator]:
+    """Return the class of a method; its module is imported here and not before."""
+    match name:
         case RecalibratorName.HISTOGRAM:
             from calibcli.recalibrators.histogram import Histogram
 
-            return Histogram.from_dict(parameters)
+            return Histogram
         case RecalibratorName.SCALING_BINNING:
             from calibcli.recalibrators.scaling_binning import ScalingBinning
 
-            return ScalingBinning.from_dict(parameters)
+            return ScalingBinning
+        case RecalibratorName.ISOTONIC:
+            from calibcli.recalibrators.isotonic import Isotonic
+
+            return Isotonic
+        case RecalibratorName.CENTRED_ISOTONIC:
+            from calibcli.recalibrators.centred_isotonic import CentredIsotonic
+
+            return CentredIsotonic
+        case RecalibratorName.VENN_ABERS:
+            from calibcli.recalibrators.venn_abers import VennAbers
+
+            return VennAbers
+        case RecalibratorName.SMOOTH:
+            from calibcli.recalibrators.smooth import Smooth
+
+            return Smooth
         case _:
-            assert_never(method)
+            return _logistic_class(name)
 
 
-def _fit_scaling_binning(table: Table, asked: FitOptions) -> Recalibrator:
-    from calibcli.recalibrators.scaling_binning import ScalingBinning
+def _logistic_class(name: Logistic) -> type[Recalibrator]:
+    match name:
+        case RecalibratorName.INTERCEPT:
+            from calibcli.recalibrators.intercept import Intercept
 
-    return ScalingBinning.fit(table, options=asked, generator=stream(asked.seed, Purpose.SPLIT))
+            return Intercept
+        case RecalibratorName.TEMPERATURE:
+            from calibcli.recalibrators.temperature import Temperature
+
+            return Temperature
+        case RecalibratorName.PLATT:
+            from calibcli.recalibrators.platt import Platt
+
+            return Platt
+        case RecalibratorName.BETA:
+            from calibcli.recalibrators.beta import Beta
+
+            return Beta
+        case RecalibratorName.QUADRATIC:
+            from calibcli.recalibrators.quadratic import Quadratic
+
+            return Quadratic
+        case RecalibratorName.SPLINE:
+            from calibcli.recalibrators.spline import Spline
+
+            return Spline
+        case _:
+            assert_never(name)

@@ -10,9 +10,12 @@ from calibcli.documents import Node
 from calibcli.names import Binning, RecalibratorName, Target
 from calibcli.recalibrators.bin_map import BinMap
 from calibcli.recalibrators.interface import FittedBin, checked_scores, require_both_labels
-from calibcli.table.bins import binned, bins_of
-from calibcli.table.grid import Table
+from calibcli.recalibrators.options import FitOptions
+from calibcli.table.bins import Bins, binned, equal_mass_edges, equal_width_edges
+from calibcli.table.grid import GridTable, Table
+from calibcli.table.rows import Rows
 from calibcli.table.score_table import Floats
+from calibcli.table.straddling import split_at
 
 # What the training guarantee may fail with.
 DELTA = 0.05
@@ -44,33 +47,35 @@ class Histogram:
     table: BinMap
 
     @classmethod
-    def fit(cls, table: Table, *, bins: int, binning: Binning = Binning.EQUAL_MASS) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
         """
         Take the mean label in each bin; a bin without rows gets 1/2.
 
         Args:
             table: The fit rows.
 
-            bins: How many bins to cut; ties can make equal-mass bins fewer.
+            options: How many bins to cut (ties can make equal-mass bins fewer), and how.
 
-            binning: Equal mass or equal width.
+            rows: The rows behind a grid table: then cells that straddle an edge are shared out by their
+                rows, and counts are those of the exact table with the same edges. Without them a cell goes
+                where its upper edge is.
 
         Raises:
             EmptyTable: If there are no rows.
 
-            InputProblem: If there is one label only.
+            InputProblem: If there is one label only, or the rows are no longer those of the table.
         """
         require_both_labels(table)
-        partition = bins_of(binning, bins, table=table)
-        if partition.edges is None:
-            msg = "histogram binning needs edges, not atoms"
-            raise ValueError(msg)
-        sums = binned(table, partition)
+        options = options or FitOptions()
+        equal_mass = options.binning is Binning.EQUAL_MASS
+        edges = equal_mass_edges(table, options.bins) if equal_mass else equal_width_edges(options.bins)
+        if isinstance(table, GridTable) and rows is not None:
+            table = split_at(table, edges, rows=rows)
+        sums = binned(table, Bins(options.binning, edges))
         occupied = sums.weight > 0.0
         mean = sums.positive / np.where(occupied, sums.weight, 1.0)
         values = np.where(occupied, np.minimum(mean, 1.0), EMPTY_VALUE)
-        fitted = BinMap(partition.edges, values, sums.rows, sums.positive_rows)
-        return cls(binning, table.weighted, fitted)
+        return cls(options.binning, table.weighted, BinMap(edges, values, sums.rows, sums.positive_rows))
 
     @classmethod
     def from_dict(cls, parameters: Node) -> Self:

@@ -1,14 +1,17 @@
 """What every fitted recalibrator can do, and what every fit asks of its table."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from calibcli.documents import Node
 from calibcli.errors import EmptyTable, InputProblem
 from calibcli.names import RecalibratorName
+from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
-from calibcli.table.score_table import Floats
+from calibcli.table.rows import Rows
+from calibcli.table.score_table import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,40 @@ class Recalibrator(Protocol):
     """
     A fitted map on [0, 1].
 
-    Classes also have `fit(table, *, ...)` and `from_dict(parameters)` as class methods; nothing is ever
-    half built. `from_dict` of `to_dict` predicts the same bits, and a fit depends on the table alone.
+    Nothing is ever half built: an instance comes from `fit` or `from_dict`. `from_dict` of `to_dict`
+    predicts the same bits, and a fit depends on the table alone.
     """
+
+    @classmethod
+    def fit(cls, table: Table, *, options: FitOptions, rows: Rows | None = None) -> Self:
+        """
+        Fit to a table.
+
+        Args:
+            table: The fit rows.
+
+            options: What is asked; each method reads its own part.
+
+            rows: The rows behind a grid table, for methods that look at them once more.
+
+        Raises:
+            EmptyTable: If there are no rows.
+
+            InputProblem: If the rows cannot be fitted, or the optimum cannot be reached.
+
+            UsageProblem: If the options ask the impossible of this table.
+        """
+        ...
+
+    @classmethod
+    def from_dict(cls, parameters: Node) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If no fit can have written this, with the place.
+        """
+        ...
 
     @property
     def name(self) -> RecalibratorName:
@@ -94,6 +128,57 @@ class Recalibrator(Protocol):
     def to_dict(self) -> dict[str, object]:
         """Return the state in plain values: the `parameters` of an artifact."""
         ...
+
+
+@runtime_checkable
+class WithEnds(Protocol):
+    """A recalibrator that brackets every probability, as Venn-Abers does."""
+
+    def ends(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return the lower and the upper end of each score's probability, shapes (n,)."""
+        ...
+
+
+@runtime_checkable
+class Randomised(Protocol):
+    """A recalibrator whose output depends on the place of a row in its file as well."""
+
+    @property
+    def randomised(self) -> bool:
+        """Whether it does."""
+        ...
+
+    def predict_at(self, scores: Floats, places: Integers) -> Floats:
+        """
+        Return the probability of rows of a file.
+
+        Args:
+            scores: Shape (n,), in [0, 1].
+
+            places: Where each row stands in its file, from 0, ascending.
+        """
+        ...
+
+
+def randomised(recalibrator: Recalibrator) -> Randomised | None:
+    """Return the recalibrator where its output depends on the place of a row, None where it does not."""
+    return recalibrator if isinstance(recalibrator, Randomised) and recalibrator.randomised else None
+
+
+class Continuum:
+    """What the maps have in common whose outputs form a continuum and for which no theorem speaks."""
+
+    __slots__ = ()
+
+    @property
+    def bins(self) -> tuple[FittedBin, ...] | None:
+        """None: outputs form a continuum."""
+        return None
+
+    @property
+    def guarantee(self) -> dict[str, object] | None:
+        """None: nothing is promised without a model."""
+        return None
 
 
 def checked_scores(scores: Floats) -> Floats:

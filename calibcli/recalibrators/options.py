@@ -1,12 +1,40 @@
 """Everything a fit can be asked for; each method reads its own part."""
 
 from dataclasses import dataclass
-from typing import assert_never
 
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_FIT_BINS, DEFAULT_SEED, Binning, FitLoss, RecalibratorName, Split
+from calibcli.names import (
+    DEFAULT_FIT_BINS,
+    DEFAULT_SEED,
+    BetaForm,
+    Binning,
+    FitLoss,
+    RecalibratorName,
+    Split,
+)
 
 MOST_FIT_BINS = 100_000
+MOST_FOLDS = 100
+# What scaling-binning may bin: maps that form a continuum.
+BASES = (
+    RecalibratorName.PLATT,
+    RecalibratorName.INTERCEPT,
+    RecalibratorName.TEMPERATURE,
+    RecalibratorName.BETA,
+    RecalibratorName.QUADRATIC,
+    RecalibratorName.SPLINE,
+    RecalibratorName.ISOTONIC,
+    RecalibratorName.CENTRED_ISOTONIC,
+    RecalibratorName.SMOOTH,
+)
+_LOGISTIC = (
+    RecalibratorName.INTERCEPT,
+    RecalibratorName.TEMPERATURE,
+    RecalibratorName.PLATT,
+    RecalibratorName.BETA,
+    RecalibratorName.QUADRATIC,
+    RecalibratorName.SPLINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +47,11 @@ class FitOptions:
 
         binning: How histogram cuts them: equal mass or equal width. Scaling-binning is equal mass.
 
-        loss: What platt, and the base of scaling-binning, minimise.
+        loss: What the logistic methods (intercept, temperature, platt, beta, quadratic, spline) minimise.
 
         smooth_targets: Whether they always aim at Platt's smoothed targets.
+
+        form: Which parameters of beta calibration are free.
 
         step: Whether isotonic is a step function.
 
@@ -29,7 +59,11 @@ class FitOptions:
 
         base: The map that scaling-binning bins.
 
-        seed: Seed of the three-way split.
+        folds: Folds of cross Venn-Abers, or None for the inductive one.
+
+        randomised: Whether smooth adds the kernel's noise to a score before it is looked up.
+
+        seed: Seed of everything that is drawn.
 
     Raises:
         UsageProblem: If one of them is impossible.
@@ -42,6 +76,9 @@ class FitOptions:
     step: bool = False
     split: Split = Split.NONE
     base: RecalibratorName = RecalibratorName.PLATT
+    form: BetaForm = BetaForm.ABM
+    folds: int | None = None
+    randomised: bool = False
     seed: int = DEFAULT_SEED
 
     def __post_init__(self) -> None:
@@ -51,22 +88,29 @@ class FitOptions:
         if self.binning is Binning.ATOMS:
             msg = "a fit cannot bin each distinct score by itself"
             raise UsageProblem(msg, "use --binning equal-mass or equal-width")
-        if self.base is not RecalibratorName.PLATT:
+        if self.base not in BASES:
             msg = f"scaling-binning cannot be based on {self.base.value}"
-            raise UsageProblem(msg, "use --base platt")
+            raise UsageProblem(msg, f"--base is one of {', '.join(BASES)}")
+        if self.folds is not None and not 2 <= self.folds <= MOST_FOLDS:
+            msg = f"{self.folds:,} folds asked for"
+            raise UsageProblem(msg, f"--folds takes a number from 2 to {MOST_FOLDS}")
 
     def used_by(self, method: RecalibratorName) -> dict[str, object]:
         """Return the options that the method reads, in plain values."""
-        smooth: dict[str, object] = {"loss": self.loss.value, "smooth_targets": self.smooth_targets}
-        match method:
-            case RecalibratorName.PLATT:
-                return smooth
-            case RecalibratorName.ISOTONIC:
-                return {"step": self.step}
-            case RecalibratorName.HISTOGRAM:
-                return {"bins": self.bins, "binning": self.binning.value}
-            case RecalibratorName.SCALING_BINNING:
-                own = {"bins": self.bins, "split": self.split.value, "base": self.base.value}
-                return {**smooth, **own, "seed": self.seed}
-            case _:
-                assert_never(method)
+        own: dict[str, object] = {}
+        if method in _LOGISTIC:
+            own |= {"loss": self.loss.value, "smooth_targets": self.smooth_targets}
+        if method is RecalibratorName.BETA:
+            own |= {"form": self.form.value}
+        if method is RecalibratorName.ISOTONIC:
+            own |= {"step": self.step}
+        if method is RecalibratorName.HISTOGRAM:
+            own |= {"bins": self.bins, "binning": self.binning.value}
+        if method is RecalibratorName.SCALING_BINNING:
+            own |= self.used_by(self.base)
+            own |= {"bins": self.bins, "split": self.split.value, "base": self.base.value, "seed": self.seed}
+        if method is RecalibratorName.VENN_ABERS:
+            own |= {"folds": self.folds, "seed": self.seed}
+        if method is RecalibratorName.SMOOTH:
+            own |= {"randomised": self.randomised, "seed": self.seed}
+        return own

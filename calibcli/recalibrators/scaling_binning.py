@@ -1,4 +1,4 @@
-"""Scaling-binning: a smooth fit, then the mean of its outputs in equal-mass bins."""
+"""Scaling-binning: a fit, then the mean of its outputs in equal-mass bins."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -6,29 +6,30 @@ from typing import Self
 import numpy as np
 
 from calibcli.documents import Node
-from calibcli.errors import InputProblem
-from calibcli.names import Binning, RecalibratorName, Split
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import Binning, Purpose, RecalibratorName, Split
 from calibcli.recalibrators.bin_map import BinMap
-from calibcli.recalibrators.interface import FittedBin, require_both_labels
-from calibcli.recalibrators.options import FitOptions
-from calibcli.recalibrators.platt import Platt
+from calibcli.recalibrators.interface import FittedBin, Randomised, Recalibrator, require_both_labels
+from calibcli.recalibrators.options import BASES, FitOptions
 from calibcli.table.bins import Bins, binned, equal_mass_edges
 from calibcli.table.grid import Table
 from calibcli.table.moved import with_scores
 from calibcli.table.resample import split_table
+from calibcli.table.rows import Rows
 from calibcli.table.score_table import Floats, ScoreTable
+from calibcli.table.streams import stream
 
 
 @dataclass(frozen=True, slots=True)
 class ScalingBinning:
     """
-    A Platt fit whose outputs are replaced by their mean in each of a few bins.
+    A map whose outputs are replaced by their mean in each of a few bins.
 
     The output is discrete, so its true calibration error can be bounded, and yet the values are averages
     of a smooth fit and hence less noisy than mean labels.
 
     Args:
-        base: The smooth fit.
+        base: The map, one of `BASES`.
 
         split: Whether all three steps saw the same rows.
 
@@ -38,34 +39,38 @@ class ScalingBinning:
         Kumar, Liang & Ma (2019), NeurIPS, section 4.
     """
 
-    base: Platt
+    base: Recalibrator
     split: Split
     table: BinMap
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions, generator: np.random.Generator | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
         """
         Fit the base, cut its outputs into bins of equal mass, average them in each.
 
         Args:
             table: The fit rows. A cell of a grid table moves as one.
 
-            options: Most bins (ties can make them fewer), the loss and targets of the base, and the split:
-                `none` lets each step see all rows, as the authors' code does; `three-way` gives each step
-                a third of its own, as their theorem asks.
+            options: The base and what it reads, most bins (ties can make them fewer), and the split: `none`
+                lets each step see all rows, as the authors' code does; `three-way` gives each step a third
+                of its own, drawn with the seed, as their theorem asks.
 
-            generator: Draws the thirds; needed for `three-way` only.
+            rows: The rows behind a grid table, for the base.
 
         Raises:
             EmptyTable: If there are no rows.
 
-            InputProblem: If the rows of the first step have one label or one score only.
+            InputProblem: If the rows of the first step cannot be fitted by the base.
 
-            UsageProblem: If a split is asked of a grid table or of importance weights.
+            UsageProblem: If a split is asked of a grid table or of importance weights, or a randomised base.
         """
         require_both_labels(table)
-        fit_rows, cut_rows, mean_rows = _thirds(table, options.split, generator=generator)
-        base = Platt.fit(fit_rows, loss=options.loss, smooth_targets=options.smooth_targets)
+        options = options or FitOptions()
+        if options.base is RecalibratorName.SMOOTH and options.randomised:
+            msg = "scaling-binning cannot bin randomised outputs"
+            raise UsageProblem(msg, "leave out --randomised")
+        fit_rows, cut_rows, mean_rows = _thirds(table, options)
+        base = _base_class(options.base).fit(fit_rows, options=options, rows=rows)
         cut = with_scores(cut_rows, base.predict(cut_rows.score))
         edges = equal_mass_edges(cut, options.bins)
         means = _means(with_scores(mean_rows, base.predict(mean_rows.score)), edges)
@@ -80,12 +85,15 @@ class ScalingBinning:
             DocumentProblem: If that cannot be, with the place.
         """
         parameters.only("base", "base_parameters", "split", "edges", "values", "rows", "positive")
-        base = parameters.child("base")
-        if base.choice(RecalibratorName) is not RecalibratorName.PLATT:
-            msg = "should be 'platt', the only base there is"
-            raise base.problem(msg)
-        split = parameters.child("split").choice(Split)
-        return cls(Platt.from_dict(parameters.child("base_parameters")), split, BinMap.from_dict(parameters))
+        name = parameters.child("base").choice(RecalibratorName)
+        if name not in BASES:
+            msg = f"is {name.value!r}, should be one of {', '.join(BASES)}"
+            raise parameters.child("base").problem(msg)
+        base = _base_class(name).from_dict(parameters.child("base_parameters"))
+        if isinstance(base, Randomised) and base.randomised:
+            msg = "is randomised, which the base of scaling-binning cannot be"
+            raise parameters.child("base_parameters").problem(msg)
+        return cls(base, parameters.child("split").choice(Split), BinMap.from_dict(parameters))
 
     def to_dict(self) -> dict[str, object]:
         """Return the state in plain values."""
@@ -132,19 +140,21 @@ class ScalingBinning:
         return (*self.base.notes, empty)
 
 
-def _thirds(
-    table: Table, split: Split, *, generator: np.random.Generator | None
-) -> tuple[Table, Table, Table]:
+def _base_class(name: RecalibratorName) -> type[Recalibrator]:
+    # This module is one of those that the package imports when it needs them.
+    from calibcli.recalibrators import recalibrator_class
+
+    return recalibrator_class(name)
+
+
+def _thirds(table: Table, options: FitOptions) -> tuple[Table, Table, Table]:
     """Return the rows that each of the three steps sees."""
-    if split is Split.NONE:
+    if options.split is Split.NONE:
         return table, table, table
-    if generator is None:
-        msg = "a three-way split needs a generator"
-        raise ValueError(msg)
     if table.total_rows < 6:
         msg = f"a three-way split needs 6 rows or more, and there are {table.total_rows}"
         raise InputProblem(msg, "use --split none")
-    first, second, third = split_table(table, 3, generator=generator)
+    first, second, third = split_table(table, 3, generator=stream(options.seed, Purpose.SPLIT))
     return first, second, third
 
 

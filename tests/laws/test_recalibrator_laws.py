@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calibcli.documents import Node
 from calibcli.errors import InputProblem
-from calibcli.names import Binning, FitLoss, RecalibratorName, Split
+from calibcli.names import BetaForm, Binning, FitLoss, RecalibratorName, Split
 from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict
 from calibcli.recalibrators.interface import Recalibrator
 from calibcli.recalibrators.options import FitOptions
@@ -20,11 +20,30 @@ KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {
     "platt": (RecalibratorName.PLATT, FitOptions()),
     "platt brier": (RecalibratorName.PLATT, FitOptions(loss=FitLoss.BRIER)),
     "platt smooth": (RecalibratorName.PLATT, FitOptions(smooth_targets=True)),
+    "intercept": (RecalibratorName.INTERCEPT, FitOptions()),
+    "temperature": (RecalibratorName.TEMPERATURE, FitOptions()),
+    "beta": (RecalibratorName.BETA, FitOptions()),
+    "beta ab": (RecalibratorName.BETA, FitOptions(form=BetaForm.AB)),
+    "quadratic": (RecalibratorName.QUADRATIC, FitOptions()),
+    "spline": (RecalibratorName.SPLINE, FitOptions()),
     "isotonic": (RecalibratorName.ISOTONIC, FitOptions()),
     "isotonic step": (RecalibratorName.ISOTONIC, FitOptions(step=True)),
+    "centred isotonic": (RecalibratorName.CENTRED_ISOTONIC, FitOptions()),
     "histogram": (RecalibratorName.HISTOGRAM, FitOptions(bins=4)),
     "histogram width": (RecalibratorName.HISTOGRAM, FitOptions(bins=7, binning=Binning.EQUAL_WIDTH)),
     "scaling-binning": (RecalibratorName.SCALING_BINNING, FitOptions(bins=4)),
+    "scaling-binning isotonic": (
+        RecalibratorName.SCALING_BINNING,
+        FitOptions(bins=4, base=RecalibratorName.ISOTONIC),
+    ),
+    "scaling-binning centred": (
+        RecalibratorName.SCALING_BINNING,
+        FitOptions(bins=5, base=RecalibratorName.CENTRED_ISOTONIC),
+    ),
+    "venn-abers": (RecalibratorName.VENN_ABERS, FitOptions()),
+    "venn-abers cross": (RecalibratorName.VENN_ABERS, FitOptions(folds=3)),
+    "smooth": (RecalibratorName.SMOOTH, FitOptions()),
+    "smooth randomised": (RecalibratorName.SMOOTH, FitOptions(randomised=True, seed=7)),
     "scaling-binning split": (RecalibratorName.SCALING_BINNING, FitOptions(bins=3, split=Split.THREE_WAY)),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -128,7 +147,9 @@ def test_frequency_weight_is_repeated_rows(kind: str, rows: list[tuple[float, bo
     assert fit(kind, counted).to_dict() == fit(kind, repeated).to_dict()
 
 
-@pytest.mark.parametrize("kind", ["isotonic", "isotonic step", "histogram", "histogram width", "platt"])
+@pytest.mark.parametrize(
+    "kind", ["isotonic", "isotonic step", "centred isotonic", "histogram", "histogram width", "platt"]
+)
 @settings(deadline=None, max_examples=30)
 @given(rows=rows_of_both_labels)
 def test_scale_of_importance_weights_does_not_matter(kind: str, rows: list[tuple[float, bool]]) -> None:
@@ -169,8 +190,8 @@ def test_platt_solves_the_score_equations(rows: list[tuple[float, bool]]) -> Non
     score, label = columns(rows)
     fitted = fit("platt", ScoreTable.from_rows(score, label))
     assert isinstance(fitted, Platt)
-    assume(not fitted.smoothed)
+    assume(not fitted.record.smoothed)
     gap = fitted.predict(score) - label
     assert gap.mean() == pytest.approx(0.0, abs=1e-9)
     assert (gap * logit(score)).mean() == pytest.approx(0.0, abs=1e-7)
-    assert fitted.gradient < 1e-10
+    assert fitted.record.gradient < 1e-10

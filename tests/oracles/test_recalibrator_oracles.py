@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from calibcli.names import FitLoss
 from calibcli.recalibrators.histogram import Histogram
 from calibcli.recalibrators.isotonic import Isotonic
+from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt, logit
 from calibcli.table.score_table import ScoreTable
 
@@ -68,7 +69,7 @@ def test_squared_error_fit_agrees_with_scipy(seed: int) -> None:
     def squared_error(b: np.ndarray) -> float:
         return float(np.mean((1 / (1 + np.exp(-(b[0] + b[1] * z))) - label) ** 2))
 
-    ours = Platt.fit(ScoreTable.from_rows(score, label), loss=FitLoss.BRIER)
+    ours = Platt.fit(ScoreTable.from_rows(score, label), options=FitOptions(loss=FitLoss.BRIER))
     theirs = minimize(
         squared_error, [0.0, 1.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-15}
     )
@@ -101,7 +102,7 @@ def test_platt_reproduces_golden_smoothed_fits(name: str, golden: Any, real: Any
     if name == "snacks":
         pytest.skip("scores of exactly 1 are limited elsewhere in the golden records")
     table, score, _ = halves(real, name)
-    fitted = Platt.fit(table, smooth_targets=True)
+    fitted = Platt.fit(table, options=FitOptions(smooth_targets=True))
     on_logit = [r for r in golden("platt_sigmoid", name) if r["params"]["input"] == "logit"]
     assert on_logit
     for record in on_logit:
@@ -128,7 +129,7 @@ def test_isotonic_reproduces_golden_values(name: str, golden: Any, real: Any) ->
 def test_histogram_agrees_with_a_group_by() -> None:
     """Values are the mean labels of rows grouped by hand."""
     score, label = drawn(1, decimals=2)
-    fitted = Histogram.fit(ScoreTable.from_rows(score, label), bins=8)
+    fitted = Histogram.fit(ScoreTable.from_rows(score, label), options=FitOptions(bins=8))
     assert fitted.bins is not None
     for k, one in enumerate(fitted.bins):
         inside = (score > one.lower) & (score <= one.upper) | ((score == 0.0) & (k == 0))

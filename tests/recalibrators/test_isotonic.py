@@ -8,7 +8,9 @@ import pytest
 from calibcli.documents import Node
 from calibcli.errors import DocumentProblem
 from calibcli.recalibrators.bin_map import BinMap
-from calibcli.recalibrators.isotonic import Isotonic, Polyline
+from calibcli.recalibrators.isotonic import Isotonic
+from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.polyline import Polyline
 from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable
 
@@ -20,6 +22,7 @@ def table(score: list[float], label: list[int], weight: list[float] | None = Non
     )
 
 
+STEP = FitOptions(step=True)
 SMALL = table([0.1, 0.2, 0.3, 0.4, 0.5, 0.5], [0, 1, 0, 1, 1, 1])
 
 
@@ -39,7 +42,7 @@ def test_prediction_is_linear_between_knots_and_constant_outside() -> None:
 
 def test_step_function_changes_half_way_and_is_closed_on_the_right() -> None:
     """With --step, levels change at midpoints, and a score at a midpoint belongs to the left."""
-    fitted = Isotonic.fit(table([0.25, 0.5, 0.75], [0, 1, 1]), step=True)
+    fitted = Isotonic.fit(table([0.25, 0.5, 0.75], [0, 1, 1]), options=STEP)
     assert fitted.bins is not None
     assert [(one.lower, one.upper, one.value, one.rows) for one in fitted.bins] == [
         (0.0, 0.375, 0.0, 1),
@@ -50,7 +53,7 @@ def test_step_function_changes_half_way_and_is_closed_on_the_right() -> None:
 
 def test_equal_levels_are_one_block() -> None:
     """Blocks with the same level are merged, so that steps are the outputs there are."""
-    fitted = Isotonic.fit(table([0.1, 0.1, 0.2, 0.2, 0.3], [0, 1, 1, 0, 1]), step=True)
+    fitted = Isotonic.fit(table([0.1, 0.1, 0.2, 0.2, 0.3], [0, 1, 1, 0, 1]), options=STEP)
     assert fitted.bins is not None
     assert [one.value for one in fitted.bins] == [0.5, 1.0]
 
@@ -75,12 +78,12 @@ def test_neighbouring_doubles_are_told_apart() -> None:
     fitted = Isotonic.fit(table([0.0, 5e-324, 0.5, np.nextafter(0.5, 1)], [0, 1, 0, 1]))
     predicted = fitted.predict(np.array([0.0, 5e-324, 0.3, 0.5, np.nextafter(0.5, 1), 1.0]))
     assert predicted.tolist() == [0.0, 0.5, 0.5, 0.5, 1.0, 1.0]
-    stepped = Isotonic.fit(table([0.0, 5e-324], [0, 1]), step=True)
+    stepped = Isotonic.fit(table([0.0, 5e-324], [0, 1]), options=STEP)
     assert stepped.predict(np.array([0.0, 5e-324, 1.0])).tolist() == [0.0, 1.0, 1.0]
 
 
-def test_grid_table_gives_nearly_the_same_map() -> None:
-    """Rounding scores to cells moves no prediction at the fit scores by much."""
+def test_grid_table_without_its_rows_gives_nearly_the_same_map() -> None:
+    """Cells as scores move no prediction at the fit scores by much."""
     rng = np.random.default_rng(2)
     score = rng.random(2000).round(4)
     exact = ScoreTable.from_rows(score, rng.random(2000) < score)
@@ -91,10 +94,10 @@ def test_grid_table_gives_nearly_the_same_map() -> None:
 @pytest.mark.parametrize("step", [False, True])
 def test_pickled_fit_is_equal_and_still_read_only(step: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """A fit that an engine sends to a worker is the same, and cannot be changed there."""
-    fitted = Isotonic.fit(SMALL, step=step)
+    fitted = Isotonic.fit(SMALL, options=FitOptions(step=step))
     copy = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own bytes
     assert copy == fitted
-    assert copy != Isotonic.fit(SMALL, step=not step)
+    assert copy != Isotonic.fit(SMALL, options=FitOptions(step=not step))
     assert isinstance(copy.curve, Polyline | BinMap)
     with pytest.raises(ValueError, match="read-only"):
         copy.curve.values[0] = 1.0

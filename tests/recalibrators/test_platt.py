@@ -8,8 +8,11 @@ import pytest
 from calibcli.documents import Node
 from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
 from calibcli.names import FitLoss
+from calibcli.recalibrators.design import logit
+from calibcli.recalibrators.logistic import Record
 from calibcli.recalibrators.newton import Points, Slopes, minimise
-from calibcli.recalibrators.platt import Platt, logit
+from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.platt import Platt
 from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable
 
@@ -41,8 +44,8 @@ def test_known_curve_is_recovered() -> None:
 def test_separated_labels_get_smoothed_targets(label: list[int], increasing: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Where a threshold parts the labels, in either direction, targets are smoothed and that is said."""
     fitted = Platt.fit(table([0.1, 0.2, 0.8, 0.9], label))
-    assert fitted.separated
-    assert fitted.smoothed
+    assert fitted.record.separated
+    assert fitted.record.smoothed
     assert fitted.increasing is increasing
     assert "parts the labels" in fitted.notes[0]
     ends = fitted.predict(np.array([0.1, 0.9]))
@@ -52,17 +55,17 @@ def test_separated_labels_get_smoothed_targets(label: list[int], increasing: boo
 
 def test_labels_that_share_one_score_are_separated() -> None:
     """Labels that meet in a single score have no finite fit either."""
-    assert Platt.fit(table([0.1, 0.5, 0.5, 0.9], [0, 0, 1, 1])).separated
-    assert not Platt.fit(table([0.1, 0.5, 0.4, 0.9], [0, 0, 1, 1])).separated
+    assert Platt.fit(table([0.1, 0.5, 0.5, 0.9], [0, 0, 1, 1])).record.separated
+    assert not Platt.fit(table([0.1, 0.5, 0.4, 0.9], [0, 0, 1, 1])).record.separated
 
 
 def test_smoothed_targets_are_those_of_platt() -> None:
     """With smoothing, the mean prediction is the mean of (n1 + 1)/(n1 + 2) and 1/(n0 + 2)."""
     score = np.array([0.1, 0.2, 0.6, 0.7, 0.9])
     label = np.array([0, 1, 0, 1, 1], dtype=bool)
-    fitted = Platt.fit(ScoreTable.from_rows(score, label), smooth_targets=True)
-    assert fitted.smoothed
-    assert not fitted.separated
+    fitted = Platt.fit(ScoreTable.from_rows(score, label), options=FitOptions(smooth_targets=True))
+    assert fitted.record.smoothed
+    assert not fitted.record.separated
     assert fitted.predict(score).mean() == pytest.approx((3 * 4 / 5 + 2 * 1 / 4) / 5, abs=1e-12)
 
 
@@ -77,11 +80,11 @@ def test_negative_slope_is_fitted_and_said() -> None:
 def test_certain_scores_are_limited_inside_the_logit_and_counted() -> None:
     """Scores of 0 and 1 take part, limited to 2^-53 from the end, and their rows are counted."""
     fitted = Platt.fit(table([0.0, 0.0, 1e-20, 0.4, 0.5, 1.0], [0, 1, 0, 1, 0, 1]))
-    assert fitted.limited_rows == 4
+    assert fitted.record.limited_rows == 4
     assert "4 fit rows" in fitted.notes[-1]
     near = Platt.fit(table([2.0**-53, 2.0**-53, 2.0**-53, 0.4, 0.5, 1 - 2.0**-53], [0, 1, 0, 1, 0, 1]))
     assert (near.slope, near.intercept) == (fitted.slope, fitted.intercept)
-    assert near.limited_rows == 0
+    assert near.record.limited_rows == 0
 
 
 def test_one_label_is_refused() -> None:
@@ -112,9 +115,9 @@ def test_constant_scores_are_refused(score: list[float]) -> None:
 def test_least_squares_without_a_minimum_is_refused() -> None:
     """Where a step would be best, the squared error has no minimum, and the error says what to try."""
     outlier = table([0.1] * 10 + [0.9] * 10 + [0.99], [0] * 10 + [1] * 10 + [0])
-    assert not Platt.fit(outlier).separated
+    assert not Platt.fit(outlier).record.separated
     with pytest.raises(NotConverged, match="squared error has no minimum") as problem:
-        Platt.fit(outlier, loss=FitLoss.BRIER)
+        Platt.fit(outlier, options=FitOptions(loss=FitLoss.BRIER))
     assert problem.value.exit_code == 3
     assert "--smooth-targets" in str(problem.value.hint)
 
@@ -130,24 +133,24 @@ def test_hopeless_weights_are_refused() -> None:
 def test_loss_that_falls_for_ever_is_given_up() -> None:
     """A loss without a minimum is left after 100 steps, however small its gradient gets."""
 
-    def falling(_: Points, at: tuple[float, float]) -> Slopes:
+    def falling(_: Points, at: np.ndarray) -> Slopes:
         left = float(np.exp(-at[0]))
-        return Slopes(left + at[1] ** 2, (-left, 2 * at[1]), (left, 0.0, 2.0))
+        return Slopes(left + at[1] ** 2, np.array([-left, 2 * at[1]]), np.diag([left, 2.0]))
 
-    nothing = np.zeros(1)
+    nothing = Points(np.zeros((2, 1)), np.zeros(1), np.zeros(1))
     with pytest.raises(NotConverged, match="the falling loss has no minimum that 100 Newton steps reach"):
-        minimise(falling, Points(nothing, nothing, nothing), start=(0.0, 1.0), what="falling loss")
+        minimise(falling, nothing, start=np.array([0.0, 1.0]), what="falling loss")
 
 
 def test_step_that_never_improves_is_given_up() -> None:
     """Where no fraction of a step lowers the loss or the gradient, the fit ends in an error."""
 
-    def rising(_: Points, at: tuple[float, float]) -> Slopes:
-        return Slopes(at[0] ** 2, (-1.0 - at[0], 0.0), (1.0, 0.0, 1.0))
+    def rising(_: Points, at: np.ndarray) -> Slopes:
+        return Slopes(at[0] ** 2, np.array([-1.0 - at[0], 0.0]), np.eye(2))
 
-    nothing = np.zeros(1)
+    nothing = Points(np.zeros((2, 1)), np.zeros(1), np.zeros(1))
     with pytest.raises(NotConverged, match="rising loss"):
-        minimise(rising, Points(nothing, nothing, nothing), start=(1.0, 0.0), what="rising loss")
+        minimise(rising, nothing, start=np.array([1.0, 0.0]), what="rising loss")
 
 
 @pytest.mark.parametrize("loss", FitLoss)
@@ -156,9 +159,11 @@ def test_integer_importance_weights_act_as_rows(loss: FitLoss) -> None:
     rng = np.random.default_rng(4)
     score, weight = rng.random(200), rng.integers(1, 5, 200)
     label = rng.random(200) < score
-    weighted = Platt.fit(ScoreTable.from_rows(score, label, weight=weight.astype(float)), loss=loss)
+    weighted = Platt.fit(
+        ScoreTable.from_rows(score, label, weight=weight.astype(float)), options=FitOptions(loss=loss)
+    )
     rows = ScoreTable.from_rows(np.repeat(score, weight), np.repeat(label, weight))
-    repeated = Platt.fit(rows, loss=loss)
+    repeated = Platt.fit(rows, options=FitOptions(loss=loss))
     assert weighted.slope == pytest.approx(repeated.slope, abs=1e-10)
     assert weighted.intercept == pytest.approx(repeated.intercept, abs=1e-10)
 
@@ -167,7 +172,10 @@ def test_integer_importance_weights_act_as_rows(loss: FitLoss) -> None:
 def test_grid_table_gives_nearly_the_same_fit(loss: FitLoss) -> None:
     """Rounding scores to cells moves the coefficients by less than a millionth here."""
     exact = drawn()
-    fitted, rounded = Platt.fit(exact, loss=loss), Platt.fit(grid_of(exact), loss=loss)
+    fitted, rounded = (
+        Platt.fit(exact, options=FitOptions(loss=loss)),
+        Platt.fit(grid_of(exact), options=FitOptions(loss=loss)),
+    )
     assert rounded.slope == pytest.approx(fitted.slope, abs=1e-6)
     assert rounded.intercept == pytest.approx(fitted.intercept, abs=1e-6)
 
@@ -186,9 +194,8 @@ def test_prediction_has_the_same_bits_however_scores_are_grouped() -> None:
 
 def test_prediction_is_stable_at_the_ends() -> None:
     """Enormous coefficients saturate at 0 and 1 without a warning."""
-    steep = Platt(
-        1e99, -1e99, FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0
-    )
+    record = Record(FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0)
+    steep = Platt(1e99, -1e99, record)
     assert steep.predict(np.array([0.0, 0.5, 1.0])).tolist() == [1.0, 1.0, 0.0]
     assert steep.predict(np.zeros(0)).size == 0
 
@@ -216,6 +223,7 @@ def test_pickled_fit_is_the_same() -> None:
         ("loss", "hinge", "should be one of log, brier"),
         ("steps", 1.5, "should be a whole number"),
         ("smoothed", 1, "should be true or false"),
+        ("separated", True, "the rest of the document makes it true"),
         ("extra", 1, "has the unknown key"),
     ],
 )

@@ -1,0 +1,145 @@
+"""Quadratic recalibration: log odds that are a parabola of the score's."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.documents import Node, ascending, same_length
+from calibcli.names import RecalibratorName
+from calibcli.recalibrators.design import LARGEST_LOGIT, Family, Labelled, logit, require_distinct
+from calibcli.recalibrators.interface import Continuum, require_both_labels
+from calibcli.recalibrators.logistic import LARGEST, RECORD, Record, each_chunk, solved_or_smoothed
+from calibcli.recalibrators.newton import logistic
+from calibcli.recalibrators.options import FitOptions
+from calibcli.table.grid import Table
+from calibcli.table.rows import Rows
+from calibcli.table.score_table import Floats
+
+_OWN = ("intercept", "slope", "bend")
+
+
+@dataclass(frozen=True, slots=True)
+class Quadratic(Continuum):
+    """
+    1 / (1 + exp(-(intercept + slope z + bend z^2))) with z = logit(score).
+
+    Args:
+        intercept: Log odds where the score is 1/2.
+
+        slope: How they rise there.
+
+        bend: Coefficient of the square; 0 is Platt scaling.
+
+        fit_range: Smallest and largest z of the fit rows.
+
+        record: How the fit went.
+    """
+
+    intercept: float
+    slope: float
+    bend: float
+    fit_range: tuple[float, float]
+    record: Record
+
+    @classmethod
+    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+        """
+        Fit by maximum likelihood, or by least squares started from there.
+
+        Where a parabola parts the labels, the targets are smoothed, as they always are on request.
+
+        Args:
+            table: The fit rows. On a grid table each cell counts as two points, the mean scores of its
+                labels.
+
+            options: The loss, and whether to smooth the targets in any case.
+
+            rows: The rows behind a grid table; the fit is then to these.
+
+        Raises:
+            EmptyTable: If there are no rows.
+
+            InputProblem: If there is one label only, or fewer than three distinct scores.
+
+            NotConverged: If the loss has no minimum that can be reached.
+        """
+        require_both_labels(table)
+        points = Labelled.of(table)
+        require_distinct(RecalibratorName.QUADRATIC, points, table=table, least=3)
+        family = Family(RecalibratorName.QUADRATIC, parabola)
+        found = solved_or_smoothed(family, table, points=points, options=options or FitOptions())
+        found = found.over(table, rows)
+        intercept, slope, bend = found.coefficients
+        lowest, highest = logit(np.array([points.score.min(), points.score.max()])).tolist()
+        return cls(intercept, slope, bend, (lowest, highest), found.record(table))
+
+    @classmethod
+    def from_dict(cls, parameters: Node) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If that cannot be, with the place.
+        """
+        parameters.only(*_OWN, "fit_range", *RECORD)
+        intercept, slope, bend = (parameters.child(key).number(-LARGEST, LARGEST) for key in _OWN)
+        fit_range = parameters.child("fit_range")
+        same_length(fit_range, 2, reason="smallest and largest logit of the fit rows")
+        lowest, highest = fit_range.numbers(-LARGEST_LOGIT, LARGEST_LOGIT)
+        ascending(fit_range.items())
+        return cls(intercept, slope, bend, (lowest, highest), Record.from_dict(parameters))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state in plain values."""
+        return {
+            "intercept": self.intercept,
+            "slope": self.slope,
+            "bend": self.bend,
+            "fit_range": list(self.fit_range),
+            **self.record.to_dict(),
+        }
+
+    def predict(self, scores: Floats) -> Floats:
+        """Return the recalibrated probability of each score, the same bits however scores are grouped."""
+        return each_chunk(scores, self._logits)
+
+    @property
+    def name(self) -> RecalibratorName:
+        """The method."""
+        return RecalibratorName.QUADRATIC
+
+    @property
+    def increasing(self) -> bool:
+        """Whether a higher score never gets a lower probability, anywhere in [0, 1]."""
+        return self.slope >= 2.0 * abs(self.bend) * LARGEST_LOGIT
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        parting = "A parabola in the logit of the score"
+        if self.increasing:
+            return self.record.notes(parting=parting)
+        return self.record.notes(self._turning(), parting=parting)
+
+    def _logits(self, scores: Floats) -> Floats:
+        z = logit(scores)
+        return self.intercept + (self.slope + self.bend * z) * z
+
+    def _turning(self) -> str:
+        """Say where the map falls."""
+        lowest, highest = (self.slope + 2.0 * self.bend * z for z in self.fit_range)
+        if lowest >= 0.0 and highest >= 0.0:
+            return "The map turns round outside the fit scores; among them it is increasing."
+        if lowest <= 0.0 and highest <= 0.0:
+            return "The map is decreasing among the fit scores: a higher score gets a lower probability."
+        turn = -self.slope / (2.0 * self.bend)
+        small = f"{float(logistic(np.array(-abs(turn)))):.3g}"
+        where = small if turn <= 0.0 else f"1 - {small}"
+        return f"The map turns round at score {where}, inside the fit scores."
+
+
+def parabola(scores: Floats) -> Floats:
+    """Return the features 1, z and z^2, shape (3, n)."""
+    z = logit(scores)
+    return np.stack((np.ones(z.size), z, z * z))

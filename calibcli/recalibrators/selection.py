@@ -1,0 +1,259 @@
+"""The choice among recalibrators by cross-validation: the simplest within one standard error of the best."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.documents import Node
+from calibcli.errors import InputProblem
+from calibcli.names import FitLoss, RecalibratorName
+from calibcli.table.score_table import Floats
+
+RAW = "raw"
+RULE = "one standard error"
+# From simple to complex: fewer free parameters first, then smoother before rougher.
+FROM_SIMPLE_TO_COMPLEX = (
+    RecalibratorName.INTERCEPT,
+    RecalibratorName.TEMPERATURE,
+    RecalibratorName.PLATT,
+    RecalibratorName.BETA,
+    RecalibratorName.QUADRATIC,
+    RecalibratorName.SPLINE,
+    RecalibratorName.SCALING_BINNING,
+    RecalibratorName.HISTOGRAM,
+    RecalibratorName.SMOOTH,
+    RecalibratorName.CENTRED_ISOTONIC,
+    RecalibratorName.ISOTONIC,
+    RecalibratorName.VENN_ABERS,
+)
+# What is tried unless the user names candidates: not the methods whose few outputs serve another purpose.
+DEFAULT_CANDIDATES = tuple(
+    name
+    for name in FROM_SIMPLE_TO_COMPLEX
+    if name not in (RecalibratorName.SCALING_BINNING, RecalibratorName.HISTOGRAM)
+)
+_KEYS = ("loss", "folds", "grouped_by", "seed", "rule", "results")
+_RESULT_KEYS = ("method", "loss", "difference", "standard_error", "chosen", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """
+    What cross-validation found of one method.
+
+    Args:
+        method: The method, or "raw" for the scores as they are.
+
+        loss: Mean loss of rows that the fit had not seen; may be inf; None where the method cannot be
+            fitted.
+
+        difference: The loss less that of the best method.
+
+        standard_error: Of the difference, over folds; None where a loss is infinite.
+
+        chosen: Whether this is the method that was chosen.
+
+        reason: Why there is no loss, or None.
+    """
+
+    method: str
+    loss: float | None
+    difference: float | None
+    standard_error: float | None
+    chosen: bool
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        return {
+            "method": self.method,
+            "loss": _plain(self.loss),
+            "difference": _plain(self.difference),
+            "standard_error": self.standard_error,
+            "chosen": self.chosen,
+            "reason": self.reason,
+        }
+
+    @classmethod
+    def from_dict(cls, node: Node) -> Self:
+        """Restore what `to_dict` returned."""
+        node.only(*_RESULT_KEYS)
+        method = node.child("method")
+        if method.value != RAW:
+            method.choice(RecalibratorName)
+        loss, difference = node.optional("loss"), node.optional("difference")
+        error, reason = node.optional("standard_error"), node.optional("reason")
+        return cls(
+            method=method.text(),
+            loss=None if loss is None else loss.number_or_infinity(),
+            difference=None if difference is None else difference.number_or_infinity(),
+            standard_error=None if error is None else error.number(0.0),
+            chosen=node.child("chosen").truth(),
+            reason=None if reason is None else reason.text(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """
+    How a method was chosen.
+
+    Args:
+        loss: What was compared.
+
+        folds: Folds that held rows.
+
+        grouped_by: The column whose equal values stayed in one fold, or None where rows were drawn.
+
+        seed: Seed of the folds.
+
+        trials: The scores as they are, then every method from simple to complex.
+    """
+
+    loss: FitLoss
+    folds: int
+    grouped_by: str | None
+    seed: int
+    trials: tuple[Trial, ...]
+
+    @property
+    def chosen(self) -> RecalibratorName:
+        """The method that was chosen."""
+        return next(RecalibratorName(trial.method) for trial in self.trials if trial.chosen)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        return {
+            "loss": self.loss.value,
+            "folds": self.folds,
+            "grouped_by": self.grouped_by,
+            "seed": self.seed,
+            "rule": RULE,
+            "results": [trial.to_dict() for trial in self.trials],
+        }
+
+    @classmethod
+    def from_dict(cls, node: Node) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If no choice can have written this, with the place.
+        """
+        node.only(*_KEYS)
+        node.child("rule").expect(RULE)
+        grouped_by = node.optional("grouped_by")
+        results = node.child("results")
+        trials = tuple(Trial.from_dict(item) for item in results.items())
+        if [trial.method == RAW for trial in trials if trial.chosen] != [False]:
+            msg = "has not exactly one method that was chosen"
+            raise results.problem(msg)
+        return cls(
+            loss=node.child("loss").choice(FitLoss),
+            folds=node.child("folds").whole(2),
+            grouped_by=None if grouped_by is None else grouped_by.text(),
+            seed=node.child("seed").whole(),
+            trials=trials,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoldLosses:
+    """
+    Mean losses of the folds of a cross-validation.
+
+    Args:
+        weight: Weight of the rows of each fold, shape (n_folds,).
+
+        raw: Loss of the scores as they are, shape (n_folds,).
+
+        of: For each method its losses, shape (n_folds,), or the reason why it has none.
+    """
+
+    weight: Floats
+    raw: Floats
+    of: Mapping[RecalibratorName, Floats | str]
+
+    def mean(self, losses: Floats) -> float:
+        """Return the mean over rows."""
+        return float(losses @ self.weight / self.weight.sum())
+
+    def difference(self, losses: Floats, best: Floats) -> tuple[float, float | None]:
+        """
+        Return how much larger a loss is than another over rows, and its standard error over folds.
+
+        The error is that of the K differences, weighted by rows, over the root of K: what makes a fold hard
+        for both methods alike cancels.
+        """
+        if not (np.isfinite(losses).all() and np.isfinite(best).all()):
+            return math.inf, None
+        share = self.weight / self.weight.sum()
+        apart = losses - best
+        difference = float(share @ apart)
+        variance = float(share @ (apart - difference) ** 2)
+        # K / (K - 1) makes the variance unbiased for folds of one size; over the root of K the K cancels.
+        return difference, math.sqrt(variance / (share.size - 1))
+
+
+def choose(found: FoldLosses) -> tuple[tuple[Trial, ...], bool]:
+    """
+    Choose a method by the rule of one standard error.
+
+    The best method has the smallest mean loss. Chosen is the simplest whose loss exceeds the best one's by at
+    most one standard error of the difference. The difference is paired, fold by fold: the standard
+    error of a loss by itself is mostly the noise of labels, which all methods share, so that a rule by it
+    would choose the simplest method almost always.
+
+    Args:
+        found: The losses.
+
+    Returns:
+        The trials, and whether any method is better than the scores as they are by more than one standard
+        error of that difference.
+
+    Raises:
+        InputProblem: If no method has a finite loss.
+
+    References:
+        Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, 3.4.3 (unpaired).
+    """
+    fitted = {
+        name: one for name in FROM_SIMPLE_TO_COMPLEX if not isinstance(one := found.of.get(name, ""), str)
+    }
+    means = {name: found.mean(losses) for name, losses in fitted.items()}
+    _require_finite(means, found.of)
+    best = fitted[min(means, key=lambda name: means[name])]
+    apart = {name: found.difference(losses, best) for name, losses in fitted.items()}
+    chosen = next(name for name, (more, error) in apart.items() if error is not None and more <= error)
+    trials = [Trial(RAW, found.mean(found.raw), *found.difference(found.raw, best), chosen=False)]
+    for name in FROM_SIMPLE_TO_COMPLEX:
+        if name in fitted:
+            trials.append(Trial(name.value, means[name], *apart[name], chosen=name is chosen))
+        elif name in found.of:
+            trials.append(Trial(name.value, None, None, None, chosen=False, reason=str(found.of[name])))
+    return tuple(trials), _any_better(found, list(fitted.values()))
+
+
+def _any_better(found: FoldLosses, fitted: Sequence[Floats]) -> bool:
+    """Whether a method beats the scores as they are by more than one standard error."""
+    apart = [found.difference(found.raw, losses) for losses in fitted if np.isfinite(losses).all()]
+    return any(more > (error or 0.0) for more, error in apart)
+
+
+def _require_finite(means: Mapping[RecalibratorName, float], of: Mapping[RecalibratorName, object]) -> None:
+    if any(math.isfinite(mean) for mean in means.values()):
+        return
+    if means:
+        msg = "no candidate has a finite loss: each gives 0 or 1 to rows where that is wrong"
+        raise InputProblem(msg, "compare by --loss brier, or add --candidate platt")
+    name, reason = next(iter(of.items()))
+    msg = f"no candidate can be fitted; {name.value}: {reason}"
+    raise InputProblem(msg, "more rows, fewer folds (--folds) or another --candidate may help")
+
+
+def _plain(value: float | None) -> float | str | None:
+    """Return a number as JSON can hold it, which has no infinity."""
+    return "inf" if value == math.inf else value

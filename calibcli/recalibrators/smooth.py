@@ -1,0 +1,186 @@
+"""Kernel regression of the label on the score, at the bandwidth that smECE finds."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.documents import Node
+from calibcli.names import RecalibratorName
+from calibcli.recalibrators.interface import Continuum, checked_scores, require_both_labels
+from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.row_noise import normal_noise
+from calibcli.table.grid import Table
+from calibcli.table.kernel import cosine_series, fixpoint, residual_series
+from calibcli.table.rows import Rows
+from calibcli.table.score_table import Floats, Integers, frozen
+
+# Narrower kernels would take more places than an artifact should hold.
+LEAST_BANDWIDTH = 2.0**-11
+_FEWEST_INTERVALS = 1_024
+_MOST_INTERVALS = 1 << 15
+# Places per coefficient of the cosine series: at least 8 in a bandwidth.
+_OVERSAMPLING = 3
+_REACH = 2.8
+# Where a smoothed mass times the bandwidth is below this, what is left of it may be rounding.
+_NOTHING = 1e-11
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Smooth(Continuum):
+    """
+    The mean label of the fit rows, each weighing what a reflected Gaussian around it gives to the score.
+
+    Randomised, a score is first moved by a draw from that kernel, and the curve is read where it lands. The
+    curve is the mean label of the rows that land there, so the output is perfectly calibrated in the
+    population of the fit rows, but for what the curve misses of the population's. Its mean distance from the
+    score is at most 1 + 2 sqrt(2/pi) = 2.6 times smECE.
+
+    Args:
+        bandwidth: Standard deviation of the kernel: smECE of the fit rows, or 1/2,048 where it is less.
+
+        values: The curve at even steps from 0 to 1; linear in between.
+
+        randomised: Whether `predict_at` moves scores.
+
+        seed: Of these moves.
+
+    References:
+        Nadaraya (1964), Watson (1964). Blasiok & Nakkiran (2023), "Smooth ECE: Principled Reliability
+        Diagrams via Kernel Smoothing", Theorem 20 for the randomised output.
+    """
+
+    bandwidth: float
+    values: Floats
+    randomised: bool
+    seed: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", frozen(self.values, np.float64))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[float, Floats, bool, int]]:
+        return type(self), (self.bandwidth, self.values, self.randomised, self.seed)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Smooth) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:  # noqa: ARG003
+        """
+        Smooth labels and rows by the same kernel, and divide.
+
+        Where the kernel sees no rows the curve is drawn straight between the nearest places where it does,
+        and level beyond the outermost of them.
+
+        Args:
+            table: The fit rows.
+
+            options: Whether the output is randomised, and the seed.
+
+            rows: Not looked at.
+
+        Raises:
+            EmptyTable: If there are no rows.
+
+            InputProblem: If there is one label only.
+        """
+        asked = options or FitOptions()
+        require_both_labels(table)
+        bandwidth = max(fixpoint(residual_series(table)), LEAST_BANDWIDTH)
+        return cls(bandwidth, _curve(table, bandwidth), asked.randomised, asked.seed)
+
+    @classmethod
+    def from_dict(cls, parameters: Node) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If no fit can have written this, with the place.
+        """
+        parameters.only(*cls.__slots__)
+        values = parameters.child("values")
+        intervals = len(values.items()) - 1
+        if not _FEWEST_INTERVALS <= intervals <= _MOST_INTERVALS or intervals & (intervals - 1):
+            msg = f"has {intervals + 1} elements, should have one more than a power of two from 1024 to 32768"
+            raise values.problem(msg)
+        return cls(
+            bandwidth=parameters.child("bandwidth").number(LEAST_BANDWIDTH, 1.0),
+            values=np.array(values.numbers(0.0, 1.0)),
+            randomised=parameters.child("randomised").truth(),
+            seed=parameters.child("seed").whole(),
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state in plain values."""
+        return {
+            "bandwidth": self.bandwidth,
+            "values": self.values.tolist(),
+            "randomised": self.randomised,
+            "seed": self.seed,
+        }
+
+    def predict(self, scores: Floats) -> Floats:
+        """Return the curve at each score, where no score is moved."""
+        return self._at(checked_scores(scores))
+
+    def predict_at(self, scores: Floats, places: Integers) -> Floats:
+        """
+        Return the curve where each score lands.
+
+        Args:
+            scores: Shape (n,), in [0, 1].
+
+            places: Where each row stands in its file, from 0, ascending.
+        """
+        return self._at(self.moved(checked_scores(scores), places))
+
+    def moved(self, scores: Floats, places: Integers) -> Floats:
+        """Return each score plus its row's noise, reflected at 0 and 1."""
+        beyond = np.abs(scores + self.bandwidth * normal_noise(self.seed, places)) % 2.0
+        return np.asarray(np.minimum(beyond, 2.0 - beyond))
+
+    def _at(self, scores: Floats) -> Floats:
+        """Interpolate; steps are a power of two, so that a score's place among them is exact."""
+        place = scores * (self.values.size - 1)
+        left = np.minimum(place.astype(np.intp), self.values.size - 2)
+        low, high = self.values[left], self.values[left + 1]
+        return np.asarray(np.clip(low + (place - left) * (high - low), 0.0, 1.0))
+
+    @property
+    def name(self) -> RecalibratorName:
+        """The method."""
+        return RecalibratorName.SMOOTH
+
+    @property
+    def increasing(self) -> bool:
+        """Whether a higher score never gets a lower probability; never where scores are moved at random."""
+        return not self.randomised and bool(np.all(self.values[1:] >= self.values[:-1]))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        found = []
+        if self.randomised:
+            found.append(
+                "Outputs are randomised: equal scores get different probabilities, "
+                f"by the place of their row in its file (seed {self.seed})."
+            )
+        elif not self.increasing:
+            found.append("The map is not increasing: some higher scores get a lower probability.")
+        if self.bandwidth == LEAST_BANDWIDTH:
+            found.append("smECE of the fit rows is below 1/2,048; that was taken as the bandwidth.")
+        return tuple(found)
+
+
+def _curve(table: Table, bandwidth: float) -> Floats:
+    """Return the ratio of the smoothed labels and the smoothed rows at even steps."""
+    masses = np.stack((table.weight, table.positive)) / table.weight.sum()
+    coefficients = int(_REACH / bandwidth) + 2
+    oversampling = max(_OVERSAMPLING, math.ceil(_FEWEST_INTERVALS / coefficients))
+    weight, positive = cosine_series(table.score, masses).smoothed(bandwidth, oversampling=oversampling)
+    seen = np.flatnonzero(weight * bandwidth > _NOTHING)
+    rate = np.clip(positive[seen] / weight[seen], 0.0, 1.0)
+    return np.asarray(np.interp(np.arange(weight.size), seen, rate))

@@ -1,0 +1,186 @@
+"""Beta calibration where it is delicate."""
+
+import math
+
+import numpy as np
+import pytest
+
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem, InputProblem, NotConverged
+from calibcli.names import BetaForm, FitLoss
+from calibcli.recalibrators.beta import Beta
+from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.platt import Platt
+from calibcli.recalibrators.temperature import Temperature
+from calibcli.table.score_table import ScoreTable
+
+
+def drawn(a: float, b: float, c: float, *, rows: int = 20_000) -> ScoreTable:
+    """Rows that follow a beta curve."""
+    rng = np.random.default_rng(3)
+    score = rng.random(rows)
+    t = a * np.log(score) - b * np.log1p(-score) + c
+    return ScoreTable.from_rows(score, rng.random(rows) < 1 / (1 + np.exp(-t)))
+
+
+def beta(table: ScoreTable, form: BetaForm = BetaForm.ABM, loss: FitLoss = FitLoss.LOG) -> Beta:
+    """Fit a form."""
+    return Beta.fit(table, options=FitOptions(form=form, loss=loss))
+
+
+def log_loss(fitted: Beta, table: ScoreTable) -> float:
+    """Return the mean log loss of a fit."""
+    p = fitted.predict(table.score)
+    each = table.positive * np.log(p) + (table.weight - table.positive) * np.log1p(-p)
+    return -float(each.sum() / table.weight.sum())
+
+
+@pytest.mark.parametrize("loss", FitLoss)
+def test_known_curve_is_recovered(loss: FitLoss) -> None:
+    """Three coefficients are found again, within what 20,000 rows allow."""
+    fitted = beta(drawn(0.5, 1.5, -0.4), loss=loss)
+    assert (fitted.a, fitted.b, fitted.c) == (
+        pytest.approx(0.5, abs=0.1),
+        pytest.approx(1.5, abs=0.15),
+        pytest.approx(-0.4, abs=0.15),
+    )
+    assert fitted.increasing
+    assert fitted.notes == ()
+
+
+def test_forms_fix_what_their_names_leave_out() -> None:
+    """Without b the weights are equal, without m the map passes 1/2 at 1/2."""
+    table = drawn(0.5, 1.5, -0.4)
+    am, ab, a = (beta(table, form) for form in (BetaForm.AM, BetaForm.AB, BetaForm.A))
+    assert am.a == am.b != 0.0
+    assert a.a == a.b
+    assert a.c == 0.0
+    assert ab.a != ab.b
+    for fitted in (ab, a):
+        assert fitted.predict(np.array([0.5]))[0] == pytest.approx(0.5, abs=1e-15)
+
+
+def test_two_forms_are_platt_and_temperature() -> None:
+    """`am` is Platt scaling with a slope that is not negative, `a` is temperature scaling."""
+    table = drawn(0.5, 0.9, -0.4)
+    am, a = beta(table, BetaForm.AM), beta(table, BetaForm.A)
+    platt = Platt.fit(table)
+    assert (am.a, am.c) == (platt.slope, platt.intercept)
+    assert 1.0 / a.a == pytest.approx(Temperature.fit(table).temperature, abs=1e-14)
+
+
+def test_larger_forms_fit_no_worse() -> None:
+    """The loss does not rise when a parameter is set free."""
+    table = drawn(0.3, 1.2, 0.5, rows=400)
+    loss = {form: log_loss(beta(table, form), table) for form in BetaForm}
+    assert loss[BetaForm.ABM] <= min(loss[BetaForm.AB], loss[BetaForm.AM]) + 1e-12
+    assert max(loss[BetaForm.AB], loss[BetaForm.AM]) <= loss[BetaForm.A] + 1e-12
+
+
+@pytest.mark.parametrize(("a", "b", "name"), [(-0.6, 1.0, "a"), (1.0, -0.6, "b")])
+def test_negative_coefficient_stands_at_its_bound(a: float, b: float, name: str) -> None:
+    """Where the best coefficient would be negative it is 0, the rest is fitted anew, and that is said."""
+    table = drawn(a, b, 0.2, rows=3_000)
+    fitted = beta(table)
+    assert getattr(fitted, name) == 0.0
+    assert f"{name} stands at its bound 0" in fitted.notes[0]
+    assert fitted.increasing
+    best = log_loss(fitted, table)
+    for step in np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, -1]]) * 1e-4:
+        for sign in (1, -1):
+            near = (fitted.a + sign * step[0], fitted.b + sign * step[1], fitted.c + sign * step[2])
+            if min(near[:2]) >= 0.0:
+                assert log_loss(Beta(*near, fitted.form, fitted.record), table) > best
+
+
+@pytest.mark.parametrize("form", BetaForm)
+@pytest.mark.parametrize("parted", [False, True])
+def test_falling_labels_get_a_constant(form: BetaForm, parted: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    """Labels that fall with the score, parted or not, leave both weights at 0; only m then matters."""
+    score = np.array([0.1, 0.2, 0.3, 0.7, 0.8])
+    label = np.array([1, 1, 1, 0, 0] if parted else [1, 0, 1, 0, 0], bool)
+    fitted = beta(ScoreTable.from_rows(score, label), form)
+    assert (fitted.a, fitted.b) == (0.0, 0.0)
+    assert "the map is constant" in fitted.notes[0]
+    assert not fitted.record.separated
+    level = label.mean() if form in (BetaForm.ABM, BetaForm.AM) else 0.5
+    np.testing.assert_allclose(fitted.predict(score), level, rtol=0, atol=1e-10)
+
+
+def test_labels_parted_by_an_island_have_a_bounded_fit() -> None:
+    """Labels 1 in the middle part an unbounded curve, but no increasing one."""
+    score = np.array([0.1, 0.2, 0.4, 0.5, 0.6, 0.9])
+    fitted = beta(ScoreTable.from_rows(score, np.array([0, 0, 1, 1, 1, 0], bool)))
+    assert not fitted.record.separated
+    assert min(fitted.a, fitted.b) == 0.0
+
+
+@pytest.mark.parametrize("form", BetaForm)
+def test_labels_parted_by_a_threshold_get_smoothed_targets(form: BetaForm) -> None:
+    """Rising labels that a threshold parts have no finite fit; without m the threshold must be 1/2."""
+    at_half = ScoreTable.from_rows(np.array([0.1, 0.3, 0.6, 0.7]), np.array([0, 0, 1, 1], bool))
+    elsewhere = ScoreTable.from_rows(np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 0, 1, 1], bool))
+    assert beta(at_half, form).record.separated
+    assert beta(at_half, form).notes[0].endswith("smoothed targets were used.")
+    assert beta(elsewhere, form).record.separated is (form in (BetaForm.ABM, BetaForm.AM))
+
+
+@pytest.mark.parametrize(
+    ("form", "score"),
+    [
+        (BetaForm.ABM, [0.2, 0.2, 0.6]),
+        (BetaForm.AM, [0.2, 0.2, 0.2]),
+        (BetaForm.AB, [0.5, 0.2, 0.5]),
+        (BetaForm.A, [0.5, 0.5, 0.5]),
+    ],
+)
+def test_too_few_scores_are_refused(form: BetaForm, score: list[float]) -> None:
+    """Coefficients that the scores cannot tell apart are refused with the number needed."""
+    with pytest.raises(InputProblem, match=f"form {form} needs") as problem:
+        beta(ScoreTable.from_rows(np.array(score), np.array([0, 1, 1], bool)), form)
+    assert (form is BetaForm.ABM) is ("--beta-form am" in str(problem.value.hint))
+
+
+def test_least_squares_without_a_minimum_is_refused() -> None:
+    """Where a step would be best on every face, the squared error has no minimum."""
+    score = np.array([0.1] * 10 + [0.2] * 2 + [0.6, 0.9] * 10 + [0.99])
+    table = ScoreTable.from_rows(score, np.array([0] * 12 + [1] * 20 + [0], bool))
+    assert not beta(table).record.separated
+    with pytest.raises(NotConverged, match="no beta fit within the bounds") as problem:
+        beta(table, loss=FitLoss.BRIER)
+    assert "--smooth-targets" in str(problem.value.hint)
+
+
+def test_hopeless_weights_are_refused() -> None:
+    """Weights hundreds of orders of magnitude apart end in an error and not in a warning."""
+    score, label = np.array([0.1, 0.2, 0.3]), np.array([0, 1, 0], bool)
+    with pytest.raises(NotConverged, match="no beta fit"):
+        beta(ScoreTable.from_rows(score, label, weight=np.array([1e-310, 1e-310, 1e20])))
+
+
+def test_certain_scores_are_limited_and_counted() -> None:
+    """Scores of 0 and 1 take part in logarithms as 2^-53 from the end."""
+    score = np.array([0.0, 0.0, 0.3, 0.5, 0.6, 1.0])
+    fitted = beta(ScoreTable.from_rows(score, np.array([0, 1, 0, 1, 0, 1], bool)))
+    assert fitted.record.limited_rows == 3
+    assert "3 fit rows" in fitted.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("form", "key", "value"),
+    [
+        (BetaForm.ABM, "a", -0.1),
+        (BetaForm.ABM, "b", "1"),
+        (BetaForm.ABM, "c", math.inf),
+        (BetaForm.ABM, "form", "b"),
+        (BetaForm.AM, "b", 7.0),
+        (BetaForm.AB, "c", 7.0),
+        (BetaForm.A, "c", 7.0),
+    ],
+)
+def test_damaged_parameters_are_refused_with_their_place(form: BetaForm, key: str, value: object) -> None:
+    """What no fit of the form can have written is an error that gives its path."""
+    parameters = {**beta(drawn(1, 1, 0, rows=100), form).to_dict(), key: value}
+    with pytest.raises(DocumentProblem) as problem:
+        Beta.from_dict(Node(parameters, "$.parameters"))
+    assert problem.value.path == f"$.parameters.{key}"

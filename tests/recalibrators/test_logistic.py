@@ -1,0 +1,313 @@
+"""What all logistic recalibrators share: rows behind a grid, weights, targets, parted labels."""
+
+import pickle
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
+from calibcli.names import BetaForm, FitLoss, RecalibratorName
+from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict
+from calibcli.recalibrators.design import Aim, Family, line, logit
+from calibcli.recalibrators.exact_pass import RowGradient
+from calibcli.recalibrators.frame import Frame
+from calibcli.recalibrators.interface import Recalibrator
+from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.platt import Platt
+from calibcli.recalibrators.separation import parted_by
+from calibcli.table.cells import cell_of
+from calibcli.table.grid import grid_of
+from calibcli.table.rows import RowWork
+from calibcli.table.score_table import Integers, ScoreTable
+
+KINDS = {
+    "intercept": (RecalibratorName.INTERCEPT, FitOptions()),
+    "temperature": (RecalibratorName.TEMPERATURE, FitOptions()),
+    "platt": (RecalibratorName.PLATT, FitOptions()),
+    "platt brier": (RecalibratorName.PLATT, FitOptions(loss=FitLoss.BRIER)),
+    "beta": (RecalibratorName.BETA, FitOptions()),
+    "beta ab": (RecalibratorName.BETA, FitOptions(form=BetaForm.AB, smooth_targets=True)),
+    "beta am": (RecalibratorName.BETA, FitOptions(form=BetaForm.AM)),
+    "beta a": (RecalibratorName.BETA, FitOptions(form=BetaForm.A)),
+    "quadratic": (RecalibratorName.QUADRATIC, FitOptions()),
+    "spline": (RecalibratorName.SPLINE, FitOptions()),
+    "spline brier": (RecalibratorName.SPLINE, FitOptions(loss=FitLoss.BRIER)),
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+Columns = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass
+class KeptRows:
+    """Rows in memory, in batches as a reader gives them."""
+
+    score: np.ndarray
+    label: np.ndarray
+    counts: np.ndarray | None = None
+    batch: int = 131_072
+
+    def summed(self, work: RowWork) -> Integers:
+        """Sum over batches."""
+        parts = [slice(i, i + self.batch) for i in range(0, self.score.size, self.batch)]
+        counts = self.counts
+        found = [work(self.score[p], self.label[p], None if counts is None else counts[p]) for p in parts]
+        return np.sum(found, axis=0)
+
+    def in_cells(self, codes: Integers) -> ScoreTable:
+        """Tabulate some rows."""
+        inside = np.isin(cell_of(self.score), codes)
+        counts = None if self.counts is None else self.counts[inside]
+        return ScoreTable.from_rows(self.score[inside], self.label[inside], counts=counts)
+
+
+def fit(kind: str, table: ScoreTable, rows: KeptRows | None = None, *, grid: bool = False) -> Recalibrator:
+    """Fit one of the kinds."""
+    name, options = KINDS[kind]
+    return fit_recalibrator(name, grid_of(table) if grid else table, options=options, rows=rows)
+
+
+def numbers(fitted: Recalibrator) -> np.ndarray:
+    """Return the coefficients of a fit."""
+    record = ("steps", "gradient", "limited_rows", "fit_range")
+    found = [np.atleast_1d(value) for key, value in fitted.to_dict().items() if key not in record]
+    return np.concatenate([value for value in found if value.dtype == np.float64])
+
+
+@pytest.fixture(scope="module")
+def many() -> Columns:
+    """Return 300,000 rows whose scores share cells, some of them at the very ends."""
+    rng = np.random.default_rng(0)
+    score = rng.beta(0.6, 0.6, 300_000)
+    z = logit(score)
+    return score, rng.random(score.size) < 1 / (1 + np.exp(-(0.3 + 0.7 * z - 0.02 * z * z)))
+
+
+@every_kind
+def test_rows_behind_a_grid_give_the_fit_of_the_exact_table(kind: str, many: Columns) -> None:
+    """Coefficients after the passes are those of the exact table to 1e-9; those of the cells are not."""
+    table = ScoreTable.from_rows(*many)
+    exact, cells = numbers(fit(kind, table)), numbers(fit(kind, table, grid=True))
+    passed = fit(kind, table, KeptRows(*many), grid=True)
+    np.testing.assert_allclose(numbers(passed), exact, rtol=0, atol=1e-9)
+    assert not np.array_equal(cells, exact)
+    assert passed.to_dict()["gradient"] < 1e-9  # type: ignore[operator]
+
+
+@every_kind
+def test_order_of_the_rows_does_not_change_a_bit(kind: str, many: Columns) -> None:
+    """Shuffled rows in batches of another size give the same bits."""
+    order = np.random.default_rng(1).permutation(many[0].size)[:40_000]
+    score, label = many[0][order], many[1][order]
+    table = ScoreTable.from_rows(score, label)
+    backwards = KeptRows(score[::-1].copy(), label[::-1].copy(), batch=7_777)
+    assert fit(kind, table, KeptRows(score, label), grid=True) == fit(kind, table, backwards, grid=True)
+
+
+@every_kind
+def test_frequencies_behind_a_grid_count_as_rows(kind: str) -> None:
+    """A row of frequency 3 and three rows give the same bits, and the fit of the exact table."""
+    rng = np.random.default_rng(2)
+    score = rng.random(3_000)
+    label = rng.random(3_000) < score
+    counts = rng.integers(0, 4, 3_000)
+    table = ScoreTable.from_rows(score, label, counts=counts)
+    repeated = KeptRows(np.repeat(score, counts), np.repeat(label, counts))
+    counted = fit(kind, table, KeptRows(score, label, counts), grid=True)
+    assert counted == fit(kind, table, repeated, grid=True)
+    np.testing.assert_allclose(numbers(counted), numbers(fit(kind, table)), rtol=0, atol=1e-9)
+
+
+def test_rows_are_not_asked_for_beside_an_exact_table() -> None:
+    """Where nothing was rounded there is nothing to mend."""
+    table = drawn()
+    nothing = KeptRows(np.zeros(0), np.zeros(0, bool))
+    assert fit("platt", table, nothing) == fit("platt", table)
+
+
+def test_input_that_changed_between_passes_is_refused(many: Columns) -> None:
+    """A pass that meets another number of rows is an error that gives both."""
+    table = ScoreTable.from_rows(*many)
+    fewer = KeptRows(many[0][1:], many[1][1:])
+    with pytest.raises(InputProblem, match="300,000 rows at first, then 299,999"):
+        fit("platt", table, fewer, grid=True)
+
+
+def test_rows_that_are_others_do_not_converge() -> None:
+    """Rows so unlike the cells that 5 passes end nowhere are an error, not a fit."""
+    score = np.linspace(0.01, 0.99, 99)
+    table = ScoreTable.from_rows(score, np.arange(99) % 2 == 0)
+    with pytest.raises(NotConverged, match="5 passes"):
+        fit("platt", table, KeptRows(score, score > 0.5), grid=True)
+
+
+def test_labels_that_fall_in_the_rows_alone_have_no_temperature() -> None:
+    """The slope is judged again after the passes over the rows."""
+    score = np.repeat([0.1, 0.9], 500)
+    rising = np.concatenate((np.arange(500) < 249, np.arange(500) < 251))
+    table = ScoreTable.from_rows(score, rising)
+    with pytest.raises(InputProblem, match="labels do not rise"):
+        fit("temperature", table, KeptRows(score, rising[::-1]), grid=True)
+
+
+def test_gradient_in_integers_is_the_gradient() -> None:
+    """Sums over cut terms agree with plain sums to the last digits, and survive a thousand million rows."""
+    rng = np.random.default_rng(3)
+    score, label = rng.random(1_000), rng.random(1_000) < 0.3
+    aim = Aim(FitLoss.LOG, 0.0, 1.0, smoothed=False, separated=False)
+    at = np.array([0.2, 1.5])
+    work = RowGradient(Family(RecalibratorName.PLATT, line), aim, at, np.array([1.0, 37.0]))
+    found = work.gradient(work(score, label, None), 1_000)
+    gap = 1 / (1 + np.exp(-(0.2 + 1.5 * logit(score)))) - label
+    np.testing.assert_allclose(found, [gap.mean(), (gap * logit(score)).mean()], rtol=0, atol=1e-15)
+    often = np.full(1_000, 1_000_000)
+    assert work.gradient(work(score, label, often), 10**9).tolist() == found.tolist()
+
+
+def drawn(rows: int = 500) -> ScoreTable:
+    """Rows that are a little overconfident."""
+    rng = np.random.default_rng(4)
+    score = rng.beta(0.8, 0.8, rows)
+    return ScoreTable.from_rows(score, rng.random(rows) < 0.1 + 0.8 * score)
+
+
+@every_kind
+@pytest.mark.parametrize("factor", [2.0, 3.0, 1e-9])
+def test_scale_of_importance_weights_does_not_matter(kind: str, factor: float) -> None:
+    """Importance weights are relative: a factor changes nothing beyond rounding."""
+    rng = np.random.default_rng(5)
+    score, weight = rng.random(300), rng.integers(1, 6, 300).astype(float)
+    label = rng.random(300) < score
+    one = fit(kind, ScoreTable.from_rows(score, label, weight=weight))
+    other = fit(kind, ScoreTable.from_rows(score, label, weight=factor * weight))
+    np.testing.assert_allclose(numbers(other), numbers(one), rtol=0, atol=1e-9)
+
+
+@every_kind
+def test_integer_importance_weights_act_as_rows(kind: str) -> None:
+    """A row of importance weight 3 pulls as three rows do (targets are smoothed by rows, so not there)."""
+    rng = np.random.default_rng(6)
+    score, weight = rng.random(200), rng.integers(1, 5, 200)
+    label = rng.random(200) < score
+    weighted = fit(kind, ScoreTable.from_rows(score, label, weight=weight.astype(float)))
+    repeated = fit(kind, ScoreTable.from_rows(np.repeat(score, weight), np.repeat(label, weight)))
+    if not KINDS[kind][1].smooth_targets:
+        np.testing.assert_allclose(numbers(weighted), numbers(repeated), rtol=0, atol=1e-8)
+
+
+@every_kind
+def test_one_label_and_no_rows_are_refused(kind: str) -> None:
+    """A fit needs rows of both labels."""
+    score = np.array([0.1, 0.4, 0.7])
+    with pytest.raises(InputProblem, match="needs both labels: all 3 rows have label 1"):
+        fit(kind, ScoreTable.from_rows(score, np.ones(3, bool)))
+    with pytest.raises(EmptyTable, match="needs rows"):
+        fit(kind, ScoreTable.empty())
+
+
+@pytest.mark.parametrize("kind", ["platt", "beta", "beta am", "quadratic", "spline"])
+def test_constant_scores_are_refused(kind: str) -> None:
+    """A curve with a slope needs scores that differ after the logit."""
+    with pytest.raises(InputProblem, match="distinct scores"):
+        fit(kind, ScoreTable.from_rows(np.full(4, 0.3), np.array([0, 1, 1, 0], bool)))
+    with pytest.raises(InputProblem, match="distinct scores"):
+        fit(kind, ScoreTable.from_rows(np.array([0.0, 1e-20, 1e-300]), np.array([0, 1, 1], bool)))
+
+
+@every_kind
+def test_damaged_records_are_refused_with_their_place(kind: str) -> None:
+    """Every part of the record of a fit is checked."""
+    fitted = fit(kind, drawn())
+    for key, value in [
+        ("loss", "hinge"),
+        ("smoothed", 1),
+        ("limited_rows", -1),
+        ("steps", 1.5),
+        ("gradient", -1.0),
+    ]:
+        parameters = {**fitted.to_dict(), key: value}
+        with pytest.raises(DocumentProblem) as problem:
+            recalibrator_from_dict(fitted.name, Node(parameters, "$.parameters"))
+        assert problem.value.path == f"$.parameters.{key}"
+    with pytest.raises(DocumentProblem, match="unknown key"):
+        recalibrator_from_dict(fitted.name, Node({**fitted.to_dict(), "extra": 1}, "$.parameters"))
+
+
+@every_kind
+def test_outputs_form_a_continuum_without_a_guarantee(kind: str) -> None:
+    """There are no bins and no theorem; a pickled fit is the same fit."""
+    fitted = fit(kind, drawn())
+    assert fitted.bins is None
+    assert fitted.guarantee is None
+    assert pickle.loads(pickle.dumps(fitted)) == fitted  # noqa: S301 - our own bytes
+
+
+@every_kind
+def test_prediction_has_the_same_bits_however_scores_are_grouped(kind: str) -> None:
+    """One score at a time, in strides, or across chunks: the same bits."""
+    fitted = fit(kind, drawn())
+    scores = np.random.default_rng(0).random(33_001)
+    whole = fitted.predict(scores)
+    assert fitted.predict(scores[::7]).tobytes() == whole[::7].tobytes()
+    singles = [fitted.predict(scores[i : i + 1])[0] for i in range(0, 33_001, 997)]
+    assert np.array(singles).tobytes() == whole[::997].tobytes()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_parting_by_a_parabola_is_found_exactly(seed: int) -> None:
+    """The linear program agrees with trying every pair of thresholds."""
+    rng = np.random.default_rng(seed)
+    z = np.sort(rng.choice(np.arange(-4, 5), 9)).astype(float)
+    label = np.abs(z + rng.normal(0, 0.5, 9)) < 2
+    label[rng.integers(9)] = rng.random() < 0.5
+    if label.all() or not label.any():
+        label[0] = not label[0]
+    design = np.stack((np.ones(9), z, z * z))
+    curves = [(z - a) * (z - b) for a, b in combinations(np.repeat(np.unique(z), 2), 2)]
+    curves += [(z - a) * sign for a in z for sign in (1.0, -1.0)]
+    signed = [sign * np.where(label, curve, -curve) for curve in curves for sign in (1.0, -1.0)]
+    parted = any(np.all(one >= 0) and np.any(one > 0) for one in signed)
+    if np.unique(z).size >= 3:
+        assert parted_by(design, label) is parted
+
+
+def test_frame_is_orthonormal_and_knows_the_way_back() -> None:
+    """The basis is orthonormal under the weights, and coefficients in it name the same curve."""
+    rng = np.random.default_rng(7)
+    features, weight = rng.random((4, 50)), rng.dirichlet(np.ones(50))
+    frame = Frame.of(features, weight)
+    np.testing.assert_allclose((frame.design * weight) @ frame.design.T, np.eye(4), atol=1e-12)
+    at = rng.random(4)
+    np.testing.assert_allclose(frame.coefficients(at) @ features, at @ frame.design, atol=1e-12)
+
+
+def test_dependent_features_are_refused() -> None:
+    """A feature that is a combination of those before it cannot have a coefficient."""
+    features = np.stack((np.ones(5), np.arange(5.0), 3.0 + 2.0 * np.arange(5.0)))
+    with pytest.raises(NotConverged, match="do not tell the 3 coefficients apart"):
+        Frame.of(features, np.full(5, 0.2))
+
+
+def test_smoothed_targets_count_rows() -> None:
+    """Targets are (n1 + 1)/(n1 + 2) and 1/(n0 + 2) on request, the labels otherwise."""
+    table = ScoreTable.from_rows(np.array([0.1, 0.2, 0.3]), np.array([0, 1, 1], bool))
+    aim = Aim.of(table, FitOptions(smooth_targets=True), separated=False)
+    assert (aim.negative, aim.positive, aim.smoothed, aim.separated) == (1 / 3, 3 / 4, True, False)
+    plain = Aim.of(table, FitOptions(), separated=False)
+    assert plain.targets(np.array([True, False])).tolist() == [1.0, 0.0]
+
+
+def test_platt_parameters_keep_their_names() -> None:
+    """Artifacts written before stay readable: nothing is added, renamed or taken away."""
+    assert sorted(Platt.fit(drawn()).to_dict()) == [
+        "gradient",
+        "intercept",
+        "limited_rows",
+        "loss",
+        "separated",
+        "slope",
+        "smoothed",
+        "steps",
+    ]

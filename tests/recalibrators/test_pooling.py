@@ -1,0 +1,171 @@
+"""Pooling in exact arithmetic, and on a grid table with a second look at a few rows."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.errors import InputProblem
+from calibcli.recalibrators.centred_isotonic import CentredIsotonic
+from calibcli.recalibrators.isotonic import Isotonic
+from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.pooling import MOST_ROWS, bends, pooled, pruned, unsettled
+from calibcli.table import cells
+from calibcli.table.grid import GridTable, grid_of
+from calibcli.table.score_table import ScoreTable
+from held_rows import HeldRows
+
+STEP = FitOptions(step=True)
+COUNTS = st.lists(
+    st.integers(1, 6).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), min_size=1, max_size=25
+)
+
+
+def bends_by_definition(rows: list[int], positive: list[int]) -> list[int]:
+    """Points that lie strictly below every chord over them, in rational arithmetic."""
+    x, y = (
+        np.concatenate(([0], np.cumsum(rows))).tolist(),
+        np.concatenate(([0], np.cumsum(positive))).tolist(),
+    )
+    n = len(rows)
+
+    def below(i: int) -> bool:
+        slopes_before = [Fraction(y[i] - y[k], x[i] - x[k]) for k in range(i)]
+        slopes_after = [Fraction(y[k] - y[i], x[k] - x[i]) for k in range(i + 1, n + 1)]
+        return max(slopes_before) < min(slopes_after)
+
+    return [0, *(i for i in range(1, n) if below(i)), n]
+
+
+@settings(deadline=None, max_examples=150)
+@given(counts=COUNTS, data=st.data())
+def test_bends_do_not_depend_on_the_guess(counts: list[tuple[int, int]], data: st.DataObject) -> None:
+    """From any guess, one block or all singles too, the bends are those of exact arithmetic."""
+    rows, positive = np.array([n for n, _ in counts]), np.array([k for _, k in counts])
+    inner = data.draw(st.sets(st.integers(1, len(counts))))
+    expected = bends_by_definition(rows.tolist(), positive.tolist())
+    for guess in (sorted({0, len(counts)} | inner), [0, len(counts)], range(len(counts) + 1), expected):
+        assert bends(rows, positive, guess=np.array(guess)).tolist() == expected
+
+
+def test_products_of_counts_stay_in_64_bits() -> None:
+    """Just below the limit slopes that differ in the last place are told apart; above it the guess stands."""
+    half = MOST_ROWS // 2
+    rows, positive = np.array([half, half]), np.array([half - 2, half - 1])
+    assert bends(rows, positive, guess=np.array([0, 2])).tolist() == [0, 1, 2]
+    assert bends(rows, positive[::-1], guess=np.array([0, 1, 2])).tolist() == [0, 2]
+    assert bends(rows + 2, positive, guess=np.array([0, 2])).tolist() == [0, 2]
+
+
+def test_too_many_rows_for_a_grid_are_refused() -> None:
+    """Beyond the limit nothing could be proved about a cell."""
+    few = np.array([1, 1])
+    rows = np.array([MOST_ROWS, 10])
+    table = GridTable(np.array([0, cells.CODES - 1]), rows, few, few - 1, few - 1)
+    with pytest.raises(InputProblem, match="too many to pool from a grid"):
+        pruned(table, HeldRows(np.zeros(0), np.zeros(0, bool)))
+
+
+def crowded(rng: np.random.Generator, shape: int) -> HeldRows:
+    """Rows with ties and with many rows a cell, in one of several shapes."""
+    n = int(rng.integers(2, 200))
+    score = (
+        lambda: rng.integers(0, 40, n) * 1e-7,
+        lambda: 0.3 + rng.integers(0, 60, n) * 1e-7,
+        lambda: rng.choice([0.0, 1.0, 0.5, 1e-300, 1 - 2.0**-53, 2.0**-53, 0.5 + 1e-7], n),
+        lambda: 1.0 - rng.integers(0, 100, n) * 3e-8,
+        lambda: rng.integers(0, 7, n) / cells.CELLS + rng.random(n) * 2e-6,
+        lambda: 10.0 ** -rng.uniform(0, 20, n),
+    )[shape]()
+    rank = np.searchsorted(np.unique(score), score) / n
+    chance = (np.full(n, 0.5), np.full(n, 0.03), rank, 1 - rank, rank > 0.5)[int(rng.integers(5))]
+    label = rng.random(n) < chance
+    label[:2] = [False, True]
+    return HeldRows(score, label)
+
+
+@pytest.mark.parametrize("shape", range(6))
+def test_fit_on_a_grid_with_its_rows_is_the_exact_fit(shape: int) -> None:
+    """Knots, levels, cuts and counts are equal bit for bit, whatever shares a cell; centred knots nearly."""
+    rng = np.random.default_rng(shape)
+    for _ in range(50):
+        rows = crowded(rng, shape)
+        exact = ScoreTable.from_rows(rows.score, rows.label)
+        grid = grid_of(exact)
+        for options in (FitOptions(), STEP):
+            one, two = Isotonic.fit(exact, options=options), Isotonic.fit(grid, options=options, rows=rows)
+            assert two.to_dict() == one.to_dict()
+        one, two = CentredIsotonic.fit(exact).curve, CentredIsotonic.fit(grid, rows=rows).curve
+        assert two.values.tolist() == one.values.tolist()
+        np.testing.assert_allclose(two.knots, one.knots, rtol=0, atol=1e-15)
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows=st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=2, max_size=60))
+def test_few_scores_in_few_cells_fit_exactly(rows: list[tuple[int, bool]]) -> None:
+    """Ties and thirty scores in five cells: the pruned fit is the exact one."""
+    score = np.array([place for place, _ in rows]) * 2e-7 + 0.25
+    label = np.array([label for _, label in rows])
+    label[0], label[-1] = False, True
+    held = HeldRows(score, label)
+    exact = ScoreTable.from_rows(score, label)
+    assert Isotonic.fit(grid_of(exact), rows=held, options=STEP) == Isotonic.fit(exact, options=STEP)
+
+
+def test_most_rows_are_never_seen_again() -> None:
+    """Of 300,000 rows a fit on the grid looks at under one in a hundred once more, in one pass."""
+    rng = np.random.default_rng(7)
+    score = rng.beta(0.7, 1.3, 300_000)
+    rows = HeldRows(score, rng.random(score.size) < score**1.2)
+    exact = ScoreTable.from_rows(score, rows.label)
+    assert Isotonic.fit(grid_of(exact), rows=rows) == Isotonic.fit(exact)
+    assert rows.passes == 1
+    assert 0 < rows.reread < 3000
+
+
+def test_cells_in_which_labels_fall_are_settled_by_their_counts() -> None:
+    """A cell is looked at again only at a bend, or if its label-0 rows could come first and make one."""
+
+    def cells_of(*counts: tuple[int, int]) -> GridTable:
+        score = np.repeat(np.arange(1, 6) / 10, [n for n, _ in counts])
+        return grid_of(
+            ScoreTable.from_rows(score, np.array([k < ones for n, ones in counts for k in range(n)]))
+        )
+
+    assert unsettled(cells_of((10, 0), (10, 6), (10, 5), (10, 5), (10, 9))).tolist() == [0, 1, 2, 3, 4]
+    assert unsettled(cells_of((10, 0), (10, 10), (4, 2), (10, 4), (10, 9))).tolist() == [0, 1, 3, 4]
+    pure = grid_of(ScoreTable.from_rows(np.arange(9) / 10 + 0.05, np.array([0, 1, 1, 0, 0, 1, 1, 0, 1]) > 0))
+    assert unsettled(pure).tolist() == [0, 1, 4, 5, 7, 8]
+
+
+def test_stand_in_of_a_cell_stays_in_the_cell() -> None:
+    """The table that is pooled holds all rows, and each settled cell as one score between its edges."""
+    rng = np.random.default_rng(9)
+    score = np.concatenate((10.0 ** -rng.uniform(5, 20, 4000), 1 - 10.0 ** -rng.uniform(5, 16, 4000)))
+    rows = HeldRows(score, rng.random(score.size) < score)
+    grid = grid_of(ScoreTable.from_rows(score, rows.label))
+    found = pruned(grid, rows)
+    assert grid_of(found).code.tolist() == grid.code.tolist()
+    assert grid_of(found).rows.tolist() == grid.rows.tolist()
+    assert found.distinct < np.unique(score).size
+
+
+def test_rows_that_changed_are_refused() -> None:
+    """A fit that sees other rows the second time stops."""
+    rows = HeldRows(np.array([0.1, 0.2, 0.3]), np.array([False, True, True]))
+    grid = grid_of(ScoreTable.from_rows(rows.score, rows.label))
+    with pytest.raises(InputProblem, match="changed while it was read"):
+        Isotonic.fit(grid, rows=HeldRows(rows.score, ~rows.label))
+
+
+@settings(deadline=None, max_examples=60)
+@given(counts=COUNTS)
+def test_blocks_have_ascending_levels_and_hold_their_middles(counts: list[tuple[int, int]]) -> None:
+    """Levels ascend strictly, and first, middle and last score of the blocks never cross."""
+    rows, positive = np.array([n for n, _ in counts]), np.array([k for _, k in counts])
+    blocks = pooled(ScoreTable(np.linspace(0.1, 0.9, rows.size), rows, positive))
+    assert np.all(np.diff(blocks.levels) > 0)
+    ends = np.column_stack((blocks.first, blocks.middle, blocks.last)).reshape(-1)
+    assert np.all(np.diff(ends) >= 0)

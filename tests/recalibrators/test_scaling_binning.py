@@ -1,0 +1,180 @@
+"""Scaling-binning over every base."""
+
+import numpy as np
+import pytest
+
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.names import FitLoss, RecalibratorName, Split
+from calibcli.recalibrators import fit_recalibrator
+from calibcli.recalibrators.isotonic import Isotonic
+from calibcli.recalibrators.options import BASES, FitOptions
+from calibcli.recalibrators.platt import Platt
+from calibcli.recalibrators.scaling_binning import ScalingBinning
+from calibcli.table.grid import grid_of
+from calibcli.table.score_table import ScoreTable
+from held_rows import HeldRows
+
+
+def drawn(rows: int, seed: int = 0, *, weighted: bool = False) -> ScoreTable:
+    """Calibrated rows."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(0.7, 1.3, rows)
+    weight = rng.exponential(size=rows) if weighted else None
+    return ScoreTable.from_rows(score, rng.random(rows) < score, weight=weight)
+
+
+def test_scaling_binning_outputs_bin_means_of_its_base() -> None:
+    """Each value is the mean output of the base over the rows in its bin."""
+    rng = np.random.default_rng(5)
+    score = rng.random(400).round(2)
+    label = rng.random(400) < score
+    fitted = ScalingBinning.fit(ScoreTable.from_rows(score, label), options=FitOptions(bins=5))
+    base, final = fitted.base.predict(score), fitted.predict(score)
+    for value in np.unique(final):
+        assert base[final == value].mean() == pytest.approx(value, abs=1e-12)
+    assert fitted.bins is not None
+    assert len(fitted.bins) == 5
+    assert fitted.guarantee is None
+    assert final.mean() == pytest.approx(label.mean(), abs=1e-9)
+
+
+def test_scaling_binning_of_falling_labels_falls() -> None:
+    """A base with a negative slope is binned all the same, and the map says that it is not increasing."""
+    rng = np.random.default_rng(6)
+    score = rng.random(300)
+    table = ScoreTable.from_rows(score, rng.random(300) < 1 - score)
+    fitted = ScalingBinning.fit(table, options=FitOptions(bins=4))
+    assert not fitted.increasing
+    assert np.all(np.diff(fitted.predict(np.sort(score))) <= 0)
+
+
+def test_three_way_split_uses_a_third_for_each_step() -> None:
+    """The bins of a three-way fit hold the rows of the last third only, and the seed decides which."""
+    table = drawn(301)
+    one, same, other = (
+        fit_recalibrator(
+            RecalibratorName.SCALING_BINNING,
+            table,
+            options=FitOptions(bins=5, split=Split.THREE_WAY, seed=seed),
+        )
+        for seed in (1, 1, 2)
+    )
+    assert one == same != other
+    assert one.bins is not None
+    assert sum(part.rows for part in one.bins) == 100
+
+
+def test_three_way_bin_without_rows_outputs_its_midpoint() -> None:
+    """With more bins than rows in the last third, some are empty, and the note counts them."""
+    options = FitOptions(bins=30, split=Split.THREE_WAY)
+    fitted = fit_recalibrator(RecalibratorName.SCALING_BINNING, drawn(90), options=options)
+    assert fitted.bins is not None
+    empty = [one for one in fitted.bins if one.rows == 0]
+    assert empty
+    assert all(one.value == (one.lower + one.upper) / 2 for one in empty)
+    assert f"{len(empty)} of {len(fitted.bins)} bins hold no rows" in fitted.notes[-1]
+    assert fitted.increasing
+
+
+def test_three_way_split_needs_rows_and_unit_weights() -> None:
+    """Too few rows, a grid or importance weights: each is refused in words."""
+    options = FitOptions(split=Split.THREE_WAY)
+    with pytest.raises(InputProblem, match="needs 6 rows"):
+        fit_recalibrator(
+            RecalibratorName.SCALING_BINNING,
+            ScoreTable.from_rows(np.array([0.1, 0.2]), np.array([False, True])),
+            options=options,
+        )
+    for table in (grid_of(drawn(50)), drawn(50, weighted=True)):
+        with pytest.raises(UsageProblem, match="cannot be split"):
+            fit_recalibrator(RecalibratorName.SCALING_BINNING, table, options=options)
+
+
+@pytest.mark.parametrize(
+    ("damage", "place"),
+    [
+        ({"edges": [0.0, 0.6, 0.4, 1.0]}, "$.edges[2]"),
+        ({"edges": [0.0, 0.4, 0.4, 1.0]}, "$.edges[2]"),
+        ({"edges": [0.1, 0.4, 0.6, 1.0]}, "$.edges"),
+        ({"edges": [0.0, 0.4, 1.0]}, "$.values"),
+        ({"values": [0.1, 0.2, -0.1]}, "$.values[2]"),
+        ({"rows": [1, 2]}, "$.rows"),
+        ({"rows": [0, 0, 0], "positive": [0, 0, 0]}, "$.rows"),
+        ({"positive": [10**9, 0, 0]}, "$.positive[0]"),
+        ({"rows": [1.0, 2.0, 3.0]}, "$.rows[0]"),
+        ({"base": "isotonic"}, "$.base_parameters"),
+        ({"base": "histogram"}, "$.base"),
+        ({"base": "nothing"}, "$.base"),
+        ({"base_parameters": None}, "$.base_parameters"),
+        ({"split": "half"}, "$.split"),
+    ],
+)
+def test_damaged_parameters_are_refused_with_their_place(damage: dict[str, object], place: str) -> None:
+    """Every way to break bins is an error that gives its path."""
+    parameters = ScalingBinning.fit(drawn(60), options=FitOptions(bins=3)).to_dict()
+    with pytest.raises(DocumentProblem) as problem:
+        ScalingBinning.from_dict(Node({**parameters, **damage}))
+    assert problem.value.path == place
+
+
+def test_unknown_base_is_refused() -> None:
+    """Only maps that form a continuum can be binned."""
+    with pytest.raises(UsageProblem, match="cannot be based on histogram"):
+        FitOptions(base=RecalibratorName.HISTOGRAM)
+
+
+def test_least_squares_base_is_asked_for_by_loss() -> None:
+    """The base of scaling-binning minimises what `loss` says."""
+    fitted = ScalingBinning.fit(drawn(300), options=FitOptions(loss=FitLoss.BRIER))
+    assert isinstance(fitted.base, Platt)
+    assert fitted.base.record.loss is FitLoss.BRIER
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("split", Split)
+def test_every_base_is_binned_and_restored(base: RecalibratorName, split: Split) -> None:
+    """Outputs are means of the base's outputs in bins of nearly equal mass, and survive a round trip."""
+    table = drawn(900, seed=3)
+    fitted = ScalingBinning.fit(table, options=FitOptions(bins=6, base=base, split=split))
+    assert fitted.base.name is base
+    assert fitted.bins is not None
+    assert 2 <= len(fitted.bins) <= 6
+    assert sum(one.rows for one in fitted.bins) == (900 if split is Split.NONE else 300)
+    assert all(one.lower <= one.value <= one.upper for one in fitted.bins)
+    assert ScalingBinning.from_dict(Node(fitted.to_dict())) == fitted
+    assert set(fitted.base.notes) <= set(fitted.notes)
+
+
+def test_bins_of_an_isotonic_base_hold_its_levels() -> None:
+    """Ties in the base's output are never split, and the mean of the bins is the mean label."""
+    table = drawn(700, seed=4)
+    fitted = ScalingBinning.fit(table, options=FitOptions(bins=5, base=RecalibratorName.ISOTONIC))
+    assert fitted.base == Isotonic.fit(table)
+    level, final = fitted.base.predict(table.score), fitted.predict(table.score)
+    assert all(np.unique(final[level == one]).size == 1 for one in np.unique(level))
+    mean = float((table.rows * final).sum()) / table.total_rows
+    assert mean == pytest.approx(table.total_positive_rows / table.total_rows, abs=1e-12)
+
+
+def test_rows_behind_a_grid_are_handed_to_the_base() -> None:
+    """An isotonic base of a grid table is the exact one where the rows can be seen again."""
+    rng = np.random.default_rng(8)
+    rows = HeldRows(rng.random(2000), rng.random(2000) < 0.5)
+    exact = ScoreTable.from_rows(rows.score, rows.label)
+    options = FitOptions(base=RecalibratorName.ISOTONIC)
+    fitted = ScalingBinning.fit(grid_of(exact), options=options, rows=rows)
+    assert fitted.base == Isotonic.fit(exact)
+    assert rows.passes == 1
+
+
+def test_randomised_base_is_refused() -> None:
+    """Noise before the bins would make the output depend on the place of a row."""
+    options = FitOptions(base=RecalibratorName.SMOOTH, randomised=True)
+    with pytest.raises(UsageProblem, match="cannot bin randomised outputs"):
+        ScalingBinning.fit(drawn(100), options=options)
+    parameters = ScalingBinning.fit(drawn(100), options=FitOptions(base=RecalibratorName.SMOOTH)).to_dict()
+    base = parameters["base_parameters"]
+    assert isinstance(base, dict)
+    with pytest.raises(DocumentProblem, match="randomised"):
+        ScalingBinning.from_dict(Node({**parameters, "base_parameters": {**base, "randomised": True}}))

@@ -1,0 +1,159 @@
+"""The choice among recalibrators, from losses by fold."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcli.documents import canonical_text, parse
+from calibcli.errors import DocumentProblem, InputProblem
+from calibcli.names import FitLoss, FitMethod, RecalibratorName
+from calibcli.recalibrators.selection import (
+    DEFAULT_CANDIDATES,
+    FROM_SIMPLE_TO_COMPLEX,
+    FoldLosses,
+    Selection,
+    Trial,
+    choose,
+)
+
+R = RecalibratorName
+RAW = np.array([0.9, 0.8, 0.7, 0.6])
+
+
+def losses(of: dict[R, Any], weight: list[float] | None = None, raw: np.ndarray = RAW) -> FoldLosses:
+    """Return losses of four folds."""
+    rows = np.ones(4) if weight is None else np.array(weight)
+    return FoldLosses(
+        rows, raw, {name: one if isinstance(one, str) else np.array(one) for name, one in of.items()}
+    )
+
+
+def chosen_of(found: FoldLosses) -> str:
+    """Return the method that is chosen."""
+    trials, _ = choose(found)
+    return next(trial.method for trial in trials if trial.chosen)
+
+
+def test_method_takes_every_recalibrator_and_auto() -> None:
+    """`--method` offers the recalibrators and auto, and nothing else."""
+    assert [one.value for one in FitMethod] == [*(one.value for one in RecalibratorName), "auto"]
+
+
+def test_order_of_complexity_names_every_method_once() -> None:
+    """No method lacks its place, and two are tried on request only."""
+    assert sorted(FROM_SIMPLE_TO_COMPLEX) == sorted(RecalibratorName)
+    assert set(RecalibratorName) - set(DEFAULT_CANDIDATES) == {R.HISTOGRAM, R.SCALING_BINNING}
+
+
+def test_simplest_within_one_standard_error_of_the_difference_is_chosen() -> None:
+    """Platt is 0.01 above beta with an error of 0.01; temperature 0.02 above with an error of 0."""
+    beta = np.array([0.5, 0.4, 0.6, 0.5])
+    apart = 0.01 + np.sqrt(3) * 0.01 * np.array([1.0, -1.0, 1.0, -1.0])
+    trials, better = choose(
+        losses({R.BETA: beta, R.PLATT: beta + 1.0001 * apart, R.TEMPERATURE: beta + 0.02})
+    )
+    found = {trial.method: trial for trial in trials}
+    assert found["platt"].difference == pytest.approx(0.010001)
+    assert found["platt"].standard_error == pytest.approx(0.010001)
+    assert found["temperature"].difference == pytest.approx(0.02)
+    assert found["temperature"].standard_error == pytest.approx(0.0, abs=1e-15)
+    assert found["beta"].difference == 0.0
+    assert better
+    assert chosen_of(losses({R.BETA: beta, R.PLATT: beta + 1.1 * apart + 0.002})) == "beta"
+    assert chosen_of(losses({R.BETA: beta, R.PLATT: beta + 1.1 * apart - 0.002})) == "platt"
+
+
+def test_error_is_that_of_the_difference_and_not_of_the_loss() -> None:
+    """Folds that are hard for all alike do not make a worse method pass for as good."""
+    beta = np.array([0.1, 0.9, 0.2, 0.8])
+    assert chosen_of(losses({R.BETA: beta, R.PLATT: beta + 0.01})) == "beta"
+
+
+def test_folds_count_by_their_rows() -> None:
+    """Mean, difference and error are those over rows: a fold of three weighs as three."""
+    platt, beta = np.array([0.5, 0.6, 0.5, 0.5]), np.array([0.6, 0.5, 0.5, 0.5])
+    trials, _ = choose(losses({R.PLATT: platt, R.BETA: beta}, weight=[3, 1, 1, 1]))
+    found = {trial.method: trial for trial in trials}
+    assert found["platt"].loss == pytest.approx((1.5 + 0.6 + 1.0) / 6)
+    assert found["beta"].difference == pytest.approx((0.3 - 0.1) / 6)
+    share = np.array([3, 1, 1, 1]) / 6
+    apart = beta - platt
+    expected = np.sqrt(share @ (apart - share @ apart) ** 2 / 3)
+    assert found["beta"].standard_error == pytest.approx(expected)
+
+
+def test_infinite_losses_stand_and_are_never_chosen() -> None:
+    """An infinite loss is listed as it is; the raw scores may have one too."""
+    inf = float("inf")
+    found = losses({R.ISOTONIC: [inf, 0.1, 0.1, 0.1], R.PLATT: [0.5, 0.5, 0.5, 0.5]}, raw=np.full(4, inf))
+    trials, better = choose(found)
+    by = {trial.method: trial for trial in trials}
+    assert (by["isotonic"].loss, by["isotonic"].difference, by["isotonic"].standard_error) == (inf, inf, None)
+    assert by["raw"].loss == inf
+    assert by["platt"].chosen
+    assert better
+    with pytest.raises(InputProblem, match="no candidate has a finite loss"):
+        choose(losses({R.ISOTONIC: [inf, 0.1, 0.1, 0.1]}))
+
+
+def test_method_without_a_fit_is_listed_with_its_reason() -> None:
+    """What cannot be fitted is said, and if nothing can, that is an error."""
+    trials, _ = choose(losses({R.BETA: "without fold 2: no optimum", R.PLATT: [0.5, 0.5, 0.5, 0.5]}))
+    beta = next(trial for trial in trials if trial.method == "beta")
+    assert (beta.loss, beta.reason, beta.chosen) == (None, "without fold 2: no optimum", False)
+    with pytest.raises(InputProblem, match="no candidate can be fitted; beta: without fold 2"):
+        choose(losses({R.BETA: "without fold 2: no optimum"}))
+
+
+def test_nothing_better_than_the_scores_as_they_are_is_noticed() -> None:
+    """A gain within one standard error is no gain; the raw scores are never chosen."""
+    wobble = np.array([0.02, -0.02, 0.02, -0.02])
+    trials, better = choose(losses({R.PLATT: RAW - 0.005 + wobble}))
+    assert not better
+    assert trials[0].method == "raw"
+    assert not trials[0].chosen
+    assert choose(losses({R.PLATT: RAW - 0.05 + wobble}))[1]
+
+
+def selection() -> Selection:
+    """Return a choice with a trial of every kind."""
+    trials = (
+        Trial("raw", float("inf"), float("inf"), None, chosen=False),
+        Trial("platt", 0.5, 0.0, 0.0, chosen=True),
+        Trial("beta", None, None, None, chosen=False, reason="without fold 1: no optimum"),
+    )
+    return Selection(FitLoss.LOG, 10, "patient", 3, trials)
+
+
+def test_selection_survives_the_document() -> None:
+    """Read back it is what was written."""
+    text = canonical_text(selection().to_dict())
+    assert Selection.from_dict(parse(text.encode())) == selection()
+    assert selection().chosen is R.PLATT
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("rule",), "two standard errors"),
+        (("folds",), 1),
+        (("loss",), "hinge"),
+        (("results", 0, "method"), "magic"),
+        (("results", 0, "loss"), "nan"),
+        (("results", 0, "chosen"), True),
+        (("results", 1, "chosen"), False),
+        (("results", 1, "standard_error"), -1.0),
+        (("results", 1, "surprise"), 1),
+    ],
+)
+def test_damaged_selection_is_refused(path: tuple[Any, ...], value: Any) -> None:
+    """Nothing that no choice can have written passes for one."""
+    document = json.loads(canonical_text(selection().to_dict()))
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(DocumentProblem):
+        Selection.from_dict(parse(json.dumps(document).encode()))

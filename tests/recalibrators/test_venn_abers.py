@@ -1,0 +1,201 @@
+"""Venn-Abers: what is bracketed, what is refused, what is stored."""
+
+import copy
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.recalibrators.added_row import levels_with_one_more
+from calibcli.recalibrators.interface import Randomised, WithEnds
+from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.venn_abers import VennAbers
+from calibcli.table.grid import grid_of
+from calibcli.table.score_table import ScoreTable
+
+rows_of_both_labels = st.lists(
+    st.tuples(st.one_of(st.sampled_from([0.0, 5e-324, 0.5, 1.0]), st.floats(0, 1)), st.booleans()),
+    min_size=2,
+    max_size=50,
+).filter(lambda rows: {label for _, label in rows} == {True, False})
+PROBES = np.unique(np.concatenate(([0.0, 5e-324, 1.0], np.linspace(0, 1, 101))))
+
+
+def table_of(rows: list[tuple[float, bool]]) -> ScoreTable:
+    return ScoreTable.from_rows(np.array([s for s, _ in rows]), np.array([y for _, y in rows]))
+
+
+def made(rows: int = 500, seed: int = 0) -> ScoreTable:
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows)
+    return ScoreTable.from_rows(score, rng.random(rows) < score**2)
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows=rows_of_both_labels, folds=st.sampled_from([None, 2]))
+def test_ends_rise_with_the_score_and_bracket_the_point(
+    rows: list[tuple[float, bool]], folds: int | None
+) -> None:
+    """p0 <= point <= p1, all three nondecreasing, at fit scores and elsewhere."""
+    table = table_of(rows)
+    fitted = VennAbers.fit(table, options=FitOptions(folds=folds))
+    at = np.unique(np.concatenate((PROBES, table.score)))
+    (lower, upper), point = fitted.ends(at), fitted.predict(at)
+    assert np.all((lower <= point) & (point <= upper))
+    for column in (lower, point, upper):
+        assert np.all(np.diff(column) >= 0)
+    if folds is None:
+        np.testing.assert_array_equal(point, upper / (1 - lower + upper))
+
+
+def test_a_single_pair_of_rows_by_hand() -> None:
+    """Label 0 at 0.25 and label 1 at 0.75."""
+    fitted = VennAbers.fit(table_of([(0.25, False), (0.75, True)]))
+    lower, upper = fitted.ends(np.array([0.0, 0.25, 0.5, 0.75, 1.0]))
+    np.testing.assert_array_equal(lower, [0.0, 0.0, 0.0, 0.5, 0.5])
+    np.testing.assert_array_equal(upper, [0.5, 0.5, 1.0, 1.0, 1.0])
+
+
+def test_the_bracket_narrows_as_rows_are_added() -> None:
+    """The mean width falls about as one over the rows in a block does."""
+    at = np.linspace(0.05, 0.95, 200)
+    widths = []
+    for rows in (100, 1000, 10_000):
+        lower, upper = VennAbers.fit(made(rows)).ends(at)
+        widths.append(float((upper - lower).mean()))
+    assert widths[0] > 2 * widths[1] > 4 * widths[2]
+
+
+def test_the_end_that_the_label_picks_is_calibrated() -> None:
+    """The theorem: labels average to the mean of p1 where they are 1 and of p0 where they are 0."""
+    rng = np.random.default_rng(1)
+    gaps = []
+    for _ in range(300):
+        score = rng.random(41)
+        label = rng.random(41) < 0.2 + 0.6 * score
+        if 0 < label[:40].sum() < 40:
+            fitted = VennAbers.fit(ScoreTable.from_rows(score[:40], label[:40]))
+            lower, upper = fitted.ends(score[40:])
+            gaps.append(float(label[40]) - float(upper[0] if label[40] else lower[0]))
+    assert abs(np.mean(gaps)) < 4 * np.std(gaps) / np.sqrt(len(gaps))
+
+
+def test_equal_neighbours_are_kept_once() -> None:
+    """The state grows with the number of levels, not of rows."""
+    fitted = VennAbers.fit(made(20_000))
+    (fold,) = fitted.folds
+    assert fold.first.size + fold.last.size < 2_500
+    assert np.all(np.diff(fold.lower) > 0)
+    assert np.all(np.diff(fold.upper) > 0)
+
+
+def test_folds_are_drawn_by_the_seed_and_may_lack_a_label() -> None:
+    """Another seed shares the rows out otherwise; a fold of one label has ends, too."""
+    table = made(300)
+    one, again, other = (VennAbers.fit(table, options=FitOptions(folds=5, seed=s)) for s in (1, 1, 2))
+    assert one == again
+    assert one != other
+    few = VennAbers.fit(table_of([(0.1, False), (0.2, False), (0.9, True)]), options=FitOptions(folds=3))
+    assert [fold.lower.size for fold in few.folds].count(0) == 2
+    assert np.all(np.isfinite(few.predict(PROBES)))
+
+
+def test_a_cross_predictor_that_disagrees_brackets_its_point() -> None:
+    """1 - GM(1 - p0) and GM(p1) would change places here."""
+    folds = [{"first": [0.5], "lower": [p], "last": [0.5], "upper": [p + 0.02]} for p in (0.1, 0.89)]
+    fitted = VennAbers.from_dict(Node({"folds": folds}))
+    lower, upper = fitted.ends(np.array([0.5]))
+    assert (lower.tolist(), upper.tolist()) == ([0.1], [0.91])
+    assert 1 - np.sqrt(0.9 * 0.11) > np.sqrt(0.12 * 0.91)
+    assert fitted.predict(np.array([0.5]))[0] == pytest.approx(
+        np.sqrt(0.12 * 0.91) / (np.sqrt(0.12 * 0.91) + np.sqrt(0.9 * 0.11)), abs=1e-15
+    )
+
+
+def test_importance_weights_are_refused() -> None:
+    """The row asked about has none."""
+    score, label = np.array([0.1, 0.2, 0.9]), np.array([False, True, True])
+    with pytest.raises(UsageProblem, match="the row asked about has none") as caught:
+        VennAbers.fit(ScoreTable.from_rows(score, label, weight=np.array([1.0, 2.0, 0.5])))
+    assert "--weights-are frequency" in str(caught.value.hint)
+
+
+def test_what_cannot_be_split_is_refused() -> None:
+    """More folds than rows, and the cells of a grid table."""
+    with pytest.raises(InputProblem, match="2 rows cannot be shared out among 3 folds"):
+        VennAbers.fit(table_of([(0.1, False), (0.2, True)]), options=FitOptions(folds=3))
+    with pytest.raises(UsageProblem, match="grid table"):
+        VennAbers.fit(grid_of(made()), options=FitOptions(folds=3))
+
+
+def test_a_grid_table_is_fitted_at_the_means_of_its_cells() -> None:
+    """Within rounding the map of the exact table."""
+    table = made(2000)
+    exact, rounded = VennAbers.fit(table), VennAbers.fit(grid_of(table))
+    at = (table.score[1:] + table.score[:-1])[np.diff(table.score) > 1e-5] / 2
+    np.testing.assert_allclose(rounded.ends(at), exact.ends(at), rtol=0, atol=1e-12)
+
+
+def test_counts_beyond_64_bit_products_are_fitted() -> None:
+    """Then lines are compared in floating point."""
+    huge = 4_000_000_000
+    lower, upper = levels_with_one_more(np.array([huge, huge]), np.array([huge // 4, huge // 2]))
+    np.testing.assert_allclose(lower, [0.25, 0.5], rtol=1e-9)
+    np.testing.assert_allclose(upper, [0.25, 0.5], rtol=1e-9)
+
+
+def test_it_says_what_it_is() -> None:
+    """With ends, not randomised, increasing; no bins, no guarantee, no notes; copies are equal."""
+    fitted = VennAbers.fit(made())
+    assert isinstance(fitted, WithEnds)
+    assert not isinstance(fitted, Randomised)
+    assert (fitted.name.value, fitted.increasing, fitted.bins, fitted.guarantee, fitted.notes) == (
+        "venn-abers",
+        True,
+        None,
+        None,
+        (),
+    )
+    assert pickle.loads(pickle.dumps(fitted)) == fitted  # noqa: S301 - our own
+    assert fitted != "venn-abers"
+
+
+GOOD = {"folds": [{"first": [0.5, 0.8], "lower": [0.1, 0.3], "last": [0.5, 0.7], "upper": [0.2, 0.6]}]}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "place", "said"),
+    [
+        ("lower", [0.3, 0.1], "lower[1]", "should be above 0.3"),
+        ("last", [0.5, 0.5], "last[1]", "should be above 0.5"),
+        ("upper", [0.2], "upper", "has 1 elements, should have 2"),
+        ("lower", [0.0, 0.3], "lower[0]", "should lie between 0 and 1"),
+        ("upper", [0.2, 1.0], "upper[1]", "should lie between 0 and 1"),
+        ("lower", [0.25, 0.3], "lower[0]", "should lie nowhere above the upper levels"),
+        ("first", ["a", 0.8], "first[0]", "should be a number"),
+    ],
+)
+def test_an_impossible_document_is_refused(column: str, value: Any, place: str, said: str) -> None:
+    """With the place."""
+    assert VennAbers.from_dict(Node(json.loads(json.dumps(GOOD)))).to_dict() == GOOD
+    document = copy.deepcopy(GOOD)
+    document["folds"][0][column] = value
+    with pytest.raises(DocumentProblem) as caught:
+        VennAbers.from_dict(Node(document))
+    assert caught.value.path == f"$.folds[0].{place}"
+    assert said in caught.value.detail
+
+
+def test_a_document_without_levels_is_refused() -> None:
+    """No folds, and a fold of no rows."""
+    with pytest.raises(DocumentProblem, match="has 0 folds, should have 1 to 100"):
+        VennAbers.from_dict(Node({"folds": []}))
+    empty: dict[str, list[float]] = {"first": [], "lower": [], "last": [], "upper": []}
+    with pytest.raises(DocumentProblem, match="holds no level"):
+        VennAbers.from_dict(Node({"folds": [empty]}))
