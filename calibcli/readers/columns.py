@@ -36,6 +36,10 @@ class Columns:
 
         on_range: What becomes of a score outside [0, 1].
 
+        others: Names of further score columns of the same rows.
+
+        group: Name of the column whose equal values keep rows together in cross-validation, or None.
+
     Raises:
         UsageProblem: If weights mean something and there are none.
     """
@@ -48,6 +52,8 @@ class Columns:
     scale: Scale = Scale.PROB
     on_missing: OnMissing = OnMissing.ERROR
     on_range: OnRange = OnRange.ERROR
+    others: tuple[str, ...] = ()
+    group: str | None = None
 
     def __post_init__(self) -> None:
         if self.weights_are is not None and self.weight is None:
@@ -70,6 +76,10 @@ class ChosenColumns:
         weight: Name of the weight column, or None.
 
         notes: Sentences about columns that were guessed.
+
+        others: Names of further score columns.
+
+        group: Name of the group column, or None.
     """
 
     asked: Columns
@@ -77,6 +87,18 @@ class ChosenColumns:
     label: str | None
     weight: str | None = None
     notes: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    group: str | None = None
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """All score columns."""
+        return (self.score, *self.others)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        return (*self.scores, *(name for name in (self.label, self.weight, self.group) if name is not None))
 
     @property
     def weights_are(self) -> WeightMeaning | None:
@@ -112,28 +134,48 @@ def resolve(columns: Columns, header: Sequence[str], *, path: str, labelled: boo
         msg = f"{path}: the header has {_listing(repeated)} more than once"
         raise InputProblem(msg, "give every column a name of its own")
     score = _named_or_usual(columns.score, "score", header=header, path=path)
-    label = weight = None
+    label = weight = group = None
+    others: tuple[str, ...] = ()
     if labelled:
         label = _named_or_usual(columns.label, "label", header=header, path=path)
         weight = None if columns.weight is None else _named(columns.weight, header, path=path)
-    chosen = [name for name in (score, label, weight) if name is not None]
-    if len(set(chosen)) < len(chosen):
-        twice = Counter(chosen).most_common(1)[0][0]
-        msg = f"column {twice!r} cannot be two of score, label and weight at once"
-        raise UsageProblem(msg, "name another column with --score, --label or --weight")
+        group = None if columns.group is None else _named(columns.group, header, path=path)
+        others = tuple(_named(name, header, path=path) for name in columns.others)
     guesses = [("score", score, columns.score), ("label", label, columns.label)]
     notes = [
         f"column {name!r} was taken as the {role}; --{role} names another"
         for role, name, asked in guesses
         if name is not None and asked is None
     ]
-    return ChosenColumns(columns, score, label, weight, tuple(notes))
+    chosen = ChosenColumns(columns, score, label, weight, tuple(notes), others, group)
+    _refuse_two_roles(chosen)
+    return chosen
 
 
 def same_again(chosen: ChosenColumns, header: Sequence[str], *, path: str) -> ChosenColumns:
     """Find in a further file the columns that were chosen in the first one, with nothing left to guess."""
-    again = replace(chosen.asked, score=chosen.score, label=chosen.label, weight=chosen.weight)
+    again = replace(
+        chosen.asked,
+        score=chosen.score,
+        label=chosen.label,
+        weight=chosen.weight,
+        others=chosen.others,
+        group=chosen.group,
+    )
     return resolve(again, header, path=path, labelled=chosen.label is not None)
+
+
+def _refuse_two_roles(chosen: ChosenColumns) -> None:
+    """Refuse a column that is to be two things."""
+    name, times = Counter(chosen.names).most_common(1)[0]
+    if times == 1:
+        return
+    if chosen.scores.count(name) == times:
+        msg = f"column {name!r} is named twice as the score"
+        raise UsageProblem(msg, "--score takes two different columns")
+    roles = "score, label and weight" if chosen.group is None else "score, label, weight and group"
+    msg = f"column {name!r} cannot be two of {roles} at once"
+    raise UsageProblem(msg, "name another column with --score, --label or --weight")
 
 
 def _named_or_usual(

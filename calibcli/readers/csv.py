@@ -85,13 +85,10 @@ def header_names(head: bytes, delimiter: str, *, shown: str) -> tuple[str, ...]:
 
 
 def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream the score, label and weight columns of a fragment."""
+    """Stream the chosen columns of a fragment."""
     found = layout(fragment)
-    types: dict[str, pa.DataType] = {chosen.score: pa.float64()}
-    if chosen.label is not None:
-        types[chosen.label] = _TEXT
-    if chosen.weight is not None:
-        types[chosen.weight] = pa.float64()
+    text = (chosen.label, chosen.group)
+    types: dict[str, pa.DataType] = {name: _TEXT if name in text else pa.float64() for name in chosen.names}
     yield from _stream(fragment, found, types=types)
 
 

@@ -12,6 +12,8 @@ from calibcli.readers.columns import ChosenColumns
 
 # A column with more different labels than this is not listed in full.
 MOST_LABELS = 5
+# Enough different groups to share out to as many folds as there may be.
+MOST_GROUPS = 100
 # Whole numbers below this are exact as doubles, and so is a sum of them that does not reach it.
 UNCOUNTABLE = 1 << 53
 # The square of a sum of importance weights up to this is finite, however many rows there are.
@@ -29,6 +31,7 @@ class FaultKind(StrEnum):
     MISSING_SCORE = "missing score"
     MISSING_LABEL = "missing label"
     MISSING_WEIGHT = "missing weight"
+    MISSING_GROUP = "missing group"
     OUTSIDE = "score out of range"
     NOT_BINARY = "label neither 0 nor 1"
     BAD_WEIGHT = "weight negative or infinite"
@@ -75,7 +78,8 @@ class Findings:
     What reading has found out about the values of a file, or of a part of it.
 
     Args:
-        faults: What was wrong, by kind.
+        faults: What was wrong, by kind and place of the column among the score columns; 0 for every
+            other column.
 
         labels: The first different labels, at most one more than `MOST_LABELS`, in order of appearance;
             kept only where they may be needed for a message.
@@ -89,25 +93,28 @@ class Findings:
         positive_rows: Rows used that have label 1.
 
         counted: Sum of the frequency weights.
+
+        groups: The first different groups, at most `MOST_GROUPS`.
     """
 
-    faults: dict[FaultKind, Fault] = field(default_factory=dict)
+    faults: dict[tuple[FaultKind, int], Fault] = field(default_factory=dict)
     labels: dict[str, None] = field(default_factory=dict)
     rows: int = 0
     dropped: int = 0
     clipped: int = 0
     positive_rows: int = 0
     counted: float = 0.0
+    groups: set[str] = field(default_factory=set)
 
     @property
     def refused(self) -> bool:
         """Whether the rows are of no use, and only what is wrong with them matters."""
         return bool(self.faults) or self.counted >= UNCOUNTABLE
 
-    def note(self, kind: FaultKind, fault: Fault) -> None:
+    def note(self, kind: FaultKind, fault: Fault, *, column: int = 0) -> None:
         """Add a fault that comes after those noted so far."""
-        earlier = self.faults.get(kind)
-        self.faults[kind] = fault if earlier is None else earlier.joined(fault)
+        earlier = self.faults.get((kind, column))
+        self.faults[kind, column] = fault if earlier is None else earlier.joined(fault)
 
     def note_labels(self, labels: Iterable[str]) -> None:
         """Add labels in order of appearance."""
@@ -115,11 +122,19 @@ class Findings:
             if len(self.labels) <= MOST_LABELS:
                 self.labels.setdefault(label)
 
+    def note_groups(self, groups: Iterable[str]) -> None:
+        """Add groups, as long as it matters how many there are."""
+        for group in groups:
+            if len(self.groups) >= MOST_GROUPS:
+                return
+            self.groups.add(group)
+
     def add(self, later: "Findings") -> None:
         """Add the findings of a later part."""
-        for kind, fault in later.faults.items():
-            self.note(kind, fault)
+        for (kind, column), fault in later.faults.items():
+            self.note(kind, fault, column=column)
         self.note_labels(later.labels)
+        self.note_groups(later.groups)
         self.rows += later.rows
         self.dropped += later.dropped
         self.clipped += later.clipped
@@ -142,13 +157,13 @@ def problem_of(
 
         partly: Whether the file was read only up to the fault.
     """
-    for kind in FaultKind:
-        if kind in findings.faults:
-            rows = f"{'the first ' if partly else ''}{findings.rows:,}"
-            message, hint = _said(kind, findings, chosen, rows=rows)
-            column = _column_of(kind, chosen)
-            return InputProblem(f"{shown}, column {column!r}: {message}", hint)
-    return None
+    if not findings.faults:
+        return None
+    order = list(FaultKind)
+    kind, place = min(findings.faults, key=lambda one: (order.index(one[0]), one[1]))
+    rows = f"{'the first ' if partly else ''}{findings.rows:,}"
+    message, hint = _said(kind, findings, chosen, fault=findings.faults[kind, place], rows=rows)
+    return InputProblem(f"{shown}, column {_column_of(kind, chosen, place)!r}: {message}", hint)
 
 
 def never_positive(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:
@@ -168,10 +183,12 @@ def too_many(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputP
     return InputProblem(msg, "leave out --weights-are frequency if the weights do not count repeated rows")
 
 
-def _column_of(kind: FaultKind, chosen: ChosenColumns) -> str | None:
+def _column_of(kind: FaultKind, chosen: ChosenColumns, place: int) -> str | None:
     match kind:
         case FaultKind.MISSING_SCORE | FaultKind.OUTSIDE:
-            return chosen.score
+            return chosen.scores[place]
+        case FaultKind.MISSING_GROUP:
+            return chosen.group
         case FaultKind.MISSING_LABEL | FaultKind.NOT_BINARY:
             return chosen.label
         case (
@@ -185,14 +202,20 @@ def _column_of(kind: FaultKind, chosen: ChosenColumns) -> str | None:
             assert_never(kind)
 
 
-def _said(kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, rows: str) -> tuple[str, str]:
+def _said(
+    kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, rows: str
+) -> tuple[str, str]:
     """Return what is wrong, with how many and the first, and what to do."""
-    fault = findings.faults[kind]
     some = f"{fault.count:,} of {rows}"
     one = fault.count == 1
     first = f"the first is {fault.value} at row {fault.row:,}"
     match kind:
-        case FaultKind.MISSING_SCORE | FaultKind.MISSING_LABEL | FaultKind.MISSING_WEIGHT:
+        case (
+            FaultKind.MISSING_SCORE
+            | FaultKind.MISSING_LABEL
+            | FaultKind.MISSING_WEIGHT
+            | FaultKind.MISSING_GROUP
+        ):
             said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
             if chosen.label is None:
                 return said, "fill them in, or leave the rows out first: every row gets a value"

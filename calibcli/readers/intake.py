@@ -1,10 +1,11 @@
 """Record batches to rows that a table can take: every check on values is made or called here."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.errors import InputProblem
@@ -12,11 +13,14 @@ from calibcli.names import OnMissing, WeightMeaning
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Booleans, Column, Decoded, floats, is_number, value_type
 from calibcli.readers.faults import Fault, FaultKind, Findings, problem_of
+from calibcli.readers.groups import Groups, can_be_groups, groups_of
 from calibcli.readers.labels import Labels, can_be_labels, labels_of
 from calibcli.readers.places import Places
 from calibcli.readers.scores import probabilities
 from calibcli.readers.weights import check_weights
 from calibcli.table.score_table import Floats, Integers
+
+_FROM_THE_FIRST = Places(0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,12 +36,35 @@ class Rows:
         counts: Frequency weights, or None.
 
         weight: Importance weights, or None.
+
+        others: Probabilities of further score columns, each of shape (n,).
+
+        group: Which rows belong together, or None.
+
+        places: Where they stand in the file.
     """
 
     score: Floats
     label: Booleans
     counts: Integers | None = None
     weight: Floats | None = None
+    others: tuple[Floats, ...] = ()
+    group: Groups | None = None
+    places: Places = _FROM_THE_FIRST
+
+    def seen(self, place: int) -> "Rows":
+        """Return the rows with the score column at a place among the score columns as their score."""
+        return self if place == 0 else replace(self, score=self.others[place - 1])
+
+    def kept(self, which: npt.NDArray[np.intp]) -> "Rows":
+        """Return some of the rows, with the first score column alone."""
+        return Rows(
+            self.score[which],
+            self.label[which],
+            None if self.counts is None else self.counts[which],
+            None if self.weight is None else self.weight[which],
+            places=self.places.some(which),
+        )
 
 
 class Intake:
@@ -65,21 +92,35 @@ class Intake:
         Raises:
             InputProblem: If a column's type cannot hold what it should.
         """
-        score = self._numbers(batch.column(self._chosen.score), self._chosen.score)
+        scores = [self._numbers(batch.column(name), name) for name in self._chosen.scores]
         labels = self._labels(batch)
         weight = self._weights(batch)
-        gaps = (score.missing, labels.missing, None if weight is None else weight.missing)
+        group = self._groups(batch)
+        gaps = [(FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(scores)]
+        gaps.append((FaultKind.MISSING_LABEL, 0, labels.missing))
+        gaps.append((FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing))
+        gaps.append((FaultKind.MISSING_GROUP, 0, None if group is None else group.missing))
         places = self._kept(gaps)
         self._check_labels(labels, places)
-        probability = probabilities(
-            places.select(score.values), self._chosen.asked, findings=self.findings, places=places
+        probability, *others = (
+            probabilities(
+                places.select(one.values),
+                self._chosen.asked,
+                findings=self.findings,
+                places=places,
+                column=place,
+            )
+            for place, one in enumerate(scores)
         )
         rows = self._weighted(probability, places.select(labels.positive), weight=weight, places=places)
         self._advance(batch.num_rows)
         if self.findings.refused:
             return None
         self.findings.positive_rows += int(np.count_nonzero(rows.label))
-        return rows
+        if group is not None:
+            group = group.selected(places)
+            self.findings.note_groups(group.names())
+        return replace(rows, others=tuple(others), group=group, places=places)
 
     def scores_of(self, column: Column) -> Floats:
         """
@@ -89,7 +130,7 @@ class Intake:
             InputProblem: If a score is missing or outside its range; at the first batch that has one.
         """
         score = self._numbers(column, self._chosen.score)
-        places = self._kept((score.missing, None, None))
+        places = self._kept([(FaultKind.MISSING_SCORE, 0, score.missing)])
         probability = probabilities(
             places.select(score.values), self._chosen.asked, findings=self.findings, places=places
         )
@@ -123,17 +164,27 @@ class Intake:
         name = self._chosen.weight
         return None if name is None else self._numbers(batch.column(name), name)
 
-    def _kept(self, gaps: Iterable[Booleans | None]) -> Places:
+    def _groups(self, batch: pa.RecordBatch) -> Groups | None:
+        name = self._chosen.group
+        if name is None:
+            return None
+        column = batch.column(name)
+        kind = value_type(column.type)
+        if not can_be_groups(kind):
+            msg = f"{self._shown}, column {name!r}: it holds {kind}, which does not tell groups apart"
+            raise InputProblem(msg, "name a column of text, whole numbers or dates with --group")
+        return groups_of(column)
+
+    def _kept(self, gaps: Iterable[tuple[FaultKind, int, Booleans | None]]) -> Places:
         """Return the rows without gaps, and count the others as asked."""
-        kinds = (FaultKind.MISSING_SCORE, FaultKind.MISSING_LABEL, FaultKind.MISSING_WEIGHT)
-        found = [(kind, gap) for kind, gap in zip(kinds, gaps, strict=True) if gap is not None and gap.any()]
+        found = [(kind, place, gap) for kind, place, gap in gaps if gap is not None and gap.any()]
         if not found:
             return Places(self._before)
         if self._chosen.asked.on_missing is OnMissing.ERROR:
-            for kind, gap in found:
+            for kind, place, gap in found:
                 row = Places(self._before).row(int(np.argmax(gap)))
-                self.findings.note(kind, Fault(int(np.count_nonzero(gap)), row))
-        missing = reduce(np.logical_or, [gap for _, gap in found])
+                self.findings.note(kind, Fault(int(np.count_nonzero(gap)), row), column=place)
+        missing = reduce(np.logical_or, [gap for _, _, gap in found])
         if self._chosen.asked.on_missing is OnMissing.DROP:
             self.findings.dropped += int(np.count_nonzero(missing))
         return Places.without(missing, before=self._before)

@@ -27,6 +27,14 @@ class Places:
         """Return the row of the file, counted from 1 and without the header."""
         return self.before + 1 + (position if self.kept is None else int(self.kept[position]))
 
+    def numbers(self, count: int) -> Integers:
+        """Return the row of the file of each of the `count` rows that are left, counted from 0."""
+        return self.before + (np.arange(count) if self.kept is None else self.kept)
+
+    def some(self, which: npt.NDArray[np.intp]) -> "Places":
+        """Return the places of some of the rows that are left."""
+        return Places(self.before, which if self.kept is None else self.kept[which])
+
     def select(self, column: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """Return what is left of a column of the batch."""
         return column if self.kept is None else column[self.kept]

@@ -11,7 +11,9 @@ from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats
 
 
-def probabilities(values: Floats, asked: Columns, *, findings: Findings, places: Places) -> Floats:
+def probabilities(
+    values: Floats, asked: Columns, *, findings: Findings, places: Places, column: int = 0
+) -> Floats:
     """
     Return scores as probabilities; those outside [0, 1] are clipped on request and else noted as faults.
 
@@ -23,6 +25,8 @@ def probabilities(values: Floats, asked: Columns, *, findings: Findings, places:
         findings: Where faults and clipped scores are counted.
 
         places: Where the scores stand in the file.
+
+        column: Place of the column among the score columns.
     """
     scores = on_scale(values, asked.scale)
     if not scores.size or (scores.min() >= 0.0 and scores.max() <= 1.0):
@@ -39,7 +43,7 @@ def probabilities(values: Floats, asked: Columns, *, findings: Findings, places:
         lowest=float(beyond.min()),
         highest=float(beyond.max()),
     )
-    findings.note(FaultKind.OUTSIDE, fault)
+    findings.note(FaultKind.OUTSIDE, fault, column=column)
     return scores
 
 

@@ -3,17 +3,34 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from calibcli.errors import CalibcliError
+from calibcli.measures.paired import PairedSums
 from calibcli.readers import reader_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.faults import Findings
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.intake import Intake, Rows
 from calibcli.table.running import Partial, RunningTable
-from calibcli.table.score_table import Floats
+from calibcli.table.score_table import Floats, Integers
 
 Transform = Callable[[Floats], Floats]
-Transforms = Mapping[str, Transform | None]
+
+
+@dataclass(frozen=True, slots=True)
+class AtPlaces:
+    """
+    A transform that looks at where a row stands in its file as well.
+
+    Args:
+        change: From scores, and the rows of the file counted from 0, to scores.
+    """
+
+    change: Callable[[Floats, Integers], Floats]
+
+
+Transforms = Mapping[str, Transform | AtPlaces | None]
 
 
 @dataclass(slots=True)
@@ -32,6 +49,35 @@ class Signals:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """
+    What is gathered beside a table of the first score column for each transform.
+
+    Args:
+        columns: For keys whose transform is not given the first score column, the place of the one it is.
+
+        pair: Two keys whose losses are compared row by row, or None.
+
+        folds: Folds that groups are shared out to by their hash, each with a table of raw scores; 0 for none.
+
+        seed: Seed of the hash.
+    """
+
+    columns: Mapping[str, int] = field(default_factory=dict)
+    pair: tuple[str, str] | None = None
+    folds: int = 0
+    seed: int = 0
+
+    @property
+    def fold_keys(self) -> tuple[str, ...]:
+        """The keys of the tables of folds."""
+        return tuple(f"fold {place}" for place in range(self.folds))
+
+
+NOTHING = Beside()
+
+
+@dataclass(frozen=True, slots=True)
 class Tally:
     """
     The rows of one fragment.
@@ -40,10 +86,13 @@ class Tally:
         tables: A table for each key; empty ones where the rows are refused.
 
         findings: Rows read, dropped and clipped, and what is wrong with the values.
+
+        paired: Differences between two scores, or None where none were asked for.
     """
 
     tables: Mapping[str, Partial]
     findings: Findings
+    paired: PairedSums | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +120,24 @@ class TallyWork:
         transforms: For each key the map that scores go through before they are counted; None for none.
 
         signals: What the tallies learn on the way.
+
+        onto: Tables that rows are added to as they come, for fragments taken one by one; None for tables
+            of each fragment's own.
+
+        beside: What is gathered beside the tables of the transforms.
     """
 
     chosen: Mapping[str, ChosenColumns]
     limit: int | None
     transforms: Transforms
     signals: Signals
+    onto: Mapping[str, RunningTable] | None = None
+    beside: Beside = NOTHING
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all tables."""
+        return (*self.transforms, *self.beside.fold_keys)
 
     def __call__(self, fragment: Fragment) -> Tally | Refused:
         """Tally a fragment; a problem with it is returned, not raised."""
@@ -87,6 +148,8 @@ class TallyWork:
                 limit=self.limit,
                 transforms=self.transforms,
                 signals=self.signals,
+                onto=self.onto,
+                beside=self.beside,
             )
         except CalibcliError as problem:
             return Refused(problem)
@@ -99,6 +162,8 @@ def tally(
     limit: int | None,
     transforms: Transforms,
     signals: Signals,
+    onto: Mapping[str, RunningTable] | None = None,
+    beside: Beside = NOTHING,
 ) -> Tally:
     """
     Count the rows of a fragment.
@@ -114,11 +179,20 @@ def tally(
 
         signals: What the tally learns on the way.
 
+        onto: Tables to add the rows to, or None for new ones.
+
+        beside: What is gathered beside the tables of the transforms.
+
+    Returns:
+        The new tables (none with `onto`), and what was found.
+
     Raises:
         InputProblem: If the fragment cannot be read. Wrong values are not raised but found, since a
             message speaks of the whole file.
     """
-    tables = {key: RunningTable(limit) for key in transforms}
+    keys = (*transforms, *beside.fold_keys)
+    tables = {key: RunningTable(limit) for key in keys} if onto is None else dict(onto)
+    paired = None if beside.pair is None else PairedSums()
     for key in signals.grids & tables.keys():
         tables[key].become_grid()
     intake = Intake(chosen, shown=fragment.shown, first_row=fragment.first_row)
@@ -127,15 +201,50 @@ def tally(
             break
         rows = intake.rows_of(batch)
         if rows is not None:
-            for key, change in transforms.items():
-                _add(tables[key], rows, change)
+            seen = {
+                key: _add(tables[key], rows.seen(beside.columns.get(key, 0)), change)
+                for key, change in transforms.items()
+            }
+            _add_beside(rows, seen, beside=beside, tables=tables, paired=paired)
+    if onto is not None:
+        return Tally({}, intake.findings, paired)
     refused = intake.findings.refused
     return Tally(
         {key: RunningTable().partial() if refused else table.partial() for key, table in tables.items()},
         intake.findings,
+        paired,
     )
 
 
-def _add(table: RunningTable, rows: Rows, change: Transform | None) -> None:
-    score = rows.score if change is None else change(rows.score)
+def _add(table: RunningTable, rows: Rows, change: Transform | AtPlaces | None) -> Floats:
+    """Add rows to a table, and return the scores they were added with."""
+    score = changed(rows, change)
     table.add_rows(score, rows.label, counts=rows.counts, weight=rows.weight)
+    return score
+
+
+def changed(rows: Rows, change: Transform | AtPlaces | None) -> Floats:
+    """Return the scores of rows after a map, None for none."""
+    if change is None:
+        return rows.score
+    if isinstance(change, AtPlaces):
+        return change.change(rows.score, rows.places.numbers(rows.score.size))
+    return change(rows.score)
+
+
+def _add_beside(
+    rows: Rows,
+    seen: Mapping[str, Floats],
+    *,
+    beside: Beside,
+    tables: Mapping[str, RunningTable],
+    paired: PairedSums | None,
+) -> None:
+    """Add rows to the differences of a pair of keys, and to the tables of their folds."""
+    if paired is not None and beside.pair is not None:
+        first, second = (seen[key] for key in beside.pair)
+        paired.add(first, second, rows.label, counts=rows.counts, weight=rows.weight)
+    if rows.group is not None:
+        fold = rows.group.folds(beside.folds, seed=beside.seed)
+        for place, key in enumerate(beside.fold_keys):
+            _add(tables[key], rows.kept(np.flatnonzero(fold == place)), None)

@@ -26,6 +26,12 @@ class ApplyReport:
         highest: The largest, or None without rows.
 
         notes: Sentences about choices made for the user, such as a guessed column.
+
+        ends: Names of the columns with the lower and the upper end of each probability, where there are.
+
+        prior: Base rate that probabilities were shifted to, or None.
+
+        fitted_rate: Base rate of the fit rows where they were shifted from it, or None.
     """
 
     files: tuple[str, ...]
@@ -37,6 +43,9 @@ class ApplyReport:
     lowest: float | None
     highest: float | None
     notes: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    prior: float | None = None
+    fitted_rate: float | None = None
 
     @property
     def dropped(self) -> int:
@@ -50,10 +59,13 @@ class ApplyReport:
             "score": self.score,
             "output": self.output,
             "column": self.column,
+            "ends": list(self.ends),
             "rows": self.rows,
             "dropped": self.dropped,
             "clipped": self.clipped,
             "lowest": self.lowest,
             "highest": self.highest,
+            "prior": self.prior,
+            "fitted_rate": self.fitted_rate,
             "notes": list(self.notes),
         }

@@ -1,20 +1,22 @@
 """Files to tables: the one place where the tables of fragments are added up, in the order of the input."""
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calibcli.engines.interface import Engine
 from calibcli.errors import EmptyTable
+from calibcli.measures.paired import PairedSums
 from calibcli.names import DataFormat, WeightMeaning
 from calibcli.readers import reader_of
 from calibcli.readers.columns import ChosenColumns, Columns, resolve, same_again
 from calibcli.readers.faults import Findings, never_positive, problem_of, too_many
 from calibcli.readers.files import shown_path
-from calibcli.readers.fragments import Fragment, list_fragments
-from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transforms
+from calibcli.readers.fragments import Fragment, keep, list_fragments
+from calibcli.readers.tally import NOTHING, Beside, Refused, Signals, Tally, TallyWork, Transforms
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
 from calibcli.table.running import EXACT_LIMIT, RunningTable
+from calibcli.tasks.second_pass import SecondPass
 
 RAW = "raw"
 
@@ -28,10 +30,22 @@ class Gathered:
         tables: A table for each key of the transforms.
 
         input: What was read.
+
+        paired: Differences between two scores of the same rows, or None where none were asked for.
+
+        groups: How many different groups there are, 100 standing for more.
+
+        again: The same rows once more; None for an input that can be read only once.
+
+        others: Further score columns, by the names in the first file.
     """
 
     tables: dict[str, Table]
     input: InputSummary
+    paired: PairedSums | None = None
+    groups: int = 0
+    again: SecondPass | None = None
+    others: tuple[str, ...] = ()
 
 
 def gather(
@@ -42,6 +56,8 @@ def gather(
     limit: int | None = EXACT_LIMIT,
     transforms: Transforms | None = None,
     input_format: DataFormat | None = None,
+    beside: Beside = NOTHING,
+    twice: bool = False,
 ) -> Gathered:
     """
     Read files into tables.
@@ -60,6 +76,10 @@ def gather(
 
         input_format: The format of every input that does not force its own; None to look.
 
+        beside: What is gathered beside the tables of the transforms.
+
+        twice: Whether rows may be wanted once more, so that what comes through a pipe is kept in a file.
+
     Raises:
         InputProblem: If something is wrong with a file, a column or a value; the first in the order of the
             input.
@@ -67,17 +87,28 @@ def gather(
         EmptyTable: If no row is left.
     """
     fragments = list_fragments(inputs, input_format=input_format)
+    if twice:
+        keep(fragments)
     chosen = choose_columns(fragments, columns)
-    work = TallyWork(chosen, limit, {RAW: None} if transforms is None else transforms, Signals())
-    tables, findings = _reduced(fragments, work, engine)
+    wanted = {RAW: None} if transforms is None else transforms
+    work = TallyWork(chosen, limit, wanted, Signals(), beside=beside)
+    tables, findings, paired = _reduced(fragments, work, engine)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
     first = chosen[files[0]]
-    if findings.rows == findings.dropped or not all(table.total_rows for table in tables.values()):
+    if findings.rows == findings.dropped or not all(tables[key].total_rows for key in wanted):
         raise _nothing(files, findings)
     problem = never_positive(findings, first, shown=shown_path(files[0]))
     if problem is not None:
         raise problem
-    return Gathered(tables, _summary(files, first, findings))
+    again = SecondPass(fragments, chosen, engine, findings.rows) if twice else None
+    return Gathered(
+        tables,
+        _summary(files, first, findings),
+        paired,
+        len(findings.groups),
+        again,
+        first.others,
+    )
 
 
 def choose_columns(
@@ -112,14 +143,17 @@ def choose_columns(
 
 def _reduced(
     fragments: Sequence[Fragment], work: TallyWork, engine: Engine
-) -> tuple[dict[str, Table], Findings]:
+) -> tuple[dict[str, Table], Findings, PairedSums | None]:
     """Tally the fragments and add them up in order, stopping at the end of the first file with faults."""
-    running = {key: RunningTable(work.limit) for key in work.transforms}
+    running = {key: RunningTable(work.limit) for key in work.keys}
+    paired = None if work.beside.pair is None else PairedSums()
     total, of_file = Findings(), Findings()
-    results = _first_alone(fragments, work, engine)
+    results = _first_alone(fragments, work, engine, running=running)
     try:
         for place, fragment in enumerate(fragments):
-            _take(next(results), fragment, running=running, of_file=of_file, work=work)
+            tally = _taken(next(results), fragment, running=running, of_file=of_file, work=work)
+            if paired is not None and tally.paired is not None:
+                paired.merge(tally.paired)
             work.signals.grids.update(key for key, table in running.items() if table.is_grid)
             if place + 1 == len(fragments) or fragments[place + 1].path != fragment.path:
                 _close(of_file, fragment, total=total, work=work)
@@ -127,41 +161,43 @@ def _reduced(
     finally:
         work.signals.stopped = True
         results.close()
-    return {key: table.table() for key, table in running.items()}, total
+    return {key: table.table() for key, table in running.items()}, total, paired
 
 
 def _first_alone(
-    fragments: Sequence[Fragment], work: TallyWork, engine: Engine
+    fragments: Sequence[Fragment], work: TallyWork, engine: Engine, *, running: dict[str, RunningTable]
 ) -> Generator[Tally | Refused, None, None]:
     """
     Tally the first fragment before the others start.
 
     If its distinct scores pass the limit, the others go straight into grids, which take a fraction of the
     memory of tables that turn out too large. Adding to a grid holds the interpreter, so that threads
-    would only multiply its memory: in this process the others are then taken one by one.
+    would only multiply its memory: in this process the others are then taken one by one, onto one grid.
     """
     yield from engine.map(work, fragments[:1])
-    alone = bool(work.signals.grids) and engine.shares_interpreter
-    yield from map(work, fragments[1:]) if alone else engine.map(work, fragments[1:])
+    if work.signals.grids and engine.shares_interpreter:
+        yield from map(replace(work, onto=running), fragments[1:])
+    else:
+        yield from engine.map(work, fragments[1:])
 
 
-def _take(
+def _taken(
     result: Tally | Refused,
     fragment: Fragment,
     *,
     running: dict[str, RunningTable],
     of_file: Findings,
     work: TallyWork,
-) -> None:
-    """Add what a fragment gave; raise what stopped it, unless its file had faults even before."""
+) -> Tally:
+    """Add to the tables what a fragment gave; raise what stopped it, unless its file had faults before."""
     if isinstance(result, Refused):
         earlier = problem_of(of_file, work.chosen[fragment.path], shown=fragment.shown, partly=True)
         raise earlier or result.problem
     of_file.add(result.findings)
-    if of_file.refused:
-        return
-    for key, table in result.tables.items():
-        running[key].add(table)
+    if not of_file.refused:
+        for key, table in result.tables.items():
+            running[key].add(table)
+    return result
 
 
 def _close(of_file: Findings, last: Fragment, *, total: Findings, work: TallyWork) -> None:

@@ -2,18 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.store import read_artifact
 from calibcli.errors import UsageProblem
 from calibcli.names import Scale
 from calibcli.readers.columns import Columns
+from calibcli.readers.tally import AtPlaces, Transform
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
+from calibcli.table.rows import Rows
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
+
+if TYPE_CHECKING:
+    from calibcli.artifacts.document import Artifact
+    from calibcli.recalibrators.interface import Recalibrator
 
 RECALIBRATED = "recalibrated"
 
@@ -30,12 +35,15 @@ class Judged:
 
         table: The recalibrated table, or the raw one where there is no artifact.
 
+        again: The rows of that table once more, where that was asked for.
+
         notes: Sentences the reader should not miss.
     """
 
     gathered: Gathered
-    artifact: Artifact | None
+    artifact: "Artifact | None"
     table: Table
+    again: Rows | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -45,31 +53,60 @@ class Judged:
         return self.artifact is not None and digest(raw) == self.artifact.fit.table_digest
 
 
-def read_judged(inputs: Sequence[str], columns: Columns, *, artifact: str | None, reading: Reading) -> Judged:
+def read_judged(
+    inputs: Sequence[str], columns: Columns, *, artifact: str | None, reading: Reading, twice: bool = False
+) -> Judged:
     """
     Read the rows, recalibrated while they are read if an artifact is given.
+
+    Args:
+        inputs: Files, "-" for standard input.
+
+        columns: Which column is which.
+
+        artifact: Path of a recalibrator to apply, or None.
+
+        reading: How to read.
+
+        twice: Whether the rows of the table may be wanted once more.
 
     Raises:
         UsageProblem: If the scores look as if the artifact had been applied to them already.
     """
     if artifact is None:
-        gathered = read_tables(inputs, columns, reading=reading)
-        return Judged(gathered, None, gathered.tables[RAW])
+        gathered = read_tables(inputs, columns, reading=reading, twice=twice)
+        return Judged(gathered, None, gathered.tables[RAW], gathered.again)
+    from calibcli.artifacts.store import read_artifact
+
     loaded = read_artifact(artifact)
     columns = as_fitted(columns, loaded)
-    transforms = {RAW: None, RECALIBRATED: loaded.recalibrator.predict}
+    transforms = {RAW: None, RECALIBRATED: as_transform(loaded.recalibrator)}
     gathered = read_tables(inputs, columns, reading=reading, transforms=transforms)
-    _refuse_applied_twice(gathered, loaded, artifact)
+    refuse_applied_twice(gathered, loaded, artifact)
     return Judged(gathered, loaded, gathered.tables[RECALIBRATED])
 
 
-def as_fitted(columns: Columns, artifact: Artifact) -> Columns:
+def as_transform(recalibrator: "Recalibrator") -> Transform | AtPlaces:
+    """Return a recalibrator as the map that rows go through: with the noise of `apply`, where it has some."""
+    from calibcli.recalibrators.interface import randomised
+
+    noisy = randomised(recalibrator)
+    return recalibrator.predict if noisy is None else AtPlaces(noisy.predict_at)
+
+
+def as_fitted(columns: Columns, artifact: "Artifact") -> Columns:
     """Read the columns as the fit did where the user does not say otherwise."""
     scale = artifact.scale if columns.scale is Scale.PROB else columns.scale
     return replace(columns, scale=scale, positive=columns.positive or artifact.positive)
 
 
-def _refuse_applied_twice(gathered: Gathered, artifact: Artifact, path: str) -> None:
+def refuse_applied_twice(gathered: Gathered, artifact: "Artifact", path: str) -> None:
+    """
+    Refuse raw scores that are all outputs of the discrete recalibrator that is to be applied to them.
+
+    Raises:
+        UsageProblem: If they are.
+    """
     outputs = artifact.recalibrator.bins
     raw = gathered.tables[RAW]
     if outputs is None or raw.kind != "exact" or raw.distinct == 0:

@@ -7,7 +7,7 @@ from calibcli.engines import engine_named
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_MEMORY, DataFormat, EngineName
 from calibcli.readers.columns import Columns
-from calibcli.readers.tally import Transforms
+from calibcli.readers.tally import NOTHING, Beside, Transforms
 from calibcli.table.running import EXACT_LIMIT
 from calibcli.tasks.gather import Gathered, gather
 
@@ -45,7 +45,13 @@ class Reading:
 
 
 def read_tables(
-    inputs: Sequence[str], columns: Columns, *, reading: Reading, transforms: Transforms | None = None
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    reading: Reading,
+    transforms: Transforms | None = None,
+    beside: Beside = NOTHING,
+    twice: bool = False,
 ) -> Gathered:
     """Read files into tables, as `gather` does, in the way asked for."""
     return gather(
@@ -55,6 +61,8 @@ def read_tables(
         limit=reading.limit,
         transforms=transforms,
         input_format=reading.input_format,
+        beside=beside,
+        twice=twice,
     )
 
 

@@ -1,15 +1,15 @@
-"""Parquet with one more column: row groups, codecs, encodings and metadata as they were."""
+"""Parquet with more columns: row groups, codecs, encodings and metadata as they were."""
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from calibcli.ahead import one_ahead
 from calibcli.table.score_table import Floats
-from calibcli.writers.arrow import float_column
+from calibcli.writers.arrow import float_column, with_fields
 from calibcli.writers.errors import copy_errors
 
 # A larger row group is read and written in pieces of so many rows.
@@ -18,28 +18,29 @@ _BUFFER = 1 << 20
 _DICTIONARIES = {"PLAIN_DICTIONARY", "RLE_DICTIONARY"}
 
 
-def copy_with_column(
+def copy_with_columns(
     source: str,
     target: BinaryIO,
     *,
     score: str,
-    name: str,
-    predicted: Callable[["pa.Array[Any]"], Floats],
+    names: Sequence[str],
+    predicted: Callable[["pa.Array[Any]"], Sequence[Floats]],
     shown: str,
 ) -> int:
     """
-    Write a Parquet file anew with a float64 column at the end.
+    Write a Parquet file anew with float64 columns at the end.
 
     Args:
         source: The path of the file to read.
 
         target: The file to write.
 
-        score: The column that the new one is made of.
+        score: The column that the new ones are made of.
 
-        name: Name of the new column.
+        names: Names of the new columns.
 
-        predicted: From the values of the score column to the new ones; called in the order of the rows.
+        predicted: From the values of the score column to those of each new one; called in the order of the
+            rows.
 
         shown: The file's name in messages.
 
@@ -52,15 +53,13 @@ def copy_with_column(
     with copy_errors(shown, OSError):
         opened = pq.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER)
     with opened as file:
-        schema = file.schema_arrow.append(pa.field(name, pa.float64()))
-        with pq.ParquetWriter(target, schema, **_settings(file, score=score, name=name)) as writer:
-            for table in _one_ahead(_pieces(file, shown)):
+        schema = with_fields(file.schema_arrow, names)
+        with pq.ParquetWriter(target, schema, **_settings(file, score=score, names=names)) as writer:
+            for table in one_ahead(_pieces(file, shown)):
                 values = [predicted(chunk) for chunk in table.column(score).chunks]
-                added = float_column(np.concatenate(values))
-                whole = table.append_column(schema.field(name), added)
-                writer.write_table(
-                    whole.replace_schema_metadata(schema.metadata), row_group_size=whole.num_rows
-                )
+                added = [float_column(np.concatenate(parts)) for parts in zip(*values, strict=True)]
+                whole = pa.Table.from_arrays([*table.columns, *added], schema=schema)
+                writer.write_table(whole, row_group_size=whole.num_rows)
         return file.metadata.num_rows
 
 
@@ -98,16 +97,7 @@ def _pieces(file: pq.ParquetFile, shown: str) -> Iterator[pa.Table]:
                     yield pa.Table.from_batches([batch])
 
 
-def _one_ahead(pieces: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """Read the next piece while the one before is being written: decoding and encoding share the cost."""
-    with ThreadPoolExecutor(1, thread_name_prefix="calibcli-read") as reader:
-        coming = reader.submit(next, pieces, None)
-        while (piece := coming.result()) is not None:
-            coming = reader.submit(next, pieces, None)
-            yield piece
-
-
-def _settings(file: pq.ParquetFile, *, score: str, name: str) -> dict[str, Any]:
+def _settings(file: pq.ParquetFile, *, score: str, names: Sequence[str]) -> dict[str, Any]:
     """Return what the writer must be told to store columns as the file's first row group does."""
     if not file.num_row_groups:
         return {}
@@ -116,11 +106,11 @@ def _settings(file: pq.ParquetFile, *, score: str, name: str) -> dict[str, Any]:
     codecs = {column.path_in_schema: _codec(column.compression) for column in columns}
     encoded = [column.path_in_schema for column in columns if _DICTIONARIES & set(column.encodings)]
     return {
-        "compression": codecs | {name: codecs.get(score, "snappy")},
-        "use_dictionary": [*encoded, name],
+        "compression": codecs | dict.fromkeys(names, codecs.get(score, "snappy")),
+        "use_dictionary": [*encoded, *names],
         "write_page_index": any(column.has_offset_index for column in columns),
         "sorting_columns": group.sorting_columns or None,
-        "write_statistics": [column.path_in_schema for column in columns if column.is_stats_set] + [name],
+        "write_statistics": [column.path_in_schema for column in columns if column.is_stats_set] + [*names],
     }
 
 

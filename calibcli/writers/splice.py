@@ -1,8 +1,8 @@
-"""A CSV file with one more field on every line and every other byte as it was."""
+"""A CSV file with more fields on every line and every other byte as it was."""
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,12 @@ from calibcli.writers.records import Block, blocks
 
 
 @dataclass(frozen=True, slots=True)
-class NewColumn:
+class NewColumns:
     """
-    The column to add.
+    The columns to add.
 
     Args:
-        name: Its name.
+        names: Their names.
 
         delimiter: What separates fields.
 
@@ -32,7 +32,7 @@ class NewColumn:
         shown: The file's name in messages.
     """
 
-    name: str
+    names: tuple[str, ...]
     delimiter: str
     blank: bool
     shown: str
@@ -42,20 +42,20 @@ def splice(
     read: Callable[[int], bytes],
     write: Callable[[memoryview | bytes], object],
     *,
-    column: NewColumn,
-    predicted: Callable[[bytes], Floats],
+    columns: NewColumns,
+    predicted: Callable[[bytes], Sequence[Floats]],
 ) -> int:
     """
-    Copy a CSV file and add a field to the end of every record.
+    Copy a CSV file and add fields to the end of every record.
 
     Args:
         read: Returns up to so many bytes of the file, and none at its end.
 
         write: Takes the bytes of the new file.
 
-        column: The column to add.
+        columns: The columns to add.
 
-        predicted: From whole records without the header to the new values, one for each.
+        predicted: From whole records without the header to the values of each new column.
 
     Returns:
         The number of records after the header.
@@ -65,37 +65,39 @@ def splice(
     """
     records = 0
     header = True
-    for block in blocks(read, delimiter=column.delimiter, blank=column.blank, shown=column.shown):
+    for block in blocks(read, delimiter=columns.delimiter, blank=columns.blank, shown=columns.shown):
         rest = block
         if header and block.ends.size:
-            rest = _write_header(block, write, column)
+            rest = _write_header(block, write, columns)
             header = False
         if rest.ends.size:
             values = predicted(rest.content)
-            _check_count(values.size, rest.ends.size, column.shown)
-            _write_block(rest, write, values, column.delimiter)
+            for column in values:
+                _check_count(column.size, rest.ends.size, columns.shown)
+            _write_block(rest, write, values, columns.delimiter)
             records += rest.ends.size
         else:
-            _check_count(len(_parsed(rest.content, column)), 0, column.shown)
+            _check_count(len(_parsed(rest.content, columns)), 0, columns.shown)
             write(rest.content)
     return records
 
 
-def _write_header(block: Block, write: Callable[[memoryview | bytes], object], column: NewColumn) -> Block:
-    """Write the header with the new name, and return what follows it."""
+def _write_header(block: Block, write: Callable[[memoryview | bytes], object], columns: NewColumns) -> Block:
+    """Write the header with the new names, and return what follows it."""
     end = int(block.ends[0])
-    _check_count(len(_parsed(block.content[:end], column)), 1, column.shown)
+    _check_count(len(_parsed(block.content[:end], columns)), 1, columns.shown)
     write(block.content[:end])
-    write((column.delimiter + quoted(column.name, column.delimiter)).encode())
+    for name in columns.names:
+        write((columns.delimiter + quoted(name, columns.delimiter)).encode())
     start = end + (2 if block.content.startswith(b"\r\n", end) else 1)
     write(block.content[end:start])
     return Block(block.content[start:], block.ends[1:] - start)
 
 
-def _parsed(content: bytes, column: NewColumn) -> list[list[str]]:
+def _parsed(content: bytes, columns: NewColumns) -> list[list[str]]:
     """Return the records of a few lines as a CSV reader sees them."""
     text = io.StringIO(content.decode("utf-8-sig", "replace"), newline="")
-    return [row for row in csv.reader(text, delimiter=column.delimiter) if row or column.blank]
+    return [row for row in csv.reader(text, delimiter=columns.delimiter) if row or columns.blank]
 
 
 def quoted(field: str, delimiter: str) -> str:
@@ -113,21 +115,19 @@ def _check_count(parsed: int, found: int, shown: str) -> None:
 
 
 def _write_block(
-    block: Block, write: Callable[[memoryview | bytes], object], values: Floats, delimiter: str
+    block: Block, write: Callable[[memoryview | bytes], object], values: Sequence[Floats], delimiter: str
 ) -> None:
     """
-    Join each stretch from one record's end to the next with the new field.
+    Join each stretch from one record's end to the next with the new fields.
 
     A stretch begins with the line end of the record before, so that no line end is ever rewritten.
     """
     offsets = np.concatenate(([0], block.ends)).astype(np.int32)
-    columns: list[Any] = [
-        _binary(offsets, block.content),
-        float_column(values).cast(pa.string()).cast(pa.binary()),
-    ]
+    fields = [float_column(column).cast(pa.string()).cast(pa.binary()) for column in values]
+    parts: list[Any] = [_binary(offsets, block.content), *fields]
     separator: Any = _binary(np.array([0, 1], np.int32), delimiter.encode())[0]
     # What is joined is one buffer with nothing between the records: the bytes to write.
-    joined: Any = pc.binary_join_element_wise(*columns, separator)
+    joined: Any = pc.binary_join_element_wise(*parts, separator)
     _, lengths, content = joined.buffers()
     write(memoryview(content)[: int(np.frombuffer(lengths, np.int32)[block.ends.size])])
     write(block.content[int(block.ends[-1]) :])

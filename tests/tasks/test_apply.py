@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import json
 import re
 import subprocess
 import sys
@@ -11,31 +12,39 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from calibcli.artifacts.store import read_artifact
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
-from calibcli.names import OnRange, RecalibratorName, Scale
+from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
 from calibcli.readers.columns import Columns
 from calibcli.readers.fragments import list_fragments
+from calibcli.recalibrators.interface import WithEnds
 from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.smooth import Smooth
+from calibcli.table.score_table import ScoreTable
+from calibcli.tasks.added_columns import AddedColumns
 from calibcli.tasks.apply import apply_file, apply_map, only_file
 from calibcli.tasks.fit import fit_files
+from calibcli.tasks.judged import read_judged
+from calibcli.tasks.reading import Reading
 from calibcli.writers import records
 
 WIDE = 'id,score,note,code\r\n007,0.10,"a, b",01234\n'
 WIDE += '008,0.5,"say ""hi""\nthere",12345678901234567890\n\n009,1,,0.10'
 
 
-def halved(score: Any) -> Any:
-    return score / 2
+def halved(score: Any, before: int) -> tuple[Any, ...]:  # noqa: ARG001
+    return (score / 2,)
 
 
 def run(source: Path | str, output: Path | str, *, name: str = "calibrated", **asked: Any) -> Any:
     (fragment,) = list_fragments([str(source)])
-    return apply_map(halved, fragment, columns=Columns(**asked), output=str(output), name=name)
+    return apply_map(AddedColumns((name,), halved), fragment, columns=Columns(**asked), output=str(output))
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -55,11 +64,14 @@ def test_other_columns_of_csv_survive_byte_for_byte(tmp_path: Path) -> None:
         "score": "score",
         "output": str(tmp_path / "b.csv"),
         "column": "calibrated",
+        "ends": [],
         "rows": 3,
         "dropped": 0,
         "clipped": 0,
         "lowest": 0.05,
         "highest": 0.5,
+        "prior": None,
+        "fitted_rate": None,
         "notes": ["column 'score' was taken as the score; --score names another"],
     }
 
@@ -223,9 +235,11 @@ SCRIPT = """
 import sys
 from calibcli.readers.columns import Columns
 from calibcli.readers.fragments import list_fragments
+from calibcli.tasks.added_columns import AddedColumns
 from calibcli.tasks.apply import apply_map
 (fragment,) = list_fragments([sys.argv[1]])
-apply_map(lambda score: score / 2, fragment, columns=Columns(), output=sys.argv[2], name="calibrated")
+added = AddedColumns(("calibrated",), lambda score, _: (score / 2,))
+apply_map(added, fragment, columns=Columns(), output=sys.argv[2])
 print("pandas" in sys.modules, file=sys.stderr)
 """
 
@@ -306,6 +320,154 @@ def test_an_artifact_is_applied(tmp_path: Path) -> None:
     for path in (tmp_path / "a.csv", tmp_path / "cal.json"):
         with pytest.raises(OutputProblem, match="is also an input"):
             apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], output=str(path), force=True)
+
+
+LABELLED = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibration.csv"
+
+
+def artifact(path: Path, method: RecalibratorName, columns: Columns | None = None, **asked: Any) -> str:
+    """Fit to the sample rows, and return where the artifact is."""
+    _, text = fit_files([str(LABELLED)], columns or Columns(), method=method, options=FitOptions(**asked))
+    path.write_text(text)
+    return str(path)
+
+
+def spread(folder: Path, rows: int = 2000) -> Any:
+    """Write one column of scores as CSV and as Parquet in row groups of several sizes; return the scores."""
+    scores = np.random.default_rng(0).random(rows)
+    table = pa.table({"score": scores, "label": scores > 0.4})
+    for name, size in (("a", 300), ("b", rows)):
+        pq.write_table(table, folder / f"{name}.parquet", row_group_size=size)
+    (folder / "a.csv").write_text("\n".join(["score", *map(repr, scores.tolist())]) + "\n")
+    return scores
+
+
+def test_venn_abers_adds_both_ends(tmp_path: Path) -> None:
+    """Three columns, the same whichever way a file is written, and clashes with any of them are refused."""
+    scores = spread(tmp_path)
+    cal = artifact(tmp_path / "cal.json", RecalibratorName.VENN_ABERS)
+    names = ["p", "p_lower", "p_upper"]
+    for source, output in (("a.csv", "c.csv"), ("a.csv", "c.parquet"), ("a.parquet", "d.parquet")):
+        report = apply_file(cal, [str(tmp_path / source)], output=str(tmp_path / output), name="p")
+        assert (report.column, report.ends) == ("p", ("p_lower", "p_upper"))
+    assert "other than 'score', 'p', 'p_lower' and" not in report.notes
+    fitted = read_artifact(cal).recalibrator
+    assert isinstance(fitted, WithEnds)
+    expected = [fitted.predict(scores), *fitted.ends(scores)]
+    for output in ("c.parquet", "d.parquet"):
+        written = pq.read_table(tmp_path / output)
+        assert written.column_names[-3:] == names
+        np.testing.assert_array_equal([written[name].to_numpy() for name in names], expected)
+    header, *rows = rows_of(tmp_path / "c.csv")
+    assert header == ["score", *names]
+    np.testing.assert_array_equal(np.array(rows, dtype=float).T[1:], expected)
+    (tmp_path / "e.csv").write_text("score,p_upper\n0.5,1\n")
+    with pytest.raises(UsageProblem, match="has a column 'p_upper' already"):
+        apply_file(cal, [str(tmp_path / "e.csv")], output=str(tmp_path / "f.csv"), name="p")
+
+
+def test_columns_written_as_text_are_told_from_the_new_ones(tmp_path: Path) -> None:
+    """By name."""
+    spread(tmp_path, rows=5)
+    cal = artifact(tmp_path / "cal.json", RecalibratorName.VENN_ABERS)
+    report = apply_file(cal, [str(tmp_path / "a.csv")], output=str(tmp_path / "b.parquet"), force=True)
+    others = "'score', 'calibrated', 'calibrated_lower' and 'calibrated_upper'"
+    assert f"columns other than {others} were written as text" in report.notes
+
+
+def test_noise_depends_on_the_row_alone(tmp_path: Path) -> None:
+    """CSV, conversions, small and large row groups: the same bits; equal scores get different values."""
+    scores = spread(tmp_path)
+    cal = artifact(tmp_path / "cal.json", RecalibratorName.SMOOTH, randomised=True, seed=5)
+    found = []
+    pairs = (("a.csv", "c.csv"), ("a.csv", "c.parquet"), ("a.parquet", "d.parquet"), ("b.parquet", "e.csv"))
+    for source, output in (*pairs, ("b.parquet", "f.parquet")):
+        apply_file(cal, [str(tmp_path / source)], output=str(tmp_path / output), name="p")
+        if output.endswith("csv"):
+            found.append([float(row[-1]) for row in rows_of(tmp_path / output)[1:]])
+        else:
+            found.append(pq.read_table(tmp_path / output)["p"].to_pylist())
+    fitted = read_artifact(cal).recalibrator
+    assert isinstance(fitted, Smooth)
+    assert found == [fitted.predict_at(scores, np.arange(scores.size)).tolist()] * len(found)
+    assert found[0] != fitted.predict(scores).tolist()
+
+
+@pytest.mark.parametrize("source", ["a.csv", "a.parquet"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_measuring_through_noise_is_measuring_what_apply_wrote(
+    source: str, jobs: int, tmp_path: Path
+) -> None:
+    """The same rows get the same noise while they are tallied, whatever is dropped in between."""
+    rng = np.random.default_rng(1)
+    scores, label = rng.random(3000), rng.random(3000) < 0.3
+    pq.write_table(
+        pa.table({"score": scores, "label": label}), tmp_path / "whole.parquet", row_group_size=700
+    )
+    missing = pa.array([None if i % 7 == 3 else int(one) for i, one in enumerate(label)])
+    table = pa.table({"score": scores, "label": missing})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=400)
+    pa_csv.write_csv(table, tmp_path / "a.csv")
+    cal = artifact(tmp_path / "cal.json", RecalibratorName.SMOOTH, randomised=True, seed=5)
+    apply_file(cal, [str(tmp_path / "whole.parquet")], output=str(tmp_path / "b.parquet"), name="p")
+    values = pq.read_table(tmp_path / "b.parquet")["p"].to_numpy()
+    kept = np.arange(3000) % 7 != 3
+    columns = Columns("score", "label", on_missing=OnMissing.DROP)
+    judged = read_judged(
+        [str(tmp_path / source)], columns, artifact=cal, reading=Reading(jobs=jobs, exact=True)
+    )
+    assert judged.table == ScoreTable.from_rows(values[kept], label[kept])
+
+
+@pytest.mark.parametrize("method", [RecalibratorName.PLATT, RecalibratorName.VENN_ABERS])
+def test_another_base_rate_shifts_every_column(method: RecalibratorName, tmp_path: Path) -> None:
+    """Odds are multiplied by the ratio of the base odds; the report says from where to where."""
+    spread(tmp_path)
+    cal = artifact(tmp_path / "cal.json", method)
+    rate = read_artifact(cal).fit.base_rate
+    fit = read_artifact(cal).fit
+    assert rate == fit.positive / fit.rows
+    source = [str(tmp_path / "a.parquet")]
+    plain = apply_file(cal, source, output=str(tmp_path / "plain.parquet"))
+    moved = apply_file(cal, source, output=str(tmp_path / "moved.parquet"), prior=0.02)
+    same = apply_file(cal, source, output=str(tmp_path / "same.parquet"), prior=rate)
+    assert (plain.prior, plain.fitted_rate) == (None, None)
+    assert (moved.prior, moved.fitted_rate, same.prior) == (0.02, rate, rate)
+    tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in ("plain", "moved", "same")]
+    for name in (moved.column, *moved.ends):
+        before, after, again = (table[name].to_numpy() for table in tables)
+        np.testing.assert_array_equal(again, before)
+        inside = (before > 0) & (before < 1)
+        ratio = (after / (1 - after))[inside] / (before / (1 - before))[inside]
+        np.testing.assert_allclose(ratio, 0.02 / 0.98 / (rate / (1 - rate)), rtol=1e-9)
+        np.testing.assert_array_equal(after[~inside], before[~inside])
+
+
+def test_an_impossible_or_unknown_base_rate_is_a_usage_error(tmp_path: Path) -> None:
+    """0, 1, and artifacts of calibcli 0.1, which do not say the base rate of their fit rows."""
+    spread(tmp_path, rows=5)
+    cal = artifact(tmp_path / "cal.json", RecalibratorName.PLATT)
+    asked = {"output": str(tmp_path / "x.csv"), "inputs": [str(tmp_path / "a.csv")]}
+    for prior in (0.0, 1.0, -1.0):
+        with pytest.raises(UsageProblem, match="a base rate of"):
+            apply_file(cal, prior=prior, **asked)
+    document = json.loads((tmp_path / "cal.json").read_text())
+    del document["fit"]["base_rate"]
+    (tmp_path / "cal.json").write_text(json.dumps(document))
+    assert read_artifact(cal).to_dict() == document
+    apply_file(cal, **asked)
+    with pytest.raises(UsageProblem, match="does not say the base rate of its fit rows"):
+        apply_file(cal, prior=0.5, **asked | {"force": True})
+
+
+def test_the_base_rate_of_importance_weights_is_the_weighted_one(tmp_path: Path) -> None:
+    """Recorded by the fit."""
+    (tmp_path / "w.csv").write_text("score,label,w\n0.1,0,3\n0.4,1,1\n0.6,0,1\n0.9,1,1\n")
+    columns = Columns("score", "label", weight="w")
+    _, text = fit_files(
+        [str(tmp_path / "w.csv")], columns, method=RecalibratorName.ISOTONIC, options=FitOptions()
+    )
+    assert json.loads(text)["fit"]["base_rate"] == pytest.approx(1 / 3)
 
 
 def test_one_input_for_one_output(tmp_path: Path) -> None:

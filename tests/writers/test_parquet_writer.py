@@ -11,11 +11,11 @@ import pytest
 
 from calibcli.writers import parquet
 from calibcli.writers.csv import write_batches as write_csv
-from calibcli.writers.parquet import copy_with_column, write_batches
+from calibcli.writers.parquet import copy_with_columns, write_batches
 
 
 def halved(chunk: Any) -> Any:
-    return np.from_dlpack(chunk) / 2
+    return [np.from_dlpack(chunk) / 2]
 
 
 def source(path: Path) -> pa.Table:
@@ -54,8 +54,8 @@ def test_everything_else_stays(tmp_path: Path) -> None:
     """Values, types, row groups, codecs, dictionaries, statistics, order and metadata."""
     table = source(tmp_path / "a.parquet")
     with (tmp_path / "b.parquet").open("wb") as out:
-        rows = copy_with_column(
-            str(tmp_path / "a.parquet"), out, score="score", name="c", predicted=halved, shown="a.parquet"
+        rows = copy_with_columns(
+            str(tmp_path / "a.parquet"), out, score="score", names=["c"], predicted=halved, shown="a.parquet"
         )
     assert rows == 1000
     old, new = (pq.ParquetFile(tmp_path / name) for name in ("a.parquet", "b.parquet"))
@@ -85,8 +85,8 @@ def test_large_row_groups_are_written_in_pieces(tmp_path: Path, monkeypatch: pyt
     table = source(tmp_path / "a.parquet")
     monkeypatch.setattr(parquet, "LARGEST_PIECE", 128)
     with (tmp_path / "b.parquet").open("wb") as out:
-        copy_with_column(
-            str(tmp_path / "a.parquet"), out, score="score", name="c", predicted=halved, shown="a.parquet"
+        copy_with_columns(
+            str(tmp_path / "a.parquet"), out, score="score", names=["c"], predicted=halved, shown="a.parquet"
         )
     with pq.ParquetFile(tmp_path / "b.parquet") as new:
         assert new.read().drop_columns(["c"]).equals(table.cast(new.read().drop_columns(["c"]).schema))
@@ -98,8 +98,8 @@ def test_a_file_without_rows_gets_the_column(tmp_path: Path) -> None:
     pq.write_table(pa.table({"score": pa.array([], pa.float64())}), tmp_path / "a.parquet")
     out = io.BytesIO()
     assert (
-        copy_with_column(
-            str(tmp_path / "a.parquet"), out, score="score", name="c", predicted=halved, shown="a.parquet"
+        copy_with_columns(
+            str(tmp_path / "a.parquet"), out, score="score", names=["c"], predicted=halved, shown="a.parquet"
         )
         == 0
     )

@@ -11,30 +11,30 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
 from calibcli.writers import records
-from calibcli.writers.splice import NewColumn, splice
+from calibcli.writers.splice import NewColumns, splice
 
 FIELD = st.text(st.sampled_from('ab ,"\n\r\t;é0.'), max_size=6)
 VALUE = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 0.1, 1 / 3, 5e-324, 1e-7]))
 
 
-def column(name: str = "calibrated", *, delimiter: str = ",", blank: bool = False) -> NewColumn:
-    return NewColumn(name, delimiter, blank=blank, shown="p.csv")
+def column(*names: str, delimiter: str = ",", blank: bool = False) -> NewColumns:
+    return NewColumns(names or ("calibrated",), delimiter, blank=blank, shown="p.csv")
 
 
 def spliced(
-    content: bytes, values: list[float], added: NewColumn | None = None, *, size: int = 1 << 20
+    content: bytes, values: list[float], added: NewColumns | None = None, *, size: int = 1 << 20
 ) -> bytes:
     """Splice with values handed out in order; blocks are as long as `size` allows."""
     source, target, left = io.BytesIO(content), io.BytesIO(), list(values)
     new = added or column()
 
-    def predicted(block: bytes) -> np.ndarray[Any, Any]:
+    def predicted(block: bytes) -> list[np.ndarray[Any, Any]]:
         text = io.StringIO(block.decode(), newline="")
         rows = [row for row in csv.reader(text, delimiter=new.delimiter) if row or new.blank]
         taken = [left.pop(0) for _ in rows]
-        return np.array(taken)
+        return [np.array(taken)] * len(new.names)
 
-    count = splice(lambda most: source.read(min(most, size)), target.write, column=new, predicted=predicted)
+    count = splice(lambda most: source.read(min(most, size)), target.write, columns=new, predicted=predicted)
     assert count == len(values) - len(left)
     return target.getvalue()
 
@@ -136,7 +136,7 @@ def test_a_different_number_of_records_is_refused() -> None:
     """The parser's count and ours must agree."""
     source = io.BytesIO(b"a,b\n1,2\n3,4\n")
     with pytest.raises(InputProblem, match="2 lines hold 3 records"):
-        splice(source.read, lambda _: None, column=column(), predicted=lambda _: np.zeros(3))
+        splice(source.read, lambda _: None, columns=column(), predicted=lambda _: [np.zeros(3)])
 
 
 def test_a_header_of_two_records_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,5 +151,21 @@ def test_a_blank_line_is_a_record_of_one_column() -> None:
     """There it is a missing value."""
     source, target = io.BytesIO(b"a\n1\n\n"), io.BytesIO()
     added = column(blank=True)
-    assert splice(source.read, target.write, column=added, predicted=lambda _: np.array([0.5, 0.25])) == 2
+    assert splice(source.read, target.write, columns=added, predicted=lambda _: [np.array([0.5, 0.25])]) == 2
     assert target.getvalue() == b"a,calibrated\n1,0.5\n,0.25\n"
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_several_columns_are_added_in_order(size: int) -> None:
+    """Each with its own values, whatever the blocks."""
+    source, target = io.BytesIO(b'a,b\r\n1,"x\ny"\r\n\r\n2,z'), io.BytesIO()
+    added = column("p", "p,low", "p_high")
+
+    def predicted(block: bytes) -> list[np.ndarray[Any, Any]]:
+        rows = [row for row in csv.reader(io.StringIO(block.decode(), newline="")) if row]
+        value = np.array([float(row[0]) for row in rows])
+        return [value / 8, value / 16, value / 4]
+
+    splice(lambda most: source.read(min(most, size)), target.write, columns=added, predicted=predicted)
+    expected = b'a,b,p,"p,low",p_high\r\n1,"x\ny",0.125,0.0625,0.25\r\n\r\n2,z,0.25,0.125,0.5'
+    assert target.getvalue() == expected

@@ -11,6 +11,7 @@ def apply(
     output: o.OutFile,
     score: o.Score = None,
     name: o.Column = "calibrated",
+    prior: o.Prior = None,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,
     force: o.Force = False,
@@ -22,24 +23,30 @@ def apply(
     """
     Add the recalibrated probability to every row.
 
-    No label is needed, and other columns stay as they are.
+    No label is needed, and other columns stay as they are. Venn-Abers adds the two ends of each probability
+    as well, in NAME_lower and NAME_upper.
+
+    With --prior the rows are taken to come from a population with another base rate, in which scores given
+    the label are distributed as in the fit rows (label shift).
 
     \b
     EXAMPLES
       calibcli apply cal.json preds.parquet -o repaired.parquet
       calibcli apply cal.json preds.csv -s score --name p -o repaired.csv
+      calibcli apply cal.json preds.csv --prior 0.02 -o repaired.csv
       cat preds.csv | calibcli apply cal.json - -o - | head
     """
     from calibcli.cli.output import renderer_for, say
+    from calibcli.readers.columns import Columns
     from calibcli.tasks.apply import apply_file
 
     report = apply_file(
         artifact,
         inputs,
         output=output,
-        score=score,
+        columns=Columns(score=score, on_range=on_range),
         name=name,
-        on_range=on_range,
+        prior=prior,
         input_format=input_format,
         force=force,
     )

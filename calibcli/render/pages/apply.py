@@ -2,7 +2,7 @@
 
 from calibcli.render.blocks import Line, Listing, Page, Tone, paragraph
 from calibcli.render.pages.header import clipped_lines, file_words, note_lines
-from calibcli.render.words import between, count, quoted
+from calibcli.render.words import between, count, four, listed, quoted
 from calibcli.reports.apply import ApplyReport
 
 
@@ -15,6 +15,15 @@ def apply_page(report: ApplyReport) -> Page:
     ]
     if report.lowest is not None and report.highest is not None:
         facts.append(("values", between(report.lowest, report.highest)))
+    if report.prior is not None:
+        rates = f"from {four(report.fitted_rate)} in the fit rows to {four(report.prior)}"
+        facts.append(("base rate", f"{rates}; scores given the label are taken to be distributed as there"))
     notes = [*clipped_lines(report.clipped), *note_lines(report.notes)]
-    title = paragraph(Line(f"added column {quoted(report.column)}, written to {where}", Tone.TITLE))
+    title = paragraph(Line(f"added {_column_words(report)}, written to {where}", Tone.TITLE))
     return (title, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
+
+
+def _column_words(report: ApplyReport) -> str:
+    if not report.ends:
+        return f"column {quoted(report.column)}"
+    return f"columns {listed([quoted(name) for name in (report.column, *report.ends)])}"
