@@ -6,6 +6,7 @@ library only. A new member without its branch in the family's `match` makes mypy
 """
 
 from enum import IntEnum, StrEnum
+from typing import Literal
 
 
 class RecalibratorName(StrEnum):
@@ -41,6 +42,17 @@ class FitMethod(StrEnum):
     VENN_ABERS = "venn-abers"
     SMOOTH = "smooth"
     AUTO = "auto"
+
+
+# Those that fit a logistic curve.
+Logistic = Literal[
+    RecalibratorName.INTERCEPT,
+    RecalibratorName.TEMPERATURE,
+    RecalibratorName.PLATT,
+    RecalibratorName.BETA,
+    RecalibratorName.QUADRATIC,
+    RecalibratorName.SPLINE,
+]
 
 
 class BetaForm(StrEnum):

@@ -18,20 +18,27 @@ class HeldRows:
         score: Shape (n,).
 
         label: Shape (n,).
+
+        counts: How often each row stands for, or None for once.
+
+        batch: Rows handed out at once.
     """
 
     score: Floats
     label: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    counts: Integers | None = None
+    batch: int = 1_000
     reread: int = 0
     passes: int = 0
     asked: list[int] = field(default_factory=list)
 
     def summed(self, work: RowWork) -> Integers:
-        """Return the work's sum over batches of 1,000 rows."""
+        """Return the work's sum over batches."""
         self.passes += 1
-        starts = range(0, self.score.size, 1000)
-        parts = [work(self.score[i : i + 1000], self.label[i : i + 1000], None) for i in starts]
-        return np.sum(parts, axis=0)
+        counts = self.counts
+        parts = [slice(i, i + self.batch) for i in range(0, self.score.size, self.batch)]
+        found = [work(self.score[p], self.label[p], None if counts is None else counts[p]) for p in parts]
+        return np.sum(found, axis=0)
 
     def in_cells(self, codes: Integers) -> ScoreTable:
         """Return the exact table of the rows in some cells."""
@@ -39,4 +46,5 @@ class HeldRows:
         self.asked = codes.tolist()
         inside = np.isin(cells.cell_of(self.score), codes)
         self.reread += int(inside.sum())
-        return ScoreTable.from_rows(self.score[inside], self.label[inside])
+        counts = None if self.counts is None else self.counts[inside]
+        return ScoreTable.from_rows(self.score[inside], self.label[inside], counts=counts)

@@ -89,7 +89,15 @@ def test_vocabularies_hold_distinct_words() -> None:
 def test_purposes_of_randomness_keep_their_numbers() -> None:
     """A stream's number is part of every published figure."""
     numbers = {purpose.name: int(purpose) for purpose in names.Purpose}
-    assert numbers == {"MONTE_CARLO": 1, "SMECE_NULL": 2, "CURVE_BAND": 3, "SPLIT": 4}
+    assert numbers == {
+        "MONTE_CARLO": 1,
+        "SMECE_NULL": 2,
+        "CURVE_BAND": 3,
+        "SPLIT": 4,
+        "FOLDS": 5,
+        "NOISE": 6,
+        "CROSS": 7,
+    }
 
 
 def test_command_line_reference_is_what_help_says() -> None:

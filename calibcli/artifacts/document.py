@@ -66,9 +66,12 @@ class Artifact:
         columns = root.child("input")
         columns.only("scale", "classes", "positive")
         positive, classes = columns.optional("positive"), columns.optional("classes")
+        fit = FitRecord.from_dict(root.child("fit"))
+        if fit.selection is not None:
+            root.child("method").expect(fit.selection.chosen.value)
         artifact = cls(
             recalibrator=recalibrator,
-            fit=FitRecord.from_dict(root.child("fit")),
+            fit=fit,
             scale=columns.child("scale").choice(Scale),
             positive=None if positive is None else positive.text(),
             classes=None if classes is None else classes.texts(),

@@ -8,6 +8,7 @@ import numpy as np
 
 from calibcli.documents import Node
 from calibcli.recalibrators.interface import Recalibrator
+from calibcli.recalibrators.selection import Selection
 from calibcli.reports.plain import number
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
@@ -23,6 +24,8 @@ _KEYS = (
     "mean_variance",
     "notes",
 )
+# Artifacts of calibcli 0.1 have no base rate; only a method chosen by cross-validation has a selection.
+_OPTIONAL = ("base_rate", "selection")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,10 @@ class FitRecord:
         mean_variance: Weighted mean of g (1 - g) over the fit rows, g being the recalibrated score.
 
         notes: Sentences that the user of the artifact should read.
+
+        base_rate: Weighted share of label 1 in the fit rows; None in artifacts that do not say.
+
+        selection: How the method was chosen, or None where the user named it.
     """
 
     rows: int
@@ -61,6 +68,8 @@ class FitRecord:
     loss_after: float
     mean_variance: float
     notes: tuple[str, ...] = ()
+    base_rate: float | None = None
+    selection: Selection | None = None
 
     @classmethod
     def of(
@@ -71,6 +80,7 @@ class FitRecord:
         options: Mapping[str, object],
         losses: tuple[float, float],
         notes: tuple[str, ...] = (),
+        selection: Selection | None = None,
     ) -> Self:
         """
         Record a fit.
@@ -85,6 +95,8 @@ class FitRecord:
             losses: Before and after.
 
             notes: Sentences beyond those of the recalibrator, which come first.
+
+            selection: How the method was chosen, or None where the user named it.
         """
         g = recalibrator.predict(table.score)
         weight = table.weight
@@ -98,12 +110,16 @@ class FitRecord:
             loss_after=float(losses[1]),
             mean_variance=float(np.sum(weight * g * (1.0 - g)) / np.sum(weight)),
             notes=(*recalibrator.notes, *notes),
+            base_rate=float(np.sum(table.positive) / np.sum(weight)),
+            selection=selection,
         )
 
     @classmethod
     def from_dict(cls, node: Node) -> Self:
         """Restore what `to_dict` returned."""
-        node.only(*_KEYS)
+        members = node.members()
+        node.only(*_KEYS, *(key for key in _OPTIONAL if key in members))
+        base_rate, selection = (members.get(key) for key in _OPTIONAL)
         rows = node.child("rows").whole(1)
         kind = node.child("table")
         if kind.text() not in {"exact", "grid"}:
@@ -119,11 +135,16 @@ class FitRecord:
             loss_after=node.child("loss_after").number_or_infinity(),
             mean_variance=node.child("mean_variance").number(0.0, 0.25),
             notes=node.child("notes").texts(),
+            base_rate=None if base_rate is None else base_rate.number(0.0, 1.0),
+            selection=None if selection is None else Selection.from_dict(selection),
         )
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
-        return {
+        known: dict[str, object] = {} if self.base_rate is None else {"base_rate": self.base_rate}
+        if self.selection is not None:
+            known["selection"] = self.selection.to_dict()
+        return known | {
             "rows": self.rows,
             "positive": self.positive,
             "table_digest": self.table_digest,

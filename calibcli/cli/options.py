@@ -5,11 +5,13 @@ from typing import Annotated
 import typer
 
 from calibcli.names import (
+    BetaForm,
     Binning,
     ColorWhen,
     DataFormat,
     DocumentKind,
     FitLoss,
+    FitMethod,
     Inconclusive,
     MeasureName,
     OnMissing,
@@ -22,7 +24,7 @@ from calibcli.names import (
     WeightMeaning,
 )
 
-Kinds = Annotated[DocumentKind, typer.Argument(metavar="KIND", help="artifact or report.")]
+Kinds = Annotated[DocumentKind, typer.Argument(metavar="KIND", help="artifact, report or compare.")]
 Inputs = Annotated[
     list[str],
     typer.Argument(metavar="INPUT...", help="CSV, TSV or Parquet files, directories, or - for stdin."),
@@ -68,6 +70,24 @@ Jobs = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Seed of everything that is drawn.")]
 
+Scores = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-s", "--score", metavar="COL", help="Score column; twice for two scores, the baseline first."
+    ),
+]
+Artifacts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--artifact",
+        metavar="CAL.json",
+        help="Recalibrate the score; twice for two artifacts, the baseline first.",
+    ),
+]
+FailIfWorse = Annotated[
+    bool,
+    typer.Option("--fail-if-worse", help="Exit 1 if the second is shown to be worse by a gated measure."),
+]
 Artifact = Annotated[
     str | None,
     typer.Option("--artifact", metavar="CAL.json", help="Recalibrate the score with this artifact first."),
@@ -75,6 +95,13 @@ Artifact = Annotated[
 Metric = Annotated[
     list[MeasureName] | None,
     typer.Option("--metric", help="Only this measure; repeatable. [default: all, with the tests]"),
+]
+CompareMetric = Annotated[
+    list[MeasureName] | None,
+    typer.Option(
+        "--metric",
+        help="Only this measure, the gate too; repeatable. [default: five, the gate on brier and log_loss]",
+    ),
 ]
 Bins = Annotated[
     int | None,
@@ -94,16 +121,46 @@ Confidence = Annotated[
     float, typer.Option("--confidence", metavar="C", help="Probability that an interval or verdict is right.")
 ]
 
-Method = Annotated[RecalibratorName, typer.Option("-m", "--method", help="How to recalibrate.")]
-Loss = Annotated[FitLoss, typer.Option("--loss", help="What platt, and scaling-binning's base, minimise.")]
+Method = Annotated[FitMethod, typer.Option("-m", "--method", help="How to recalibrate.")]
+Candidates = Annotated[
+    list[RecalibratorName] | None,
+    typer.Option(
+        "--candidate",
+        metavar="METHOD",
+        help="What auto chooses from; repeatable. [default: all but histogram and scaling-binning]",
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option("-g", "--group", metavar="COL", help="Rows with equal values stay in one fold of auto."),
+]
+Loss = Annotated[
+    FitLoss, typer.Option("--loss", help="What the logistic methods minimise and auto compares.")
+]
 SmoothTargets = Annotated[
-    bool, typer.Option("--smooth-targets", help="Aim platt at Platt's smoothed targets instead of 0 and 1.")
+    bool,
+    typer.Option(
+        "--smooth-targets", help="Aim the logistic methods at Platt's smoothed targets instead of 0 and 1."
+    ),
 ]
 Step = Annotated[bool, typer.Option("--step", help="Make isotonic a step function, without interpolation.")]
 HowSplit = Annotated[
     Split, typer.Option("--split", help="three-way: fit, bins and means of scaling-binning see other rows.")
 ]
 Base = Annotated[RecalibratorName, typer.Option("--base", help="What scaling-binning bins.")]
+HowBeta = Annotated[BetaForm, typer.Option("--beta-form", help="Which parameters of beta are free.")]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--folds",
+        metavar="K",
+        min=2,
+        help="Folds of auto's cross-validation [default: 10], or of cross venn-abers.",
+    ),
+]
+Randomise = Annotated[
+    bool, typer.Option("--randomised", help="Let smooth add the kernel's noise to scores first, seeded.")
+]
 
 MaxEce = Annotated[
     float | None, typer.Option("--max-ece", metavar="EPS", help="The largest calibration error that passes.")
@@ -125,6 +182,12 @@ AllowFitRows = Annotated[
 ]
 
 Column = Annotated[str, typer.Option("--name", metavar="COL", help="Name of the new column.")]
+Prior = Annotated[
+    float | None,
+    typer.Option(
+        "--prior", metavar="P", help="Base rate of these rows, where it is not that of the fit rows."
+    ),
+]
 Kind = Annotated[
     PlotKind | None, typer.Option("--kind", help="Which diagram. [default: smooth, binned for few values]")
 ]

@@ -1,22 +1,13 @@
 """Maps fitted to a table that repair its probabilities, and the one step from a name to a class."""
 
-from typing import Literal, assert_never
+from typing import assert_never
 
 from calibcli.documents import Node
-from calibcli.names import RecalibratorName
+from calibcli.names import Logistic, RecalibratorName
 from calibcli.recalibrators.interface import Recalibrator
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
-
-Logistic = Literal[
-    RecalibratorName.INTERCEPT,
-    RecalibratorName.TEMPERATURE,
-    RecalibratorName.PLATT,
-    RecalibratorName.BETA,
-    RecalibratorName.QUADRATIC,
-    RecalibratorName.SPLINE,
-]
 
 
 def fit_recalibrator(
@@ -57,7 +48,7 @@ def recalibrator_from_dict(method: RecalibratorName, parameters: Node) -> Recali
     return recalibrator_class(method).from_dict(parameters)
 
 
-def recalibrator_class(name: RecalibratorName) -> type[Recalibrator]:
+def recalibrator_class(name: RecalibratorName) -> type[Recalibrator]:  # noqa: PLR0911 - one for each method
     """Return the class of a method; its module is imported here and not before."""
     match name:
         case RecalibratorName.HISTOGRAM:

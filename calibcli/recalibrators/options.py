@@ -1,6 +1,7 @@
 """Everything a fit can be asked for; each method reads its own part."""
 
 from dataclasses import dataclass
+from typing import get_args
 
 from calibcli.errors import UsageProblem
 from calibcli.names import (
@@ -9,6 +10,7 @@ from calibcli.names import (
     BetaForm,
     Binning,
     FitLoss,
+    Logistic,
     RecalibratorName,
     Split,
 )
@@ -26,14 +28,6 @@ BASES = (
     RecalibratorName.ISOTONIC,
     RecalibratorName.CENTRED_ISOTONIC,
     RecalibratorName.SMOOTH,
-)
-_LOGISTIC = (
-    RecalibratorName.INTERCEPT,
-    RecalibratorName.TEMPERATURE,
-    RecalibratorName.PLATT,
-    RecalibratorName.BETA,
-    RecalibratorName.QUADRATIC,
-    RecalibratorName.SPLINE,
 )
 
 
@@ -98,7 +92,7 @@ class FitOptions:
     def used_by(self, method: RecalibratorName) -> dict[str, object]:
         """Return the options that the method reads, in plain values."""
         own: dict[str, object] = {}
-        if method in _LOGISTIC:
+        if method in get_args(Logistic):
             own |= {"loss": self.loss.value, "smooth_targets": self.smooth_targets}
         if method is RecalibratorName.BETA:
             own |= {"form": self.form.value}

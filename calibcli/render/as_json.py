@@ -8,5 +8,5 @@ class JsonRenderer:
     """Writes the one text that every calibcli document has: sorted keys, shortest floats, ASCII."""
 
     def render(self, report: Report) -> str:
-        """Return the report as JSON; what `measure` and `verify` found, as `calibcli schema report` says."""
+        """Return the report as JSON; its shape is what `calibcli schema` prints."""
         return canonical_text(report.to_dict())

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from calibcli.names import RecalibratorName
+from calibcli.recalibrators.selection import Selection
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plain import number
 
@@ -32,6 +33,8 @@ class FitReport:
         outputs: Number of distinct outputs, or None where they form a continuum.
 
         notes: Sentences the user of the artifact should read.
+
+        selection: How the method was chosen, or None where the user named it.
     """
 
     input: InputSummary
@@ -44,6 +47,7 @@ class FitReport:
     loss_after: float
     outputs: int | None
     notes: tuple[str, ...]
+    selection: Selection | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -58,4 +62,5 @@ class FitReport:
             "loss_after": number(self.loss_after),
             "outputs": self.outputs,
             "notes": list(self.notes),
+            "selection": None if self.selection is None else self.selection.to_dict(),
         }

@@ -29,7 +29,7 @@ class InspectReport:
     Args:
         path: The file.
 
-        kind: "artifact", "report", "csv", "tsv" or "parquet".
+        kind: "artifact", "report", "comparison", "csv", "tsv" or "parquet".
 
         facts: Pairs of a word and what is to be said under it, in order.
 

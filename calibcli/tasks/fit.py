@@ -1,29 +1,36 @@
 """Fit a recalibrator to labelled predictions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
 
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.fit_record import FitRecord
 from calibcli.artifacts.store import artifact_text
+from calibcli.errors import UsageProblem
 from calibcli.measures.proper_scores import brier, log_loss
-from calibcli.names import FitLoss, RecalibratorName, Split
+from calibcli.names import DEFAULT_FOLDS, Binning, FitLoss, FitMethod, Logistic, RecalibratorName, Split
 from calibcli.readers.columns import Columns
+from calibcli.readers.tally import NOTHING, Beside
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.interface import Recalibrator
 from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, Selection
 from calibcli.reports.fit import FitReport
 from calibcli.table.grid import Table
 from calibcli.table.moved import with_scores
-from calibcli.tasks.gather import RAW
+from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.select import drawn_folds, grouped_folds, select
 
 
 def fit_files(
     inputs: Sequence[str],
     columns: Columns,
     *,
-    method: RecalibratorName,
+    method: FitMethod,
     options: FitOptions,
+    candidates: Sequence[RecalibratorName] = (),
     output: str | None = None,
     reading: Reading | None = None,
 ) -> tuple[FitReport, str]:
@@ -35,9 +42,11 @@ def fit_files(
 
         columns: Which column is which.
 
-        method: The method.
+        method: The method, or auto for the one that cross-validation chooses.
 
-        options: What is asked of it.
+        options: What is asked of it; for auto, `folds` are those of the cross-validation.
+
+        candidates: What auto chooses from; empty for the default candidates.
 
         output: Where the artifact will be written, for the report.
 
@@ -48,21 +57,31 @@ def fit_files(
 
     Raises:
         InputProblem: If the rows cannot be fitted.
+
+        UsageProblem: If candidates or groups are named for a method that does not choose.
     """
+    _refuse_idle(columns, method, candidates)
     how = reading or Reading()
     if _needs_exact(method, options):
-        how = Reading(how.input_format, how.jobs, exact=True)
-    gathered = read_tables(inputs, columns, reading=how)
+        how = replace(how, exact=True)
+    gathered = read_tables(inputs, columns, reading=how, beside=_beside(columns, options), twice=True)
     table = gathered.tables[RAW]
-    recalibrator = fit_recalibrator(method, table, options=options)
+    selection: Selection | None = None
+    notes: tuple[str, ...] = ()
+    if method is FitMethod.AUTO:
+        selection, notes = _selected(gathered, columns, candidates=candidates, options=options)
+        options = replace(options, folds=None)
+    name = RecalibratorName(method) if selection is None else selection.chosen
+    notes = (*_grid_notes(table, name, options), *notes)
+    recalibrator = fit_recalibrator(name, table, options=options, rows=gathered.again)
     losses = _mean_losses(table, recalibrator, options.loss)
     record = FitRecord.of(
-        recalibrator, table, options=options.used_by(method), losses=losses, notes=_grid_notes(table)
+        recalibrator, table, options=options.used_by(name), losses=losses, notes=notes, selection=selection
     )
     artifact = Artifact(recalibrator, record, scale=columns.scale, positive=columns.positive)
     report = FitReport(
         input=gathered.input,
-        method=method,
+        method=name,
         output=output,
         rows=record.rows,
         positive=record.positive,
@@ -71,13 +90,50 @@ def fit_files(
         loss_after=losses[1],
         outputs=None if recalibrator.bins is None else len(recalibrator.bins),
         notes=record.notes,
+        selection=selection,
     )
     return report, artifact_text(artifact)
 
 
-def _needs_exact(method: RecalibratorName, options: FitOptions) -> bool:
-    """Whether a fit turns on the order of single scores, or draws from them, so that no grid will do."""
-    return method is RecalibratorName.ISOTONIC or options.split is Split.THREE_WAY
+def _refuse_idle(columns: Columns, method: FitMethod, candidates: Sequence[RecalibratorName]) -> None:
+    """Refuse what only auto would heed."""
+    if method is FitMethod.AUTO:
+        return
+    for given, option in ((candidates, "--candidate"), (columns.group, "--group")):
+        if given:
+            msg = f"{option} without --method auto"
+            raise UsageProblem(msg, f"pass --method auto, or leave out {option}")
+
+
+def _needs_exact(method: FitMethod, options: FitOptions) -> bool:
+    """Whether a fit draws single rows, so that no grid will do."""
+    thirds = method in (FitMethod.SCALING_BINNING, FitMethod.AUTO) and options.split is Split.THREE_WAY
+    return thirds or (method is FitMethod.VENN_ABERS and options.folds is not None)
+
+
+def _beside(columns: Columns, options: FitOptions) -> Beside:
+    """Return the folds that are gathered while rows are read, if groups are to be kept together."""
+    if columns.group is None:
+        return NOTHING
+    return Beside(folds=options.folds or DEFAULT_FOLDS, seed=options.seed)
+
+
+def _selected(
+    gathered: Gathered, columns: Columns, *, candidates: Sequence[RecalibratorName], options: FitOptions
+) -> tuple[Selection, tuple[str, ...]]:
+    """Return the choice among the candidates, and notes about it."""
+    count = options.folds or DEFAULT_FOLDS
+    if columns.group is None:
+        folds = drawn_folds(gathered.tables[RAW], count, seed=options.seed)
+    else:
+        tables = [gathered.tables[key] for key in _beside(columns, options).fold_keys]
+        folds = grouped_folds(
+            tables,
+            column=columns.group,
+            groups=gathered.groups,
+            rounded=gathered.tables[RAW].kind == "grid",
+        )
+    return select(folds, tuple(candidates) or DEFAULT_CANDIDATES, options=options)
 
 
 def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tuple[float, float]:
@@ -87,7 +143,10 @@ def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tup
     return mean_loss(table).value, mean_loss(after).value
 
 
-def _grid_notes(table: Table) -> tuple[str, ...]:
-    if table.kind == "exact":
+def _grid_notes(table: Table, name: RecalibratorName, options: FitOptions) -> tuple[str, ...]:
+    """Return what rounding to a grid did to a fit; nothing to those that saw the rows once more."""
+    exact = (*get_args(Logistic), RecalibratorName.ISOTONIC, RecalibratorName.CENTRED_ISOTONIC)
+    by_width = name is RecalibratorName.HISTOGRAM and options.binning is Binning.EQUAL_WIDTH
+    if table.kind == "exact" or name in exact or by_width:
         return ()
     return (f"fitted on a grid table: scores were kept to {table.resolution:.2g}; --exact keeps all",)

@@ -9,6 +9,8 @@ from calibcli.artifacts.store import in_file, read_artifact, read_document
 from calibcli.documents import Node
 from calibcli.errors import DocumentProblem
 from calibcli.names import DataFormat
+from calibcli.recalibrators.selection import Selection
+from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 
@@ -51,6 +53,8 @@ def _inspect_document(path: str) -> InspectReport:
             return _artifact_report(path, read_artifact(path))
         if schema == REPORT_SCHEMA:
             return _report_report(path, root)
+        if schema == COMPARE_SCHEMA:
+            return _comparison_report(path, root)
         msg = f"is {schema[:60]!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
         raise root.child("schema").problem(msg)
     except DocumentProblem as problem:
@@ -71,6 +75,8 @@ def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
         ("digest of the fit rows", fit.table_digest),
         ("written by", f"calibcli {artifact.calibcli}"),
     ]
+    if fit.selection is not None:
+        facts.insert(1, ("chosen by", _choice(fit.selection)))
     if bins is not None:
         facts += [
             (f"({one.lower:.6g}, {one.upper:.6g}]", f"{one.value:.6g} from {one.rows:,} rows")
@@ -86,6 +92,16 @@ def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
     return InspectReport(
         path, "artifact", tuple(facts), (), f"calibcli apply {path} preds.csv -o repaired.csv"
     )
+
+
+def _choice(selection: Selection) -> str:
+    """Return how a method was chosen, with the loss of each."""
+    found = [
+        f"{trial.method} {'none' if trial.loss is None else f'{trial.loss:.6g}'}"
+        for trial in selection.trials
+    ]
+    folds = f"{selection.folds} folds" + (f" by {selection.grouped_by}" if selection.grouped_by else "")
+    return f"cross-validated {selection.loss.value} loss, {folds}: {', '.join(found)}"
 
 
 def _bounds(guarantee: dict[str, object] | None) -> list[dict[str, object]]:
@@ -117,3 +133,16 @@ def _report_report(path: str, root: Node) -> InspectReport:
     plotted = root.child("curve").value is not None
     suggestion = f"calibcli plot {path} -o reliability.png" if plotted else None
     return InspectReport(path, "report", tuple(facts), (), suggestion)
+
+
+def _comparison_report(path: str, root: Node) -> InspectReport:
+    facts = [
+        ("files", ", ".join(root.child("input").child("files").texts())),
+        ("first", root.child("first").child("name").text()),
+        ("second", root.child("second").child("name").text()),
+    ]
+    facts += [
+        (name, f"{_bounded(measure.child('difference'))} {measure.child('verdict').text()}")
+        for name, measure in root.child("measures").members().items()
+    ]
+    return InspectReport(path, "comparison", tuple(facts), (), None)

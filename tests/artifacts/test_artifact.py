@@ -75,7 +75,7 @@ def test_schema_is_strict(artifact: Artifact) -> None:
     validator = jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT)))
     document = json.loads(artifact_text(artifact))
     for path in places(document):
-        if isinstance(path[-1], int) or "options" in path:
+        if isinstance(path[-1], int) or "options" in path or path[-1] == "base_rate":
             continue
         less, more = copy.deepcopy(document), copy.deepcopy(document)
         del parent_of(less, path)[path[-1]]
@@ -122,11 +122,19 @@ def test_every_missing_key_is_reported_with_its_place(artifact: Artifact, tmp_pa
     """An artifact without any one of its keys is refused."""
     document = json.loads(artifact_text(artifact))
     for path in places(document):
-        if isinstance(path[-1], str) and "options" not in path:
+        if isinstance(path[-1], str) and "options" not in path and path[-1] != "base_rate":
             damaged = copy.deepcopy(document)
             del parent_of(damaged, path)[path[-1]]
             with pytest.raises(DocumentProblem, match=r"has no"):
                 reread(json.dumps(damaged), tmp_path)
+
+
+def test_an_artifact_may_not_say_its_base_rate(artifact: Artifact, tmp_path: Path) -> None:
+    """As those of calibcli 0.1; what is written again says no more."""
+    document = json.loads(artifact_text(artifact))
+    assert 0.0 < document["fit"].pop("base_rate") < 1.0
+    assert json.loads(artifact_text(reread(json.dumps(document), tmp_path))) == document
+    jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT))).validate(document)
 
 
 def test_every_surplus_key_is_reported(artifact: Artifact, tmp_path: Path) -> None:
@@ -174,7 +182,7 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(artifact: Artifact, tm
         (("fit", "notes"), ["\ud800"], "$.fit.notes[0]", "half surrogates"),
         (("fit", "options"), {"bins": [1]}, "$.fit.options.bins", "is an array, should be a string"),
         (("input", "scale"), "percent", "$.input.scale", "should be one of prob, logit, logprob"),
-        (("method",), "venn-abers", "$.method", 'is "venn-abers", should be one of platt'),
+        (("method",), "magic", "$.method", 'is "magic", should be one of intercept'),
         (
             ("parameters", "values", 2),
             "abc",

@@ -1,7 +1,6 @@
 """What all logistic recalibrators share: rows behind a grid, weights, targets, parted labels."""
 
 import pickle
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -18,10 +17,9 @@ from calibcli.recalibrators.interface import Recalibrator
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt
 from calibcli.recalibrators.separation import parted_by
-from calibcli.table.cells import cell_of
 from calibcli.table.grid import grid_of
-from calibcli.table.rows import RowWork
-from calibcli.table.score_table import Integers, ScoreTable
+from calibcli.table.score_table import ScoreTable
+from held_rows import HeldRows
 
 KINDS = {
     "intercept": (RecalibratorName.INTERCEPT, FitOptions()),
@@ -40,30 +38,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 Columns = tuple[np.ndarray, np.ndarray]
 
 
-@dataclass
-class KeptRows:
-    """Rows in memory, in batches as a reader gives them."""
-
-    score: np.ndarray
-    label: np.ndarray
-    counts: np.ndarray | None = None
-    batch: int = 131_072
-
-    def summed(self, work: RowWork) -> Integers:
-        """Sum over batches."""
-        parts = [slice(i, i + self.batch) for i in range(0, self.score.size, self.batch)]
-        counts = self.counts
-        found = [work(self.score[p], self.label[p], None if counts is None else counts[p]) for p in parts]
-        return np.sum(found, axis=0)
-
-    def in_cells(self, codes: Integers) -> ScoreTable:
-        """Tabulate some rows."""
-        inside = np.isin(cell_of(self.score), codes)
-        counts = None if self.counts is None else self.counts[inside]
-        return ScoreTable.from_rows(self.score[inside], self.label[inside], counts=counts)
-
-
-def fit(kind: str, table: ScoreTable, rows: KeptRows | None = None, *, grid: bool = False) -> Recalibrator:
+def fit(kind: str, table: ScoreTable, rows: HeldRows | None = None, *, grid: bool = False) -> Recalibrator:
     """Fit one of the kinds."""
     name, options = KINDS[kind]
     return fit_recalibrator(name, grid_of(table) if grid else table, options=options, rows=rows)
@@ -90,7 +65,7 @@ def test_rows_behind_a_grid_give_the_fit_of_the_exact_table(kind: str, many: Col
     """Coefficients after the passes are those of the exact table to 1e-9; those of the cells are not."""
     table = ScoreTable.from_rows(*many)
     exact, cells = numbers(fit(kind, table)), numbers(fit(kind, table, grid=True))
-    passed = fit(kind, table, KeptRows(*many), grid=True)
+    passed = fit(kind, table, HeldRows(*many), grid=True)
     np.testing.assert_allclose(numbers(passed), exact, rtol=0, atol=1e-9)
     assert not np.array_equal(cells, exact)
     assert passed.to_dict()["gradient"] < 1e-9  # type: ignore[operator]
@@ -102,8 +77,8 @@ def test_order_of_the_rows_does_not_change_a_bit(kind: str, many: Columns) -> No
     order = np.random.default_rng(1).permutation(many[0].size)[:40_000]
     score, label = many[0][order], many[1][order]
     table = ScoreTable.from_rows(score, label)
-    backwards = KeptRows(score[::-1].copy(), label[::-1].copy(), batch=7_777)
-    assert fit(kind, table, KeptRows(score, label), grid=True) == fit(kind, table, backwards, grid=True)
+    backwards = HeldRows(score[::-1].copy(), label[::-1].copy(), batch=7_777)
+    assert fit(kind, table, HeldRows(score, label), grid=True) == fit(kind, table, backwards, grid=True)
 
 
 @every_kind
@@ -114,8 +89,8 @@ def test_frequencies_behind_a_grid_count_as_rows(kind: str) -> None:
     label = rng.random(3_000) < score
     counts = rng.integers(0, 4, 3_000)
     table = ScoreTable.from_rows(score, label, counts=counts)
-    repeated = KeptRows(np.repeat(score, counts), np.repeat(label, counts))
-    counted = fit(kind, table, KeptRows(score, label, counts), grid=True)
+    repeated = HeldRows(np.repeat(score, counts), np.repeat(label, counts))
+    counted = fit(kind, table, HeldRows(score, label, counts), grid=True)
     assert counted == fit(kind, table, repeated, grid=True)
     np.testing.assert_allclose(numbers(counted), numbers(fit(kind, table)), rtol=0, atol=1e-9)
 
@@ -123,14 +98,14 @@ def test_frequencies_behind_a_grid_count_as_rows(kind: str) -> None:
 def test_rows_are_not_asked_for_beside_an_exact_table() -> None:
     """Where nothing was rounded there is nothing to mend."""
     table = drawn()
-    nothing = KeptRows(np.zeros(0), np.zeros(0, bool))
+    nothing = HeldRows(np.zeros(0), np.zeros(0, bool))
     assert fit("platt", table, nothing) == fit("platt", table)
 
 
 def test_input_that_changed_between_passes_is_refused(many: Columns) -> None:
     """A pass that meets another number of rows is an error that gives both."""
     table = ScoreTable.from_rows(*many)
-    fewer = KeptRows(many[0][1:], many[1][1:])
+    fewer = HeldRows(many[0][1:], many[1][1:])
     with pytest.raises(InputProblem, match="300,000 rows at first, then 299,999"):
         fit("platt", table, fewer, grid=True)
 
@@ -140,7 +115,7 @@ def test_rows_that_are_others_do_not_converge() -> None:
     score = np.linspace(0.01, 0.99, 99)
     table = ScoreTable.from_rows(score, np.arange(99) % 2 == 0)
     with pytest.raises(NotConverged, match="5 passes"):
-        fit("platt", table, KeptRows(score, score > 0.5), grid=True)
+        fit("platt", table, HeldRows(score, score > 0.5), grid=True)
 
 
 def test_labels_that_fall_in_the_rows_alone_have_no_temperature() -> None:
@@ -149,7 +124,7 @@ def test_labels_that_fall_in_the_rows_alone_have_no_temperature() -> None:
     rising = np.concatenate((np.arange(500) < 249, np.arange(500) < 251))
     table = ScoreTable.from_rows(score, rising)
     with pytest.raises(InputProblem, match="labels do not rise"):
-        fit("temperature", table, KeptRows(score, rising[::-1]), grid=True)
+        fit("temperature", table, HeldRows(score, rising[::-1]), grid=True)
 
 
 def test_gradient_in_integers_is_the_gradient() -> None:

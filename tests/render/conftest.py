@@ -17,8 +17,10 @@ from calibcli.measures.estimate import (
     Estimate,
     TestResult,
 )
+from calibcli.measures.paired import PAIRED, Difference
 from calibcli.measures.tests import WEIGHTED, CombinedTest
 from calibcli.names import (
+    FitLoss,
     Inconclusive,
     MeasureName,
     PlotKind,
@@ -27,7 +29,9 @@ from calibcli.names import (
     TestName,
     VerdictName,
 )
+from calibcli.recalibrators.selection import Selection, Trial
 from calibcli.reports.apply import ApplyReport
+from calibcli.reports.compare import CompareReport, Comparison, Side
 from calibcli.reports.fit import FitReport
 from calibcli.reports.input import InputSummary
 from calibcli.reports.inspect import ColumnSummary, InspectReport
@@ -193,6 +197,58 @@ def _gates() -> dict[str, VerifyReport]:
     }
 
 
+def _differing(
+    name: MeasureName, values: tuple[float, float], bounds: tuple[float, float] | None, *reasons: str
+) -> Comparison:
+    """Return a comparison with the difference of its values."""
+    sides = [replace(_ece(), name=name, value=value) for value in values]
+    if name in PAIRED:
+        sides = [replace(_brier(), name=name, value=value) for value in values]
+        sides = [side if math.isfinite(side.value) else replace(side, interval=None) for side in sides]
+    value = values[1] - values[0] if math.isfinite(sum(values)) else None
+    interval = None
+    if bounds is not None and name in PAIRED:
+        interval = _interval(*bounds, "paired normal", Target.POPULATION, finite=False)
+    elif bounds is not None:
+        interval = _interval(
+            *bounds, "Bonferroni of both intervals at 97.5 %", Target.FIXED_DESIGN, finite=True
+        )
+    return Comparison(*sides, Difference(name, value, interval, (*COMMON, *reasons)))
+
+
+def _compared() -> dict[str, CompareReport]:
+    """Return comparisons that end each way, and one in which nothing can be said of the log loss."""
+    first, second = Side("old", "old", None, TABLE), Side("new", "new", None, TABLE)
+    brier = _differing(MeasureName.BRIER, (0.1831, 0.1643), (-0.0199, -0.0178))
+    log_loss = _differing(MeasureName.LOG_LOSS, (0.5031, 0.5142), (0.0021, 0.0201))
+    ece = _differing(MeasureName.ECE, (0.0121, 0.0131), (-0.0084, 0.0102))
+    both = "2 by the first score and 3 by the second, so both mean losses are infinite"
+    reason = f"no difference: rows were certain and wrong, {both}"
+    blind = _differing(MeasureName.LOG_LOSS, (math.inf, math.inf), None, reason)
+    report = CompareReport(replace(INPUT, score="old"), first, second, 0.95, (brier, log_loss, ece))
+    maps = {"artifact": "my cal.json", "name": "my cal.json", "score": "old"}
+    return {
+        "compare": report,
+        "compare_fail": replace(report, gate=PAIRED),
+        "compare_pass": replace(
+            report, second=replace(second, **maps), comparisons=(brier, blind), gate=PAIRED, notes=("a note",)
+        ),
+        "compare_blind": replace(report, comparisons=(blind,), gate=(MeasureName.LOG_LOSS,)),
+    }
+
+
+def _selection() -> Selection:
+    """Return a choice with a trial of every kind."""
+    trials = (
+        Trial("raw", 0.653, 0.1498, 0.0031, chosen=False),
+        Trial("platt", 0.50323, 0.0000753, 0.000089, chosen=True),
+        Trial("beta", None, None, None, chosen=False, reason="without fold 3: no optimum within reach"),
+        Trial("spline", 0.50316, 0.0, 0.0, chosen=False),
+        Trial("isotonic", math.inf, math.inf, None, chosen=False),
+    )
+    return Selection(FitLoss.LOG, 10, None, 0, trials)
+
+
 def _hostile() -> dict[str, Any]:
     """Return reports whose names try to be markup, colour codes and lines of their own."""
     source = replace(INPUT, files=(HOSTILE,), score=HOSTILE, label=HOSTILE, weight=HOSTILE, notes=(HOSTILE,))
@@ -201,6 +257,13 @@ def _hostile() -> dict[str, Any]:
     return {
         "hostile_measure": replace(_measure(), input=source, artifact=HOSTILE, slices={HOSTILE: _measure()}),
         "hostile_verify": replace(_gates()["pass"], input=source, notes=(HOSTILE,)),
+        "hostile_compare": replace(
+            _compared()["compare"],
+            input=source,
+            first=Side(HOSTILE, HOSTILE, None, TABLE),
+            second=Side(HOSTILE, HOSTILE, HOSTILE, TABLE),
+            notes=(HOSTILE,),
+        ),
         "hostile_inspect": InspectReport(HOSTILE, "csv", facts, columns, HOSTILE),
     }
 
@@ -223,8 +286,18 @@ def reports() -> dict[str, Any]:
         **{f"verify_{key}": gate for key, gate in _gates().items()},
         "fit": fit,
         "fit_to_stdout": replace(fit, output=None, outputs=None, notes=()),
+        "fit_auto": replace(fit, method=RecalibratorName.PLATT, outputs=None, selection=_selection()),
+        "fit_grouped": replace(
+            fit,
+            method=RecalibratorName.PLATT,
+            outputs=None,
+            loss="squared error",
+            selection=replace(_selection(), loss=FitLoss.BRIER, grouped_by="patient id", folds=7),
+        ),
+        **_compared(),
         "apply": apply,
         "apply_nothing": replace(apply, output="out.csv", rows=0, clipped=0, lowest=None, highest=None),
+        "apply_ends": replace(apply, ends=("c_lower", "c_upper"), prior=0.02, fitted_rate=0.2312),
         "inspect": inspect,
         "inspect_empty": InspectReport("cal.json", "artifact", (), (), None),
         **_hostile(),

@@ -28,6 +28,9 @@ _NAMES = (
 )
 
 
+_COMPARED = ("compare", "compare_fail", "compare_pass", "compare_blind", "hostile_compare")
+
+
 def written(report: Any) -> str:
     """Return a report as JSON."""
     return renderer_named(ReportFormat.JSON).render(report)
@@ -47,6 +50,22 @@ def test_report_fits_the_schema(
 ) -> None:
     """Every measurement and verdict has the shape that `calibcli schema report` prints."""
     validator.validate(json.loads(written(reports[name])))
+
+
+@pytest.mark.parametrize("name", _COMPARED)
+def test_comparison_fits_its_schema(reports: dict[str, Any], name: str) -> None:
+    """Every comparison has the shape that `calibcli schema compare` prints, and no other."""
+    schema = json.loads(schema_text(DocumentKind.COMPARE))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    document = json.loads(written(reports[name]))
+    validator.validate(document)
+    for place in (document, document["first"], *document["measures"].values()):
+        place["mood"] = "good"
+        assert not validator.is_valid(document)
+        del place["mood"]
+    del document["second"]["table"]
+    assert not validator.is_valid(document)
 
 
 @pytest.mark.parametrize("member", ["input", "table", "measures", "curve", "verdict", "schema"])
@@ -75,7 +94,7 @@ def test_every_object_of_the_schema_is_closed_or_typed() -> None:
     assert all("additionalProperties" in one for one in objects)
 
 
-@pytest.mark.parametrize("name", [*_NAMES, "fit", "apply", "inspect"])
+@pytest.mark.parametrize("name", [*_NAMES, *_COMPARED, "fit", "fit_auto", "apply", "inspect"])
 def test_text_is_canonical(reports: dict[str, Any], name: str) -> None:
     """Sorted keys, two spaces, ASCII, floats that read back, one newline: the same report, the same bytes."""
     text = written(reports[name])

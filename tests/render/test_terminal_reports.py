@@ -33,12 +33,20 @@ NAMES = (
     "verify_several",
     "fit",
     "fit_to_stdout",
+    "fit_auto",
+    "fit_grouped",
+    "compare",
+    "compare_fail",
+    "compare_pass",
+    "compare_blind",
     "apply",
     "apply_nothing",
+    "apply_ends",
     "inspect",
     "inspect_empty",
     "hostile_measure",
     "hostile_verify",
+    "hostile_compare",
     "hostile_inspect",
 )
 MANNERS: dict[str, dict[str, Any]] = {
@@ -78,7 +86,7 @@ def test_off_a_terminal_the_text_is_the_golden_one(reports: dict[str, Any], name
 
 
 @pytest.mark.parametrize("manner", [key for key in MANNERS if key != "plain"])
-@pytest.mark.parametrize("name", ["measure", "verify_within_noise"])
+@pytest.mark.parametrize("name", ["measure", "verify_within_noise", "compare_pass"])
 def test_each_manner_has_its_golden_text(reports: dict[str, Any], name: str, manner: str) -> None:
     """Verbosity, width, alphabet and colour change the text as the golden files say."""
     compare(shown(reports[name], **MANNERS[manner]), f"{name}.{manner}")

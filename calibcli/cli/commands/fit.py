@@ -5,9 +5,11 @@ from calibcli.names import (
     DEFAULT_FIT_BINS,
     DEFAULT_MEMORY,
     DEFAULT_SEED,
+    BetaForm,
     Binning,
     ColorWhen,
     FitLoss,
+    FitMethod,
     OnMissing,
     OnRange,
     RecalibratorName,
@@ -23,11 +25,16 @@ def fit(
     score: o.Score = None,
     label: o.Label = None,
     output: o.Out = STDOUT,
-    method: o.Method = RecalibratorName.PLATT,
+    method: o.Method = FitMethod.PLATT,
+    candidate: o.Candidates = None,
+    group: o.Group = None,
     bins: o.FitBins = DEFAULT_FIT_BINS,
     binning: o.FitBinning = Binning.EQUAL_MASS,
     split: o.HowSplit = Split.NONE,
     base: o.Base = RecalibratorName.PLATT,
+    beta_form: o.HowBeta = BetaForm.ABM,
+    folds: o.Folds = None,
+    randomised: o.Randomise = False,
     loss: o.Loss = FitLoss.LOG,
     smooth_targets: o.SmoothTargets = False,
     step: o.Step = False,
@@ -57,14 +64,24 @@ def fit(
     EXAMPLES
       calibcli fit cal.csv -s score -y label -o cal.json
       calibcli fit cal.parquet -s score -y label --method isotonic -o cal.json
+      calibcli fit cal.csv -s score -y label --method auto --group patient -o cal.json
       calibcli fit cal.parquet -s score -y label --method scaling-binning --bins 10 -o cal.json
 
     \b
     METHODS
-      platt            a logistic curve on the logit; few rows, smooth
-      isotonic         any increasing map; many rows
-      histogram        one probability a bin, with a finite-sample guarantee
-      scaling-binning  platt, then bins: its calibration error can be verified
+      intercept         shifts the log odds; other base rate, few rows
+      temperature       divides the logit by T; too sure or not sure enough
+      platt             a logistic curve on the logit; few rows, smooth
+      beta              three parameters, bends the two ends apart
+      quadratic         a parabola on the logit
+      spline            a smooth curve on the logit; some thousand rows
+      histogram         one probability a bin, with a finite-sample guarantee
+      scaling-binning   a smooth map, then bins: its error can be verified
+      isotonic          any increasing map; many rows
+      centred-isotonic  isotonic without flat parts
+      venn-abers        isotonic with two ends that bracket each probability
+      smooth            the kernel regression that smECE measures
+      auto              one of these, chosen by cross-validation
     """
     from calibcli.cli.output import renderer_for, say, write
     from calibcli.readers.columns import Columns
@@ -76,9 +93,12 @@ def fit(
     check_output(output, force=force, inputs=inputs)
     report, artifact = fit_files(
         inputs,
-        Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),
+        Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range, group=group),
         method=method,
-        options=FitOptions(bins, binning, loss, smooth_targets, step, split, base, seed),
+        candidates=tuple(candidate or ()),
+        options=FitOptions(
+            bins, binning, loss, smooth_targets, step, split, base, beta_form, folds, randomised, seed
+        ),
         output=None if output == STDOUT else output,
         reading=Reading(input_format, jobs, exact, memory),
     )

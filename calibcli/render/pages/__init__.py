@@ -5,11 +5,13 @@ from typing import assert_never
 from calibcli.render.blocks import Page
 from calibcli.render.interface import Report
 from calibcli.render.pages.apply import apply_page
+from calibcli.render.pages.compare import compare_page
 from calibcli.render.pages.fit import fit_page
 from calibcli.render.pages.inspect import inspect_page
 from calibcli.render.pages.measure import measure_page
 from calibcli.render.pages.verify import verify_page
 from calibcli.reports.apply import ApplyReport
+from calibcli.reports.compare import CompareReport
 from calibcli.reports.fit import FitReport
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import MeasureReport
@@ -23,6 +25,8 @@ def page_of(report: Report, *, verbose: bool) -> Page:
             return measure_page(report, verbose=verbose)
         case VerifyReport():
             return verify_page(report, verbose=verbose)
+        case CompareReport():
+            return compare_page(report, verbose=verbose)
         case FitReport():
             return fit_page(report)
         case ApplyReport():

@@ -1,0 +1,89 @@
+"""calibcli compare."""
+
+from calibcli.cli import options as o
+from calibcli.names import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_MEMORY,
+    ColorWhen,
+    OnMissing,
+    OnRange,
+    ReportFormat,
+    Scale,
+)
+from calibcli.outputs import STDOUT
+
+
+def compare(
+    inputs: o.Inputs,
+    score: o.Scores = None,
+    label: o.Label = None,
+    artifact: o.Artifacts = None,
+    metric: o.CompareMetric = None,
+    fail_if_worse: o.FailIfWorse = False,
+    bins: o.Bins = None,
+    binning: o.HowBinned = None,
+    confidence: o.Confidence = DEFAULT_CONFIDENCE,
+    weight: o.Weight = None,
+    weights_are: o.WeightsAre = None,
+    positive: o.Positive = None,
+    scale: o.ScoreScale = Scale.PROB,
+    on_missing: o.Missing = OnMissing.ERROR,
+    on_range: o.Range = OnRange.ERROR,
+    input_format: o.InputFormat = None,
+    exact: o.Exact = False,
+    memory: o.Memory = DEFAULT_MEMORY,
+    jobs: o.Jobs = None,
+    fmt: o.Format = ReportFormat.TABLE,
+    json: o.Json = False,
+    output: o.Out = STDOUT,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    color: o.Color = ColorWhen.AUTO,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+) -> int:
+    """
+    Compare two models on the same rows.
+
+    The first score or artifact is the baseline. With one score and one artifact, the raw score is.
+
+    \b
+    EXAMPLES
+      calibcli compare eval.csv -s old -s new -y label
+      calibcli compare eval.csv -s score -y label --artifact cal.json
+      calibcli compare eval.csv -s score --artifact old.json --artifact new.json
+      calibcli compare eval.csv -s old -s new -y label --fail-if-worse
+    """
+    from calibcli.cli.output import renderer_for, say_notes, write
+    from calibcli.readers.columns import Columns
+    from calibcli.tasks.compare import CompareOptions, compare_files
+    from calibcli.tasks.destination import check_output
+    from calibcli.tasks.reading import Reading
+
+    options = CompareOptions(tuple(metric) if metric else None, bins, binning, confidence, fail_if_worse)
+    artifacts = tuple(artifact or ())
+    for path in artifacts or (None,):
+        check_output(output, force=force, inputs=inputs, artifact=path)
+    scores = tuple(score or ())
+    report = compare_files(
+        inputs,
+        Columns(
+            scores[0] if scores else None,
+            label,
+            weight,
+            weights_are,
+            positive,
+            scale,
+            on_missing,
+            on_range,
+            others=scores[1:],
+        ),
+        artifacts=artifacts,
+        options=options,
+        reading=Reading(input_format, jobs, exact, memory),
+    )
+    chosen = ReportFormat.JSON if json else fmt
+    write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)
+    # The other formats hold the notes where they are read.
+    say_notes(report.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)
+    return 1 if report.worse_by else 0

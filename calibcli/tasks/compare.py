@@ -1,0 +1,257 @@
+"""Compare two scores, or two recalibrations of one score, on the same rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.store import read_artifact
+from calibcli.errors import UsageProblem
+from calibcli.measures import Settings, measure_named
+from calibcli.measures.paired import PAIRED, PairedSums, difference_of_intervals
+from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureName
+from calibcli.readers.columns import Columns
+from calibcli.readers.tally import AtPlaces, Beside, Transform
+from calibcli.reports.compare import CompareReport, Comparison, Side
+from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
+from calibcli.table.digest import digest
+from calibcli.table.grid import Table
+from calibcli.tasks.gather import RAW, Gathered
+from calibcli.tasks.judged import as_fitted, as_transform, refuse_applied_twice
+from calibcli.tasks.partition import check_confidence, chosen_bins, parted, summary_of
+from calibcli.tasks.reading import Reading, read_tables
+
+SHOWN = (
+    MeasureName.BRIER,
+    MeasureName.LOG_LOSS,
+    MeasureName.ECE,
+    MeasureName.ECE_EQUAL_MASS,
+    MeasureName.SMECE,
+)
+_COMPARABLE = (*SHOWN, MeasureName.L2)
+_FIRST, _SECOND = "first", "second"
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """
+    What is asked of `compare`.
+
+    Args:
+        metrics: The measures, or None for the usual ones.
+
+        bins: Number of bins of the binned errors, or None for 15, or for each value of few-valued scores.
+
+        binning: How bins are cut, or None for equal width, or for each value of few-valued scores.
+
+        confidence: Coverage asked of every interval.
+
+        fail_if_worse: Whether the measures are a gate: those asked for, or else Brier score and log loss.
+
+    Raises:
+        UsageProblem: If a measure says nothing of which score is better.
+    """
+
+    metrics: tuple[MeasureName, ...] | None = None
+    bins: int | None = None
+    binning: Binning | None = None
+    confidence: float = DEFAULT_CONFIDENCE
+    fail_if_worse: bool = False
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        for name in self.metrics or ():
+            if name not in _COMPARABLE:
+                msg = f"{name.value} cannot be compared: it does not say which score is better"
+                raise UsageProblem(msg, f"--metric takes {', '.join(_COMPARABLE)}")
+
+    @property
+    def shown(self) -> tuple[MeasureName, ...]:
+        """The measures that are compared."""
+        return tuple(dict.fromkeys(self.metrics)) if self.metrics else SHOWN
+
+    @property
+    def gate(self) -> tuple[MeasureName, ...] | None:
+        """The measures that a gate looks at, or None without a gate."""
+        if not self.fail_if_worse:
+            return None
+        return self.shown if self.metrics else PAIRED
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """
+    One side of the comparison.
+
+    Args:
+        name: What it is called.
+
+        score: The score column.
+
+        artifact: Path of its recalibrator, or None.
+
+        table: The rows by what it says of them.
+
+        discrete: Whether it is the output of a discrete recalibrator.
+    """
+
+    name: str
+    score: str
+    artifact: str | None
+    table: Table
+    discrete: bool
+
+
+def compare_files(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    artifacts: Sequence[str] = (),
+    options: CompareOptions | None = None,
+    reading: Reading | None = None,
+) -> CompareReport:
+    """
+    Compare two scores of the same rows; the first is the baseline.
+
+    Args:
+        inputs: Files, "-" for standard input.
+
+        columns: Which column is which; a second score is among the `others`.
+
+        artifacts: Paths of recalibrators of one score: two, or one to be compared with the raw score.
+
+        options: What is asked.
+
+        reading: How to read.
+
+    Raises:
+        UsageProblem: Unless there are exactly two to compare.
+
+        CalibcliError: For input that cannot be compared, with what, where and how many.
+    """
+    asked = options or CompareOptions()
+    _require_two(columns, artifacts)
+    loaded = {path: read_artifact(path) for path in artifacts}
+    columns = _as_all_fitted(columns, loaded)
+    gathered = _gathered(inputs, columns, list(loaded.values()), reading=reading or Reading())
+    notes = []
+    for path, artifact in loaded.items():
+        refuse_applied_twice(gathered, artifact, path)
+        if digest(gathered.tables[RAW]) == artifact.fit.table_digest:
+            notes.append(f"these are the rows that {path} was fitted on: the comparison flatters it")
+    first, second = _sides(gathered, loaded)
+    return CompareReport(
+        input=gathered.input,
+        first=_side(first, second, asked),
+        second=_side(second, first, asked),
+        confidence=asked.confidence,
+        comparisons=_comparisons(first, second, gathered.paired or PairedSums(), options=asked),
+        gate=asked.gate,
+        notes=tuple(notes),
+    )
+
+
+def _require_two(columns: Columns, artifacts: Sequence[str]) -> None:
+    scores = len(columns.others) + 1
+    if scores > 1 and artifacts:
+        msg = "two scores and an artifact: which are to be compared?"
+        raise UsageProblem(msg, "name two scores, or one score and one or two artifacts")
+    if scores > 2 or len(artifacts) > 2:
+        many = f"{scores} scores" if scores > 2 else f"{len(artifacts)} artifacts"
+        msg = f"{many} are named, and two are compared"
+        raise UsageProblem(msg, "name the baseline first, then the other; run once for each pair")
+    if scores == 1 and not artifacts:
+        msg = "nothing to compare with"
+        raise UsageProblem(msg, "name two scores (-s a -s b), or add --artifact cal.json")
+    if len(set(artifacts)) < len(artifacts):
+        msg = f"{artifacts[0]} would be compared with itself"
+        raise UsageProblem(msg, "--artifact takes two different files")
+
+
+def _as_all_fitted(columns: Columns, loaded: Mapping[str, Artifact]) -> Columns:
+    """Read the columns as the fits did where the user does not say otherwise."""
+    ways = {path: as_fitted(columns, artifact) for path, artifact in loaded.items()}
+    if len(set(ways.values())) > 1:
+        (one, here), (two, there) = ways.items()
+        what = "scale" if here.scale is not there.scale else "positive label"
+        msg = f"{one} and {two} were fitted to another {what}"
+        raise UsageProblem(msg, "only maps of one score column, read in one way, can be compared")
+    return next(iter(ways.values()), columns)
+
+
+def _gathered(
+    inputs: Sequence[str], columns: Columns, loaded: Sequence[Artifact], *, reading: Reading
+) -> Gathered:
+    """Read both sides at once, and the differences of their losses row by row."""
+    transforms: dict[str, Transform | AtPlaces | None] = {RAW: None}
+    if not loaded:
+        transforms[_SECOND] = None
+        beside = Beside(columns={_SECOND: 1}, pair=(RAW, _SECOND))
+    elif len(loaded) == 1:
+        transforms[_SECOND] = as_transform(loaded[0].recalibrator)
+        beside = Beside(pair=(RAW, _SECOND))
+    else:
+        transforms[_FIRST], transforms[_SECOND] = (as_transform(one.recalibrator) for one in loaded)
+        beside = Beside(pair=(_FIRST, _SECOND))
+    return read_tables(inputs, columns, reading=reading, transforms=transforms, beside=beside)
+
+
+def _sides(gathered: Gathered, loaded: Mapping[str, Artifact]) -> tuple[_Seen, _Seen]:
+    """Return the baseline and the other."""
+    score, tables = gathered.input.score, gathered.tables
+    recalibrated = [
+        _Seen(path, score, path, tables[key], discrete=artifact.recalibrator.bins is not None)
+        for (path, artifact), key in zip(loaded.items(), (_FIRST, _SECOND)[-len(loaded) :], strict=False)
+    ]
+    raw = _Seen(score, score, None, tables[RAW], discrete=False)
+    if not recalibrated:
+        other = gathered.others[0]
+        return raw, _Seen(other, other, None, tables[_SECOND], discrete=False)
+    first = recalibrated[0] if len(recalibrated) == 2 else raw
+    return first, recalibrated[-1]
+
+
+def _side(one: _Seen, other: _Seen, options: CompareOptions) -> Side:
+    discrete = _bins(one, other, options) is ATOMS
+    return Side(one.name, one.score, one.artifact, summary_of(one.table, discrete=discrete))
+
+
+def _bins(one: _Seen, other: _Seen, options: CompareOptions) -> Bins:
+    """Return the partition of one side: each value by itself only where both sides have few."""
+    few_valued = all(side.discrete or looks_discrete(side.table) for side in (one, other))
+    binning = options.binning
+    if binning is None and options.bins is None and not few_valued:
+        binning = Binning.EQUAL_WIDTH
+    bins = chosen_bins(one.table, bins=options.bins, binning=binning, discrete=one.discrete)
+    # Refuses bins that would cut the cells of a grid table: two scores are not read a second time.
+    parted(one.table, bins, again=None)
+    return bins
+
+
+def _comparisons(
+    first: _Seen, second: _Seen, paired: PairedSums, *, options: CompareOptions
+) -> tuple[Comparison, ...]:
+    confidence = options.confidence
+    plain = [_settings(*sides, options) for sides in ((first, second), (second, first))]
+    # Each of two intervals may miss half as often as both together.
+    safer = [replace(settings, confidence=1.0 - (1.0 - confidence) / 2.0) for settings in plain]
+    found = []
+    for name in options.shown:
+        tables = (first.table, second.table)
+        one, two = (measure_named(name, table, settings=s) for table, s in zip(tables, plain, strict=True))
+        if name in PAIRED:
+            difference = paired.difference(name, confidence=confidence)
+        else:
+            wide = [measure_named(name, table, settings=s) for table, s in zip(tables, safer, strict=True)]
+            difference = difference_of_intervals(*wide, confidence=confidence)
+        found.append(Comparison(one, two, difference))
+    return tuple(found)
+
+
+def _settings(one: _Seen, other: _Seen, options: CompareOptions) -> Settings:
+    equal_mass = bins_of(Binning.EQUAL_MASS, options.bins or DEFAULT_BINS, table=one.table)
+    return Settings(
+        bins=binned(one.table, _bins(one, other, options)),
+        equal_mass=binned(one.table, equal_mass),
+        confidence=options.confidence,
+        calibrated=None,
+    )

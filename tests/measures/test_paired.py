@@ -1,0 +1,241 @@
+"""Differences between two scores of the same rows."""
+
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.bounds.interval import Interval
+from calibcli.measures.estimate import Estimate
+from calibcli.measures.paired import PAIRED, Difference, PairedSums, difference_of_intervals
+from calibcli.names import ComparisonName, MeasureName, Target
+
+BRIER, LOG_LOSS = PAIRED
+INSIDE = st.floats(1e-12, 1 - 1e-12)
+ROWS = st.lists(st.tuples(INSIDE, INSIDE, st.booleans()), min_size=2, max_size=40)
+Z = 1.959963984540054
+
+
+def columns(rows: list[tuple[float, float, bool]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the columns of rows."""
+    first, second, label = zip(*rows, strict=True)
+    return np.array(first), np.array(second), np.array(label)
+
+
+def sums_of(*parts: tuple[np.ndarray, ...], **weights: Any) -> PairedSums:
+    """Add each part by itself and merge."""
+    whole = PairedSums()
+    for part in parts:
+        one = PairedSums()
+        one.add(*part, **weights)
+        whole.merge(one)
+    return whole
+
+
+def losses(name: MeasureName, score: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Return the loss of each row, by its definition."""
+    if name is BRIER:
+        return (score - label) ** 2
+    return np.where(label, -np.log(score), -np.log1p(-score))
+
+
+def bounds(found: Difference) -> tuple[float | None, float | None]:
+    """Return both ends of the interval."""
+    assert found.interval is not None
+    return found.interval.lower, found.interval.upper
+
+
+@pytest.mark.parametrize("name", PAIRED)
+@settings(deadline=None, max_examples=30)
+@given(rows=ROWS, cut=st.integers(0, 40), order=st.randoms())
+def test_order_and_parts_change_no_digit(
+    name: MeasureName, rows: list[tuple[float, float, bool]], cut: int, order: "st.random.Random"
+) -> None:
+    """Shuffled rows in two parts give the same bits."""
+    whole = sums_of(columns(rows)).difference(name, confidence=0.95)
+    shuffled = list(rows)
+    order.shuffle(shuffled)
+    parts = [columns(part) for part in (shuffled[:cut], shuffled[cut:]) if part]
+    assert sums_of(*parts).difference(name, confidence=0.95) == whole
+
+
+@pytest.mark.parametrize("name", PAIRED)
+@settings(deadline=None, max_examples=30)
+@given(rows=ROWS, counts=st.lists(st.integers(0, 5), min_size=40, max_size=40))
+def test_frequency_is_repetition(
+    name: MeasureName, rows: list[tuple[float, float, bool]], counts: list[int]
+) -> None:
+    """A count of three is three rows, bit for bit."""
+    repeats = np.array(counts[: len(rows)], np.int64)
+    repeats[0] += 2
+    first, second, label = columns(rows)
+    counted = sums_of((first, second, label), counts=repeats)
+    repeated = sums_of((np.repeat(first, repeats), np.repeat(second, repeats), np.repeat(label, repeats)))
+    assert counted.difference(name, confidence=0.9) == repeated.difference(name, confidence=0.9)
+
+
+@pytest.mark.parametrize("name", PAIRED)
+@settings(deadline=None, max_examples=30)
+@given(rows=ROWS)
+def test_exchanging_the_scores_changes_the_sign(
+    name: MeasureName, rows: list[tuple[float, float, bool]]
+) -> None:
+    """Second against first is first against second, upside down."""
+    first, second, label = columns(rows)
+    one = sums_of((first, second, label)).difference(name, confidence=0.95)
+    other = sums_of((second, first, label)).difference(name, confidence=0.95)
+    assert one.value == -(other.value or 0.0)
+    if one.interval is not None:
+        lower, upper = bounds(other)
+        assert bounds(one) == (-(upper or 0.0), -(lower or 0.0))
+    opposite = {ComparisonName.BETTER: ComparisonName.WORSE, ComparisonName.WORSE: ComparisonName.BETTER}
+    assert one.verdict is opposite.get(other.verdict, other.verdict)
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_identical_scores_differ_by_nothing(name: MeasureName) -> None:
+    """The difference is 0 and so are both its bounds."""
+    rng = np.random.default_rng(0)
+    score = rng.random(500)
+    found = sums_of((score, score, rng.random(500) < score)).difference(name, confidence=0.95)
+    assert found.value == 0.0
+    assert bounds(found) == (0.0, 0.0)
+    assert found.verdict is ComparisonName.NOT_TOLD_APART
+
+
+@pytest.mark.parametrize("name", PAIRED)
+@pytest.mark.parametrize("table", ["recid_compas", "recid_logit"])
+def test_difference_is_what_numpy_says(real: Callable[..., Any], name: MeasureName, table: str) -> None:
+    """On real rows: mean and standard error of the differences, by numpy's mean and std(ddof=1)."""
+    score, label = real(table)
+    score = np.clip(score, 0.01, 0.99)
+    other = 0.1 + 0.8 * score**1.3
+    d = losses(name, other, label) - losses(name, score, label)
+    error = d.std(ddof=1) / np.sqrt(d.size)
+    found = sums_of((score, other, label)).difference(name, confidence=0.95)
+    assert found.value == pytest.approx(d.mean(), rel=1e-12)
+    assert bounds(found) == pytest.approx((d.mean() - Z * error, d.mean() + Z * error), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_importance_weights_take_the_sandwich(name: MeasureName) -> None:
+    """The spread is that of sum w (d - mean) over the total weight, corrected by the effective rows."""
+    rng = np.random.default_rng(3)
+    first, second, w = rng.random(300), rng.random(300), rng.exponential(size=300)
+    label = rng.random(300) < first
+    d = losses(name, second, label) - losses(name, first, label)
+    mean = np.average(d, weights=w)
+    rows = w.sum() ** 2 / (w**2).sum()
+    error = np.sqrt((w**2 * (d - mean) ** 2).sum() * rows / (rows - 1)) / w.sum()
+    found = sums_of((first, second, label), weight=w).difference(name, confidence=0.95)
+    assert found.value == pytest.approx(mean, rel=1e-12)
+    assert bounds(found) == pytest.approx((mean - Z * error, mean + Z * error), rel=1e-12)
+    heavier = sums_of((first, second, label), weight=8 * w).difference(name, confidence=0.95)
+    assert bounds(heavier) == pytest.approx(bounds(found), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "value", "words"),
+    [
+        (0.5, 0.0, math.inf, "1 row was certain and wrong by the second score"),
+        (0.0, 0.5, -math.inf, "1 row was certain and wrong by the first score"),
+        (0.0, 0.0, None, "1 by the first score and 1 by the second, so both"),
+    ],
+)
+def test_infinite_loss_settles_who_is_worse(
+    first: float, second: float, value: float | None, words: str
+) -> None:
+    """An infinite mean loss is worse than a finite one, and says why there is no interval."""
+    part = (np.array([first, 0.2, 0.7]), np.array([second, 0.1, 0.8]), np.array([True, False, True]))
+    found = sums_of(part).difference(LOG_LOSS, confidence=0.95)
+    assert (found.value, found.interval) == (value, None)
+    assert words in found.assumptions[-1]
+    verdicts = {math.inf: ComparisonName.WORSE, -math.inf: ComparisonName.BETTER}
+    assert found.verdict is verdicts.get(value, ComparisonName.NOT_TOLD_APART)
+    assert sums_of(part).difference(BRIER, confidence=0.95).interval is not None
+
+
+def test_infinite_loss_without_weight_does_not_count() -> None:
+    """A row of weight 0 cannot make a mean infinite, and one counted three times is three rows."""
+    part = (np.array([0.0, 0.2, 0.7]), np.array([0.5, 0.1, 0.8]), np.array([True, False, True]))
+    assert sums_of(part, weight=np.array([0.0, 1.0, 1.0])).difference(LOG_LOSS, confidence=0.95).interval
+    counted = sums_of(part, counts=np.array([3, 1, 1])).difference(LOG_LOSS, confidence=0.95)
+    assert "3 rows were certain and wrong by the first score" in counted.assumptions[-1]
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"), [(None, "one row"), (np.array([1.0, 0.0]), "one row has the weight")]
+)
+def test_one_row_has_no_spread(weight: np.ndarray | None, words: str) -> None:
+    """One row gives a difference without an interval, and says why."""
+    rows = 1 if weight is None else 2
+    part = (np.full(rows, 0.3), np.full(rows, 0.6), np.full(rows, True))
+    found = sums_of(part, weight=weight).difference(BRIER, confidence=0.95)
+    assert found.value == pytest.approx(0.16 - 0.49)
+    assert found.interval is None
+    assert found.assumptions[-1] == f"no interval: {words}"
+
+
+def test_common_difference_has_no_interval() -> None:
+    """Where every row differs by the same, the spread is unknown rather than 0."""
+    part = (np.full(9, 0.1), np.full(9, 0.2), np.zeros(9, np.bool_))
+    found = sums_of(part).difference(BRIER, confidence=0.95)
+    assert found.value == pytest.approx(0.03)
+    assert found.interval is None
+    assert "nothing varies" in found.assumptions[-1]
+
+
+def estimate(value: float, interval: tuple[float | None, float | None] | None) -> Estimate:
+    """Return an estimate of ece with bounds at 97.5 %."""
+    found = None
+    if interval is not None:
+        found = Interval(*interval, 0.975, "made up", Target.FIXED_DESIGN, finite_sample=True)
+    return Estimate(MeasureName.ECE, value, found, None, ("rows are independent",), 100)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected", "verdict"),
+    [
+        ((0.10, 0.20), (0.02, 0.05), (-0.18, -0.05), ComparisonName.BETTER),
+        ((0.02, 0.05), (0.10, 0.20), (0.05, 0.18), ComparisonName.WORSE),
+        ((0.02, 0.12), (0.10, 0.20), (-0.02, 0.18), ComparisonName.NOT_TOLD_APART),
+        ((None, 0.05), (0.10, 0.20), (0.05, None), ComparisonName.WORSE),
+        ((0.02, None), (0.10, 0.20), (None, 0.18), ComparisonName.NOT_TOLD_APART),
+    ],
+)
+def test_bonferroni_takes_the_farthest_ends(
+    first: Any, second: Any, expected: Any, verdict: ComparisonName
+) -> None:
+    """The difference lies between L2 - U1 and U2 - L1, where there are such bounds."""
+    found = difference_of_intervals(estimate(0.1, first), estimate(0.15, second), confidence=0.95)
+    assert found.value == pytest.approx(0.05)
+    assert bounds(found) == pytest.approx(expected)
+    assert found.verdict is verdict
+    assert found.interval is not None
+    assert found.interval.method == "Bonferroni of both intervals at 97.5 %"
+    assert found.interval.confidence == 0.95
+
+
+def test_missing_interval_is_said() -> None:
+    """Where one side has no interval the difference has none, and a sentence says so."""
+    found = difference_of_intervals(estimate(0.1, None), estimate(0.1, (0.0, 0.2)), confidence=0.95)
+    assert found.interval is None
+    assert found.assumptions[-1] == "no interval: one of the two scores has none"
+
+
+def test_sums_survive_the_way_to_another_process() -> None:
+    """What a worker hands back says the same after pickling."""
+    sums = sums_of((np.array([0.1, 0.6]), np.array([0.3, 0.7]), np.array([False, True])))
+    again = pickle.loads(pickle.dumps(sums))  # noqa: S301 - our own sums
+    assert again.difference(LOG_LOSS, confidence=0.9) == sums.difference(LOG_LOSS, confidence=0.9)
+
+
+def test_infinite_estimate_has_no_difference() -> None:
+    """Infinity less a number is no number to print."""
+    found = difference_of_intervals(estimate(0.1, (0.0, 0.2)), estimate(float("inf"), None), confidence=0.95)
+    assert (found.value, found.interval) == (None, None)

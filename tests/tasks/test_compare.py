@@ -1,0 +1,307 @@
+"""Comparing two scores, or two recalibrations of one."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.measures.paired import PAIRED
+from calibcli.names import Binning, ComparisonName, FitMethod, MeasureName, Scale, WeightMeaning
+from calibcli.readers.columns import Columns
+from calibcli.recalibrators.options import FitOptions
+from calibcli.reports.compare import CompareReport, Comparison
+from calibcli.tasks.compare import SHOWN, CompareOptions, compare_files
+from calibcli.tasks.fit import fit_files
+from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.reading import Reading
+
+TWO = Columns("a", "label", others=("b",))
+ONE = Columns("a", "label")
+
+
+def write(path: Path, rows: int = 400, seed: int = 0) -> Path:
+    """Write two scores: a is right, b too sure; and a weight of either kind."""
+    rng = np.random.default_rng(seed)
+    a = rng.beta(1, 1, rows).clip(0.001, 0.999)
+    b = 1 / (1 + ((1 - a) / a) ** 2.5)
+    label = rng.random(rows) < a
+    lines = [
+        f"{f!r},{g!r},{y:d},{n},{w!r}\n"
+        for f, g, y, n, w in zip(
+            a.tolist(),
+            b.tolist(),
+            label,
+            rng.integers(0, 4, rows),
+            rng.exponential(size=rows).tolist(),
+            strict=True,
+        )
+    ]
+    path.write_text("a,b,label,n,w\n" + "".join(lines))
+    return path
+
+
+def fitted(path: Path, out: Path, method: FitMethod, **options: Any) -> str:
+    """Fit an artifact to the first score."""
+    columns = options.pop("columns", ONE)
+    _, text = fit_files([str(path)], columns, method=method, options=FitOptions(**options))
+    out.write_text(text)
+    return str(out)
+
+
+def found_of(report: CompareReport) -> dict[MeasureName, Comparison]:
+    """Return the comparisons by name."""
+    return {one.name: one for one in report.comparisons}
+
+
+def test_values_and_intervals_are_those_of_measure(tmp_path: Path) -> None:
+    """Each side reads as `measure` would have it, over equal-width bins."""
+    path = write(tmp_path / "p.csv")
+    report = compare_files([str(path)], TWO)
+    for side, column in (("first", "a"), ("second", "b")):
+        alone = measure_files([str(path)], replace(ONE, score=column), options=MeasureOptions(metrics=SHOWN))
+        for mine, theirs in zip(report.comparisons, alone.measures, strict=True):
+            estimate = getattr(mine, side)
+            assert (estimate.name, estimate.value, estimate.interval) == (
+                theirs.name,
+                theirs.value,
+                theirs.interval,
+            )
+
+
+def test_differences_are_second_less_first(tmp_path: Path) -> None:
+    """The sharper score is worse in loss, and in calibration error by intervals at 97.5 %."""
+    path = write(tmp_path / "p.csv", 4000)
+    report = compare_files([str(path)], TWO)
+    for name, one in found_of(report).items():
+        assert one.difference.value == pytest.approx(one.second.value - one.first.value, abs=1e-12)
+        assert one.difference.verdict is ComparisonName.WORSE, name
+    assert (report.first.name, report.second.name) == ("a", "b")
+    halves = [
+        measure_files(
+            [str(path)],
+            replace(ONE, score=column),
+            options=MeasureOptions((MeasureName.ECE,), confidence=0.975),
+        ).measures[0]
+        for column in ("a", "b")
+    ]
+    ends = [one.interval for one in halves]
+    assert ends[0] is not None
+    assert ends[1] is not None
+    interval = found_of(report)[MeasureName.ECE].difference.interval
+    assert interval is not None
+    assert interval.lower == pytest.approx((ends[1].lower or 0.0) - (ends[0].upper or 0.0))
+    assert interval.upper == pytest.approx((ends[1].upper or 0.0) - (ends[0].lower or 0.0))
+
+
+def test_two_artifacts_compare_as_their_applied_columns_do(tmp_path: Path) -> None:
+    """Maps applied while reading give what two columns of their outputs give."""
+    path = write(tmp_path / "p.csv")
+    artifacts = [
+        fitted(write(tmp_path / "q.csv", seed=1), tmp_path / f"{method}.json", method)
+        for method in (FitMethod.PLATT, FitMethod.ISOTONIC)
+    ]
+    through = compare_files([str(path)], ONE, artifacts=artifacts, options=CompareOptions(metrics=PAIRED))
+    from calibcli.artifacts.store import read_artifact
+
+    rows = [line.split(",") for line in path.read_text().split()[1:]]
+    score = np.array([float(row[0]) for row in rows])
+    applied = [read_artifact(one).recalibrator.predict(score).tolist() for one in artifacts]
+    lines = [f"{f!r},{g!r},{row[2]}\n" for f, g, row in zip(*applied, rows, strict=True)]
+    (tmp_path / "r.csv").write_text("a,b,label\n" + "".join(lines))
+    columns = compare_files([str(tmp_path / "r.csv")], TWO, options=CompareOptions(metrics=PAIRED))
+    assert [one.difference for one in through.comparisons] == [one.difference for one in columns.comparisons]
+    assert [through.first.artifact, through.second.artifact] == artifacts
+
+
+def test_raw_score_is_the_baseline_of_one_artifact(tmp_path: Path) -> None:
+    """One score and one artifact: before against after; the overconfident score is repaired."""
+    artifact = fitted(
+        write(tmp_path / "q.csv", 2000, seed=1),
+        tmp_path / "cal.json",
+        FitMethod.PLATT,
+        columns=replace(ONE, score="b"),
+    )
+    path = write(tmp_path / "p.csv", 2000)
+    report = compare_files([str(path)], replace(ONE, score="b"), artifacts=[artifact])
+    assert (report.first.artifact, report.second.artifact) == (None, artifact)
+    found = found_of(report)
+    assert {found[name].difference.verdict for name in PAIRED} == {ComparisonName.BETTER}
+    assert found[MeasureName.ECE].difference.verdict is ComparisonName.BETTER
+    assert report.notes == ()
+
+
+def test_fit_rows_are_noticed(tmp_path: Path) -> None:
+    """Judged by the rows of the fit, a note says that this flatters it."""
+    path = write(tmp_path / "p.csv")
+    artifact = fitted(path, tmp_path / "cal.json", FitMethod.PLATT)
+    report = compare_files([str(path)], ONE, artifacts=[artifact])
+    assert report.notes == (f"these are the rows that {artifact} was fitted on: the comparison flatters it",)
+
+
+def test_jobs_and_parts_change_no_digit(tmp_path: Path) -> None:
+    """One file or two, one worker or three: the same report but for the names of the files."""
+    path = write(tmp_path / "p.csv", 300)
+    header, *lines = path.read_text().splitlines(keepends=True)
+    for name, part in (("x.csv", lines[:100]), ("y.csv", lines[100:])):
+        (tmp_path / name).write_text(header + "".join(part))
+    parts = [str(tmp_path / "y.csv"), str(tmp_path / "x.csv")]
+    for columns in (TWO, replace(TWO, weight="n", weights_are=WeightMeaning.FREQUENCY)):
+        whole = compare_files([str(path)], columns)
+        split = compare_files(parts, columns, reading=Reading(jobs=3))
+        assert replace(split, input=whole.input) == whole
+
+
+def test_grid_tables_keep_the_paired_difference(tmp_path: Path) -> None:
+    """Past the memory allowed tables are rounded, and the differences of losses are not."""
+    path = write(tmp_path / "p.csv", 3000)
+    exact = compare_files([str(path)], TWO, options=CompareOptions(metrics=PAIRED))
+    grid = compare_files(
+        [str(path)], TWO, options=CompareOptions(metrics=PAIRED), reading=Reading(memory="64K")
+    )
+    assert grid.first.table.kind == "grid"
+    assert [one.difference for one in grid.comparisons] == [one.difference for one in exact.comparisons]
+
+
+def test_bins_that_cut_cells_need_the_exact_table(tmp_path: Path) -> None:
+    """Two scores are read once, so that bins a grid does not nest are refused with a way out."""
+    path = write(tmp_path / "p.csv", 1000)
+    with path.open("a") as file:
+        file.writelines(f"{k / 17 + shift!r},0.5,1,1,1\n" for k in range(1, 17) for shift in (-1e-7, 1e-7))
+    asked = CompareOptions(metrics=(MeasureName.ECE,), bins=17)
+    with pytest.raises(UsageProblem, match="17 equal-width bins would cut the cells"):
+        compare_files([str(path)], TWO, options=asked, reading=Reading(memory="64K"))
+    assert compare_files([str(path)], TWO, options=asked, reading=Reading(exact=True)).comparisons
+
+
+def test_importance_weights_leave_the_differences_they_can(tmp_path: Path) -> None:
+    """Losses keep their interval, and smECE has none and says why."""
+    report = compare_files([str(write(tmp_path / "p.csv"))], replace(TWO, weight="w"))
+    found = found_of(report)
+    assert found[MeasureName.BRIER].difference.interval is not None
+    assert found[MeasureName.ECE].difference.interval is not None
+    assert found[MeasureName.SMECE].difference.interval is None
+    assert any(text.startswith("no interval") for text in found[MeasureName.SMECE].difference.assumptions)
+
+
+def test_few_values_are_compared_by_value_only_if_both_have_few(tmp_path: Path) -> None:
+    """A discrete map against a continuum is measured on the partition of the continuum."""
+    path = write(tmp_path / "p.csv", 2000)
+    other = write(tmp_path / "q.csv", 2000, seed=1)
+    bins, more, platt = (
+        fitted(other, tmp_path / f"{name}.json", method, bins=count)
+        for name, method, count in (
+            ("ten", FitMethod.HISTOGRAM, 10),
+            ("five", FitMethod.HISTOGRAM, 5),
+            ("platt", FitMethod.PLATT, 10),
+        )
+    )
+    asked = CompareOptions(metrics=(MeasureName.ECE,))
+
+    def partitions(*artifacts: str) -> list[object]:
+        report = compare_files([str(path)], ONE, artifacts=artifacts, options=asked)
+        one = report.comparisons[0]
+        return [one.first.details["partition"], one.second.details["partition"]]
+
+    assert partitions(platt, bins) == ["15 equal-width bins"] * 2
+    assert partitions(bins, more) == ["each distinct score by itself"] * 2
+
+
+def test_gate_looks_at_losses_unless_measures_are_named(tmp_path: Path) -> None:
+    """By default the gate is Brier score and log loss; named measures are both shown and gated."""
+    path = str(write(tmp_path / "p.csv", 4000))
+    report = compare_files([path], TWO, options=CompareOptions(fail_if_worse=True))
+    assert report.gate == report.worse_by == PAIRED
+    assert report.to_dict()["gate"] == {
+        "measures": ["brier", "log_loss"],
+        "worse_by": ["brier", "log_loss"],
+        "status": "fail",
+    }
+    back = compare_files(
+        [path], Columns("b", "label", others=("a",)), options=CompareOptions(fail_if_worse=True)
+    )
+    assert back.worse_by == ()
+    named = CompareOptions(metrics=(MeasureName.SMECE, MeasureName.SMECE), fail_if_worse=True)
+    report = compare_files([path], TWO, options=named)
+    assert report.gate == (MeasureName.SMECE,)
+    assert len(report.comparisons) == 1
+    assert compare_files([path], TWO).to_dict()["gate"] is None
+
+
+def test_infinite_log_loss_fails_the_gate(tmp_path: Path) -> None:
+    """A certain and wrong score makes the second worse, with a reason in words and no NaN."""
+    path = tmp_path / "p.csv"
+    path.write_text("a,b,label\n0.2,0,1\n0.3,0.4,0\n0.6,0.7,1\n")
+    report = compare_files([str(path)], TWO, options=CompareOptions(fail_if_worse=True))
+    assert report.worse_by == (MeasureName.LOG_LOSS,)
+    text = json.dumps(report.to_dict(), allow_nan=False)
+    measures = json.loads(text)["measures"]
+    assert measures["log_loss"]["second"]["value"] == "inf"
+    assert measures["log_loss"]["difference"]["value"] == "inf"
+    assert measures["log_loss"]["verdict"] == "worse"
+    assert "1 row was certain and wrong" in measures["log_loss"]["difference"]["assumptions"][-1]
+
+
+def test_one_label_and_one_row_are_compared_as_far_as_it_goes(tmp_path: Path) -> None:
+    """One label is no obstacle; one row has no interval and says so."""
+    path = tmp_path / "p.csv"
+    path.write_text("a,b,label\n0.2,0.3,1\n0.3,0.4,1\n0.6,0.5,1\n")
+    assert found_of(compare_files([str(path)], TWO))[MeasureName.BRIER].difference.interval is not None
+    path.write_text("a,b,label\n0.2,0.3,1\n")
+    for one in compare_files([str(path)], TWO).comparisons:
+        assert one.difference.verdict is ComparisonName.NOT_TOLD_APART
+
+
+@pytest.mark.parametrize(
+    ("columns", "artifacts", "words"),
+    [
+        (ONE, (), "nothing to compare with"),
+        (TWO, ("x.json",), "two scores and an artifact"),
+        (replace(TWO, others=("b", "c")), (), "3 scores are named"),
+        (ONE, ("x.json", "y.json", "z.json"), "3 artifacts are named"),
+        (ONE, ("x.json", "x.json"), "x.json would be compared with itself"),
+    ],
+)
+def test_anything_but_two_is_refused(columns: Columns, artifacts: tuple[str, ...], words: str) -> None:
+    """Before anything is read, it is clear which two are compared."""
+    with pytest.raises(UsageProblem, match=words):
+        compare_files(["absent.csv"], columns, artifacts=artifacts)
+
+
+def test_artifacts_of_different_columns_are_refused(tmp_path: Path) -> None:
+    """Maps of logits and of probabilities cannot both be applied to one column."""
+    path = write(tmp_path / "p.csv")
+    one = fitted(path, tmp_path / "one.json", FitMethod.PLATT)
+    two = fitted(path, tmp_path / "two.json", FitMethod.PLATT, columns=replace(ONE, scale=Scale.LOGIT))
+    with pytest.raises(UsageProblem, match="fitted to another scale"):
+        compare_files([str(path)], ONE, artifacts=[one, two])
+    yes = fitted(path, tmp_path / "yes.json", FitMethod.PLATT, columns=replace(ONE, positive="1"))
+    with pytest.raises(UsageProblem, match="fitted to another positive label"):
+        compare_files([str(path)], ONE, artifacts=[one, yes])
+
+
+def test_applied_twice_is_refused(tmp_path: Path) -> None:
+    """A score that holds only outputs of the artifact was recalibrated before."""
+    artifact = fitted(write(tmp_path / "p.csv"), tmp_path / "cal.json", FitMethod.HISTOGRAM, bins=2)
+    values = [one["value"] for one in json.loads(Path(artifact).read_text())["bins"]]
+    path = tmp_path / "q.csv"
+    path.write_text("a,label\n" + "".join(f"{value!r},{k % 2}\n" for k, value in enumerate(values * 3)))
+    with pytest.raises(UsageProblem, match="already applied"):
+        compare_files([str(path)], ONE, artifacts=[artifact])
+
+
+def test_options_that_mean_nothing_are_refused(tmp_path: Path) -> None:
+    """Bias has no better and worse; a confidence is a probability; a missing column is named."""
+    with pytest.raises(UsageProblem, match="bias cannot be compared"):
+        CompareOptions(metrics=(MeasureName.BIAS,))
+    with pytest.raises(UsageProblem, match="a confidence of 2"):
+        CompareOptions(confidence=2.0)
+    path = write(tmp_path / "p.csv")
+    with pytest.raises(InputProblem, match="there is no column 'bb'"):
+        compare_files([str(path)], replace(TWO, others=("bb",)))
+    few = CompareOptions(metrics=(MeasureName.ECE, MeasureName.L2), bins=4, binning=Binning.EQUAL_MASS)
+    report = compare_files([str(path)], TWO, options=few)
+    assert report.comparisons[0].first.details["partition"] == "4 equal-mass bins"

@@ -1,0 +1,72 @@
+"""A fit depends on the rows alone: neither their order nor the files they come in change a byte."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.names import FitMethod, RecalibratorName, WeightMeaning
+from calibcli.readers.columns import Columns
+from calibcli.recalibrators.options import FitOptions
+from calibcli.tasks.fit import fit_files
+from calibcli.tasks.reading import Reading
+
+ASKED = Columns("score", "label")
+EXACT, GRID = Reading(exact=True), Reading(memory="64KiB", jobs=2)
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    """Four thousand rows, a tenth of them tied."""
+    generator = np.random.default_rng(11)
+    score = generator.beta(0.8, 2.0, 4_000)
+    score[::10] = np.round(score[::10], 1)
+    label = generator.random(4_000) < score**1.3
+    return score, label
+
+
+def write(path: Path, score: np.ndarray, label: np.ndarray, **more: np.ndarray) -> str:
+    """Write rows to Parquet in several row groups."""
+    pq.write_table(pa.table({"score": score, "label": label, **more}), path, row_group_size=700)
+    return str(path)
+
+
+def artifact(inputs: list[str], method: FitMethod, reading: Reading, columns: Columns = ASKED) -> str:
+    """The artifact that a fit writes."""
+    return fit_files(inputs, columns, method=method, options=FitOptions(), reading=reading)[1]
+
+
+@pytest.mark.parametrize("reading", [EXACT, GRID], ids=["exact", "grid"])
+@pytest.mark.parametrize("name", RecalibratorName)
+def test_shuffled_sorted_and_sharded_rows_give_the_same_bytes(
+    name: RecalibratorName, reading: Reading, rows: tuple[np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
+    """One file, its rows sorted, shuffled, and cut into three files: four times the same artifact."""
+    score, label = rows
+    method = FitMethod(name.value)
+    expected = artifact([write(tmp_path / "rows.parquet", score, label)], method, reading)
+    for order in (np.argsort(score), np.random.default_rng(5).permutation(score.size)):
+        path = write(tmp_path / "other.parquet", score[order], label[order])
+        assert artifact([path], method, reading) == expected
+    shards = [
+        write(tmp_path / f"{k}.parquet", score[part], label[part])
+        for k, part in enumerate(np.array_split(np.random.default_rng(6).permutation(score.size), 3))
+    ]
+    assert artifact(shards, method, reading) == expected
+
+
+@pytest.mark.parametrize("reading", [EXACT, GRID], ids=["exact", "grid"])
+@pytest.mark.parametrize("name", RecalibratorName)
+def test_row_of_frequency_three_is_three_rows(
+    name: RecalibratorName, reading: Reading, rows: tuple[np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
+    """Counting rows in a column gives the artifact of the rows written out, byte for byte."""
+    score, label = rows
+    count = 1 + np.arange(score.size) % 3
+    counted = write(tmp_path / "counted.parquet", score, label, times=count)
+    repeated = write(tmp_path / "repeated.parquet", np.repeat(score, count), np.repeat(label, count))
+    weighed = Columns("score", "label", "times", WeightMeaning.FREQUENCY)
+    method = FitMethod(name.value)
+    assert artifact([counted], method, reading, weighed) == artifact([repeated], method, reading)

@@ -1,0 +1,261 @@
+"""Choosing a method by cross-validation, from files to artifact."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from calibcli.artifacts.store import read_artifact
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.measures.proper_scores import brier, log_loss
+from calibcli.names import FitLoss, FitMethod, Purpose, RecalibratorName
+from calibcli.readers.columns import Columns
+from calibcli.recalibrators import fit_recalibrator
+from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, Selection
+from calibcli.table.grid import grid_of
+from calibcli.table.moved import with_scores
+from calibcli.table.resample import draw_folds
+from calibcli.table.score_table import ScoreTable, merge_all
+from calibcli.table.streams import stream
+from calibcli.tasks import reading
+from calibcli.tasks.fit import fit_files
+from calibcli.tasks.reading import Reading
+from calibcli.tasks.select import NOTHING_BETTER, drawn_folds, grouped_folds, select
+
+R = RecalibratorName
+FEW = (R.INTERCEPT, R.PLATT, R.ISOTONIC)
+ASKED = Columns("score", "label")
+
+
+def bent(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores that are too sure, and labels."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(1.0, 1.5, rows)
+    return score, rng.random(rows) < 1 / (1 + np.exp(-(0.4 + 0.6 * np.log(score / (1 - score)))))
+
+
+def write(path: Path, rows: int, *, seed: int = 0, groups: int = 40) -> Path:
+    """Write such rows, with groups and weights."""
+    score, label = bent(rows, seed)
+    rng = np.random.default_rng(seed + 1)
+    lines = [
+        f"{f!r},{y:d},g{rng.integers(groups)},{rng.exponential() + 0.1}\n"
+        for f, y in zip(score.tolist(), label, strict=True)
+    ]
+    path.write_text("score,label,g,w\n" + "".join(lines))
+    return path
+
+
+def chosen(path: Path, columns: Columns = ASKED, **options: Any) -> tuple[Selection, dict[str, Any]]:
+    """Fit by auto and return the choice and the artifact."""
+    candidates = options.pop("candidates", FEW)
+    how = options.pop("reading", None)
+    report, text = fit_files(
+        [str(path)],
+        columns,
+        method=FitMethod.AUTO,
+        options=FitOptions(**options),
+        candidates=candidates,
+        reading=how,
+    )
+    assert report.selection is not None
+    return report.selection, json.loads(text)
+
+
+@pytest.mark.parametrize("loss", FitLoss)
+def test_losses_are_those_of_rows_left_out(loss: FitLoss) -> None:
+    """Each number is what fitting without the fold and measuring on it gives, by hand."""
+    table = ScoreTable.from_rows(*bent(600))
+    options = FitOptions(loss=loss, seed=4)
+    folds = drawn_folds(table, 5, seed=4)
+    found, _ = select(folds, [R.PLATT], options=options)
+    by_hand = draw_folds(table, 5, generator=stream(4, Purpose.FOLDS))
+    measure = brier if loss is FitLoss.BRIER else log_loss
+    values = []
+    for place, fold in enumerate(by_hand):
+        rest = merge_all([other for k, other in enumerate(by_hand) if k != place])
+        fitted = fit_recalibrator(R.PLATT, rest, options=options)
+        values.append(measure(with_scores(fold, fitted.predict(fold.score))).value)
+    rows = np.array([fold.total_rows for fold in by_hand])
+    assert found.trials[1].loss == pytest.approx(np.average(values, weights=rows), rel=1e-12)
+    assert found.trials[0].loss == pytest.approx(measure(table).value, rel=1e-12)
+
+
+def test_chosen_method_is_fitted_to_all_rows(tmp_path: Path) -> None:
+    """But for the selection, the artifact is what naming the method would have made, byte for byte."""
+    path = write(tmp_path / "p.csv", 800)
+    selection, artifact = chosen(path)
+    assert selection.chosen is R.PLATT
+    _, named = fit_files([str(path)], ASKED, method=FitMethod.PLATT, options=FitOptions())
+    assert "selection" not in json.loads(named)["fit"]
+    assert artifact["fit"].pop("selection") == selection.to_dict()
+    assert artifact == json.loads(named)
+
+
+def test_artifact_with_a_selection_is_read(tmp_path: Path) -> None:
+    """The selection survives the disk."""
+    out = tmp_path / "cal.json"
+    selection, artifact = chosen(write(tmp_path / "p.csv", 500))
+    out.write_text(json.dumps(artifact))
+    assert read_artifact(out).fit.selection == selection
+    artifact["method"] = "isotonic"
+    out.write_text(json.dumps(artifact))
+    with pytest.raises(InputProblem):
+        read_artifact(out)
+
+
+def test_default_candidates_are_tried_from_simple_to_complex(tmp_path: Path) -> None:
+    """Nothing named: every method but the two for other purposes, after the scores as they are."""
+    selection, _ = chosen(write(tmp_path / "p.csv", 400), candidates=(), folds=3)
+    assert [trial.method for trial in selection.trials] == ["raw", *DEFAULT_CANDIDATES]
+    assert selection.folds == 3
+    assert selection.grouped_by is None
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(order=st.randoms(), grouped=st.booleans())
+def test_order_of_rows_has_no_say(tmp_path: Path, order: "st.random.Random", grouped: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    """Shuffled rows give the same bytes, drawn folds or grouped."""
+    path = write(tmp_path / "p.csv", 300)
+    columns = replace(ASKED, group="g") if grouped else ASKED
+    _, expected = chosen(path, columns, folds=4)
+    header, *lines = path.read_text().splitlines(keepends=True)
+    order.shuffle(lines)
+    path.write_text(header + "".join(lines))
+    assert chosen(path, columns, folds=4)[1] == expected
+
+
+def test_seed_draws_other_folds(tmp_path: Path) -> None:
+    """Another seed, other folds; the same seed, the same."""
+    path = write(tmp_path / "p.csv", 300)
+    one, same, other = (chosen(path, seed=seed)[0].trials for seed in (1, 1, 2))
+    assert one == same
+    assert one[2].loss != other[2].loss
+
+
+def test_groups_are_never_torn(tmp_path: Path) -> None:
+    """Where a group has one label, only grouped folds see that a fit has learnt groups by heart."""
+    rng = np.random.default_rng(2)
+    group = np.repeat(np.arange(60), 10)
+    score = (np.repeat(rng.random(60), 10) + rng.normal(scale=1e-4, size=600)).clip(0.01, 0.99)
+    label = np.repeat(rng.random(60) < 0.5, 10)
+    path = tmp_path / "p.csv"
+    lines = [f"{f!r},{y:d},{g}\n" for f, y, g in zip(score.tolist(), label, group, strict=True)]
+    path.write_text("score,label,g\n" + "".join(lines))
+    options = {"loss": FitLoss.BRIER, "candidates": (R.HISTOGRAM,), "folds": 5, "bins": 60}
+    torn, _ = chosen(path, **options)
+    whole, artifact = chosen(path, replace(ASKED, group="g"), **options)
+    assert (torn.trials[1].loss or 0.0) < 0.1
+    assert (whole.trials[1].loss or 0.0) > 0.25
+    assert artifact["fit"]["selection"]["grouped_by"] == "g"
+
+
+def test_importance_weights_need_groups(tmp_path: Path) -> None:
+    """Weighted rows cannot be drawn from a table, but go to folds with their group."""
+    path = write(tmp_path / "p.csv", 500)
+    weighted = replace(ASKED, weight="w")
+    with pytest.raises(UsageProblem, match="importance weights cannot be shared out") as refused:
+        chosen(path, weighted)
+    assert "--group" in str(refused.value.hint)
+    selection, _ = chosen(path, replace(weighted, group="g"))
+    assert selection.chosen is R.PLATT
+
+
+def test_groups_too_few_or_badly_spread_are_refused(tmp_path: Path) -> None:
+    """Fewer groups than folds, and all rows in one fold, are errors that say what to do."""
+    path = write(tmp_path / "p.csv", 200, groups=3)
+    columns = replace(ASKED, group="g")
+    with pytest.raises(InputProblem, match="column 'g' has 3 groups, fewer than the 10 folds") as few:
+        chosen(path, columns)
+    assert few.value.hint == "--folds 3 asks for fewer"
+    with pytest.raises(InputProblem, match="has 1 groups") as one:
+        chosen(write(tmp_path / "q.csv", 50, groups=1), columns, folds=2)
+    assert "more values" in str(one.value.hint)
+    table, empty = ScoreTable.from_rows(*bent(20)), ScoreTable.empty()
+    with pytest.raises(InputProblem, match="fall into one of the 2 folds"):
+        grouped_folds([table, empty], column="g", groups=2, rounded=False)
+
+
+def test_folds_without_a_group_are_left_out_and_said() -> None:
+    """The hash may leave a fold empty: it is not counted."""
+    tables = [ScoreTable.from_rows(*bent(50, seed)) for seed in range(3)]
+    folds = grouped_folds([*tables, ScoreTable.empty()], column="g", groups=9, rounded=False)
+    assert folds.tables == tuple(tables)
+    selection, notes = select(folds, [R.PLATT], options=FitOptions())
+    assert selection.folds == 3
+    assert notes[0] == "1 of 4 folds got no group and were left out"
+
+
+def test_fold_that_holds_a_label_alone_is_an_error(tmp_path: Path) -> None:
+    """If leaving a fold out leaves one label, nothing can be fitted, and the error says so."""
+    path = tmp_path / "p.csv"
+    path.write_text("score,label\n" + "".join(f"{k / 20},{int(k == 7)}\n" for k in range(20)))
+    with pytest.raises(InputProblem, match=r"without fold \d+ of 10 every label is 0"):
+        chosen(path)
+    with pytest.raises(InputProblem, match="20 rows cannot be shared out to 30 folds"):
+        chosen(path, folds=30)
+
+
+def test_calibrated_scores_are_left_in_peace() -> None:
+    """Where no method beats the scores by a standard error, a note in artifact and report says so."""
+    rng = np.random.default_rng(1)
+    score = rng.random(2000)
+    table = ScoreTable.from_rows(score, rng.random(2000) < score)
+    _, notes = select(drawn_folds(table, 10, seed=0), FEW, options=FitOptions())
+    assert notes == (NOTHING_BETTER,)
+    bad = ScoreTable.from_rows(*bent(2000))
+    assert select(drawn_folds(bad, 10, seed=0), FEW, options=FitOptions())[1] == ()
+
+
+def test_method_that_cannot_be_fitted_is_listed(tmp_path: Path) -> None:
+    """Venn-Abers takes no importance weights: it is listed with the reason, and another is chosen."""
+    columns = replace(ASKED, weight="w", group="g")
+    selection, artifact = chosen(write(tmp_path / "p.csv", 300), columns, candidates=(R.PLATT, R.VENN_ABERS))
+    failed = selection.trials[-1]
+    assert (failed.method, failed.loss, failed.chosen) == ("venn-abers", None, False)
+    assert failed.reason is not None
+    assert failed.reason.startswith("without fold 1: venn-abers cannot use importance weights")
+    assert artifact["fit"]["selection"]["results"][-1]["reason"] == failed.reason
+    with pytest.raises(InputProblem, match="no candidate can be fitted; venn-abers: without fold 1"):
+        chosen(tmp_path / "p.csv", columns, candidates=(R.VENN_ABERS,))
+
+
+def test_grid_tables_are_judged_as_exact_ones_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounding to cells moves losses by next to nothing, drawn folds or grouped."""
+    path = write(tmp_path / "p.csv", 3000)
+    for columns in (ASKED, replace(ASKED, group="g")):
+        exact, _ = chosen(path, columns)
+        with monkeypatch.context() as patch:
+            patch.setattr(reading, "EXACT_LIMIT", 1000)
+            grid, artifact = chosen(path, columns, reading=Reading())
+        assert artifact["fit"]["table"] == "grid"
+        assert grid.chosen is exact.chosen
+        for mine, theirs in zip(grid.trials, exact.trials, strict=True):
+            if mine.loss not in (None, float("inf")) and columns.group is not None:
+                assert mine.loss == pytest.approx(theirs.loss, abs=1e-4)
+
+
+def test_rounded_folds_become_grids() -> None:
+    """Where the table of all rows is a grid, so are the folds that are still exact."""
+    table = ScoreTable.from_rows(*bent(50))
+    folds = grouped_folds([table, grid_of(table)], column="g", groups=5, rounded=True)
+    assert [one.kind for one in folds.tables] == ["grid", "grid"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "candidates", "words"),
+    [(ASKED, (R.PLATT,), "--candidate"), (replace(ASKED, group="g"), (), "--group")],
+)
+def test_what_only_auto_heeds_is_refused_without_it(
+    tmp_path: Path, columns: Columns, candidates: tuple[R, ...], words: str
+) -> None:
+    """An option that would be ignored is an error."""
+    path = write(tmp_path / "p.csv", 50)
+    with pytest.raises(UsageProblem, match=f"{words} without --method auto"):
+        fit_files([str(path)], columns, method=FitMethod.PLATT, options=FitOptions(), candidates=candidates)
