@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PYTHON := $(BIN)/python
 CALIBCLI := $(BIN)/calibcli
 WORKERS ?= 2
+# A Python with the packages that `make fits` compares with; what it lacks is left out with a reason.
+PEERS ?= $(PYTHON)
 
 export PIP_NO_INPUT := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -16,7 +18,7 @@ install = @echo "installing $(1) into $(VENV)"; \
 	$(PYTHON) -m pip install --quiet --editable '$(1)'; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test lint docs claims bench demo clean
+.PHONY: help dev test lint docs claims bench fits kumar gallery demo clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -33,6 +35,9 @@ lint: $(VENV)/.stamp-dev  ## format, lint, types, storeys, spelling; changes not
 	$(BIN)/lint-imports
 	$(BIN)/typos
 
+gallery: $(VENV)/.stamp-dev  ## fit every method to the sample data and write docs/gallery.md anew
+	$(PYTHON) docs/make_gallery.py
+
 docs: $(VENV)/.stamp-dev  ## write the command line reference anew from --help
 	$(PYTHON) docs/make_reference.py
 
@@ -41,6 +46,12 @@ claims: $(VENV)/.stamp-dev  ## the simulations behind every statistical promise,
 
 bench: $(VENV)/.stamp-dev  ## speed, memory and start-up on this machine
 	$(PYTHON) benchmarks/run.py
+
+fits: $(VENV)/.stamp-dev  ## fit times of every method against other packages; PEERS=PYTHON that has them
+	$(PYTHON) benchmarks/fits.py --peers $(PEERS)
+
+kumar: $(VENV)/.stamp-dev  ## scaling-binning against histogram binning, as in the paper
+	$(PYTHON) benchmarks/kumar_figure3.py
 
 CHURN := sample_data/churn
 
