@@ -6,7 +6,6 @@ library only. A new member without its branch in the family's `match` makes mypy
 """
 
 from enum import IntEnum, StrEnum
-from typing import Literal
 
 
 class RecalibratorName(StrEnum):
@@ -44,17 +43,6 @@ class FitMethod(StrEnum):
     AUTO = "auto"
 
 
-# Those that fit a logistic curve.
-Logistic = Literal[
-    RecalibratorName.INTERCEPT,
-    RecalibratorName.TEMPERATURE,
-    RecalibratorName.PLATT,
-    RecalibratorName.BETA,
-    RecalibratorName.QUADRATIC,
-    RecalibratorName.SPLINE,
-]
-
-
 class BetaForm(StrEnum):
     """Which of the parameters a, b and c of beta calibration are free, as `fit --beta-form` takes them."""
 
@@ -65,15 +53,53 @@ class BetaForm(StrEnum):
 
 
 class MeasureName(StrEnum):
-    """Measures of miscalibration and proper scores, as `measure --metric` takes them."""
+    """Measures of miscalibration, proper scores and their parts, as `measure --metric` takes them."""
 
     ECE = "ece"
     ECE_EQUAL_MASS = "ece_equal_mass"
+    ACE = "ace"
+    ECE_SWEEP = "ece_sweep"
+    L1_DEBIASED = "l1_debiased"
     L2 = "l2"
+    L2_PLUG_IN = "l2_plug_in"
+    LP = "lp"
+    LINF = "linf"
+    OVERCONFIDENCE = "overconfidence"
+    UNDERCONFIDENCE = "underconfidence"
     SMECE = "smece"
+    SMECE_LOGIT = "smece_logit"
+    SMECE_PROBIT = "smece_probit"
+    DCE = "dce"
+    DCE_LOWER = "dce_lower"
+    SMCE = "smce"
+    MMCE = "mmce"
+    ICI = "ici"
+    E50 = "e50"
+    E90 = "e90"
+    EMAX = "emax"
     BIAS = "bias"
+    CITL_LOGIT = "citl_logit"
+    COX_INTERCEPT = "cox_intercept"
+    COX_SLOPE = "cox_slope"
     BRIER = "brier"
+    BRIER_SKILL = "brier_skill"
+    BRIER_RELIABILITY = "brier_reliability"
+    BRIER_RESOLUTION = "brier_resolution"
+    BRIER_UNCERTAINTY = "brier_uncertainty"
+    BRIER_WITHIN_VARIANCE = "brier_within_variance"
+    BRIER_WITHIN_COVARIANCE = "brier_within_covariance"
+    BRIER_RELIABILITY_CORRECTED = "brier_reliability_corrected"
+    BRIER_RESOLUTION_CORRECTED = "brier_resolution_corrected"
+    BRIER_UNCERTAINTY_CORRECTED = "brier_uncertainty_corrected"
+    BRIER_MCB = "brier_mcb"
+    BRIER_DSC = "brier_dsc"
+    BRIER_UNC = "brier_unc"
     LOG_LOSS = "log_loss"
+    LOG_LOSS_SKILL = "log_loss_skill"
+    LOG_LOSS_MCB = "log_loss_mcb"
+    LOG_LOSS_DSC = "log_loss_dsc"
+    LOG_LOSS_UNC = "log_loss_unc"
+    SPHERICAL = "spherical"
 
 
 class TestName(StrEnum):
@@ -85,6 +111,8 @@ class TestName(StrEnum):
     KUIPER = "kuiper"
     SPIEGELHALTER = "spiegelhalter"
     T = "t"
+    HOSMER_LEMESHOW = "hosmer_lemeshow"
+    U = "u"
 
 
 class Binning(StrEnum):
@@ -208,6 +236,19 @@ class DocumentKind(StrEnum):
     ARTIFACT = "artifact"
     REPORT = "report"
     COMPARE = "compare"
+    COMPAT = "compat"
+
+
+class CompatTool(StrEnum):
+    """Tools whose numbers `measure --compat` gives beside ours."""
+
+    SKLEARN = "sklearn"
+    TORCHMETRICS = "torchmetrics"
+    NETCAL = "netcal"
+    MAPIE = "mapie"
+    CALZONE = "calzone"
+    RELPLOT = "relplot"
+    UNCERTAINTY_CALIBRATION = "uncertainty-calibration"
 
 
 class EngineName(StrEnum):
@@ -237,6 +278,9 @@ class Purpose(IntEnum):
     FOLDS = 5
     NOISE = 6
     CROSS = 7
+    CORP = 8
+    HOSMER_LEMESHOW = 9
+    U = 10
 
 
 DEFAULT_BINS = 15

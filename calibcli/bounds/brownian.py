@@ -10,6 +10,7 @@ References:
 """
 
 import math
+from fractions import Fraction
 
 
 def excursion_tail(x: float) -> float:
@@ -34,11 +35,19 @@ def range_cdf(r: float) -> float:
 
 def normal_tail(z: float) -> float:
     """Return P(Z > z) of the standard normal law, accurate far out."""
-    return 0.5 * math.erfc(z / math.sqrt(2.0))
+    t = z / math.sqrt(2.0)
+    tail = 0.5 * math.erfc(t)
+    if z < _FAR or math.isinf(z):
+        return tail
+    # Rounding of t moves t^2, and with it the logarithm of the tail.
+    moved = float(Fraction(z) ** 2 / 2 - Fraction(t) ** 2)
+    return tail * (1.0 - moved * (1.0 + 0.5 / (t * t)))
 
 
 # Below this both laws are 0 in double precision, and their series divide by squares that vanish.
 _NOTHING = 0.03
+# From here on the rounding of z / sqrt(2) would cost the normal tail digits.
+_FAR = 10.0
 
 
 def _excursion_near(x: float) -> float:

@@ -7,6 +7,8 @@ import numpy as np
 
 from calibcli.bounds.special import Floats, beta_quantile
 
+_AT_ONCE = 4_096
+
 
 def clopper_pearson(positive: Floats, rows: Floats, *, delta_each_side: float) -> tuple[Floats, Floats]:
     """
@@ -93,3 +95,35 @@ def mean_absolute_deviation(rows: Floats, proportion: Floats) -> Floats:
             log_term = log_choose + c * math.log(v) + (n - c + 1) * math.log1p(-v)
             result[index] = 2.0 / n * c * math.exp(log_term)
     return result
+
+
+def rate_bounds(positive: Floats, rows: Floats, *, delta_each_side: float) -> tuple[Floats, Floats]:
+    """
+    Return bounds for the mean probability of labels that may each have their own.
+
+    Those of Clopper and Pearson, by Hoeffding (1956): a tail of the sum of unlike labels that ends at least 1
+    away from its mean is no heavier than the binomial's. That leaves out rows - 1 positives for the upper
+    bound and 1 for the lower: there the chance that any label is 0, at most the sum of the chances, gives
+    1 - delta / rows, which is hardly wider. Equal pairs of counts are worked out once.
+
+    Args:
+        positive: Number of labels 1, shape (n,).
+
+        rows: Number of labels, shape (n,), at least 1.
+
+        delta_each_side: Error probability of each end, at most 1/4.
+
+    References:
+        Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4; Greenberg & Mohri (2014), Stat. Probab. Lett.
+        86, for the quarter.
+    """
+    pairs, place = np.unique(np.stack((rows, positive)), axis=1, return_inverse=True)
+    n, x = pairs
+    lower, upper = np.zeros_like(n), np.ones_like(n)
+    for start in range(0, n.size, _AT_ONCE):
+        near = slice(start, start + _AT_ONCE)
+        lower[near], upper[near] = clopper_pearson(x[near], n[near], delta_each_side=delta_each_side)
+    upper = np.where(x == n - 1.0, np.maximum(upper, 1.0 - delta_each_side / n), upper)
+    lower = np.where(x == 1.0, np.minimum(lower, delta_each_side / n), lower)
+    place = place.reshape(-1)
+    return lower[place], upper[place]

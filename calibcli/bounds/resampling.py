@@ -52,7 +52,9 @@ class DrawCells:
         return np.searchsorted(self.starts, starts)
 
 
-def draw_cells(table: Table, partitions: Sequence[npt.NDArray[np.intp]]) -> DrawCells:
+def draw_cells(
+    table: Table, partitions: Sequence[npt.NDArray[np.intp]], *, sub_cells: int = _SUB_CELLS
+) -> DrawCells:
     """
     Return the cells for drawing labels: the table's own up to 20,000 rows, else sub-cells nested in the bins.
 
@@ -60,12 +62,14 @@ def draw_cells(table: Table, partitions: Sequence[npt.NDArray[np.intp]]) -> Draw
         table: The rows.
 
         partitions: Starts of the bins of every partition that statistics will use.
+
+        sub_cells: About how many sub-cells there are.
     """
     exact = table.total_rows <= EXACT_ROWS or table.distinct <= _EXACT_SCORES
     if exact:
         return DrawCells(table.score, table.rows, np.arange(table.distinct + 1), coarsened=False)
     reached = np.cumsum(table.rows)
-    count = max(1, _SUB_CELLS - sum(part.size for part in partitions))
+    count = max(1, sub_cells - sum(part.size for part in partitions))
     ranks = np.arange(1, count) / count * reached[-1]
     cuts = np.searchsorted(reached, ranks) + 1
     starts = np.sort(np.concatenate([*partitions, cuts, [0, table.distinct]])).astype(np.intp)

@@ -1,66 +1,49 @@
 """Table to estimate, one file per measure."""
 
-from dataclasses import dataclass
-from typing import assert_never
+from typing import TypeGuard, get_args
 
-from calibcli.measures.calibrated import CalibratedDraws
+from calibcli.families import BinnedMeasure, RegressionMeasure, ScoreMeasure, SmoothMeasure
 from calibcli.measures.estimate import Estimate
+from calibcli.measures.settings import Settings
 from calibcli.names import MeasureName
-from calibcli.table.bins import BinnedTable
 from calibcli.table.grid import Table
 
 __all__ = ["Settings", "measure_named"]
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """
-    What the measures of one report share.
-
-    Args:
-        bins: The table over the partition of `ece`, `l2` and `t`.
-
-        equal_mass: The table over the partition of `ece_equal_mass`.
-
-        confidence: Coverage asked of every interval.
-
-        calibrated: Labels drawn from the scores, or None for a weighted table.
-    """
-
-    bins: BinnedTable
-    equal_mass: BinnedTable
-    confidence: float
-    calibrated: CalibratedDraws | None
-
-
 def measure_named(name: MeasureName, table: Table, *, settings: Settings) -> Estimate:
     """Return the named measure of a table."""
-    confidence, calibrated = settings.confidence, settings.calibrated
-    match name:
-        case MeasureName.ECE | MeasureName.ECE_EQUAL_MASS:
-            from calibcli.measures.binned_ece import binned_ece
+    if _is_binned(name):
+        from calibcli.measures.binned_family import binned_measure
 
-            bins = settings.bins if name is MeasureName.ECE else settings.equal_mass
-            return binned_ece(table, bins=bins, confidence=confidence, calibrated=calibrated, name=name)
-        case MeasureName.L2:
-            from calibcli.measures.l2 import debiased_l2
+        return binned_measure(name, table, settings=settings)
+    if _is_smooth(name):
+        from calibcli.measures.smooth_family import smooth_measure
 
-            return debiased_l2(table, bins=settings.bins, confidence=confidence, calibrated=calibrated)
-        case MeasureName.SMECE:
-            from calibcli.measures.smooth_ece import smooth_ece
+        return smooth_measure(name, table, settings=settings)
+    if _is_regression(name):
+        from calibcli.measures.regression_family import regression_measure
 
-            return smooth_ece(table, confidence=confidence, calibrated=calibrated)
-        case MeasureName.BIAS:
-            from calibcli.measures.bias import bias
+        return regression_measure(name, table, settings=settings)
+    if _is_score(name):
+        from calibcli.measures.score_family import score_measure
 
-            return bias(table, confidence=confidence)
-        case MeasureName.BRIER:
-            from calibcli.measures.proper_scores import brier
+        return score_measure(name, table, settings=settings)
+    msg = f"{name} belongs to no family of measures"
+    raise ValueError(msg)
 
-            return brier(table, confidence=confidence)
-        case MeasureName.LOG_LOSS:
-            from calibcli.measures.proper_scores import log_loss
 
-            return log_loss(table, confidence=confidence)
-        case _:
-            assert_never(name)
+def _is_binned(name: MeasureName) -> TypeGuard[BinnedMeasure]:
+    return name in get_args(BinnedMeasure)
+
+
+def _is_smooth(name: MeasureName) -> TypeGuard[SmoothMeasure]:
+    return name in get_args(SmoothMeasure)
+
+
+def _is_regression(name: MeasureName) -> TypeGuard[RegressionMeasure]:
+    return name in get_args(RegressionMeasure)
+
+
+def _is_score(name: MeasureName) -> TypeGuard[ScoreMeasure]:
+    return name in get_args(ScoreMeasure)

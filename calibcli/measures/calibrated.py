@@ -14,6 +14,7 @@ from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
 
 DRAWS = 999
+_MOST_GAPS = 1_024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +35,9 @@ class CalibratedDraws:
 
         spiegelhalter: |Z|, or None where cells were coarsened or Z is undefined.
 
+        gaps: Sum of label - score in every bin, shape (draws, n_bins) for each partition; no columns for
+            one of more than 1,024 bins.
+
         smece: The smECE that such labels have on average.
 
         method: The words reports use for how the labels were drawn.
@@ -42,6 +46,7 @@ class CalibratedDraws:
     partitions: tuple[Bins, ...]
     ece: tuple[Floats, ...]
     t: tuple[Floats, ...]
+    gaps: tuple[Floats, ...]
     ks: Floats | None
     kuiper: Floats | None
     spiegelhalter: Floats | None
@@ -55,6 +60,11 @@ class CalibratedDraws:
     def t_of(self, bins: Bins) -> Floats:
         """Return the draws of T over a partition."""
         return self.t[self.partitions.index(bins)]
+
+    def gaps_of(self, bins: Bins) -> Floats | None:
+        """Return the draws of every bin's sum of label - score, or None where there are too many bins."""
+        gaps = self.gaps[self.partitions.index(bins)]
+        return gaps if gaps.shape[1] else None
 
 
 def p_value(drawn: Floats, observed: float) -> float:
@@ -96,7 +106,7 @@ def draw_calibrated(
     ]
     columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
     count = len(partitions)
-    cumulative = columns[2 * count :] if not cells.coarsened else [None, None, None]
+    cumulative = columns[3 * count :] if not cells.coarsened else [None, None, None]
     variance = cells.rows * cells.score * (1 - cells.score)
     spread = float((variance * (1 - 2 * cells.score) ** 2).sum())
     certain = not np.any(variance > 0)
@@ -104,6 +114,7 @@ def draw_calibrated(
         partitions=tuple(one.bins for one in sums),
         ece=tuple(columns[:count]),
         t=tuple(columns[count : 2 * count]),
+        gaps=tuple(columns[2 * count : 3 * count]),
         ks=None if certain else cumulative[0],
         kuiper=None if certain else cumulative[1],
         spiegelhalter=cumulative[2] if spread > 0 else None,
@@ -115,12 +126,12 @@ def draw_calibrated(
 def _statistics(
     positives: Floats, cells: DrawCells, segments: Sequence[npt.NDArray[np.intp]]
 ) -> list[Floats]:
-    """Return for a block of draws: ECE and T per partition, and KS, Kuiper, |Z| unless coarsened."""
+    """Return for a block of draws: ECE, T and gaps per partition, and KS, Kuiper, |Z| unless coarsened."""
     rows = cells.rows.astype(np.float64)
     residual = positives - rows * cells.score
     squares = positives * (1.0 - 2.0 * cells.score) + rows * cells.score**2
     total = rows.sum()
-    ece, t = [], []
+    ece, t, kept = [], [], []
     for starts in segments:
         gaps = segment_sums(residual, starts)
         ece.append(np.abs(gaps).sum(axis=1) / total)
@@ -128,12 +139,13 @@ def _statistics(
         two = count >= 2
         excess = gaps[:, two] ** 2 - segment_sums(squares, starts)[:, two]
         t.append((excess / (count[two] - 1.0)).sum(axis=1) / total)
+        kept.append(gaps if count.size <= _MOST_GAPS else gaps[:, :0].copy())
     if cells.coarsened:
-        return [*ece, *t]
+        return [*ece, *t, *kept]
     variance = rows * cells.score * (1.0 - cells.score)
     # With every score 0 or 1 nothing varies, and a path of zeros stays zero in any unit.
     largest, span = excursions(residual, float(variance.sum()) or 1.0)
     tilt = 1.0 - 2.0 * cells.score
     spread = float((variance * tilt**2).sum())
     z = np.abs(residual @ tilt) / np.sqrt(spread) if spread > 0 else np.zeros(len(positives))
-    return [*ece, *t, largest, span, z]
+    return [*ece, *t, *kept, largest, span, z]

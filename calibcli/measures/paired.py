@@ -17,6 +17,7 @@ from calibcli.table.score_table import Floats, Integers
 PAIRED = (MeasureName.BRIER, MeasureName.LOG_LOSS)
 # Rows whose differences are summed at once: they fit the processor's cache.
 _CHUNK = 1 << 17
+_ROUNDED = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +173,11 @@ class PairedSums:
             few = "no interval: one row" if self.rows < 2 else "no interval: one row has the weight"
             return Difference(name, float(mean), None, (*assumptions, few))
         squared_linear = (sums.squared_linear if self._weighted else sums.linear).exact()
-        squares = sums.squares.exact() - 2 * mean * squared_linear + mean * mean * total_sq
-        variance = max(Fraction(0), squares) * rows / (rows - 1) / (total * total)
+        plain = sums.squares.exact()
+        squares = plain - 2 * mean * squared_linear + mean * mean * total_sq
+        # The squares were rounded, each in its last digit: what is left of them by no more is nothing.
+        squares = Fraction(0) if squares <= plain / _ROUNDED else squares
+        variance = squares * rows / (rows - 1) / (total * total)
         interval = _normal_interval(float(mean), math.sqrt(float(variance)), confidence=confidence)
         if interval is None:
             assumptions.append("no interval: every row has the same difference, so nothing varies")
@@ -260,7 +264,7 @@ def _add(
 
 def _normal_interval(value: float, spread: float, *, confidence: float) -> Interval | None:
     """Return the interval of a mean difference, or None where nothing but a common difference is seen."""
-    if value and spread <= 1e-12 * abs(value):
+    if value and not spread:
         return None
     margin = normal_quantile(0.5 + confidence / 2.0) * spread
     ends = (value - margin, value + margin)

@@ -1,16 +1,14 @@
-"""Brier score and log loss: mean losses that reward honest probabilities."""
+"""Brier score, log loss and spherical score: mean losses that reward honest probabilities."""
 
 import math
-
-import numpy as np
 
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.estimate import INDEPENDENT_ROWS, Estimate
+from calibcli.measures.losses import Losses, log_error, losses_of, spherical_error, squared_error
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
-from calibcli.table.score_table import Floats
 
 
 def brier(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -29,10 +27,7 @@ def brier(table: Table, *, confidence: float = 0.95) -> Estimate:
     References:
         Brier (1950), Monthly Weather Review 78.
     """
-    if_positive = (1.0 - table.score_of_positive) ** 2
-    if_negative = table.score_of_negative**2
-    expected = table.score * (1.0 - table.score)
-    return _mean_loss(table, MeasureName.BRIER, (if_positive, if_negative, expected), confidence=confidence)
+    return _mean_loss(table, MeasureName.BRIER, losses_of(table, squared_error), confidence=confidence)
 
 
 def log_loss(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -51,14 +46,28 @@ def log_loss(table: Table, *, confidence: float = 0.95) -> Estimate:
     References:
         Good (1952), JRSS-B 14.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if_positive = -np.log(table.score_of_positive)
-        if_negative = -np.log1p(-table.score_of_negative)
-        score = table.score
-        expected = -score * np.log(score) - (1.0 - score) * np.log1p(-score)
-    expected = np.where((score > 0.0) & (score < 1.0), expected, 0.0)
-    losses = (if_positive, if_negative, expected)
-    return _mean_loss(table, MeasureName.LOG_LOSS, losses, confidence=confidence)
+    return _mean_loss(table, MeasureName.LOG_LOSS, losses_of(table, log_error), confidence=confidence)
+
+
+def spherical(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    Mean of 1 - p / sqrt(f^2 + (1 - f)^2), p the probability given to what happened; 0 is perfect foresight.
+
+    The spherical score turned round, so that less is better, as with the others; it lies in [0, 1].
+
+    Args:
+        table: The rows.
+
+        confidence: Coverage asked of the two-sided interval, in (0, 1).
+
+    Returns:
+        The mean with its normal interval, asymptotic, for the population. `null` is the mean of
+        1 - sqrt(f^2 + (1 - f)^2), which the score would be if labels followed the scores.
+
+    References:
+        Good (1971); Gneiting & Raftery (2007), JASA 102, example 2 with alpha = 2.
+    """
+    return _mean_loss(table, MeasureName.SPHERICAL, losses_of(table, spherical_error), confidence=confidence)
 
 
 def certain_and_wrong(table: Table) -> int:
@@ -68,18 +77,12 @@ def certain_and_wrong(table: Table) -> int:
     return int(at_zero + at_one)
 
 
-def _mean_loss(
-    table: Table, name: MeasureName, losses: tuple[Floats, Floats, Floats], *, confidence: float
-) -> Estimate:
-    """Return the mean of a loss, given its value at each score by label and as the scores expect it."""
-    if_positive, if_negative, expected = losses
+def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: float) -> Estimate:
+    """Return the mean of a loss."""
     positive, negative = table.positive, table.weight - table.positive
-    negative_sq = table.weight_sq - table.positive_sq
     total = float(table.weight.sum())
-    # An infinite loss that no row suffers, or none with any weight, must not turn 0 * inf into NaN.
-    if_positive = np.where(positive > 0.0, if_positive, 0.0)
-    if_negative = np.where(negative > 0.0, if_negative, 0.0)
-    value = float((positive * if_positive + negative * if_negative).sum()) / total
+    losses = losses.suffered(positive, negative)
+    value = losses.mean(positive, negative)
     assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows"]
     interval = None
     wrong = certain_and_wrong(table)
@@ -90,7 +93,8 @@ def _mean_loss(
             "no interval: one row" if table.total_rows < 2 else "no interval: one row has the weight"
         )
     else:
-        squares = table.positive_sq * (if_positive - value) ** 2 + negative_sq * (if_negative - value) ** 2
+        squares = table.positive_sq * (losses.if_positive - value) ** 2
+        squares += (table.weight_sq - table.positive_sq) * (losses.if_negative - value) ** 2
         rows = effective_rows(table)
         spread = math.sqrt(float(squares.sum()) * rows / (rows - 1.0)) / total
         interval = _normal_interval(value, spread, confidence=confidence)
@@ -100,7 +104,7 @@ def _mean_loss(
         name=name,
         value=value,
         interval=interval,
-        null=float((table.weight * expected).sum()) / total,
+        null=float((table.weight * losses.expected).sum()) / total,
         assumptions=tuple(assumptions),
         rows=table.total_rows,
         details={"certain_and_wrong": wrong},

@@ -7,14 +7,25 @@ import numpy as np
 from calibcli.bounds.interval import Interval
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.measures.null_smece import expected_smece_along, mean_spread
+from calibcli.measures.smooth_scales import Axis, gathered, logit_axis, probit_axis, score_axis
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
-from calibcli.table.kernel import LEAST_BANDWIDTH, MESH, CosineSeries, fixpoint, residual_series
-from calibcli.table.residuals import squared_residuals
-from calibcli.table.score_table import Floats, ScoreTable
+from calibcli.table.kernel import (
+    LEAST_BANDWIDTH,
+    MESH,
+    CosineSeries,
+    cosine_series,
+    cosine_series_of_cells,
+    fixpoint,
+)
+from calibcli.table.residuals import residuals, squared_residuals
+from calibcli.table.score_table import Floats
 
 # The bandwidths of the lower bound, fixed in advance.
 _LOWER_BANDWIDTHS = np.geomspace(0.005, 0.5, 16)
+# Narrower kernels see at most one reflection, and their noise is taken from the cosine series.
+_NARROW = 0.004
 
 
 def smooth_ece(
@@ -37,40 +48,103 @@ def smooth_ece(
     References:
         Blasiok & Nakkiran (2023), Definition 5 and Theorem 9; the bounds are proved in `docs/methods.md`.
     """
-    series = residual_series(table)
-    value = 0.0 if not np.any(series.coefficients) else fixpoint(series)
-    rows = table.total_rows
+    null = None if calibrated is None else calibrated.smece
+    return smooth_ece_along(
+        table, score_axis(table), name=MeasureName.SMECE, confidence=confidence, null=null
+    )
+
+
+def smooth_ece_on_logit(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    SmoothECE after t = ln(f / (1 - f)) / 4, with residuals label - f as they are.
+
+    Args:
+        table: The rows.
+
+        confidence: Coverage asked of the two-sided interval, in (0, 1).
+
+    References:
+        Blasiok & Nakkiran (2023), section 4 on general metrics; their package divides by 4 as well.
+    """
+    axis = logit_axis(table)
+    null = expected_smece_along(table, axis.places, length=axis.length)
+    return smooth_ece_along(table, axis, name=MeasureName.SMECE_LOGIT, confidence=confidence, null=null)
+
+
+def smooth_ece_on_probit(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    SmoothECE after t = (normal quantile of f) / sqrt(2 pi), with residuals label - f as they are.
+
+    Args:
+        table: The rows.
+
+        confidence: Coverage asked of the two-sided interval, in (0, 1).
+
+    References:
+        Blasiok & Nakkiran (2023), section 4 on general metrics.
+    """
+    axis = probit_axis(table)
+    null = expected_smece_along(table, axis.places, length=axis.length)
+    return smooth_ece_along(table, axis, name=MeasureName.SMECE_PROBIT, confidence=confidence, null=null)
+
+
+def smooth_ece_along(
+    table: Table, axis: Axis, *, name: MeasureName, confidence: float, null: float | None
+) -> Estimate:
+    """
+    Return SmoothECE with the scores smoothed along a scale.
+
+    The scale is an interval, at whose ends the kernel is reflected, so that norms do not increase with the
+    bandwidth and both bounds hold as they do for the score itself.
+
+    Args:
+        table: The rows.
+
+        axis: Where their scores lie on the scale.
+
+        name: The name the estimate carries.
+
+        confidence: Coverage asked of the two-sided interval, in (0, 1).
+
+        null: The average for calibrated labels, or None.
+    """
+    series = cosine_series(axis.places, residuals(table) / table.weight.sum())
+    value = 0.0 if not np.any(series.coefficients) else fixpoint(series, scale=axis.length)
     assumptions = [
         INDEPENDENT_ROWS,
         HELD_OUT,
         "the upper bound speaks of the population, the lower of these scores",
     ]
-    if 0.0 < value <= LEAST_BANDWIDTH:
+    if 0.0 < value <= LEAST_BANDWIDTH * axis.length:
         # The norm does not increase with the bandwidth, so its value here is below the solution.
         value = min(value, float(series.l1_norm(LEAST_BANDWIDTH)))
-        assumptions.append(
-            f"bandwidths below {LEAST_BANDWIDTH:.2g} are not resolved: at least the value shown"
-        )
+        least = f"{LEAST_BANDWIDTH * axis.length:.2g}"
+        assumptions.append(f"bandwidths below {least} are not resolved: at least the value shown")
     interval = None
     if table.weighted:
-        assumptions = [INDEPENDENT_ROWS, HELD_OUT, NO_WEIGHTED_INTERVAL]
-    elif rows < 2:
+        assumptions[2] = NO_WEIGHTED_INTERVAL
+    elif table.total_rows < 2:
         assumptions.append("no interval: one row")
     else:
-        delta = (1.0 - confidence) / 2.0
-        upper = fixpoint(series, added=population_margin(table, delta=delta))
-        lower = min(lower_bound(table, series, delta=delta), value)
-        method = "upper: empirical Bernstein at the fixpoint; lower: McDiarmid on a grid"
-        interval = Interval(lower, upper, confidence, method, Target.MIXED, finite_sample=True)
+        interval = _interval(table, axis, series, value=value, confidence=confidence)
     return Estimate(
-        name=MeasureName.SMECE,
+        name=name,
         value=value,
         interval=interval,
-        null=None if calibrated is None else calibrated.smece,
-        assumptions=tuple(assumptions),
-        rows=rows,
-        details={"bandwidth": value},
+        null=null,
+        assumptions=(*assumptions, *axis.sentences),
+        rows=table.total_rows,
+        details={"bandwidth": value, **axis.details},
     )
+
+
+def _interval(table: Table, axis: Axis, series: CosineSeries, *, value: float, confidence: float) -> Interval:
+    delta = (1.0 - confidence) / 2.0
+    upper = fixpoint(series, added=population_margin(table, delta=delta), scale=axis.length)
+    at = table if axis.length == 1.0 else gathered(table, axis.places)
+    lower = min(lower_bound(at, series, delta=delta, length=axis.length), value)
+    method = "upper: empirical Bernstein at the fixpoint; lower: McDiarmid on a grid"
+    return Interval(lower, min(1.0, upper), confidence, method, Target.MIXED, finite_sample=True)
 
 
 def population_margin(table: Table, *, delta: float) -> float:
@@ -94,59 +168,57 @@ def population_margin(table: Table, *, delta: float) -> float:
     return math.sqrt(2.0 * mean_square * log_term / n) + 14.0 * log_term / (3.0 * (n - 1.0))
 
 
-def lower_bound(table: Table, series: CosineSeries, *, delta: float) -> float:
+def lower_bound(table: Table, series: CosineSeries, *, delta: float, length: float = 1.0) -> float:
     """
     Return max_j min(sigma_j, smECE_sigma_j - b_j - sqrt(ln(m / delta) / (2 n))) over m fixed bandwidths.
 
     b_j bounds what label noise adds to the norm on average; smECE >= min(sigma, smECE_sigma) at every sigma.
 
     Args:
-        table: The rows, unweighted.
+        table: The rows, unweighted, at their places in [0, 1].
 
         series: The table's residual series.
 
         delta: One-sided error probability.
+
+        length: What [0, 1] is long in the units of the bandwidths.
     """
     n = table.total_rows
-    table = _gathered(table)
+    table = gathered(table, table.score) if table.distinct > MESH else table
     count = _LOWER_BANDWIDTHS.size
     strayed = math.sqrt(math.log(count / delta) / (2.0 * n))
     best = 0.0
     for sigma in _LOWER_BANDWIDTHS[::-1]:
-        norm = float(series.l1_norm(float(sigma)))
+        norm = float(series.l1_norm(float(sigma) / length))
         # Bandwidths that cannot improve the bound need no noise term.
         if min(float(sigma), norm - strayed) > best:
-            best = max(best, min(float(sigma), norm - strayed - noise_of_norm(table, float(sigma))))
+            noise = noise_of_norm(table, float(sigma) / length)
+            best = max(best, min(float(sigma), norm - strayed - noise))
     return best
-
-
-def _gathered(table: Table) -> Table:
-    """Return the rows at the middles of the kernel's cells, where there are fewer of those than scores."""
-    if table.distinct <= MESH:
-        return table
-    cell = np.minimum((table.score * MESH).astype(np.int64), MESH - 1)
-    rows = np.bincount(cell, weights=table.weight, minlength=MESH).astype(np.int64)
-    some = np.flatnonzero(rows)
-    return ScoreTable((some + 0.5) / MESH, rows[some], np.zeros(some.size, np.int64))
 
 
 def noise_of_norm(table: Table, bandwidth: float) -> float:
     """
     Return b = int sqrt(sum_i K(f_i, t)^2) dt / (2 n): the mean norm that labels of variance <= 1/4 can make.
 
-    Scores are gathered in cells of an eighth of the bandwidth and the integral taken at steps of a quarter,
-    which together move b by less than one part in a hundred; the result is raised by that.
+    Scores are gathered in cells of an eighth of the bandwidth and the integral taken at steps of a quarter;
+    below a bandwidth of 0.004 the cosine series gives it. Both are within one part in a hundred, and the
+    result is raised by that.
 
     Args:
         table: The rows, unweighted.
 
         bandwidth: Standard deviation of the reflected Gaussian kernel.
     """
-    cells = math.ceil(8.0 / bandwidth)
-    steps = math.ceil(4.0 / bandwidth)
+    narrow = bandwidth < _NARROW
+    cells = MESH if narrow else math.ceil(8.0 / bandwidth)
     cell = np.minimum((table.score * cells).astype(np.int64), cells - 1)
-    rows = np.bincount(cell, weights=table.weight, minlength=cells)
+    rows: Floats = np.bincount(cell, weights=table.weight, minlength=cells).astype(np.float64)
+    if narrow:
+        spread = mean_spread(cosine_series_of_cells(rows), rows, bandwidth=bandwidth)
+        return 1.01 * spread / (2.0 * table.total_rows)
     some = np.flatnonzero(rows)
+    steps = math.ceil(4.0 / bandwidth)
     kernel = reflected_gaussian((some + 0.5) / cells, (np.arange(steps) + 0.5) / steps, bandwidth=bandwidth)
     energy = rows[some] @ kernel**2
     return 1.01 * float(np.sqrt(energy).mean()) / (2.0 * table.total_rows)

@@ -1,17 +1,20 @@
 """The tests together: which p-value each one reports, and one combined answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
-from calibcli.measures.calibrated import CalibratedDraws, p_value
+from calibcli.measures.calibrated import DRAWS, CalibratedDraws, p_value
 from calibcli.measures.cumulative import ks_and_kuiper
 from calibcli.measures.estimate import TestResult
 from calibcli.measures.l2 import t_test
 from calibcli.measures.proper_scores import certain_and_wrong
 from calibcli.measures.spiegelhalter import spiegelhalter
-from calibcli.names import TestName
-from calibcli.table.bins import Partition, looks_discrete
+from calibcli.names import DEFAULT_SEED, Purpose, TestName
+from calibcli.table.bins import BinnedTable, Partition, binned, looks_discrete
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
+from calibcli.table.streams import stream
 
 _FEW_ROWS = 500
 _COMBINED = (TestName.KUIPER, TestName.SPIEGELHALTER, TestName.T)
@@ -34,36 +37,85 @@ class CombinedTest:
 
 
 def calibration_tests(
-    table: Table, *, bins: Partition, calibrated: CalibratedDraws | None
-) -> tuple[tuple[TestResult, ...], CombinedTest]:
+    names: Sequence[TestName],
+    table: Table,
+    *,
+    bins: Partition,
+    calibrated: CalibratedDraws | None,
+    seed: int = DEFAULT_SEED,
+) -> tuple[tuple[TestResult, ...], CombinedTest | None]:
     """
-    Run KS, Kuiper, Spiegelhalter and T, and combine the last three.
+    Run tests, and combine Kuiper, Spiegelhalter and T where they are among them.
 
     P-values come from labels drawn from the scores where the limit laws are poor: below 500 rows and for
-    discrete scores; for T always.
+    discrete scores; for Hosmer-Lemeshow also where a bin has little variance; for T always.
 
     Args:
+        names: The tests, in the order of the results.
+
         table: The rows.
 
-        bins: The partition for T, or sums over it.
+        bins: The partition of T and Hosmer-Lemeshow, or sums over it.
 
         calibrated: Labels drawn from the scores; None for a weighted table, where no test is defined.
+
+        seed: Of the labels that Hosmer-Lemeshow and U draw for themselves, when they are asked for.
+
+    Returns:
+        The results, and one answer from those that are combined; None unless all three were asked for.
     """
     if calibrated is None:
-        names = (TestName.KS, TestName.KUIPER, TestName.SPIEGELHALTER, TestName.T)
         results = tuple(TestResult(name, None, None, "undefined", None, (WEIGHTED,)) for name in names)
-        return results, CombinedTest(None, _COMBINED)
-    ks, kuiper = ks_and_kuiper(table)
-    z = spiegelhalter(table)
-    if looks_discrete(table) or table.total_rows < _FEW_ROWS:
-        ks = _drawn(ks, calibrated.ks, calibrated.method)
-        kuiper = _drawn(kuiper, calibrated.kuiper, calibrated.method)
-        z = _drawn(z, calibrated.spiegelhalter, calibrated.method)
-    results = (ks, kuiper, z, t_test(table, bins=bins, calibrated=calibrated))
-    wrong = certain_and_wrong(table)
+    else:
+        results = tuple(_result(name, table, bins=bins, calibrated=calibrated, seed=seed) for name in names)
+    wrong = certain_and_wrong(table) if calibrated is not None else 0
     if wrong:
         results = tuple(_contradicted(result, wrong) for result in results)
-    return results, _combine(results)
+    return results, _combine(results) if set(_COMBINED) <= set(names) else None
+
+
+def _result(
+    name: TestName, table: Table, *, bins: Partition, calibrated: CalibratedDraws, seed: int
+) -> TestResult:
+    """Run one test."""
+    by_drawing = looks_discrete(table) or table.total_rows < _FEW_ROWS
+    match name:
+        case TestName.KS | TestName.KUIPER:
+            result = ks_and_kuiper(table)[0 if name is TestName.KS else 1]
+            drawn = calibrated.ks if name is TestName.KS else calibrated.kuiper
+            return _drawn(result, drawn, calibrated.method) if by_drawing else result
+        case TestName.SPIEGELHALTER:
+            result = spiegelhalter(table)
+            return _drawn(result, calibrated.spiegelhalter, calibrated.method) if by_drawing else result
+        case TestName.T:
+            return t_test(table, bins=bins, calibrated=calibrated)
+        case TestName.HOSMER_LEMESHOW:
+            return _hosmer_lemeshow(table, bins=binned(table, bins), by_drawing=by_drawing, seed=seed)
+        case TestName.U:
+            return _u(table, by_drawing=by_drawing, seed=seed)
+        case _:
+            assert_never(name)
+
+
+def _hosmer_lemeshow(table: Table, *, bins: BinnedTable, by_drawing: bool, seed: int) -> TestResult:
+    from calibcli.measures.hosmer_lemeshow import has_thin_bins, hosmer_lemeshow, hosmer_lemeshow_p_value
+
+    result = hosmer_lemeshow(table, bins=bins)
+    if result.statistic is None or not (by_drawing or has_thin_bins(bins)):
+        return result
+    generator = stream(seed, Purpose.HOSMER_LEMESHOW)
+    p, method = hosmer_lemeshow_p_value(table, result.statistic, bins=bins, generator=generator, draws=DRAWS)
+    return replace(result, p_value=p, p_method=method)
+
+
+def _u(table: Table, *, by_drawing: bool, seed: int) -> TestResult:
+    from calibcli.measures.u_test import u_p_value, u_test
+
+    result = u_test(table)
+    if result.statistic is None or not by_drawing:
+        return result
+    p, method = u_p_value(table, generator=stream(seed, Purpose.U), draws=DRAWS)
+    return replace(result, p_value=p, p_method=method)
 
 
 def _drawn(result: TestResult, draws: Floats | None, method: str) -> TestResult:

@@ -4,12 +4,13 @@ from typing import Protocol
 
 from calibcli.reports.apply import ApplyReport
 from calibcli.reports.compare import CompareReport
+from calibcli.reports.compat import CompatReport
 from calibcli.reports.fit import FitReport
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 
-Report = MeasureReport | VerifyReport | CompareReport | FitReport | ApplyReport | InspectReport
+Report = MeasureReport | VerifyReport | CompareReport | CompatReport | FitReport | ApplyReport | InspectReport
 
 
 class Renderer(Protocol):

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from calibcli.render.blocks import Bar, Block, Grid, Line, Listing, Paragraph, Tone
+from calibcli.render.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.render.interface import Report
 from calibcli.render.pages import page_of
 from calibcli.render.words import printable
@@ -31,7 +31,11 @@ class MarkdownRenderer:
 
     def render(self, report: Report) -> str:
         """Return the page of a report in Markdown."""
-        text = "\n\n".join(_block(block) for block in page_of(report, verbose=self.verbose)) + "\n"
+        return self.text(page_of(report, verbose=self.verbose))
+
+    def text(self, page: Page) -> str:
+        """Return a page in Markdown."""
+        text = "\n\n".join(_block(block) for block in page) + "\n"
         return text if self.unicode else text.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 

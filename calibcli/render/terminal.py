@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calibcli.render.blocks import Bar, Block, Grid, Line, Listing, Paragraph, Tone
+from calibcli.render.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.render.diagram import ASCII, LEAST_WIDTH, UNICODE, WIDTH, Marks, axis, drawn
 from calibcli.render.interface import Report
 from calibcli.render.pages import page_of
@@ -55,8 +55,11 @@ class TerminalRenderer:
 
     def render(self, report: Report) -> str:
         """Return the page of a report as text without trailing spaces."""
-        blocks = page_of(report, verbose=self.verbose)
-        text = "\n".join(self._block(block) for block in blocks)
+        return self.text(page_of(report, verbose=self.verbose))
+
+    def text(self, page: Page) -> str:
+        """Return a page as text without trailing spaces."""
+        text = "\n".join(self._block(block) for block in page)
         return _TRAILING.sub(lambda end: end.group().replace(" ", ""), text)
 
     def _block(self, block: Block) -> str:

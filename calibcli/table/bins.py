@@ -27,12 +27,12 @@ class Bins:
     A partition of [0, 1].
 
     Args:
-        binning: How it came about.
+        binning: How it came about; None where its edges were given.
 
         edges: Ascending from 0 to 1, shape (n_bins + 1,); None when every distinct score is a bin.
     """
 
-    binning: Binning
+    binning: Binning | None
     edges: Floats | None
 
     def __post_init__(self) -> None:
@@ -45,7 +45,8 @@ class Bins:
         if self.edges is None:
             return "each distinct score by itself"
         count = self.edges.size - 1
-        return f"{count} {self.binning.value} {'bin' if count == 1 else 'bins'}"
+        how = "given" if self.binning is None else self.binning.value
+        return f"{count} {how} {'bin' if count == 1 else 'bins'}"
 
 
 ATOMS = Bins(Binning.ATOMS, None)
@@ -139,18 +140,30 @@ def equal_mass_edges(table: Table, count: int) -> Floats:
     if table.total_rows == 0:
         msg = "no rows to cut into bins"
         raise EmptyTable(msg)
-    k = np.arange(1, count)
-    if table.weighted:
-        reached = np.cumsum(table.weight)
-        last = np.searchsorted(reached, k * reached[-1] / count, side="left")
-    else:
-        each, rest = divmod(table.total_rows, count)
-        last = np.searchsorted(np.cumsum(table.rows), k * each + np.minimum(k, rest), side="left")
-    last = last[last < table.distinct - 1]
-    last = last[run_starts(last)]
+    last = equal_mass_ends(np.cumsum(table.weight) if table.weighted else np.cumsum(table.rows), count)
     left, right = table.upper[last], table.upper[last + 1]
     cuts = cut_between(left, right) if table.kind == "exact" else left
     return np.concatenate(([0.0], cuts, [1.0]))
+
+
+def equal_mass_ends(reached: Floats | Integers, count: int) -> npt.NDArray[np.intp]:
+    """
+    Return the positions of the last entry of every equal-mass bin but the last.
+
+    Args:
+        reached: Number of rows, or weight, up to each entry, shape (n_entries,).
+
+        count: The number of bins asked for.
+    """
+    k = np.arange(1, count)
+    if reached.dtype == np.float64:
+        ranks = k * reached[-1] / count
+    else:
+        each, rest = divmod(int(reached[-1]), count)
+        ranks = k * each + np.minimum(k, rest)
+    last = np.asarray(np.searchsorted(reached, ranks, side="left"), dtype=np.intp)
+    last = last[last < reached.size - 1]
+    return last[run_starts(last)]
 
 
 def cut_between(left: Floats, right: Floats) -> Floats:

@@ -124,24 +124,26 @@ def residual_series(table: Table) -> CosineSeries:
     return cosine_series(table.score, residuals(table) / table.weight.sum())
 
 
-def fixpoint(series: CosineSeries, *, added: float = 0.0) -> float:
+def fixpoint(series: CosineSeries, *, added: float = 0.0, scale: float = 1.0) -> float:
     """
     Return the bandwidth at which the smoothed L1 norm, plus a constant, equals the bandwidth.
 
     The norm does not increase with the bandwidth, so there is one solution; it is found
-    to 1e-13. Solutions below `LEAST_BANDWIDTH` or above 1 give those ends.
+    to 1e-13. Solutions below `LEAST_BANDWIDTH` or above 1, in units of [0, 1], give those ends.
 
     Args:
         series: One measure, coefficients of shape (n_coefficients,).
 
         added: Constant added to the norm, as for an upper confidence bound.
+
+        scale: What [0, 1] is long in the units that the bandwidth is told in.
     """
 
     def excess(bandwidth: float) -> float:
-        return bandwidth - float(series.l1_norm(bandwidth)) - added
+        return scale * bandwidth - float(series.l1_norm(bandwidth)) - added
 
     # Small bandwidths take long transforms, and few solutions lie there.
     low, high = crossing(excess, _USUAL_BANDWIDTH, 1.0, within=1e-13)
     if high == _USUAL_BANDWIDTH:
         low, high = crossing(excess, LEAST_BANDWIDTH, _USUAL_BANDWIDTH, within=1e-13)
-    return 0.5 * (low + high)
+    return scale * 0.5 * (low + high)

@@ -23,6 +23,7 @@ from scipy.special import expit, logit
 from scipy.stats import binom
 
 from calibcli.bounds.betting import stakes_for_any_time
+from calibcli.families import DEFAULT_TESTS
 from calibcli.measures import smooth_ece as smooth_ece_module
 from calibcli.measures.bias import bias
 from calibcli.measures.binned_ece import binned_ece, grouped_residuals
@@ -338,7 +339,7 @@ def rejections(
             calibrated = draw_calibrated(
                 table, partitions=[bins], generator=rng, smece_generator=rng, draws=draws
             )
-            results, combined = calibration_tests(table, bins=bins, calibrated=calibrated)
+            results, combined = calibration_tests(DEFAULT_TESTS, table, bins=bins, calibrated=calibrated)
             for name, p in [*((r.name.value, r.p_value) for r in results), ("combined", combined.p_value)]:
                 counts[name] = counts.get(name, 0) + (p is not None and p <= level)
     return counts

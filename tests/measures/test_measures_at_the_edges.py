@@ -1,10 +1,12 @@
 """One row, one class, certain scores: measures say what they can and give a reason for the rest."""
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
 
+from calibcli.families import DEFAULT_MEASURES, DEFAULT_TESTS
 from calibcli.measures import Settings, measure_named
 from calibcli.measures.bias import bias
 from calibcli.measures.binned_ece import binned_ece
@@ -37,7 +39,7 @@ def drawn(table: Table, bins: Bins = TEN, draws: int = 99) -> CalibratedDraws:
     return draw_calibrated(table, partitions=[bins], generator=one, smece_generator=two, draws=draws)
 
 
-def every_measure(table: Table) -> dict[MeasureName, object]:
+def every_measure(table: Table, names: Iterable[MeasureName] = DEFAULT_MEASURES) -> dict[MeasureName, object]:
     """All measures of a table."""
     equal_mass = bins_of(Binning.EQUAL_MASS, 15, table=table)
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
@@ -47,7 +49,7 @@ def every_measure(table: Table) -> dict[MeasureName, object]:
             table, partitions=[TEN, equal_mass], generator=one, smece_generator=two, draws=29
         )
     settings = Settings(TEN, equal_mass, 0.95, calibrated)
-    return {name: measure_named(name, table, settings=settings) for name in MeasureName}
+    return {name: measure_named(name, table, settings=settings) for name in names}
 
 
 ONE_ROW = table_of((0.3, 1))
@@ -63,7 +65,7 @@ WEIGHTED = table_of((0.2, 0), (0.4, 1), (0.9, 1), weight=[1.0, 2.5, 0.5])
     [ONE_ROW, ONE_CLASS, OTHER_CLASS, CERTAIN_AND_RIGHT, HALVES, WEIGHTED, grid_of(ONE_CLASS)],
     ids=["one row", "zeros", "ones", "certain", "halves", "weighted", "grid"],
 )
-def test_every_measure_is_a_number_with_an_interval_or_a_reason(table: Table) -> None:
+def test_every_default_measure_is_a_number_with_an_interval_or_a_reason(table: Table) -> None:
     """Only l2 without a pair of rows is NaN; intervals enclose their value or are explained away."""
     for name, estimate in every_measure(table).items():
         assert estimate.name is name
@@ -79,6 +81,27 @@ def test_every_measure_is_a_number_with_an_interval_or_a_reason(table: Table) ->
         assert (estimate.null is None) == (alone or (table.weighted and name in WITH_DRAWN_NULL)), name
         if estimate.null is not None:
             assert math.isfinite(estimate.null), name
+
+
+@pytest.mark.parametrize(
+    "table",
+    [ONE_ROW, ONE_CLASS, OTHER_CLASS, CERTAIN_AND_RIGHT, HALVES, WEIGHTED, grid_of(ONE_CLASS)],
+    ids=["one row", "zeros", "ones", "certain", "halves", "weighted", "grid"],
+)
+def test_any_measure_is_a_number_or_says_why_not(table: Table) -> None:
+    """Whatever the rows: NaN and infinity come with a sentence, and so does a missing interval."""
+    for name, estimate in every_measure(table, MeasureName).items():
+        assert estimate.name is name
+        assert estimate.rows == table.total_rows
+        assert estimate.assumptions
+        explained = any(text.startswith(("no interval", "undefined")) for text in estimate.assumptions)
+        assert math.isfinite(estimate.value) or explained or len(estimate.assumptions) > 2, name
+        assert estimate.interval is not None or explained, name
+        if estimate.interval is not None and math.isfinite(estimate.value):
+            lower, upper = estimate.interval.lower, estimate.interval.upper
+            assert lower is None or lower <= estimate.value + 1e-9, name
+            assert upper is None or upper >= estimate.value - 1e-9, name
+        assert estimate.null is None or math.isfinite(estimate.null), name
 
 
 WITH_DRAWN_NULL = {MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.L2, MeasureName.SMECE}
@@ -120,7 +143,7 @@ def test_halves_leave_only_spiegelhalter_undefined() -> None:
     """Scores of exactly 1/2 carry no tilt, so Z is undefined while the path is not."""
     assert spiegelhalter(HALVES).statistic is None
     assert all(result.statistic is not None for result in ks_and_kuiper(HALVES))
-    results, combined = calibration_tests(HALVES, bins=ATOMS, calibrated=drawn(HALVES, ATOMS))
+    results, combined = calibration_tests(DEFAULT_TESTS, HALVES, bins=ATOMS, calibrated=drawn(HALVES, ATOMS))
     assert combined.tests == (TestName.KUIPER, TestName.T)
     assert {r.name: r.p_value is None for r in results}[TestName.SPIEGELHALTER]
 
@@ -137,7 +160,7 @@ def test_certain_and_wrong_is_infinite_loss_and_contradiction(wrong: tuple[float
     assert loss.details["certain_and_wrong"] == 1
     assert any("certain and wrong" in text for text in loss.assumptions)
     assert math.isfinite(loss.null or 0.0)
-    results, combined = calibration_tests(table, bins=TEN, calibrated=drawn(table))
+    results, combined = calibration_tests(DEFAULT_TESTS, table, bins=TEN, calibrated=drawn(table))
     assert [r.p_value for r in results] == [0.0] * 4
     assert {r.p_method for r in results} == {"contradiction"}
     assert combined.p_value == 0.0
@@ -163,7 +186,7 @@ def test_grid_log_loss_is_settled_near_zero_and_one() -> None:
 
 def test_importance_weights_have_no_tests_and_say_why() -> None:
     """With importance weights no test is defined, nor are intervals that need counted rows."""
-    results, combined = calibration_tests(WEIGHTED, bins=TEN, calibrated=None)
+    results, combined = calibration_tests(DEFAULT_TESTS, WEIGHTED, bins=TEN, calibrated=None)
     assert all(r.statistic is None and r.p_value is None for r in results)
     assert all("importance weights" in r.assumptions[0] for r in results)
     assert combined.p_value is None
@@ -252,7 +275,7 @@ def test_monte_carlo_replaces_limit_laws_where_they_are_poor(
     rng = np.random.default_rng(rows)
     score = rng.random(rows) if decimals is None else rng.random(rows).round(decimals).clip(0.1, 0.9)
     table = ScoreTable.from_rows(score, rng.random(rows) < score)
-    results, combined = calibration_tests(table, bins=TEN, calibrated=drawn(table))
+    results, combined = calibration_tests(DEFAULT_TESTS, table, bins=TEN, calibrated=drawn(table))
     methods = {r.name: r.p_method for r in results}
     expected = "monte-carlo" if drawn_p else "asymptotic"
     assert [methods[n] for n in (TestName.KS, TestName.KUIPER, TestName.SPIEGELHALTER)] == [expected] * 3
@@ -275,7 +298,7 @@ def test_rows_without_weight_do_not_count() -> None:
     with_zeros = table_of(*rows, (0.0, 1), (1.0, 0), (0.55, 1), (0.56, 0), weight=[*weights, 0, 0, 0, 0])
     without = table_of(*(rows[k] for k in some), weight=[weights[k] for k in some])
     one, other = every_measure(with_zeros), every_measure(without)
-    for name in MeasureName:
+    for name in DEFAULT_MEASURES:
         assert one[name].value == pytest.approx(other[name].value, rel=1e-12, abs=1e-12, nan_ok=True), name
     pair = table_of((0.2, 0), (0.21, 1), weight=[1.0, 0.0])
     assert math.isnan(debiased_l2(pair, bins=TEN).value)
@@ -295,7 +318,7 @@ def test_weighted_t_is_the_mean_over_weighted_pairs() -> None:
 def test_t_needs_two_rows_in_a_bin() -> None:
     """Where every row is alone in its bin T is undefined and goes into no combination."""
     table = table_of((0.15, 0), (0.35, 1), (0.75, 1))
-    results, combined = calibration_tests(table, bins=TEN, calibrated=drawn(table))
+    results, combined = calibration_tests(DEFAULT_TESTS, table, bins=TEN, calibrated=drawn(table))
     t = {r.name: r for r in results}[TestName.T]
     assert (t.statistic, t.p_value, t.p_method) == (None, None, "undefined")
     assert combined.tests == (TestName.KUIPER, TestName.SPIEGELHALTER)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from calibcli.bounds.interval import Interval
@@ -181,13 +181,24 @@ def test_one_row_has_no_spread(weight: np.ndarray | None, words: str) -> None:
     assert found.assumptions[-1] == f"no interval: {words}"
 
 
-def test_common_difference_has_no_interval() -> None:
-    """Where every row differs by the same, the spread is unknown rather than 0."""
-    part = (np.full(9, 0.1), np.full(9, 0.2), np.zeros(9, np.bool_))
-    found = sums_of(part).difference(BRIER, confidence=0.95)
-    assert found.value == pytest.approx(0.03)
-    assert found.interval is None
-    assert "nothing varies" in found.assumptions[-1]
+@settings(max_examples=200, deadline=None)
+@given(
+    first=st.floats(0.01, 0.99),
+    second=st.floats(0.01, 0.99),
+    label=st.booleans(),
+    rows=st.integers(2, 40),
+    name=st.sampled_from([BRIER, LOG_LOSS]),
+)
+@example(first=0.4, second=0.3, label=True, rows=2, name=BRIER)
+def test_common_difference_has_no_interval(
+    *, first: float, second: float, label: bool, rows: int, name: MeasureName
+) -> None:
+    """Where every row differs by the same, the spread is unknown rather than 0, whatever rounding does."""
+    assume(first != second)
+    part = (np.full(rows, first), np.full(rows, second), np.full(rows, label))
+    found = sums_of(part).difference(name, confidence=0.95)
+    assert found.interval is None or found.value == 0.0
+    assert found.verdict is ComparisonName.NOT_TOLD_APART
 
 
 def estimate(value: float, interval: tuple[float | None, float | None] | None) -> Estimate:

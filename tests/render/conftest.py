@@ -33,6 +33,7 @@ from calibcli.recalibrators.selection import Selection, Trial
 from calibcli.reports.apply import ApplyReport
 from calibcli.reports.compare import CompareReport, Comparison, Side
 from calibcli.reports.fit import FitReport
+from calibcli.reports.groups import ClusterSummary, GroupsSummary, WorstGroup
 from calibcli.reports.input import InputSummary
 from calibcli.reports.inspect import ColumnSummary, InspectReport
 from calibcli.reports.measure import MeasureReport, TableSummary
@@ -151,6 +152,46 @@ def _atoms() -> MeasureReport:
         curve=replace(_curve(), binned=bins, smooth=None),
         slices={"score=score": _measure()},
     )
+
+
+def _part(rows: int, ece: float) -> MeasureReport:
+    """Return the report of a group."""
+    interval = _interval(max(0.0, ece - 0.02), ece + 0.01, "d*", Target.FIXED_DESIGN, finite=True)
+    measures = (replace(_ece(), value=ece, interval=replace(interval, confidence=0.975)), _bias(), _brier())
+    table = replace(TABLE, rows=rows, positive=rows // 4)
+    return replace(_measure(), table=table, measures=measures, confidence=0.975)
+
+
+def _grouped() -> dict[str, MeasureReport]:
+    """Return reports by group, and of two scores of clustered rows."""
+    worst = WorstGroup(MeasureName.ECE, "country=US", 0.0912, "country=US", 0.0712)
+    slices = {"country=DE": _part(20_000, 0.0312), "country=US": _part(29_000, 0.0912)}
+    small = {f"country=x{k}": 10 + k for k in range(7)}
+    groups = GroupsSummary(("country",), tuple(slices), small, 100, 0.975, worst)
+    grouped = replace(_measure(), slices=slices, groups=groups)
+    dependent = "no interval: rows of one cluster are dependent: exact bounds need independent rows"
+    other = {"score=my b": replace(_measure(), input=replace(INPUT, score="my b"))}
+    brier = Difference(
+        MeasureName.BRIER,
+        -0.0012,
+        _interval(-0.003, -0.0002, "cluster-robust", Target.POPULATION, finite=False),
+        COMMON,
+    )
+    clustered = replace(
+        _measure(),
+        slices=other,
+        differences={"score=my b": (brier, Difference(MeasureName.ECE, 0.01, None, (dependent,)))},
+        clusters=ClusterSummary("patient", 1_234, 987.65),
+    )
+    empty = replace(groups, measured=(), worst=None)
+    return {
+        "grouped": grouped,
+        "grouped_evenly": replace(
+            grouped, groups=replace(groups, left_out={}, worst=replace(worst, by_lower=None, lower=0.0))
+        ),
+        "grouped_nothing": replace(grouped, slices={}, groups=empty),
+        "clustered": clustered,
+    }
 
 
 def _verdict(outcome: VerdictName, value: float, bounds: tuple[float, float], **rest: Any) -> Verdict:
@@ -283,6 +324,7 @@ def reports() -> dict[str, Any]:
         "grid": _grid(),
         "weighted": _weighted(),
         "atoms": _atoms(),
+        **_grouped(),
         **{f"verify_{key}": gate for key, gate in _gates().items()},
         "fit": fit,
         "fit_to_stdout": replace(fit, output=None, outputs=None, notes=()),

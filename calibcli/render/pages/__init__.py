@@ -6,19 +6,21 @@ from calibcli.render.blocks import Page
 from calibcli.render.interface import Report
 from calibcli.render.pages.apply import apply_page
 from calibcli.render.pages.compare import compare_page
+from calibcli.render.pages.compat import compat_page
 from calibcli.render.pages.fit import fit_page
 from calibcli.render.pages.inspect import inspect_page
 from calibcli.render.pages.measure import measure_page
 from calibcli.render.pages.verify import verify_page
 from calibcli.reports.apply import ApplyReport
 from calibcli.reports.compare import CompareReport
+from calibcli.reports.compat import CompatReport
 from calibcli.reports.fit import FitReport
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 
 
-def page_of(report: Report, *, verbose: bool) -> Page:
+def page_of(report: Report, *, verbose: bool) -> Page:  # noqa: PLR0911 - one return for each report
     """Return the page of a report; `verbose` adds plain English and assumptions."""
     match report:
         case MeasureReport():
@@ -27,6 +29,8 @@ def page_of(report: Report, *, verbose: bool) -> Page:
             return verify_page(report, verbose=verbose)
         case CompareReport():
             return compare_page(report, verbose=verbose)
+        case CompatReport():
+            return compat_page(report)
         case FitReport():
             return fit_page(report)
         case ApplyReport():

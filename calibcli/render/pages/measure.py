@@ -2,6 +2,7 @@
 
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.render.blocks import Block, Column, Grid, Line, Listing, Page, Tone, paragraph
+from calibcli.render.pages.groups import cluster_lines, difference_blocks, group_blocks
 from calibcli.render.pages.header import (
     artifact_lines,
     note_lines,
@@ -9,6 +10,7 @@ from calibcli.render.pages.header import (
     source_line,
     table_lines,
 )
+from calibcli.render.pages.other_bounds import other_bounds
 from calibcli.render.pages.reliability import reliability_grid
 from calibcli.render.phrases import NULL_REFERENCE, SMALL_P, meaning_of_measure, meaning_of_test
 from calibcli.render.words import four, interval_words, listed, p_words, percent
@@ -23,16 +25,29 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         Line(source_line(report.input), Tone.TITLE),
         *table_lines(report.table),
         *artifact_lines(report.artifact),
+        *cluster_lines(report),
         *repair_lines(report.input),
         *note_lines(report.notes),
     )
-    slices = [
-        block
-        for key, part in report.slices.items()
-        for block in (paragraph(Line(key, Tone.TITLE), *_slice_lines(report, part)), *_numbers(part))
-    ]
     meaning = _meanings(report) if verbose else ()
-    return (top, *_numbers(report), *meaning, *reliability_grid(report.curve), *slices)
+    groups = group_blocks(report, dict(report.slices))
+    differences = difference_blocks(report)
+    slices = [
+        block for key, part in report.slices.items() for block in _slice(report, key, part, verbose=verbose)
+    ]
+    curve = reliability_grid(report.curve)
+    return (top, *_numbers(report), *meaning, *curve, *groups, *differences, *slices)
+
+
+def _slice(report: MeasureReport, key: str, part: MeasureReport, *, verbose: bool) -> list[Block]:
+    """Return the page of a slice; groups have one only where every detail was asked for."""
+    views = [report, *report.slices.values()]
+    group = any(view.groups is not None and key in view.groups.measured for view in views)
+    if group and not verbose:
+        return []
+    title = paragraph(Line(key, Tone.TITLE), *_slice_lines(report, part))
+    curve = reliability_grid(part.curve) if group else ()
+    return [title, *_numbers(part), *curve, *group_blocks(part, dict(report.slices))]
 
 
 def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
@@ -47,6 +62,7 @@ def _numbers(report: MeasureReport) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if report.measures:
         blocks.append(_measures(report))
+        blocks.extend(other_bounds(report))
     if report.tests:
         blocks.append(_tests(report))
     return tuple(blocks)

@@ -1,0 +1,80 @@
+"""Hosmer and Lemeshow's test: squared errors of the bins against what labels from the scores would make."""
+
+import numpy as np
+
+from calibcli.bounds.resampling import calibrated_positives, draw_cells
+from calibcli.bounds.special import chi_squared_tail
+from calibcli.measures.calibrated import p_value
+from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, TestResult
+from calibcli.names import TestName
+from calibcli.table.bins import BinnedTable, Partition, binned, segment_sums
+from calibcli.table.grid import Table
+
+# Below so much variance in a bin, sum f (1 - f), its error is not as good as normal.
+_LEAST_VARIANCE = 5.0
+
+
+def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
+    """
+    Test H = sum_k S_k^2 / V_k, with S_k the bin's sum of label - score and V_k its sum of f (1 - f).
+
+    The law is chi-squared with as many degrees of freedom as bins with V_k > 0, since nothing was fitted to
+    these rows; two fewer hold for the rows a logistic model was fitted to, which no one should test by.
+
+    Args:
+        table: The rows, unweighted.
+
+        bins: The partition, or sums over it; it may depend on the scores, never on the labels.
+
+    Returns:
+        Undefined where every score is 0 or 1.
+
+    References:
+        Hosmer & Lemeshow (1980), Communications in Statistics A9, with V_k for n_k mean f (1 - mean f).
+    """
+    sums = binned(table, bins)
+    open_bins = sums.variance > 0.0
+    degrees = int(np.count_nonzero(open_bins))
+    if degrees == 0:
+        why = "undefined: every score is 0 or 1"
+        return TestResult(TestName.HOSMER_LEMESHOW, None, None, "undefined", None, (why,))
+    h = float((sums.residual[open_bins] ** 2 / sums.variance[open_bins]).sum())
+    p = chi_squared_tail(h, degrees)
+    freedom = "degree" if degrees == 1 else "degrees"
+    assumptions = (INDEPENDENT_ROWS, HELD_OUT, f"over {sums.described}: {degrees} {freedom} of freedom")
+    return TestResult(TestName.HOSMER_LEMESHOW, h, p, "asymptotic", p, assumptions)
+
+
+def has_thin_bins(sums: BinnedTable) -> bool:
+    """Whether the scores leave some bin so little variance that the limit law is poor."""
+    return bool(((sums.variance > 0.0) & (sums.variance < _LEAST_VARIANCE)).any())
+
+
+def hosmer_lemeshow_p_value(
+    table: Table, observed: float, *, bins: Partition, generator: np.random.Generator, draws: int
+) -> tuple[float, str]:
+    """
+    Return the p-value of H by labels drawn from the scores, and the words for how they were drawn.
+
+    Args:
+        table: The rows, unweighted, not all with a score of 0 or 1.
+
+        observed: H.
+
+        bins: The partition, or sums over it.
+
+        generator: Source of randomness.
+
+        draws: Number of draws.
+    """
+    starts = binned(table, bins).starts
+    cells = draw_cells(table, [starts])
+    segments = cells.segments(starts)
+    rows = cells.rows.astype(np.float64)
+    variance = segment_sums(rows * cells.score * (1.0 - cells.score), segments)
+    open_bins = variance > 0.0
+    drawn = []
+    for positive in calibrated_positives(cells, draws=draws, generator=generator):
+        error = segment_sums(positive - rows * cells.score, segments)[:, open_bins]
+        drawn.append((error**2 / variance[open_bins]).sum(axis=1))
+    return p_value(np.concatenate(drawn), observed), cells.method

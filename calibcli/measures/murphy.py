@@ -1,0 +1,215 @@
+"""Murphy's decomposition of the Brier score over bins, exact by its two within-bin terms, and corrected."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcli.bounds.interval import Interval
+from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.measures.l2 import pairs_in, score_interval, t_statistic
+from calibcli.measures.uncertainty import rate_interval
+from calibcli.names import MeasureName
+from calibcli.table.bins import BinnedTable, Partition, binned, segment_sums
+from calibcli.table.grid import Table
+from calibcli.table.score_table import Floats
+
+_CORRECTED = (
+    MeasureName.BRIER_RELIABILITY_CORRECTED,
+    MeasureName.BRIER_RESOLUTION_CORRECTED,
+    MeasureName.BRIER_UNCERTAINTY_CORRECTED,
+)
+# Sum of squares over square of the sum: one row may have all the weight, but for rounding.
+_ONE_ROW = 1.0 - 1e-12
+_NO_INTERVAL = {
+    MeasureName.BRIER_RELIABILITY: (
+        "no interval: noise in every bin adds to it; brier_reliability_corrected and l2 have one"
+    ),
+    MeasureName.BRIER_RESOLUTION: (
+        "no interval: noise in every bin adds to it, and near 0 it follows no simple law"
+    ),
+    MeasureName.BRIER_RESOLUTION_CORRECTED: "no interval: near 0 it follows no simple law",
+    MeasureName.BRIER_WITHIN_VARIANCE: "no interval: it describes the bins, and closes the sum",
+    MeasureName.BRIER_WITHIN_COVARIANCE: "no interval: it describes the bins, and closes the sum",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Murphy:
+    """
+    Parts of the Brier score over bins: reliability - resolution + uncertainty + variance - covariance.
+
+    Args:
+        reliability: Mean square distance of mean score and rate of a bin.
+
+        resolution: Mean square distance of a bin's rate and the overall rate.
+
+        uncertainty: r (1 - r), r the overall rate.
+
+        variance: Mean square distance of a score and its bin's mean score.
+
+        covariance: Twice the mean product of the distances of label and score from their bin's means.
+
+        in_bins: What noise in the bins adds to reliability and resolution, as Ferro and Fricker estimate it.
+
+        in_all: What noise of the overall rate takes from resolution and uncertainty.
+    """
+
+    reliability: float
+    resolution: float
+    uncertainty: float
+    variance: float
+    covariance: float
+    in_bins: float
+    in_all: float
+
+    def part(self, name: MeasureName) -> float:
+        """Return the named part."""
+        return {
+            MeasureName.BRIER_RELIABILITY: self.reliability,
+            MeasureName.BRIER_RESOLUTION: self.resolution,
+            MeasureName.BRIER_UNCERTAINTY: self.uncertainty,
+            MeasureName.BRIER_WITHIN_VARIANCE: self.variance,
+            MeasureName.BRIER_WITHIN_COVARIANCE: self.covariance,
+            MeasureName.BRIER_RELIABILITY_CORRECTED: self.reliability - self.in_bins,
+            MeasureName.BRIER_RESOLUTION_CORRECTED: self.resolution - self.in_bins + self.in_all,
+            MeasureName.BRIER_UNCERTAINTY_CORRECTED: self.uncertainty + self.in_all,
+        }[name]
+
+
+def murphy_part(name: MeasureName, table: Table, *, bins: Partition, confidence: float = 0.95) -> Estimate:
+    """
+    Return one part of the Brier score over bins.
+
+    Args:
+        name: Which; one of the five of Murphy, or of the three of Ferro and Fricker.
+
+        table: The rows.
+
+        bins: The partition, or sums over it.
+
+        confidence: Coverage asked of the two-sided interval, in (0, 1).
+
+    Returns:
+        The part, with an interval for uncertainty (Clopper-Pearson of the rate, turned into that of
+        r (1 - r)) and for the corrected reliability (the interval of l2, squared), none for the others.
+        `null` is the exact mean for labels that follow the scores. NaN for a corrected part where no bin,
+        or for uncertainty where not the table, has two rows.
+
+    References:
+        Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
+        Forecasting 23, for the within-bin terms; Ferro & Fricker (2012), QJRMS 138, for the corrected parts.
+    """
+    sums = binned(table, bins)
+    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of the {sums.described}"]
+    lonely = int(sums.rows[sums.rows == 1].size)
+    defined = True
+    if name in _CORRECTED:
+        defined = (
+            bool(pairs_in(sums).any()) if name != _CORRECTED[2] else _share_of_squares(sums)[1] < _ONE_ROW
+        )
+        if lonely:
+            assumptions.append(f"{lonely:,} rows alone in their bin correct nothing")
+    if not defined:
+        assumptions.append("no interval: undefined where no bin has two rows")
+        return Estimate(name, math.nan, None, None, tuple(assumptions), table.total_rows)
+    found, null = observed_parts(table, sums).part(name), expected_parts(table, sums).part(name)
+    interval, why = _interval(name, sums, found, confidence=confidence, weighted=table.weighted)
+    if why is not None:
+        assumptions.append(why)
+    details: dict[str, float | int | str] = {"partition": sums.described, "rows_alone": lonely}
+    return Estimate(name, found, interval, null, tuple(assumptions), table.total_rows, details)
+
+
+def observed_parts(table: Table, sums: BinnedTable) -> Murphy:
+    """Return the parts of these labels; on a grid each cell's labels count at their own mean scores."""
+    some = sums.occupied
+    rate = _ratio(sums.positive, sums.weight)
+    mean = _ratio(sums.score_sum, sums.weight)
+    sizes = np.diff(sums.starts)
+    from_rate, from_mean = np.repeat(rate, sizes), np.repeat(mean, sizes)
+    positive, negative = table.positive, table.weight - table.positive
+    one, other = table.score_of_positive - from_mean, table.score_of_negative - from_mean
+    variance = float((positive * one**2 + negative * other**2).sum()) / sums.total
+    covariance = float((positive * (1.0 - from_rate) * one - negative * from_rate * other).sum())
+    gap = np.where(some, _ratio(sums.residual, sums.weight), 0.0)
+    return _parts(sums, rate, gap, np.zeros_like(rate), within=(variance, 2.0 * covariance / sums.total))
+
+
+def expected_parts(table: Table, sums: BinnedTable) -> Murphy:
+    """Return the means of the parts over labels that follow the scores."""
+    mean = _ratio(sums.score_sum, sums.weight)
+    noise = segment_sums(table.weight_sq * table.score * (1.0 - table.score), sums.starts)
+    away = table.score - np.repeat(mean, np.diff(sums.starts))
+    variance = float((table.weight * away**2).sum()) / sums.total
+    noise = _ratio(noise, sums.weight**2)
+    return _parts(sums, mean, np.zeros_like(mean), noise, within=(variance, 2.0 * variance))
+
+
+def _parts(
+    sums: BinnedTable, rate: Floats, gap: Floats, noise: Floats, *, within: tuple[float, float]
+) -> Murphy:
+    """
+    Return the parts on average over labels.
+
+    Args:
+        sums: The table over the bins.
+
+        rate: Mean of each bin's rate, shape (n_bins,).
+
+        gap: Mean of its distance from the mean score.
+
+        noise: Variance of the rate.
+
+        within: Variance and covariance within bins.
+    """
+    share = sums.weight / sums.total
+    base = float((share * rate).sum())
+    base_noise = float((share**2 * noise).sum())
+    squares, all_squares = _share_of_squares(sums)
+    two = (sums.rows >= 2) & (squares < _ONE_ROW)
+    odds = squares[two] / (1.0 - squares[two])
+    in_bins = share[two] * odds * (rate[two] * (1.0 - rate[two]) - noise[two])
+    uncertainty = base * (1.0 - base) - base_noise
+    alone = not all_squares < _ONE_ROW
+    return Murphy(
+        reliability=float((share * (gap**2 + noise)).sum()),
+        resolution=float((share * ((rate - base) ** 2 + noise)).sum()) - base_noise,
+        uncertainty=uncertainty,
+        variance=within[0],
+        covariance=within[1],
+        in_bins=float(in_bins.sum()),
+        in_all=0.0 if alone else all_squares / (1.0 - all_squares) * uncertainty,
+    )
+
+
+def _share_of_squares(sums: BinnedTable) -> tuple[Floats, float]:
+    """Return sum w^2 / (sum w)^2 of each bin and of all: 1 / n where every row counts once."""
+    whole = float(sums.weight_sq.sum()) / sums.total**2
+    return _ratio(sums.weight_sq, sums.weight**2), whole
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
+    """Return the ratio, 0 where a bin is empty."""
+    return np.divide(top, bottom, out=np.zeros_like(bottom), where=bottom > 0.0)
+
+
+def _interval(
+    name: MeasureName, sums: BinnedTable, value: float, *, confidence: float, weighted: bool
+) -> tuple[Interval | None, str | None]:
+    """Return the interval of a part, or the reason for none."""
+    if name in _NO_INTERVAL:
+        return None, _NO_INTERVAL[name]
+    if weighted:
+        return None, NO_WEIGHTED_INTERVAL
+    if name is not MeasureName.BRIER_RELIABILITY_CORRECTED:
+        rows = int(sums.rows.sum()), int(sums.positive_rows.sum())
+        return rate_interval(*rows, value=value, confidence=confidence, of=lambda p: p * (1.0 - p)), None
+    if (sums.rows == 1).any():
+        return None, "no interval: rows alone in their bin keep their noise"
+    t = t_statistic(sums)
+    if not sums.variance.any() and t == 0.0:
+        return None, "no interval: every score is 0 or 1 and right, so nothing varies"
+    root = score_interval(sums, t, confidence=confidence)
+    lower, upper = min((root.lower or 0.0) ** 2, value), max((root.upper or 1.0) ** 2, value)
+    return Interval(lower, upper, confidence, "score", root.target, finite_sample=False), None

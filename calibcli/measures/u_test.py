@@ -1,0 +1,156 @@
+"""The U test: are the intercept 0 and the slope 1 of Cox's logistic recalibration?"""
+
+import math
+
+import numpy as np
+
+from calibcli.bounds.resampling import calibrated_positives, draw_cells
+from calibcli.errors import NotConverged
+from calibcli.measures.calibrated import p_value
+from calibcli.measures.cox import fitted_line, limited_words, one_label, one_logit
+from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, TestResult
+from calibcli.measures.profile import least_when_parted
+from calibcli.names import TestName
+from calibcli.recalibrators.design import Labelled, limited_rows, logit
+from calibcli.recalibrators.newton import Points, log_loss, logistic
+from calibcli.recalibrators.separation import parted
+from calibcli.table.bins import segment_sums
+from calibcli.table.grid import Table
+from calibcli.table.score_table import Floats, Integers
+
+_MOST_STEPS = 60
+# Steps end when none raises U by so much.
+_GAIN = 1e-9
+_LEAST_SHARE, _RIDGE = 1e-12, 1e-8
+
+
+def u_test(table: Table) -> TestResult:
+    """
+    Test intercept 0 and slope 1 by the likelihood ratio, on rows that no one fitted anything to.
+
+    U = 2 (log likelihood of the best line in the logit - that of the scores), with the chi-squared law of 2
+    degrees of freedom, whose tail is exp(-U / 2). Sees over- and underconfidence and shifts, and no other
+    error.
+
+    Args:
+        table: The rows, unweighted.
+
+    Returns:
+        Undefined where every score is 0 or 1, or where there is one score only.
+
+    References:
+        Cox (1958), Biometrika 45; Miller, Hui & Tierney (1991), Statistics in Medicine 10.
+    """
+    points = Labelled.of(table)
+    if not ((points.score > 0.0) & (points.score < 1.0)).any():
+        return _undefined("every score is 0 or 1")
+    if one_logit(points):
+        return _undefined("there is one score only")
+    try:
+        least = _least(points, table)
+    except NotConverged as problem:
+        return _undefined(problem.message)
+    target, share = points.label.astype(np.float64), points.weight / np.sum(points.weight)
+    as_they_are = log_loss(Points(logit(points.score)[np.newaxis], target, share), np.ones(1)).loss
+    u = max(0.0, 2.0 * table.total_rows * (as_they_are - least))
+    notes = [INDEPENDENT_ROWS, HELD_OUT, "blind to errors that no intercept and slope describe"]
+    limited = limited_rows(table)
+    if limited:
+        notes.append(limited_words(limited))
+    p = math.exp(-0.5 * u)
+    return TestResult(TestName.U, u, p, "asymptotic", p, tuple(notes))
+
+
+def u_p_value(table: Table, *, generator: np.random.Generator, draws: int) -> tuple[float, str]:
+    """
+    Return the p-value of U by labels drawn from the scores, and the words for how they were drawn.
+
+    The observed U goes through the very steps that the drawn ones take, as exactness requires.
+
+    Args:
+        table: The rows, unweighted, with two different logits or more.
+
+        generator: Source of randomness.
+
+        draws: Number of draws.
+    """
+    cells = draw_cells(table, [])
+    z = logit(cells.score)
+    seen = segment_sums(table.positive, cells.starts)[np.newaxis]
+    blocks = calibrated_positives(cells, draws=draws, generator=generator)
+    observed, *drawn = (likelihood_ratios(z, cells.rows, block) for block in (seen, *blocks))
+    return p_value(np.concatenate(drawn), float(observed[0])), cells.method
+
+
+def likelihood_ratios(z: Floats, rows: Integers, positive: Floats) -> Floats:
+    """
+    Return U of many sets of labels at the same scores, by Newton steps for all of them together.
+
+    A step that lowers the likelihood, and moves no logit by more than r, is cut to ln(1 + r) / r of itself,
+    with which it rises. Where a threshold parts a set, it rises towards its bound until a step gains nothing.
+
+    Args:
+        z: Logits, not all equal, shape (n,).
+
+        rows: Number of rows at each, shape (n,).
+
+        positive: How many of them have label 1, shape (sets, n).
+
+    References:
+        Bach (2010), Electronic Journal of Statistics 4, Proposition 1, for the steps.
+    """
+    total = float(rows.sum())
+    share, target = rows / total, positive / total
+    middle = float((share * z).sum())
+    scale = math.sqrt(float((share * (z - middle) ** 2).sum()))
+    x = (z - middle) / scale
+    ends = np.array([[x.min()], [x.max()]])
+    level, slope = np.full(len(positive), middle), np.full(len(positive), scale)
+    before = now = _losses(level, slope, x=x, share=share, target=target)
+    for _ in range(_MOST_STEPS):
+        up, tilt = _newton_step(logistic(level[:, None] + slope[:, None] * x), x, share=share, target=target)
+        whole = _losses(level + up, slope + tilt, x=x, share=share, target=target)
+        falls = whole <= now
+        r = np.maximum(np.abs(up + ends * tilt).max(axis=0), 1e-300)
+        cut = np.where(falls, 1.0, np.log1p(r) / r)
+        level, slope = level + cut * up, slope + cut * tilt
+        there = whole if falls.all() else _losses(level, slope, x=x, share=share, target=target)
+        then, now = now, there
+        if 2.0 * total * float(np.max(then - now)) < _GAIN:
+            break
+    return np.maximum(2.0 * total * (before - now), 0.0)
+
+
+def _newton_step(curve: Floats, x: Floats, *, share: Floats, target: Floats) -> tuple[Floats, Floats]:
+    """Return the steps of level and slope, shapes (sets,); 0 where the curve is flat to rounding."""
+    bend = curve * (1.0 - curve)
+    pull, turn = (target - share * curve).sum(axis=1), (target - share * curve) @ x
+    flat, mixed, steep = bend @ share, bend @ (share * x), bend @ (share * x * x)
+    # Where one logit alone is left to move, nearly, a ridge takes the shortest step that moves it.
+    ridge = np.where(flat * steep - mixed * mixed > _LEAST_SHARE * flat * steep, 1.0, 1.0 + _RIDGE)
+    flat, steep = flat * ridge, steep * ridge
+    area = flat * steep - mixed * mixed
+    some = area > 0.0
+    area = np.where(some, area, 1.0)
+    up, tilt = (steep * pull - mixed * turn) / area, (flat * turn - mixed * pull) / area
+    return np.where(some, up, 0.0), np.where(some, tilt, 0.0)
+
+
+def _losses(level: Floats, slope: Floats, *, x: Floats, share: Floats, target: Floats) -> Floats:
+    """Return the mean log loss of each set, shape (sets,)."""
+    t = level[:, None] + slope[:, None] * x
+    found: Floats = (np.maximum(t, 0.0) + np.log1p(np.exp(-np.abs(t)))) @ share - (target * t).sum(axis=1)
+    return found
+
+
+def _least(points: Labelled, table: Table) -> float:
+    """Return the smallest mean log loss of any line, or its infimum."""
+    if one_label(points):
+        return 0.0
+    if parted(*points.logits):
+        return least_when_parted(*points.logits, points)
+    return fitted_line(points, table).optimum.slopes.loss
+
+
+def _undefined(why: str) -> TestResult:
+    return TestResult(TestName.U, None, None, "undefined", None, (f"undefined: {why}",))

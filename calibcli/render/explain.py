@@ -1,0 +1,125 @@
+"""What a measure or test is: the sections of `definitions/`, which the methods page is made of as well."""
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, assert_never
+
+from calibcli.errors import UsageProblem
+from calibcli.names import MeasureName, ReportFormat, TestName
+from calibcli.render.blocks import Line, Listing, Page, Tone, paragraph
+from calibcli.render.phrases import meaning_of_measure, meaning_of_test
+
+if TYPE_CHECKING:
+    from calibcli.render.markdown import MarkdownRenderer
+    from calibcli.render.terminal import TerminalRenderer
+
+LABELS = ("Estimand", "Estimator", "Interval", "Assumes", "Reference")
+FAMILIES = {
+    "binned": "Errors over bins",
+    "smooth": "Errors without bins",
+    "regression": "Calibration in the large, and by regression",
+    "scores": "Proper scores and their parts",
+    "tests": 'Tests of "every label is Bernoulli with its score"',
+}
+Name = MeasureName | TestName
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """
+    What a measure or test is.
+
+    Args:
+        name: Its name.
+
+        paragraphs: What is said under each of `LABELS`, in their order.
+    """
+
+    name: Name
+    paragraphs: tuple[str, ...]
+
+    @property
+    def meaning(self) -> str:
+        """One sentence for a reader who has not met it."""
+        if isinstance(self.name, MeasureName):
+            return meaning_of_measure(self.name)
+        return meaning_of_test(self.name)
+
+
+def writer_of(
+    kind: ReportFormat, *, width: int | None, color: bool, unicode: bool
+) -> "TerminalRenderer | MarkdownRenderer":
+    """
+    Return what writes pages of definitions as text.
+
+    Args:
+        kind: The format.
+
+        width: Letters in a line where a terminal shows the text, or None for as many as it takes.
+
+        color: Whether to colour by ANSI codes.
+
+        unicode: Whether letters outside ASCII may be written.
+
+    Raises:
+        UsageProblem: For JSON, which definitions do not have.
+    """
+    match kind:
+        case ReportFormat.TABLE:
+            from calibcli.render.terminal import TerminalRenderer
+
+            return TerminalRenderer(width=width, color=color, verbose=False, unicode=unicode)
+        case ReportFormat.MARKDOWN:
+            from calibcli.render.markdown import MarkdownRenderer
+
+            return MarkdownRenderer(verbose=False, unicode=unicode)
+        case ReportFormat.JSON:
+            msg = "--explain writes text, not JSON"
+            raise UsageProblem(msg, "leave out --json, or pass --format md")
+        case _:
+            assert_never(kind)
+
+
+def definition_page(name: Name) -> Page:
+    """Return the page of one measure or test."""
+    found = next(one for family in FAMILIES for one in definitions(family) if one.name is name)
+    top = paragraph(Line(name.value, Tone.TITLE), found.meaning)
+    return (top, Listing(tuple(zip(LABELS, found.paragraphs, strict=True))))
+
+
+def names_page() -> Page:
+    """Return every name with its one sentence."""
+    measures = tuple((name.value, meaning_of_measure(name)) for name in MeasureName)
+    tests = tuple((name.value, meaning_of_test(name)) for name in TestName)
+    return (Listing(measures, "Measures"), Listing(tests, "Tests"))
+
+
+def definitions(family: str) -> tuple[Definition, ...]:
+    """Return the definitions of a family, in the order of its file."""
+    text = (files("calibcli.render") / "definitions" / f"{family}.md").read_text(encoding="utf-8")
+    return definitions_in(text)
+
+
+def definitions_in(text: str) -> tuple[Definition, ...]:
+    """
+    Return the definitions that a text holds; what stands before its first section is for its authors.
+
+    Raises:
+        ValueError: If a section is not that of a measure or test, or has other paragraphs than it should.
+    """
+    sections = text.replace("\r\n", "\n").split("\n## ")
+    if text.startswith("## "):
+        sections = ["", sections[0].removeprefix("## "), *sections[1:]]
+    return tuple(_definition(section) for section in sections[1:])
+
+
+def _definition(section: str) -> Definition:
+    heading, _, body = section.partition("\n")
+    word = heading.strip()
+    parts = [" ".join(part.split()) for part in body.split("\n\n") if part.strip()]
+    labels = [part.partition(": ")[0] for part in parts]
+    if labels != list(LABELS):
+        msg = f"the section {word!r} has the paragraphs {', '.join(labels)}"
+        raise ValueError(msg)
+    name = MeasureName(word) if word in {one.value for one in MeasureName} else TestName(word)
+    return Definition(name, tuple(part.partition(": ")[2] for part in parts))

@@ -1,0 +1,462 @@
+"""Measures over bins: what holds between them on any rows, at the edges, on grids, and for edges given."""
+
+import math
+from itertools import pairwise
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.bounds.chernoff import Counts, least_energy, most_energy
+from calibcli.bounds.concentration import bounded_differences, empirical_bernstein
+from calibcli.bounds.proportion import clopper_pearson, deviation_of_a_mean, hoeffding_deviation, rate_bounds
+from calibcli.errors import UsageProblem
+from calibcli.families import BinnedMeasure
+from calibcli.measures import Settings, measure_named
+from calibcli.measures.ace import adaptive_error
+from calibcli.measures.binned_ece import binned_ece
+from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated
+from calibcli.measures.estimate import Estimate
+from calibcli.measures.l1_debiased import debiased_ece, mean_size
+from calibcli.measures.linf import worst_bin
+from calibcli.measures.lp import lp_error
+from calibcli.measures.sides import one_side
+from calibcli.measures.sweep import MOST_BINS, sweep_ece
+from calibcli.names import Binning, MeasureName
+from calibcli.table.bins import ATOMS, Bins, binned, bins_of, equal_mass_edges, equal_width_edges
+from calibcli.table.cells import CELLS
+from calibcli.table.grid import Table, grid_of
+from calibcli.table.score_table import ScoreTable
+from calibcli.tasks.one_table import MeasureOptions
+from calibcli.tasks.partition import edges_of, given_bins, may_cut_cells, parted
+
+Rows = list[tuple[float, bool]]
+NAMES: tuple[MeasureName, ...] = BinnedMeasure.__args__  # type: ignore[attr-defined]
+AWKWARD = [0.0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1.0]
+ROWS = st.lists(
+    st.tuples(st.one_of(st.sampled_from(AWKWARD), st.floats(0.0, 1.0)), st.booleans()),
+    min_size=1,
+    max_size=60,
+)
+QUICK = settings(deadline=None, max_examples=40)
+FEW = settings(deadline=None, max_examples=5)
+# Of these the equal-mass cuts of weighted rows fall elsewhere than those of counted ones.
+CUT_BY_WEIGHT = (MeasureName.ECE_EQUAL_MASS, MeasureName.ACE, MeasureName.ECE_SWEEP)
+
+
+def table_of(rows: Rows, weight: np.ndarray | None = None) -> ScoreTable:
+    """Count rows."""
+    score, label = np.array([s for s, _ in rows]), np.array([y for _, y in rows])
+    return ScoreTable.from_rows(score, label, weight=weight)
+
+
+def wide(count: int) -> Bins:
+    """Equal-width bins."""
+    return Bins(Binning.EQUAL_WIDTH, equal_width_edges(count))
+
+
+def settings_of(table: Table, *, bounds: bool = False, draws: int = 29, power: float = 3.0) -> Settings:
+    """What a report of 8 bins would share."""
+    sums, mass = binned(table, wide(8)), binned(table, bins_of(Binning.EQUAL_MASS, 8, table=table))
+    calibrated = None if table.weighted else drawn(table, (sums, mass), draws=draws)
+    return Settings(sums, mass, 0.95, calibrated, power=power, bounds=bounds)
+
+
+def drawn(table: Table, partitions: tuple[object, ...], draws: int = 29) -> CalibratedDraws:
+    """Calibrated labels with a fixed seed."""
+    one, two = (np.random.default_rng(seed) for seed in (0, 1))
+    with patch("calibcli.measures.calibrated.expected_smece", return_value=0.0):
+        return draw_calibrated(table, partitions=partitions, generator=one, smece_generator=two, draws=draws)
+
+
+def all_of(table: Table, **keywords: object) -> dict[MeasureName, Estimate]:
+    """Every binned measure."""
+    shared = settings_of(table, **keywords)
+    return {name: measure_named(name, table, settings=shared) for name in NAMES}
+
+
+def numbers_of(found: dict[MeasureName, Estimate]) -> dict[str, float | str]:
+    """Values, ends and details."""
+    numbers: dict[str, float | str] = {}
+    for name, one in found.items():
+        numbers[name] = one.value
+        if one.interval is not None:
+            numbers |= {f"{name} lower": one.interval.lower, f"{name} upper": one.interval.upper}
+        if one.null is not None:
+            numbers[f"{name} null"] = one.null
+        numbers |= {f"{name} {key}": value for key, value in one.details.items()}
+    return numbers
+
+
+@FEW
+@given(rows=ROWS)
+def test_values_lie_in_unit_interval_inside_their_bounds(rows: Rows) -> None:
+    """Every binned measure is in [0, 1] with an interval around it or a reason; only l2 may be undefined."""
+    for name, one in all_of(table_of(rows)).items():
+        assert one.name is name
+        assert one.rows == len(rows)
+        if name is MeasureName.L2 and math.isnan(one.value):
+            continue
+        assert 0.0 <= one.value <= 1.0 + 1e-12
+        if one.interval is None:
+            assert any(text.startswith("no interval") for text in one.assumptions), name
+        else:
+            assert 0.0 <= one.interval.lower <= one.value + 1e-12
+            assert one.value - 1e-12 <= one.interval.upper <= 1.0
+            assert one.interval.confidence == 0.95
+
+
+@QUICK
+@given(rows=ROWS, count=st.integers(1, 20), power=st.floats(1.0, 100.0))
+def test_norms_are_ordered(rows: Rows, count: int, power: float) -> None:
+    """ECE = l_1 <= l_p <= l_q <= l_inf for p <= q, and the plug-in l2 is l_2."""
+    table, bins = table_of(rows), wide(count)
+    one = lp_error(table, bins=bins, power=1.0).value
+    assert one == pytest.approx(binned_ece(table, bins=bins).value, abs=1e-14)
+    some = lp_error(table, bins=bins, power=power).value
+    more = lp_error(table, bins=bins, power=min(power + 3.0, 100.0)).value
+    top = worst_bin(table, bins=bins).value
+    assert one <= some + 1e-12
+    assert some <= more + 1e-12
+    assert more <= top + 1e-12
+    assert adaptive_error(table, bins=bins).value <= top + 1e-12
+
+
+@QUICK
+@given(rows=ROWS, count=st.integers(1, 20))
+def test_sides_add_up_to_ece(rows: Rows, count: int) -> None:
+    """Over- and underconfidence are the two parts of the ECE."""
+    table, bins = table_of(rows), wide(count)
+    over = one_side(MeasureName.OVERCONFIDENCE, table, bins=bins).value
+    under = one_side(MeasureName.UNDERCONFIDENCE, table, bins=bins).value
+    assert over + under == pytest.approx(binned_ece(table, bins=bins).value, abs=1e-12)
+
+
+def test_sides_know_which_label_a_score_announces() -> None:
+    """Rates nearer to 1/2, or beyond, are overconfidence; farther ones are not; 1/2 announces nothing."""
+
+    def over(score: float, ones: int) -> tuple[float, float]:
+        table = ScoreTable.from_rows(np.full(10, score), np.arange(10) < ones)
+        sides = (MeasureName.OVERCONFIDENCE, MeasureName.UNDERCONFIDENCE)
+        return tuple(round(one_side(name, table, bins=ATOMS).value, 12) for name in sides)
+
+    assert over(0.8, 6) == (0.2, 0.0)
+    assert over(0.8, 1) == (0.7, 0.0)
+    assert over(0.8, 9) == (0.0, 0.1)
+    assert over(0.2, 5) == (0.3, 0.0)
+    assert over(0.2, 0) == (0.0, 0.2)
+    assert over(0.5, 7) == (0.0, 0.2)
+    assert over(0.5, 3) == (0.0, 0.2)
+
+
+@FEW
+@given(rows=ROWS, seed=st.integers(0, 99))
+def test_row_order_does_not_matter(rows: Rows, seed: int) -> None:
+    """Every number, every bound among the details too, is the same bit for bit for shuffled rows."""
+    shuffled = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
+    one, other = (numbers_of(all_of(table_of(part), bounds=True)) for part in (rows, shuffled))
+    assert str(one) == str(other)
+
+
+@FEW
+@given(rows=st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.integers(1, 4)), min_size=1, max_size=20))
+def test_frequency_weight_is_a_repeated_row(rows: list[tuple[float, bool, int]]) -> None:
+    """A row counted w times and w rows give the same numbers."""
+    score, label = np.array([s for s, _, _ in rows]), np.array([y for _, y, _ in rows])
+    counts = np.array([c for _, _, c in rows])
+    counted = ScoreTable.from_rows(score, label, counts=counts)
+    repeated = ScoreTable.from_rows(np.repeat(score, counts), np.repeat(label, counts))
+    assert str(numbers_of(all_of(counted, bounds=True))) == str(numbers_of(all_of(repeated, bounds=True)))
+
+
+@FEW
+@given(rows=ROWS, scale=st.sampled_from([0.125, 1024.0]))
+def test_importance_weights_are_scale_free_and_agree_with_plain_where_equal(rows: Rows, scale: float) -> None:
+    """Only ratios of importance weights matter, and equal ones give the plain values."""
+    weight = np.linspace(0.5, 2.0, len(rows))
+    one = numbers_of(all_of(table_of(rows, weight), bounds=True))
+    other = numbers_of(all_of(table_of(rows, weight * scale), bounds=True))
+    assert one.keys() == other.keys()
+    assert not any("betting" in key or "chernoff" in key for key in one)
+    for key, value in one.items():
+        if isinstance(value, float):
+            assert value == pytest.approx(other[key], rel=1e-9, abs=1e-9, nan_ok=True), key
+    plain, equal = all_of(table_of(rows)), all_of(table_of(rows, np.full(len(rows), 0.5)))
+    for name in NAMES:
+        assert equal[name].null is None
+        if name not in CUT_BY_WEIGHT:
+            assert equal[name].value == pytest.approx(plain[name].value, abs=1e-9, nan_ok=True), name
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0, 0.5, 0.3])
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_row_has_its_residual_as_every_error(score: float, label: int) -> None:
+    """With one row every measure of gaps is |label - score|."""
+    for name, one in all_of(table_of([(score, bool(label))]), bounds=True).items():
+        residual = abs(label - score)
+        if name is MeasureName.L2:
+            assert math.isnan(one.value)
+        elif name in (MeasureName.OVERCONFIDENCE, MeasureName.UNDERCONFIDENCE):
+            assert one.value in (0.0, residual)
+        else:
+            assert one.value == pytest.approx(residual, abs=1e-12), name
+
+
+def test_one_label_and_certain_scores_are_measured() -> None:
+    """All labels 0, and certain scores that are right: values are known and bounds finite."""
+    zeros = all_of(table_of([(k / 40, False) for k in range(40)]), bounds=True)
+    assert zeros[MeasureName.ECE].value == pytest.approx(zeros[MeasureName.LP].value, abs=0.2)
+    assert zeros[MeasureName.ECE_SWEEP].value == pytest.approx(19.5 / 40, abs=1e-12)
+    right = all_of(table_of([(0.0, False), (0.0, False), (1.0, True), (1.0, True)]), bounds=True)
+    for one in right.values():
+        assert one.value == 0.0
+        assert one.null in (None, 0.0)
+        for key, value in one.details.items():
+            assert isinstance(value, str) or math.isfinite(value), key
+
+
+@pytest.mark.parametrize("bounds", [False, True])
+def test_grid_table_gives_the_same_numbers(bounds: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    """On the grid every binned number agrees to 1e-5; one-score bins, which a grid does not know, differ."""
+    rng = np.random.default_rng(3)
+    score = np.concatenate((rng.random(3000), [0.0, 1.0] * 5, np.arange(16) / 15))
+    table = ScoreTable.from_rows(score, rng.random(score.size) < 0.1 + 0.8 * score)
+    exact = numbers_of(all_of(table, bounds=bounds, draws=99))
+    grid = numbers_of(all_of(grid_of(table), bounds=bounds, draws=99))
+    assert exact.keys() == grid.keys()
+    for key, value in exact.items():
+        if isinstance(value, float) and not key.endswith("null"):
+            assert grid[key] == pytest.approx(value, abs=1e-5), key
+
+
+def test_null_is_the_mean_over_calibrated_labels() -> None:
+    """The value if calibrated is the mean of the measure over tables with labels drawn from the scores."""
+    rng = np.random.default_rng(8)
+    score = np.round(rng.random(400), 2)
+    table = ScoreTable.from_rows(score, rng.random(400) < score)
+    found = all_of(table, draws=400)
+    values: dict[MeasureName, list[float]] = {name: [] for name in NAMES}
+    for _ in range(80):
+        copy = ScoreTable(table.score, table.rows, rng.binomial(table.rows, table.score))
+        mass = binned(copy, bins_of(Binning.EQUAL_MASS, 8, table=copy))
+        shared = Settings(binned(copy, wide(8)), mass, 0.95, None, power=3.0)
+        for name in NAMES:
+            if name not in (MeasureName.ECE_SWEEP, MeasureName.L2_PLUG_IN):
+                values[name].append(measure_named(name, copy, settings=shared).value)
+    for name, drawn_values in values.items():
+        if drawn_values:
+            error = 4.0 * np.std(drawn_values) * math.sqrt(1 / 80 + 1 / 400)
+            # The debiased one takes its noise from the scores there and from the labels here.
+            slack = 2e-3 if name is MeasureName.L1_DEBIASED else 0.0
+            assert found[name].null == pytest.approx(np.mean(drawn_values), abs=error + slack), name
+    assert found[MeasureName.ECE_SWEEP].null is None
+
+
+def test_null_is_left_out_where_bins_are_too_many() -> None:
+    """Beyond 1,024 bins draws keep no gaps, and the worst bin has no null rather than a slow one."""
+    rng = np.random.default_rng(2)
+    score = rng.random(1500)
+    table = ScoreTable.from_rows(score, rng.random(1500) < score)
+    sums = binned(table, ATOMS)
+    calibrated = drawn(table, (sums,), draws=3)
+    assert calibrated.gaps_of(ATOMS) is None
+    assert worst_bin(table, bins=sums, calibrated=calibrated).null is None
+
+
+@QUICK
+@given(rows=ROWS)
+def test_sweep_ends_where_a_rate_would_fall(rows: Rows) -> None:
+    """The bins of the sweep have rates that never fall, and one bin more would not, by plain search."""
+    table = table_of(rows)
+    found = sweep_ece(table)
+    count = 1
+    while count < 200 and _never_falls(table, count + 1):
+        count += 1
+    if count == 200:
+        assert found.value == pytest.approx(binned_ece(table, bins=ATOMS).value, abs=1e-12)
+    else:
+        bins = Bins(Binning.EQUAL_MASS, equal_mass_edges(table, count))
+        assert found.value == pytest.approx(binned_ece(table, bins=bins).value, abs=1e-12)
+        assert found.details["bins"] == binned(table, bins).rows.size
+
+
+def _never_falls(table: ScoreTable, count: int) -> bool:
+    sums = binned(table, Bins(Binning.EQUAL_MASS, equal_mass_edges(table, count)))
+    rates = [p / n for p, n in zip(sums.positive, sums.weight, strict=True)]
+    return all(low <= high for low, high in pairwise(rates))
+
+
+def test_sweep_says_where_it_gave_up() -> None:
+    """Labels in order but for one exchange deep inside a block: the sweep stops at its limit and says so."""
+    rows = 40_000
+    label = np.arange(rows) >= rows // 2
+    label[rows // 2 - 1], label[rows // 2] = True, False
+    # The two exchanged rows lie in one bin, or on either side of the cut, until bins hold one row each.
+    label = np.concatenate((label, [True]))
+    table = ScoreTable.from_rows(np.arange(rows + 1) / (rows + 1), label)
+    found = sweep_ece(table)
+    assert found.details["bins"] <= MOST_BINS
+    said = any("stopped at 4,096 bins" in text for text in found.assumptions)
+    assert said == (found.details["bins"] == MOST_BINS)
+
+
+def test_worst_bin_is_named() -> None:
+    """The details of linf hold edges and rows of its bin."""
+    table = table_of([(0.05, False)] * 9 + [(0.95, False)] * 2 + [(0.55, True)])
+    found = worst_bin(table, bins=wide(10))
+    assert found.value == pytest.approx(0.95)
+    assert (found.details["worst_from"], found.details["worst_to"]) == (0.9, 1.0)
+    assert found.details["worst_rows"] == 2
+    assert worst_bin(table, bins=ATOMS).details["worst_from"] == 0.95
+
+
+@QUICK
+@given(mean=st.floats(-2, 2), spread=st.floats(0, 2))
+def test_debiasing_takes_off_what_noise_adds(mean: float, spread: float) -> None:
+    """E|m + s Z| is at least |m|, at most |m| + s sqrt(2/pi), and |m| without noise."""
+    value = float(mean_size(np.array([mean]), np.array([spread]))[0])
+    assert abs(mean) - 1e-12 <= value <= abs(mean) + spread * math.sqrt(2 / math.pi) + 1e-12
+
+
+@QUICK
+@given(rows=ROWS)
+def test_debiased_ece_is_at_most_the_plug_in(rows: Rows) -> None:
+    """The correction only lowers; below 0 the value is 0 and the details say what it was."""
+    found = debiased_ece(table_of(rows), bins=wide(5))
+    assert found.details["unclipped"] <= found.details["plug_in"] + 1e-12
+    assert found.value == max(found.details["unclipped"], 0.0)
+
+
+@QUICK
+@given(n=st.integers(1, 2000), share=st.floats(0, 1), delta=st.sampled_from([1e-6, 0.025, 0.25]))
+def test_rate_bounds_enclose_the_rate_and_hardly_widen_clopper_pearson(
+    n: int, share: float, delta: float
+) -> None:
+    """Bounds for unlike labels are those of Clopper and Pearson but at one label off the ends."""
+    x, rows = np.array([float(round(share * n))]), np.array([float(n)])
+    low, high = rate_bounds(x, rows, delta_each_side=delta)
+    plain_low, plain_high = clopper_pearson(x, rows, delta_each_side=delta)
+    assert low <= plain_low <= x / rows <= plain_high <= high
+    if 2 <= x[0] <= n - 2:
+        assert (low[0], high[0]) == (plain_low[0], plain_high[0])
+    else:
+        assert high[0] - plain_high[0] <= delta**2 / n + 1e-15
+        assert plain_low[0] - low[0] <= delta**2 / n + 1e-15
+
+
+def test_rate_bounds_hold_where_one_label_is_unsure() -> None:
+    """All labels sure but one: there Clopper and Pearson would fail too often at n - 1."""
+    n, delta = 5, 0.25
+    high = rate_bounds(np.arange(n + 1.0), np.full(n + 1, float(n)), delta_each_side=delta)[1]
+    for unsure in np.linspace(0.0, 1.0, 1001):
+        mean = (n - 1 + unsure) / n
+        chance = sum(p for x, p in ((n - 1, 1 - unsure), (n, unsure)) if high[x] < mean - 1e-15)
+        assert chance <= delta + 1e-12
+
+
+@QUICK
+@given(n=st.integers(1, 5000), delta=st.sampled_from([0.01, 0.05, 0.2]))
+def test_deviations_are_ordered(n: int, delta: float) -> None:
+    """Invariant 25: d* <= Hoeffding's deviation <= Theorem 12.4's, which is twice that."""
+    plain = hoeffding_deviation(n, delta)
+    assert deviation_of_a_mean(n, delta) <= plain + 1e-12
+    assert bounded_differences(n, delta) == pytest.approx(2.0 * plain)
+
+
+@QUICK
+@given(size=st.floats(0, 1), more=st.floats(0, 1), rows=st.integers(2, 10_000), delta=st.floats(0.001, 0.25))
+def test_empirical_bernstein_covers_every_smaller_mean(
+    size: float, more: float, rows: int, delta: float
+) -> None:
+    """The bound is above that of Maurer and Pontil at each sample mean up to the largest."""
+    square = size**2 + more * (1.0 - size**2)
+    bound = empirical_bernstein(size, square, rows=rows, delta=delta)
+    assert size <= bound <= 1.0
+    term = math.log(2.0 / delta)
+    for mean in np.linspace(-size, size, 11):
+        variance = (square - mean**2) * rows / (rows - 1)
+        at = mean + math.sqrt(2 * max(variance, 0) * term / rows) + 14 * term / (3 * (rows - 1))
+        assert min(1.0, at) <= bound + 1e-9
+
+
+@settings(deadline=None, max_examples=5)
+@given(
+    bins=st.lists(st.tuples(st.integers(2, 300), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6)
+)
+def test_chernoff_bounds_grow_with_confidence(bins: list[tuple[int, float, float]]) -> None:
+    """Less error means wider, lower <= upper, and neither is negative."""
+    rows = np.array([float(n) for n, _, _ in bins])
+    positive = np.array([float(round(n * share)) for n, share, _ in bins])
+    counts = Counts(rows, positive, np.array([v for _, _, v in bins]))
+    high = [most_energy(counts, delta=delta) for delta in (0.2, 0.01)]
+    low = [least_energy(counts, delta=delta) for delta in (0.2, 0.01)]
+    assert high == sorted(high)
+    assert low == sorted(low, reverse=True)
+    assert 0.0 <= low[0] <= high[0]
+    assert low[0] <= max(counts.statistic, 0.0)
+
+
+def test_bounds_are_listed_only_when_asked() -> None:
+    """Bounds are details only with the switch, and those for the population not over equal mass."""
+    rng = np.random.default_rng(4)
+    score = rng.integers(1, 8, 600) / 8
+    table = ScoreTable.from_rows(score, rng.random(600) < score)
+    plain, listed = all_of(table), all_of(table, bounds=True)
+    assert not any(key.startswith(("upper", "lower", "sun")) for one in plain.values() for key in one.details)
+    population = {"upper_theorem_12_4", "upper_empirical_bernstein", "upper_betting_any_time"}
+    ece, mass = listed[MeasureName.ECE].details, listed[MeasureName.ECE_EQUAL_MASS].details
+    assert population <= ece.keys()
+    assert not population & mass.keys()
+    assert ece["upper_d_star"] <= ece["upper_hoeffding"] <= ece["upper_theorem_12_4"]
+    assert ece["lower_theorem_12_4"] <= ece["lower_mcdiarmid"]
+    value = listed[MeasureName.ECE].value
+    for key, bound in ece.items():
+        if key.startswith("upper"):
+            assert bound >= value, key
+        if key.startswith("lower"):
+            assert bound <= value, key
+    assert listed[MeasureName.L2].details["sun"].startswith("0 or")
+    assert "upper_chernoff" in listed[MeasureName.L2].details
+
+
+def test_given_edges_are_a_partition() -> None:
+    """Edges given by the user make those bins, and the numbers of the same bins by another name."""
+    edges = edges_of("0, 0.25,0.5,0.75 ,1")
+    bins = given_bins(edges)
+    assert bins is not None
+    assert bins.described == "4 given bins"
+    assert given_bins(None) is None
+    table = table_of([(k / 37, k % 3 == 0) for k in range(38)])
+    assert binned_ece(table, bins=bins).value == binned_ece(table, bins=wide(4)).value
+    assert may_cut_cells(None, None, (0.0, 1 / 17, 1.0))
+    assert not may_cut_cells(None, None, (0.0, 0.1, 7 / CELLS, 1.0))
+
+
+@pytest.mark.parametrize("text", ["0.5", "0,1,0.5", "0,0,1", "0.1,1", "0,0.9", "0,nan,1", "0;1", "", "0,inf"])
+def test_edges_that_do_not_ascend_from_zero_to_one_are_refused(text: str) -> None:
+    """Anything but numbers that ascend from 0 to 1 is a problem of usage."""
+    with pytest.raises(UsageProblem, match="edges"):
+        MeasureOptions(edges=edges_of(text))
+
+
+def test_edges_stand_alone() -> None:
+    """Edges beside a number of bins, or a way of binning, are refused; so are far too many."""
+    for other in ({"bins": 3}, {"binning": Binning.ATOMS}):
+        with pytest.raises(UsageProblem, match="--edges says how bins are cut"):
+            MeasureOptions(edges=(0.0, 1.0), **other)
+    with pytest.raises(UsageProblem, match="100,001 bins"):
+        MeasureOptions(edges=tuple(np.linspace(0, 1, 100_002)))
+
+
+def test_edges_that_cut_cells_of_a_grid_are_refused_without_the_rows() -> None:
+    """A grid whose rows cannot be seen again takes edges at its cells only."""
+    table = grid_of(table_of([(0.33333, True), (0.5, False)]))
+    cut = given_bins((0.0, 0.3333301, 1.0))
+    whole = given_bins((0.0, 0.25, 1.0))
+    assert cut is not None
+    assert whole is not None
+    assert parted(table, whole, again=None) is table
+    with pytest.raises(UsageProblem, match="2 given bins would cut the cells"):
+        parted(table, cut, again=None)

@@ -1,0 +1,247 @@
+"""Intervals over clusters: what they are made of, where they are refused, and how often they miss."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import t as student
+
+from calibcli.bounds.student import student_quantile
+from calibcli.errors import InputProblem
+from calibcli.measures import clustered
+from calibcli.measures.bias import bias
+from calibcli.measures.clustered import (
+    EXACT,
+    MEANS,
+    ClusterSums,
+    clustered_difference,
+    with_clusters,
+)
+from calibcli.measures.estimate import Estimate
+from calibcli.measures.paired import PairedSums
+from calibcli.measures.proper_scores import brier, log_loss
+from calibcli.names import MeasureName
+from calibcli.table.score_table import ScoreTable
+
+M = MeasureName
+Floats = np.ndarray
+
+
+def estimates(table: ScoreTable) -> dict[MeasureName, Estimate]:
+    """Return the three means as if rows were independent."""
+    return {M.BIAS: bias(table), M.BRIER: brier(table), M.LOG_LOSS: log_loss(table)}
+
+
+def world(seed: int, clusters: int = 30, rows: int = 400) -> tuple[Floats, Floats, Floats]:
+    """Return cluster, score and label of rows."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows).clip(0.01, 0.99)
+    return rng.integers(0, clusters, rows), score, rng.random(rows) < score
+
+
+def sums_of(key: Floats, score: Floats, label: Floats, **rest: Floats) -> ClusterSums:
+    """Return the sums of rows."""
+    sums = ClusterSums()
+    sums.add_rows(key, score, label, **rest)
+    return sums
+
+
+def losses(name: MeasureName, score: Floats, label: Floats) -> Floats:
+    """Return the loss of each row, written as in a textbook."""
+    chance = np.where(label, score, 1 - score)
+    return {M.BIAS: label - score, M.BRIER: (label - score) ** 2, M.LOG_LOSS: -np.log(chance)}[name]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", MEANS)
+def test_interval_is_that_of_the_jackknife_over_clusters(name: MeasureName, *, weighted: bool) -> None:
+    """The spread is that of the mean with each cluster left out in turn, and the quantile Student's."""
+    key, score, label = world(1)
+    weight = np.random.default_rng(2).random(key.size) + 0.2 if weighted else np.ones(key.size)
+    table = ScoreTable.from_rows(score, label, weight=weight if weighted else None)
+    sums = sums_of(key, score, label, weight=weight) if weighted else sums_of(key, score, label)
+    found = with_clusters(estimates(table)[name], sums.whole(), confidence=0.9)
+    loss, present = losses(name, score, label), np.unique(key)
+    without = np.array([np.average(loss[key != g], weights=weight[key != g]) for g in present])
+    mean, count = np.average(loss, weights=weight), present.size
+    spread = math.sqrt((count - 1) / count * ((without - mean) ** 2).sum())
+    share = np.array([weight[key == g].sum() for g in present]) / weight.sum()
+    margin = student.ppf(0.95, 1 / (share**2).sum() - 1) * spread
+    assert found.value == pytest.approx(mean, rel=1e-12)
+    assert found.interval is not None
+    assert (found.interval.lower, found.interval.upper) == pytest.approx(
+        (mean - margin, mean + margin), rel=1e-9
+    )
+    assert (found.interval.confidence, found.interval.finite_sample) == (0.9, False)
+
+
+def test_equal_clusters_give_the_usual_sandwich() -> None:
+    """With clusters of one size it is G/(G-1) times the sum of squares, and t of G - 1 degrees."""
+    _, score, label = world(3, rows=600)
+    key = np.arange(600) % 30
+    found = with_clusters(
+        brier(ScoreTable.from_rows(score, label)), sums_of(key, score, label).whole(), confidence=0.95
+    )
+    loss = (label - score) ** 2
+    parts = np.bincount(key, loss - loss.mean())
+    margin = student.ppf(0.975, 29) * math.sqrt(30 / 29 * (parts**2).sum()) / 600
+    assert found.interval is not None
+    assert found.interval.upper == pytest.approx(loss.mean() + margin, rel=1e-12)
+
+
+def test_clusters_of_one_row_give_nearly_the_interval_of_rows() -> None:
+    """Where every row is its own cluster, nothing but the quantile and n - 1 differ from independent rows."""
+    _, score, label = world(4, rows=2000)
+    table = ScoreTable.from_rows(score, label)
+    found = with_clusters(brier(table), sums_of(np.arange(2000), score, label).whole(), confidence=0.95)
+    plain = brier(table).interval
+    assert found.interval is not None
+    assert plain is not None
+    assert found.interval.upper == pytest.approx(plain.upper, rel=2e-4)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 1000), st.integers(1, 6), st.booleans())
+def test_sums_do_not_depend_on_the_cut(seed: int, pieces: int, sliced: bool) -> None:  # noqa: FBT001
+    """Batches and fragments in order, in parts of the rows or not, add up to the same clusters."""
+    key, score, label = world(seed, rows=120)
+    code, names = np.random.default_rng(seed).integers(0, 2, 120), [("a",), ("b",)]
+    whole = ClusterSums()
+    for chosen in np.array_split(np.arange(120), pieces):
+        part = ClusterSums()
+        rest = {"names": names, "code": code[chosen]} if sliced else {}
+        part.add_rows(key[chosen], score[chosen], label[chosen], **rest)
+        whole.add(part)
+    expected = sums_of(key, score, label).whole()
+    found = whole.whole()
+    assert np.array_equal(found.key, expected.key)
+    assert np.array_equal(found.weight, expected.weight)
+    for name in MEANS:
+        assert found.sums(name) == pytest.approx(expected.sums(name), rel=1e-12, abs=1e-14)
+    if sliced:
+        of = whole.of(("b",))
+        alone = sums_of(key[code == 1], score[code == 1], label[code == 1]).whole()
+        assert np.array_equal(of.key, alone.key)
+        assert of.squared == pytest.approx(alone.squared, rel=1e-12)
+
+
+def test_many_batches_are_folded_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is one entry per cluster however many batches come, and the sums stay right."""
+    monkeypatch.setattr(clustered, "_BUFFER_ROWS", 50)
+    key, score, label = world(5, rows=1000)
+    sums = ClusterSums()
+    for chosen in np.array_split(np.arange(1000), 40):
+        sums.add_rows(key[chosen], score[chosen], label[chosen])
+    assert sum(part.size for part in (*sums._parts, *sums._waiting)) < 200
+    assert sums.whole().residual == pytest.approx(sums_of(key, score, label).whole().residual)
+
+
+def test_more_clusters_than_the_bound_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the bound the number is said and what to do."""
+    monkeypatch.setattr(clustered, "MOST_CLUSTERS", 25)
+    key, score, label = world(6)
+    with pytest.raises(InputProblem, match="over 25 clusters") as refused:
+        sums_of(key, score, label).whole()
+    assert "leave out --cluster" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "reason"),
+    [
+        ([5] * 19, "no interval: 19 clusters, fewer than 20"),
+        ([50], "no interval: 1 cluster, fewer than 20"),
+        ([400, *[2] * 40], "no interval: 41 clusters so unequal that they count as 1.44, fewer than 10"),
+    ],
+)
+def test_few_clusters_leave_no_interval(sizes: list[int], reason: str) -> None:
+    """Fewer than 20 clusters, or fewer than 10 of equal weight, do not tell how much they vary."""
+    key = np.repeat(np.arange(len(sizes)), sizes)
+    _, score, label = world(7, rows=key.size)
+    found = with_clusters(
+        brier(ScoreTable.from_rows(score, label)), sums_of(key, score, label).whole(), confidence=0.95
+    )
+    assert found.interval is None
+    assert reason in found.assumptions
+
+
+def test_nothing_that_varies_leaves_no_interval() -> None:
+    """Clusters of one and the same mean loss say nothing of its spread."""
+    key, score = np.repeat(np.arange(30), 2), np.full(60, 0.5)
+    label = np.arange(60) % 2 == 0
+    found = with_clusters(
+        brier(ScoreTable.from_rows(score, label)), sums_of(key, score, label).whole(), confidence=0.95
+    )
+    assert found.interval is None
+    assert "no interval: every cluster has the same mean, so nothing varies" in found.assumptions
+
+
+def test_certain_and_wrong_rows_keep_the_loss_infinite() -> None:
+    """An infinite log loss has no interval and says why; the other means have one."""
+    key, score, label = world(8)
+    score[0], label[0], score[1], label[1] = 0.0, True, 1.0, True
+    table, whole = ScoreTable.from_rows(score, label), sums_of(key, score, label).whole()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = with_clusters(log_loss(table), whole, confidence=0.95)
+    assert found.interval is None
+    assert any("certain and wrong" in one for one in found.assumptions)
+    assert np.isfinite(whole.log).all()
+    assert with_clusters(bias(table), whole, confidence=0.95).interval is not None
+
+
+def test_intervals_stay_within_what_can_be() -> None:
+    """Brier score and bias are cut to their ranges."""
+    rng = np.random.default_rng(9)
+    key = np.repeat(np.arange(20), 3)
+    score = np.full(60, 0.01)
+    label = np.repeat(rng.random(20) < 0.1, 3)
+    table, whole = ScoreTable.from_rows(score, label), sums_of(key, score, label).whole()
+    for estimate in (bias(table), brier(table)):
+        interval = with_clusters(estimate, whole, confidence=0.9999).interval
+        assert interval is not None
+        least = -1.0 if estimate.name is M.BIAS else 0.0
+        assert least <= interval.lower <= interval.upper <= 1.0
+
+
+def test_exact_bounds_are_taken_away_with_the_reason() -> None:
+    """What is no mean over rows loses interval and reference, and keeps its value."""
+    key, score, label = world(10)
+    whole = sums_of(key, score, label).whole()
+    interval = bias(ScoreTable.from_rows(score, label)).interval
+    estimate = Estimate(M.ECE, 0.1, interval, 0.02, ("rows are independent", "of the bins"), 400)
+    found = with_clusters(estimate, whole, confidence=0.95)
+    assert (found.value, found.interval, found.null) == (0.1, None, None)
+    assert EXACT in found.assumptions
+    assert "of the bins" in found.assumptions
+    assert "rows are independent" not in found.assumptions
+    silent = Estimate(M.LINF, 0.1, None, None, ("no interval: not known",), 400)
+    assert EXACT not in with_clusters(silent, whole, confidence=0.95).assumptions
+
+
+def test_difference_is_the_interval_of_the_differences() -> None:
+    """The clustered interval of a paired difference is that of the mean of row differences over clusters."""
+    key, score, label = world(11)
+    other = score**1.3
+    paired = PairedSums()
+    paired.add(score, other, label)
+    first, second = (sums_of(key, one, label).whole() for one in (score, other))
+    found = clustered_difference(paired.difference(M.BRIER, confidence=0.95), first, second, confidence=0.95)
+    rows = (label - other) ** 2 - (label - score) ** 2
+    without = np.array([rows[key != g].mean() for g in range(30)])
+    spread = math.sqrt(29 / 30 * ((without - rows.mean()) ** 2).sum())
+    assert found.interval is not None
+    assert found.value == pytest.approx(rows.mean())
+    half = (found.interval.upper - found.interval.lower) / 2
+    assert half == pytest.approx(student.ppf(0.975, first.effective - 1) * spread, rel=1e-9)
+
+
+@pytest.mark.parametrize("probability", [0.9, 0.975, 0.999, 0.99999])
+@pytest.mark.parametrize("freedom", [5.0, 18.7, 49.0, 999.9, 1000.0, 5e6])
+def test_student_quantiles_are_scipys(probability: float, freedom: float) -> None:
+    """Below and above a thousand degrees of freedom."""
+    assert student_quantile(probability, freedom) == pytest.approx(
+        student.ppf(probability, freedom), rel=1e-10
+    )

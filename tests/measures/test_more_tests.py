@@ -1,0 +1,229 @@
+"""Hosmer-Lemeshow and U: statistics, p-values by law and by drawing, and what leaves them undefined."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+from scipy.stats import chi2
+
+from calibcli.bounds.special import chi_squared_tail
+from calibcli.errors import NotConverged
+from calibcli.measures import u_test as u_module
+from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated
+from calibcli.measures.hosmer_lemeshow import has_thin_bins, hosmer_lemeshow, hosmer_lemeshow_p_value
+from calibcli.measures.tests import calibration_tests
+from calibcli.measures.u_test import likelihood_ratios, u_test
+from calibcli.names import Binning, TestName
+from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.table.grid import Table, grid_of
+from calibcli.table.score_table import ScoreTable
+
+BOTH = (TestName.HOSMER_LEMESHOW, TestName.U)
+TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
+ROWS = st.lists(st.tuples(st.floats(0.0, 1.0), st.booleans()), min_size=2, max_size=40)
+
+
+def table_of(rows: list[tuple[float, int]]) -> ScoreTable:
+    """Count rows."""
+    score, label = (np.array(column) for column in zip(*rows, strict=True))
+    return ScoreTable.from_rows(score.astype(float), label == 1)
+
+
+def following(rows: int, *, slope: float = 1.0, seed: int = 0, decimals: int | None = None) -> ScoreTable:
+    """Rows whose labels follow a line in the logit."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows) if decimals is None else rng.random(rows).round(decimals).clip(0.1, 0.9)
+    return ScoreTable.from_rows(score, rng.random(rows) < expit(slope * logit(score)))
+
+
+def drawn(table: Table, bins: Bins) -> CalibratedDraws:
+    """Calibrated labels with a fixed seed."""
+    one, two = (np.random.default_rng(seed) for seed in (0, 1))
+    return draw_calibrated(table, partitions=[bins], generator=one, smece_generator=two, draws=29)
+
+
+def outcomes(table: Table, *, bins: Bins = TEN, seed: int = 0) -> dict[TestName, object]:
+    """Both tests as reports have them."""
+    results, combined = calibration_tests(BOTH, table, bins=bins, calibrated=drawn(table, bins), seed=seed)
+    assert combined is None
+    return {result.name: result for result in results}
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 10, 15, 16, 51, 1000])
+def test_chi_squared_tail_is_that_of_scipy(degrees: int) -> None:
+    """Whole degrees of freedom: 1e-12 relative, far into the tail."""
+    for x in (0.0, 1e-9, 0.1, 1.0, 5.0, 15.0, 60.0, 400.0, 1300.0):
+        expected = float(chi2.sf(x, degrees))
+        assert chi_squared_tail(x, degrees) == pytest.approx(expected, rel=1e-12, abs=1e-300)
+
+
+@settings(deadline=None, max_examples=30)
+@given(rows=ROWS, count=st.integers(1, 12))
+def test_hosmer_lemeshow_is_its_sum(rows: list[tuple[float, int]], count: int) -> None:
+    """H and its degrees of freedom by a loop over bins."""
+    table, bins = table_of(rows), Bins(Binning.EQUAL_WIDTH, equal_width_edges(count))
+    h, degrees = 0.0, 0
+    score, label = np.array([s for s, _ in rows]), np.array([y for _, y in rows])
+    place = np.maximum(np.searchsorted(bins.edges, score, side="left"), 1)
+    for k in range(1, count + 1):
+        inside = place == k
+        variance = float((score * (1 - score))[inside].sum())
+        if variance > 0:
+            h += float((label - score)[inside].sum()) ** 2 / variance
+            degrees += 1
+    result = hosmer_lemeshow(table, bins=bins)
+    if degrees == 0:
+        assert result.statistic is None
+        return
+    assert result.statistic == pytest.approx(h, rel=1e-9, abs=1e-12)
+    assert result.p_value == pytest.approx(float(chi2.sf(h, degrees)), rel=1e-6, abs=1e-300)
+    assert any(f"{degrees} degree" in text for text in result.assumptions)
+
+
+@settings(deadline=None, max_examples=30)
+@given(rows=ROWS)
+def test_turning_the_labels_round_changes_no_test(rows: list[tuple[float, int]]) -> None:
+    """U is the same for 1 - f, 1 - y, and so is H at atoms."""
+    rows = [(round(s * 4096) / 4096, y) for s, y in rows]
+    one, other = table_of(rows), table_of([(1.0 - s, 1 - y) for s, y in rows])
+    for mine, theirs in (
+        (u_test(one), u_test(other)),
+        (hosmer_lemeshow(one, bins=ATOMS), hosmer_lemeshow(other, bins=ATOMS)),
+    ):
+        assert (mine.statistic is None) == (theirs.statistic is None)
+        if mine.statistic is not None:
+            assert mine.statistic == pytest.approx(theirs.statistic, rel=1e-6, abs=1e-6)
+
+
+@settings(deadline=None, max_examples=30)
+@given(rows=ROWS)
+def test_u_of_many_sets_is_u_of_each(rows: list[tuple[float, int]]) -> None:
+    """The damped steps for many sets of labels end at the likelihood ratio that one fit finds."""
+    rows = [(0.02 + 0.96 * round(s, 2), y) for s, y in rows]
+    table = table_of(rows)
+    single = u_test(table)
+    if single.statistic is None:
+        assert table.distinct == 1
+        return
+    positive = np.stack((table.positive, table.rows - table.positive))
+    found = likelihood_ratios(logit(table.score), table.rows, positive)
+    assert found[0] == pytest.approx(single.statistic, abs=1e-7)
+    other = u_test(ScoreTable(table.score, table.rows, table.rows - table.positive_rows))
+    assert found[1] == pytest.approx(other.statistic, abs=1e-7)
+
+
+def test_calibrated_rows_are_not_rejected_and_others_are() -> None:
+    """Slope 1 passes, slope .5 is refuted by both, by law and by drawing."""
+    for rows in (400, 4000):
+        honest, bent = outcomes(following(rows)), outcomes(following(rows, slope=0.5))
+        for name in BOTH:
+            assert honest[name].p_value > 0.05
+            assert bent[name].p_value < 0.01
+
+
+@pytest.mark.parametrize(
+    ("rows", "decimals", "by_drawing"), [(499, None, True), (2000, None, False), (2000, 1, True)]
+)
+def test_monte_carlo_replaces_the_law_where_it_is_poor(
+    rows: int,
+    decimals: int | None,
+    by_drawing: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """Below 500 rows and for discrete scores p-values are drawn, near those of the law."""
+    table = following(rows, decimals=decimals, seed=3)
+    first, again, other = outcomes(table), outcomes(table), outcomes(table, seed=1)
+    for result in first.values():
+        assert result.p_method == ("monte-carlo" if by_drawing else "asymptotic")
+        assert abs(result.p_value - result.p_asymptotic) < (0.06 if by_drawing else 1e-15)
+    for name, result in first.items():
+        assert result == again[name]
+        assert (result.p_value != other[name].p_value) == by_drawing
+
+
+def test_thin_bins_are_drawn_at_any_number_of_rows() -> None:
+    """Rare events leave the bins above .2 little variance: H is drawn, on sub-cells of 30,000 rows."""
+    rng = np.random.default_rng(6)
+    score = np.concatenate((rng.random(30_000) * 0.1, [0.35, 0.62]))
+    table = ScoreTable.from_rows(score, rng.random(score.size) < score)
+    assert has_thin_bins(binned(table, TEN))
+    result = outcomes(table)[TestName.HOSMER_LEMESHOW]
+    assert result.p_method == "monte-carlo, coarsened"
+    assert not has_thin_bins(binned(following(3000), TEN))
+    # A million-to-one row: the law calls it impossible, the draws know how often it comes.
+    odd = table_of([(0.5, k % 2) for k in range(600)] + [(0.95, 1)] * 5 + [(0.999, 0)])
+    found = outcomes(odd, bins=ATOMS)[TestName.HOSMER_LEMESHOW]
+    assert found.p_asymptotic < 1e-100
+    assert found.p_value == pytest.approx(0.001, abs=0.005)
+
+
+def test_p_values_of_calibrated_labels_are_uniform() -> None:
+    """With 40 rows, drawn p-values of calibrated labels fall below .2 a fifth of the time, not more."""
+    rng = np.random.default_rng(7)
+    score = rng.random(40)
+    below = dict.fromkeys(BOTH, 0)
+    for seed in range(200):
+        table = ScoreTable.from_rows(score, rng.random(40) < score)
+        h = hosmer_lemeshow(table, bins=TEN).statistic
+        generator = np.random.default_rng(seed)
+        ps = (
+            hosmer_lemeshow_p_value(table, h, bins=TEN, generator=generator, draws=99)[0],
+            u_module.u_p_value(table, generator=generator, draws=99)[0],
+        )
+        for name, p in zip(BOTH, ps, strict=True):
+            below[name] += p <= 0.2
+    assert all(18 <= count <= 66 for count in below.values())
+
+
+def test_certain_scores_leave_both_undefined() -> None:
+    """With every score 0 or 1 nothing is random; one score leaves U without a slope."""
+    for result in outcomes(table_of([(0.0, 0), (1.0, 1), (1.0, 1)])).values():
+        assert (result.statistic, result.p_value, result.p_method) == (None, None, "undefined")
+        assert result.assumptions[0].startswith("undefined")
+    halves = outcomes(table_of([(0.5, k % 2) for k in range(30)]))
+    assert halves[TestName.U].statistic is None
+    assert halves[TestName.HOSMER_LEMESHOW].statistic == pytest.approx(0.0)
+
+
+def test_certain_and_wrong_refutes() -> None:
+    """A row that was certain and wrong makes both p-values 0."""
+    table = table_of([(0.0, 1), (0.3, 0), (0.6, 1), (0.7, 0)])
+    for result in outcomes(table).values():
+        assert (result.p_value, result.p_method) == (0.0, "contradiction")
+    assert any("limited" in text for text in u_test(table).assumptions)
+
+
+def test_one_label_and_parted_labels_have_a_u() -> None:
+    """Where the likelihood has its bound at infinity, U is the distance to that bound."""
+    rows = [(0.2, 0), (0.4, 0), (0.7, 1)]
+    expected = -2 * (math.log(0.8) + math.log(0.6) + math.log(0.7))
+    assert u_test(table_of(rows)).statistic == pytest.approx(expected, rel=1e-12)
+    zeros = [(0.2, 0), (0.4, 0)]
+    assert u_test(table_of(zeros)).statistic == pytest.approx(-2 * math.log(0.48), rel=1e-12)
+
+
+def test_u_without_a_fit_is_undefined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Newton steps reach no optimum, U is undefined and says why."""
+
+    def fails(*_: object) -> None:
+        msg = "the log loss has no minimum"
+        raise NotConverged(msg)
+
+    monkeypatch.setattr(u_module, "fitted_line", fails)
+    assert u_test(following(50)).assumptions == ("undefined: the log loss has no minimum",)
+
+
+def test_grid_table_gives_the_same_tests() -> None:
+    """On the grid H agrees to 1e-4 and U to 1e-4."""
+    table = following(3000, slope=0.8)
+    for one, other in zip(outcomes(table).values(), outcomes(grid_of(table)).values(), strict=True):
+        assert other.statistic == pytest.approx(one.statistic, abs=1e-3)
+
+
+def test_importance_weights_have_no_tests() -> None:
+    """With importance weights both are undefined and say why."""
+    table = ScoreTable.from_rows(np.array([0.2, 0.4]), np.array([True, False]), weight=np.array([1.0, 2.0]))
+    results, _ = calibration_tests(BOTH, table, bins=TEN, calibrated=None)
+    assert all("importance weights" in result.assumptions[0] for result in results)

@@ -1,0 +1,253 @@
+"""Cox's intercept and slope: what the likelihood gives, and what it does not."""
+
+import math
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+from scipy.stats import chi2
+
+from calibcli.errors import NotConverged
+from calibcli.measures import cox as cox_module
+from calibcli.measures.cox import cox_measure
+from calibcli.measures.estimate import Estimate
+from calibcli.measures.profile import Profile
+from calibcli.names import MeasureName, Target
+from calibcli.recalibrators.intercept import Intercept
+from calibcli.recalibrators.platt import Platt
+from calibcli.table.grid import Table, grid_of
+from calibcli.table.moved import with_scores
+from calibcli.table.score_table import ScoreTable
+
+M = MeasureName
+COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
+ROWS = st.lists(
+    st.tuples(st.one_of(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), st.floats(0.0, 1.0)), st.booleans()),
+    min_size=1,
+    max_size=40,
+)
+
+
+def table_of(rows: list[tuple[float, int]], weight: list[float] | None = None) -> ScoreTable:
+    """Count rows."""
+    score, label = (np.array(column) for column in zip(*rows, strict=True))
+    given_weight = None if weight is None else np.array(weight)
+    return ScoreTable.from_rows(score.astype(float), label == 1, weight=given_weight)
+
+
+def drawn(rows: int, *, intercept: float = 0.3, slope: float = 0.7, seed: int = 0) -> ScoreTable:
+    """Rows that follow a line in the logit."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows)
+    return ScoreTable.from_rows(score, rng.random(rows) < expit(intercept + slope * logit(score)))
+
+
+def cox(table: Table, confidence: float = 0.95) -> list[Estimate]:
+    """The three coefficients."""
+    return [cox_measure(name, table, confidence=confidence) for name in COX]
+
+
+def test_coefficients_are_those_of_the_recalibrators() -> None:
+    """The slope and intercept are Platt's, citl_logit is the intercept's shift."""
+    table = drawn(2000)
+    citl, intercept, slope = cox(table)
+    platt = Platt.fit(table)
+    assert slope.value == pytest.approx(platt.slope, abs=1e-9)
+    assert intercept.value == pytest.approx(platt.intercept, abs=1e-9)
+    assert citl.value == pytest.approx(Intercept.fit(table).intercept, abs=1e-9)
+    for estimate in (citl, intercept, slope):
+        assert estimate.interval is not None
+        assert estimate.interval.target is Target.FIXED_DESIGN
+        assert estimate.interval.method == "profile likelihood"
+        assert estimate.interval.finite_sample is False
+    assert [e.null for e in (citl, intercept, slope)] == [0.0, 0.0, 1.0]
+
+
+def test_recalibrated_rows_have_intercept_zero_and_slope_one() -> None:
+    """Rows moved by their own fit have the coefficients of a calibrated score."""
+    table = drawn(2000)
+    citl, intercept, slope = cox(with_scores(table, Platt.fit(table).predict(table.score)))
+    assert citl.value == pytest.approx(0.0, abs=1e-8)
+    assert intercept.value == pytest.approx(0.0, abs=1e-8)
+    assert slope.value == pytest.approx(1.0, abs=1e-8)
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows=ROWS)
+def test_every_coefficient_is_a_number_with_an_interval_or_a_reason(rows: list[tuple[float, int]]) -> None:
+    """On any rows: values are enclosed and more confidence never narrows, or a sentence says why not."""
+    table = table_of(rows)
+    for name in COX:
+        before = None
+        for confidence in (0.6, 0.95):
+            estimate = cox_measure(name, table, confidence=confidence)
+            if estimate.interval is None:
+                assert math.isnan(estimate.value)
+                assert any(text.startswith("no interval") for text in estimate.assumptions)
+                assert estimate.null is None
+                continue
+            lower, upper = estimate.interval.lower, estimate.interval.upper
+            assert lower <= estimate.value <= upper
+            if before is not None:
+                assert lower <= before.lower + 1e-7
+                assert upper >= before.upper - 1e-7
+            before = estimate.interval
+
+
+@settings(deadline=None, max_examples=25)
+@given(rows=ROWS)
+def test_turning_the_labels_round_turns_the_intercepts(rows: list[tuple[float, int]]) -> None:
+    """With f, y turned into 1 - f, 1 - y the slope stays and both intercepts change sign."""
+    rows = [(round(s * 4096) / 4096, y) for s, y in rows]
+    one, other = cox(table_of(rows)), cox(table_of([(1.0 - s, 1 - y) for s, y in rows]))
+    for mine, theirs, sign in zip(one, other, (-1.0, -1.0, 1.0), strict=True):
+        assert mine.value == pytest.approx(sign * theirs.value, rel=1e-5, abs=1e-6, nan_ok=True)
+
+
+def test_one_label_leaves_the_shift_one_end() -> None:
+    """Every label 0: citl_logit is -inf with the upper end of the likelihood; the line is undefined."""
+    table = table_of([(0.5, 0)] * 10)
+    citl, intercept, slope = cox(table)
+    assert citl.value == -math.inf
+    assert citl.interval is not None
+    assert citl.interval.lower == -math.inf
+    # 2 * 10 ln(1 + e^a) = z^2.
+    level = chi2.ppf(0.95, 1)
+    assert citl.interval.upper == pytest.approx(math.log(math.expm1(level / 20)), abs=1e-7)
+    assert any("every label is 0" in text for text in citl.assumptions)
+    assert math.isnan(slope.value)
+    assert math.isnan(intercept.value)
+    ones = cox_measure(M.CITL_LOGIT, table_of([(0.5, 1)] * 10))
+    assert ones.value == math.inf
+    assert ones.interval.lower == pytest.approx(-citl.interval.upper, abs=1e-7)
+    # With 10,000 rows the end is the other side of 0 from the start of the search.
+    many = ScoreTable(np.array([0.5]), [10_000], [0])
+    assert cox_measure(M.CITL_LOGIT, many).interval.upper < -8.0
+    assert cox_measure(M.CITL_LOGIT, table_of([(0.001, 0)])).interval.upper > 8.0
+
+
+@pytest.mark.parametrize("turn", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
+def test_parted_labels_leave_the_slope_one_end(turn: bool, tied: bool) -> None:  # noqa: FBT001 - parameters of the test
+    """A threshold parts the labels: the slope is infinite, its end where deviance from the bound is z^2."""
+    rows = [(0.1, 0), (0.2, 0), (0.3, 0), (0.35, 0), (0.6, 1), (0.7, 1), (0.8, 1)]
+    rows += [(0.5, 0), (0.5, 1), (0.5, 1)] if tied else []
+    table = table_of([(1 - s, y) for s, y in rows] if turn else rows)
+    _, intercept, slope = cox(table)
+    side = -1.0 if turn else 1.0
+    assert slope.value == side * math.inf
+    assert math.isnan(intercept.value)
+    assert any("parts the labels" in text for text in slope.assumptions)
+    end = slope.interval.lower if side > 0 else slope.interval.upper
+    z = logit(np.array([s for s, _ in rows]))
+    y = np.array([label for _, label in rows])
+    bound = 2 * math.log(2 / 3) + math.log(1 / 3) if tied else 0.0
+    levels = np.linspace(-20, 20, 400_001)
+    found = max(float((y * t - np.logaddexp(0, t)).sum()) for t in [a + side * end * z for a in levels[::40]])
+    assert 2 * (bound - found) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-3)
+
+
+def test_one_score_has_a_shift_and_no_slope() -> None:
+    """A single score: citl_logit is the distance of two logits, the line is undefined."""
+    citl, intercept, slope = cox(table_of([(0.3, 0), (0.3, 1)] * 20))
+    assert citl.value == pytest.approx(-float(logit(0.3)), abs=1e-9)
+    assert math.isnan(intercept.value)
+    assert math.isnan(slope.value)
+    assert slope.interval is None
+
+
+def test_certain_scores_are_limited_and_counted() -> None:
+    """Scores of 0 and 1 enter with logits of +-36.7, and the report says how many."""
+    rows = [(0.0, 0), (0.0, 0), (1.0, 1), (1.0, 0), (0.3, 1), (0.6, 0), (0.7, 1), (0.2, 0)]
+    for estimate in cox(table_of(rows)):
+        assert estimate.details["limited_rows"] == 4
+        assert any("4 rows lie" in text and "limited" in text for text in estimate.assumptions)
+        assert math.isfinite(estimate.value)
+
+
+def test_importance_weights_have_coefficients_and_no_intervals() -> None:
+    """Weighted tables: the coefficients of the weighted likelihood, no interval, with the reason."""
+    rows = [(0.2, 0), (0.4, 1), (0.45, 0), (0.7, 0), (0.9, 1)]
+    doubled = cox(table_of([*rows, rows[1], rows[1]]))
+    for estimate, expected in zip(cox(table_of(rows, [0.5, 1.5, 0.5, 0.5, 0.5])), doubled, strict=True):
+        assert estimate.value == pytest.approx(expected.value, abs=1e-8)
+        assert estimate.interval is None
+        assert any("importance weights" in text for text in estimate.assumptions)
+    parted = table_of([(0.2, 0), (0.4, 1)], [1.0, 2.0])
+    assert cox_measure(M.COX_SLOPE, parted).value == math.inf
+    assert cox_measure(M.COX_SLOPE, parted).interval is None
+
+
+def test_newton_and_enclosing_find_the_same_ends() -> None:
+    """Where Newton's method gives up, bracketing finds the same ends."""
+    table = drawn(300, seed=2)
+    expected = cox(table)
+    with patch.object(Profile, "_by_newton", return_value=None):
+        for estimate, same in zip(cox(table), expected, strict=True):
+            assert estimate.interval.lower == pytest.approx(same.interval.lower, abs=1e-7)
+            assert estimate.interval.upper == pytest.approx(same.interval.upper, abs=1e-7)
+
+
+def test_a_fit_without_an_end_is_a_reason() -> None:
+    """Where Newton steps reach no optimum, the coefficient is NaN and the sentence says so."""
+    with patch.object(cox_module, "solved", side_effect=NotConverged("the log loss has no minimum")):
+        estimate = cox_measure(M.COX_SLOPE, drawn(50))
+    assert math.isnan(estimate.value)
+    assert any(text.startswith("no interval: undefined, the log loss") for text in estimate.assumptions)
+
+
+def test_almost_parted_labels_have_ends_far_out() -> None:
+    """One row out of order among many: Newton's start is poor, and the ends still hold the deviance."""
+    rows = [(0.01 * k, int(k > 50)) for k in range(1, 100)]
+    rows[49], rows[50] = (0.5, 1), (0.51, 0)
+    table = table_of(rows)
+    slope = cox_measure(M.COX_SLOPE, table)
+    z, y = logit(np.array([s for s, _ in rows])), np.array([label for _, label in rows])
+
+    def best(b: float) -> float:
+        return max(float((y * t - np.logaddexp(0, t)).sum()) for t in (a + b * z for a in grid * b))
+
+    grid = np.linspace(-0.2, 0.2, 4001)
+    top = best(slope.value)
+    for end in (slope.interval.lower, slope.interval.upper):
+        assert 2 * (top - best(end)) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-2)
+
+
+def test_grid_table_gives_the_same_coefficients() -> None:
+    """On the grid each cell's labels count at their mean scores: coefficients and ends agree to 1e-5."""
+    table = drawn(3000, seed=3)
+    for one, other in zip(cox(table), cox(grid_of(table)), strict=True):
+        assert other.value == pytest.approx(one.value, abs=1e-5)
+        assert other.interval.lower == pytest.approx(one.interval.lower, abs=1e-5)
+
+
+def test_shift_allows_for_a_slope_that_is_not_one() -> None:
+    """Where the slope is .3, labels scatter more than shifted scores say: citl_logit's interval widens."""
+    rng = np.random.default_rng(5)
+    score = rng.random(4000)
+    flat = ScoreTable.from_rows(score, rng.random(4000) < expit(0.3 * logit(score)))
+    honest = ScoreTable.from_rows(score, rng.random(4000) < score)
+    widths = []
+    for table in (flat, honest):
+        interval = cox_measure(M.CITL_LOGIT, table).interval
+        widths.append(interval.upper - interval.lower)
+    assert widths[0] > 1.15 * widths[1]
+
+
+def test_newton_from_too_far_falls_back() -> None:
+    """Three rows that no threshold parts: Newton goes astray, and the ends still hold the deviance."""
+    rows = [(0.306, 1), (0.355, 0), (0.859, 1)]
+    interval = cox_measure(M.COX_INTERCEPT, table_of(rows)).interval
+    z, y = logit(np.array([s for s, _ in rows])), np.array([label for _, label in rows])
+    slopes = np.linspace(-40, 40, 80_001)
+
+    def best(a: float) -> float:
+        t = a + slopes[:, None] * z
+        return float((y * t - np.logaddexp(0, t)).sum(axis=1).max())
+
+    top = max(best(a) for a in np.linspace(-1, 3, 81))
+    for end in (interval.lower, interval.upper):
+        assert 2 * (top - best(end)) == pytest.approx(chi2.ppf(0.95, 1), abs=0.02)

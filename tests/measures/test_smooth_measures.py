@@ -1,0 +1,392 @@
+"""Measures without bins: what holds between them on any rows, and what they say at the edges."""
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import get_args
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.bounds.mean_bets import GroupedValues
+from calibcli.families import SmoothMeasure
+from calibcli.measures import measure_named
+from calibcli.measures.calibration_index import weighted_quantile
+from calibcli.measures.distance import distance, number_of_bins
+from calibcli.measures.estimate import Estimate
+from calibcli.measures.kernel_error import energy
+from calibcli.measures.lower_distance import CELLS as DISTANCE_CELLS
+from calibcli.measures.lower_distance import lower_distance
+from calibcli.measures.null_smece import expected_smece_along
+from calibcli.measures.settings import Settings
+from calibcli.measures.smooth_calibration import CELLS, largest_smooth_sum, smooth_calibration_error
+from calibcli.measures.smooth_ece import noise_of_norm, smooth_ece, smooth_ece_on_logit, smooth_ece_on_probit
+from calibcli.measures.smooth_scales import logit_axis, probit_axis
+from calibcli.names import Binning, MeasureName, Target
+from calibcli.table.bins import Bins, binned, equal_width_edges
+from calibcli.table.cells import CELLS as GRID
+from calibcli.table.cells import WIDTH
+from calibcli.table.grid import Table, grid_of
+from calibcli.table.residuals import residuals
+from calibcli.table.score_table import ScoreTable
+
+M = MeasureName
+NAMES: tuple[SmoothMeasure, ...] = get_args(SmoothMeasure)
+ROWS = st.lists(
+    st.tuples(
+        st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.floats(0.0, 1.0)), st.booleans()
+    ),
+    min_size=1,
+    max_size=40,
+)
+QUICK = settings(deadline=None, max_examples=20)
+FEW = settings(deadline=None, max_examples=6)
+# Steps of 1/400 between the places that moves end on.
+GRID_OF_MOVES = 0.5 / 400**2
+
+
+def table_of(rows: list[tuple[float, bool]], weight: np.ndarray | None = None) -> ScoreTable:
+    """Count rows."""
+    return ScoreTable.from_rows(np.array([s for s, _ in rows]), np.array([y for _, y in rows]), weight=weight)
+
+
+def drawn(rows: int, power: float = 1.0, seed: int = 0) -> ScoreTable:
+    """Uniform scores and labels of rate score^power."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows)
+    return ScoreTable.from_rows(score, rng.random(rows) < score**power)
+
+
+def measured(name: SmoothMeasure, table: Table, *, confidence: float = 0.95) -> Estimate:
+    """Return a measure through the family's own door."""
+    bins = binned(table, Bins(Binning.EQUAL_WIDTH, equal_width_edges(15)))
+    return measure_named(
+        name, table, settings=Settings(bins=bins, equal_mass=bins, confidence=confidence, calibrated=None)
+    )
+
+
+def turned(table: ScoreTable) -> ScoreTable:
+    """The same rows seen from the other label: f becomes 1 - f and y becomes 1 - y."""
+    return ScoreTable.from_rows(
+        np.tile(1.0 - table.score, 2),
+        np.repeat([True, False], table.distinct),
+        counts=np.concatenate((table.rows - table.positive_rows, table.positive_rows)),
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_measure_states_its_name_rows_and_reasons(name: SmoothMeasure) -> None:
+    """The door leads to the measure asked for; no interval has its sentence; bounds enclose the value."""
+    estimate = measured(name, drawn(300))
+    assert (estimate.name, estimate.rows) == (name, 300)
+    reasons = [sentence for sentence in estimate.assumptions if sentence.startswith("no interval: ")]
+    assert (estimate.interval is None) == bool(reasons)
+    if estimate.interval is not None:
+        wide = measured(name, drawn(300), confidence=0.99).interval
+        assert estimate.interval.finite_sample
+        assert wide.lower <= estimate.interval.lower <= estimate.value
+        assert estimate.value <= estimate.interval.upper <= wide.upper
+
+
+@QUICK
+@given(rows=ROWS)
+def test_distances_are_ordered(rows: list[tuple[float, bool]]) -> None:
+    """Invariant 22: |bias|, smCE / 2 <= lower distance <= 2 smCE, ECE of distinct scores, upper estimate."""
+    table = table_of(rows)
+    mean = residuals(table) / table.total_rows
+    lower, smooth = lower_distance(table).value, smooth_calibration_error(table).value
+    ece, bias = float(np.abs(mean).sum()), abs(float(mean.sum()))
+    assert bias - 1e-9 <= smooth <= ece + 1e-9
+    assert max(bias, smooth / 2.0) - 1e-9 <= lower
+    assert lower <= min(2.0 * smooth, ece, distance(table).value) + GRID_OF_MOVES + 1e-9
+
+
+@QUICK
+@given(rows=ROWS, seed=st.integers(0, 99))
+def test_distance_changes_by_no_more_than_scores_do(rows: list[tuple[float, bool]], seed: int) -> None:
+    """Invariant 22: |lower distance of f - that of g| <= mean |f - g|, and the same of smCE."""
+    rng = np.random.default_rng(seed)
+    moved = [(float(np.clip(s + 0.1 * rng.normal(), 0, 1)), y) for s, y in rows]
+    step = float(np.mean([abs(a - b) for (a, _), (b, _) in zip(rows, moved, strict=True)]))
+    one, other = table_of(rows), table_of(moved)
+    assert abs(lower_distance(one).value - lower_distance(other).value) <= step + 2 * GRID_OF_MOVES + 1e-9
+    # The residual moves with the score, too.
+    smooth = [smooth_calibration_error(table).value for table in (one, other)]
+    assert abs(smooth[0] - smooth[1]) <= 2.0 * step + 1e-9
+
+
+@FEW
+@given(rows=ROWS)
+def test_measures_see_both_labels_alike(rows: list[tuple[float, bool]]) -> None:
+    """Invariant 21: f and y seen from the other label give the same number, on every scale."""
+    table = table_of(rows)
+    other = turned(table)
+    for name in NAMES:
+        # Bins are closed on one side, so the binned one differs where scores lie on edges.
+        if name is not M.DCE:
+            one, two = measured(name, table), measured(name, other)
+            assert one.value == pytest.approx(two.value, abs=1e-6), name
+    assert (
+        smooth_ece_on_logit(table).details["limited_rows"]
+        == smooth_ece_on_logit(other).details["limited_rows"]
+    )
+
+
+@FEW
+@given(rows=ROWS, times=st.integers(1, 4))
+def test_whole_weights_give_the_value_of_repeated_rows(rows: list[tuple[float, bool]], times: int) -> None:
+    """Invariant 5: importance weights that are whole numbers give the plug-in value of as many rows."""
+    counts = np.arange(len(rows)) % times + 1
+    repeated = table_of([row for row, count in zip(rows, counts, strict=True) for _ in range(count)])
+    weighted = table_of(rows, weight=counts.astype(float))
+    for name in NAMES:
+        # The number of bins of this one is fixed by the number of rows.
+        if name is not M.DCE:
+            assert measured(name, weighted).value == pytest.approx(measured(name, repeated).value, abs=1e-9)
+
+
+@QUICK
+@given(rows=ROWS)
+def test_smooth_curve_has_ordered_distances(rows: list[tuple[float, bool]]) -> None:
+    """Median, 90th percentile and maximum are in this order, and the mean is below the maximum."""
+    table = table_of(rows)
+    ici, half, most, worst = (measured(name, table).value for name in (M.ICI, M.E50, M.E90, M.EMAX))
+    assert 0.0 <= half <= most <= worst <= 1.0
+    assert ici <= worst + 1e-12
+
+
+@QUICK
+@given(rows=ROWS)
+def test_smece_on_any_scale_lies_between_bias_and_ece(rows: list[tuple[float, bool]]) -> None:
+    """|mean r| <= norm at any bandwidth <= sum of |residuals| at distinct places."""
+    table = table_of(rows)
+    mean = residuals(table) / table.total_rows
+    for measure in (smooth_ece_on_logit, smooth_ece_on_probit):
+        value = measure(table).value
+        assert abs(float(mean.sum())) - 1e-6 <= value <= float(np.abs(mean).sum()) + 1e-6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_grid_table_gives_the_value_of_the_exact_one(name: SmoothMeasure) -> None:
+    """To half of the fourth decimal and better: within two cells of 1/720,720, bounds included."""
+    rng = np.random.default_rng(5)
+    score = np.concatenate((rng.random(3000), rng.beta(0.5, 40.0, 1000), [0.0, 1.0]))
+    table = ScoreTable.from_rows(score, rng.random(score.size) < score)
+    exact, rounded = measured(name, table), measured(name, grid_of(table))
+    assert rounded.value == pytest.approx(exact.value, abs=2 * WIDTH)
+    if exact.interval is not None:
+        assert rounded.interval.upper == pytest.approx(exact.interval.upper, abs=2 * WIDTH)
+        assert rounded.interval.lower == pytest.approx(exact.interval.lower, abs=2 * WIDTH)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("label", [False, True])
+@pytest.mark.parametrize("score", [[0.3], [0.0, 1.0], [0.5, 0.5, 0.5], [0.0, 0.0], [1e-9, 1 - 1e-9]])
+def test_edges_give_numbers_in_the_unit_interval(
+    name: SmoothMeasure,
+    label: bool,  # noqa: FBT001 - a parameter of the test
+    score: list[float],
+) -> None:
+    """One row, one label, one score, and certain scores, right or wrong."""
+    table = ScoreTable.from_rows(np.array(score), np.full(len(score), label))
+    estimate = measured(name, table)
+    assert 0.0 <= estimate.value <= 1.0
+    if len(set(score)) == 1 and name not in {M.DCE, M.SMECE_LOGIT, M.SMECE_PROBIT}:
+        assert estimate.value == pytest.approx(abs(label - score[0]), abs=GRID_OF_MOVES + 1e-9)
+
+
+def test_rates_that_equal_their_scores_have_no_error() -> None:
+    """Where the rate at every score is the score, all but the binned distance are 0."""
+    table = ScoreTable(np.array([0.0, 0.25, 0.5, 1.0]), np.array([3, 8, 4, 2]), np.array([0, 2, 2, 2]))
+    for name in NAMES:
+        if name is not M.DCE:
+            assert measured(name, table).value == pytest.approx(0.0, abs=1e-12), name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_importance_weights_leave_only_hoeffding(name: SmoothMeasure) -> None:
+    """Only the distances have an interval, for these scores, and it is wider than with as many equal rows."""
+    rng = np.random.default_rng(1)
+    score, label = rng.random(500), rng.random(500) < 0.5
+    weighted = ScoreTable.from_rows(score, label, weight=rng.exponential(size=500))
+    estimate = measured(name, weighted)
+    if name in {M.DCE, M.DCE_LOWER}:
+        assert estimate.interval.target is Target.FIXED_DESIGN
+        assert estimate.interval.lower <= estimate.value <= estimate.interval.upper
+        equal = measured(name, ScoreTable.from_rows(score, label, weight=np.ones(500))).interval
+        width = estimate.interval.upper - estimate.interval.lower
+        assert width > 0.9 * (equal.upper - equal.lower)
+    else:
+        assert estimate.interval is None
+
+
+def test_intervals_of_distances_speak_of_the_population() -> None:
+    """Both ends hold for the same target, and the lower distance has the bounds of the upper one."""
+    table = drawn(2000, 1.5)
+    one, other = distance(table).interval, lower_distance(table).interval
+    assert one == other
+    assert one.target is Target.POPULATION
+    assert 0.05 < one.lower < 0.1 < one.upper < 0.2
+
+
+@pytest.mark.parametrize(
+    ("rows", "bins"), [(1, 2), (200, 8), (1000, 13), (1001, 14), (10_000, 30), (10**7, 286)]
+)
+def test_number_of_bins_is_the_next_divisor(rows: int, bins: int) -> None:
+    """The smallest divisor of 720,720 that is at least 1.3 n^(1/3)."""
+    assert number_of_bins(rows) == bins
+    assert GRID % bins == 0
+    assert bins >= 1.3 * rows ** (1 / 3) - 1e-9
+    assert all(GRID % k for k in range(math.ceil(1.3 * rows ** (1 / 3) - 1e-9), bins))
+
+
+@pytest.mark.parametrize("measure", [smooth_ece_on_logit, smooth_ece_on_probit])
+def test_scores_beyond_the_limit_are_counted(measure: Callable[[Table], Estimate]) -> None:
+    """The number of rows taken to be at the limit is in the details and in a sentence."""
+    table = ScoreTable.from_rows(np.array([0.0, 1e-5, 0.2, 0.4]), np.array([False, False, True, False]))
+    estimate = measure(table)
+    assert estimate.details["limited_rows"] == 2
+    assert any("2 rows lie within 0.0001 of 0 or 1" in one for one in estimate.assumptions)
+    one = measure(ScoreTable.from_rows(np.array([1e-5, 0.2]), np.array([False, True])))
+    assert any("1 row lies within 0.0001 of 0 or 1" in sentence for sentence in one.assumptions)
+    inner = measure(ScoreTable.from_rows(np.array([0.2, 0.4]), np.array([False, True])))
+    assert inner.details["limited_rows"] == 0
+    assert not any("within" in sentence for sentence in inner.assumptions)
+
+
+def test_scales_have_the_unit_of_the_score_in_the_middle() -> None:
+    """Near 1/2 a step of the score is a step of the same length on either scale."""
+    table = ScoreTable.from_rows(np.array([0.49999, 0.50001]), np.array([True, False]))
+    for axis in (logit_axis(table), probit_axis(table)):
+        assert float(np.diff(axis.places)[0]) * axis.length == pytest.approx(2e-5, rel=1e-6)
+
+
+@pytest.mark.parametrize("power", [1.0, 1.3])
+def test_reference_on_a_scale_is_what_calibrated_labels_give(power: float) -> None:
+    """The formula for many rows is within 5 % of the mean over labels drawn from the scores."""
+    rng = np.random.default_rng(3)
+    score = rng.random(2000) ** power
+    values = [
+        smooth_ece_on_logit(ScoreTable.from_rows(score, rng.random(2000) < score)).value for _ in range(20)
+    ]
+    table = ScoreTable.from_rows(score, np.zeros(2000, bool))
+    axis = logit_axis(table)
+    assert expected_smece_along(table, axis.places, length=axis.length) == pytest.approx(
+        np.mean(values), rel=0.05
+    )
+
+
+def test_reference_on_a_scale_is_missing_where_it_is_unknown() -> None:
+    """Too few open events: none; certain scores alone: 0."""
+    assert smooth_ece_on_logit(drawn(20)).null is None
+    certain = ScoreTable.from_rows(np.array([0.0, 1.0]), np.array([False, True]))
+    assert smooth_ece_on_logit(certain).null == 0.0
+
+
+@pytest.mark.parametrize("shape", ["uniform", "low", "atoms"])
+def test_references_of_distance_and_mmce_are_what_calibrated_labels_give(shape: str) -> None:
+    """The mean over labels drawn from the scores, within four standard errors and 2 %."""
+    rng = np.random.default_rng(9)
+    score = {"uniform": rng.random(600), "low": 0.05 * rng.random(600), "atoms": rng.integers(0, 5, 600) / 4}[
+        shape
+    ]
+    tables = [ScoreTable.from_rows(score, rng.random(600) < score) for _ in range(300)]
+    far = np.array([distance(table).value for table in tables])
+    assert distance(tables[0]).null == pytest.approx(far.mean(), rel=0.02, abs=4 * far.std() / math.sqrt(300))
+    squares = np.array([measured(M.MMCE, table).value ** 2 for table in tables])
+    null = measured(M.MMCE, tables[0]).null
+    assert null**2 == pytest.approx(squares.mean(), abs=4 * squares.std() / math.sqrt(300))
+
+
+def test_many_scores_are_gathered_and_it_is_said() -> None:
+    """Past the limit both programmes work on cells, close to the exact sum, and say how far off that is."""
+    table = drawn(CELLS + 5000, 1.2, seed=2)
+    smooth, far = smooth_calibration_error(table), lower_distance(table)
+    exact = largest_smooth_sum(table.score, residuals(table) / table.total_rows)
+    assert 0.0 < float(smooth.details["rounding"]) < 8e-6
+    assert abs(smooth.value - exact) <= float(smooth.details["rounding"])
+    assert any("32,760 cells" in one for one in smooth.assumptions)
+    assert far.details["places"] == DISTANCE_CELLS
+    assert 0.0 < float(far.details["rounding"]) <= 0.5 / DISTANCE_CELLS
+    assert any("1,008 cells" in one for one in far.assumptions)
+    assert smooth.value / 2 <= far.value + 5e-4
+
+
+def test_gathered_places_move_the_lower_distance_by_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer cells than scores the value stays within the bound of the value at all scores."""
+    table = drawn(700, 1.4)
+    exact = lower_distance(table)
+    monkeypatch.setattr("calibcli.measures.lower_distance.CELLS", 40)
+    coarse = lower_distance(table)
+    assert coarse.details["places"] == 40
+    assert abs(coarse.value - exact.value) <= float(coarse.details["rounding"]) + GRID_OF_MOVES
+
+
+def test_unsolved_programme_is_undefined_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solver that gives up leaves NaN with a sentence, and the bounds, which do not need it."""
+    monkeypatch.setattr(scipy.optimize, "linprog", lambda *_, **__: SimpleNamespace(status=4, fun=None))
+    estimate = lower_distance(drawn(50))
+    assert math.isnan(estimate.value)
+    assert any(one.startswith("undefined: ") for one in estimate.assumptions)
+    assert estimate.interval is not None
+
+
+@pytest.mark.parametrize("slope", [0.3, -0.3, 0.0])
+def test_products_from_moments_are_those_of_the_values(slope: float) -> None:
+    """Many values are summed through their moments, and give what a loop gives."""
+    rng = np.random.default_rng(0)
+    values, counts = rng.uniform(-1, 1, (2, 15_000)), rng.integers(0, 3, (2, 15_000)).astype(float)
+    starts = np.array([0, 4000, 4000, 15_000])
+    whole = GroupedValues(values, counts=counts, starts=starts).log_product(slope)
+    parts = [
+        (counts[:, a:b] * np.log1p(slope * values[:, a:b])).sum() for a, b in ((0, 4000), (4000, 15_000))
+    ]
+    np.testing.assert_allclose(whole, parts, rtol=1e-12, atol=1e-9)
+
+
+def test_noise_of_narrow_kernels_joins_that_of_wide_ones() -> None:
+    """Where the way of computing changes, the noise term does not jump by more than its safety margin."""
+    table = drawn(3000)
+    below, above = noise_of_norm(table, 0.003999), noise_of_norm(table, 0.004)
+    assert below == pytest.approx(above, rel=2e-3)
+
+
+def test_weighted_quantile_is_the_inverse_of_the_distribution() -> None:
+    """The least value that the share of the weight does not exceed, whatever the order."""
+    value, weight = np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0])
+    assert weighted_quantile(value, weight, share=0.25) == 1.0
+    assert weighted_quantile(value, weight, share=0.5) == 2.0
+    assert weighted_quantile(value, weight, share=0.9) == 3.0
+
+
+def test_energy_is_that_of_a_kernel() -> None:
+    """Never negative beyond rounding, quadratic in the masses, and the square of the mass at one place."""
+    rng = np.random.default_rng(0)
+    score, mass = np.sort(rng.random(50)), rng.normal(size=50)
+    assert energy(score, mass) > 0.0
+    assert energy(score, 3.0 * mass) == pytest.approx(9.0 * energy(score, mass))
+    assert energy(np.array([0.4]), np.array([-2.0])) == 4.0
+
+
+def test_bandwidths_below_the_resolution_are_said() -> None:
+    """Where the solution lies below what the cells resolve, the norm there is shown, which is below it."""
+    table = ScoreTable(np.array([0.5]), np.array([10_000_000]), np.array([5_001_000]))
+    estimate = smooth_ece_on_logit(table)
+    assert estimate.value == pytest.approx(1e-4, abs=1e-9)
+    assert any(one.startswith("bandwidths below 0.00079 are not resolved") for one in estimate.assumptions)
+
+
+def test_reference_of_distance_survives_scores_next_to_certain() -> None:
+    """Deviations too small to divide by leave the gap itself."""
+    table = ScoreTable.from_rows(np.array([1e-310, 1e-200, 0.3]), np.array([False, False, True]))
+    assert distance(table).null == pytest.approx(distance(turned(table)).null, abs=1e-9)
+
+
+def test_smece_itself_is_as_it_was() -> None:
+    """The value along the score names no scale."""
+    estimate = smooth_ece(drawn(500))
+    assert set(estimate.details) == {"bandwidth"}
+    assert len(estimate.assumptions) == 3

@@ -1,0 +1,206 @@
+"""
+Measures over bins beside plain recomputation, closed forms by quadrature, and what other packages say.
+
+Values of others were made by `peers()` below, run as `PYTHON tests/oracles/test_binned_oracles.py` with a
+Python that has numpy, netcal 1.4.0 and uncertainty-calibration 0.1.4, on the rows of `rows_for_peers()`.
+"""
+
+import math
+import sys
+
+import numpy as np
+
+
+def plain_gaps(score: np.ndarray, label: np.ndarray, edges: np.ndarray) -> list[tuple[int, float, float]]:
+    """Rows, rate less mean score, and mean score of every bin (edge, edge] that holds rows, by loops."""
+    found = []
+    for k in range(edges.size - 1):
+        inside = (score > edges[k]) & (score <= edges[k + 1]) | ((k == 0) & (score == edges[0]))
+        if inside.any():
+            f, y = score[inside].tolist(), label[inside].tolist()
+            found.append((len(f), math.fsum(y) / len(y) - math.fsum(f) / len(f), math.fsum(f) / len(f)))
+    return found
+
+
+def rows_for_peers() -> tuple[np.ndarray, np.ndarray]:
+    """Rows without a score on an edge of ten bins, rates bent away from the scores."""
+    k = np.arange(500)
+    score = (k * 0.6180339887498949 + 0.05) % 1.0
+    label = ((k * 0.7548776662466927 + 0.3) % 1.0) < 0.15 + 0.6 * score
+    return score, label
+
+
+# netcal: MCE(10) and ACE(10), whose bins are of equal width; uncertainty-calibration: normal_debiased_ce over
+# ten values of the score, power 1, mean of 400,000 resamples, seed 0.
+NETCAL_MCE = 0.22496679536625497
+NETCAL_ACE = 0.09819692322806238
+KUMAR_L1 = 0.08445123048209792
+
+
+def peers() -> None:
+    """Print the values that the others give."""
+    import calibration.utils as kumar
+    from netcal.metrics import ACE, MCE
+
+    score, label = rows_for_peers()
+    sys.stdout.write(f"MCE {MCE(10).measure(score, label.astype(int))!r}\n")
+    sys.stdout.write(f"ACE {ACE(10).measure(score, label.astype(int))!r}\n")
+    np.random.seed(0)  # noqa: NPY002 - what the package draws from
+    rounded = np.ceil(score * 10) / 10 - 0.05
+    cells = [list(zip(rounded[rounded == v], label[rounded == v], strict=True)) for v in np.unique(rounded)]
+    sys.stdout.write(f"L1 {kumar.normal_debiased_ce(cells, power=1, resamples=400_000)!r}\n")
+
+
+if __name__ == "__main__":
+    peers()
+    sys.exit()
+
+import pytest  # noqa: E402 - the recipe above runs where neither pytest nor calibcli is
+from scipy.integrate import quad  # noqa: E402
+from scipy.special import logsumexp  # noqa: E402
+from scipy.stats import binom, norm  # noqa: E402
+
+from calibcli.bounds.chernoff import Counts, least_energy, most_energy  # noqa: E402
+from calibcli.measures.ace import adaptive_error  # noqa: E402
+from calibcli.measures.l1_debiased import debiased_ece, mean_size  # noqa: E402
+from calibcli.measures.l2_bounds import null_variance_of_t  # noqa: E402
+from calibcli.measures.l2_plug_in import plug_in_l2  # noqa: E402
+from calibcli.measures.linf import worst_bin  # noqa: E402
+from calibcli.measures.lp import lp_error  # noqa: E402
+from calibcli.measures.sides import one_side  # noqa: E402
+from calibcli.names import Binning, MeasureName  # noqa: E402
+from calibcli.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges  # noqa: E402
+from calibcli.table.score_table import ScoreTable  # noqa: E402
+from oracles.golden_table import DATASETS, records, table_of  # noqa: E402
+
+TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
+
+
+def rounded_to_ten(score: np.ndarray) -> np.ndarray:
+    """The ten values that the recipe rounds scores to."""
+    return np.ceil(score * 10) / 10 - 0.05
+
+
+def test_netcal_has_the_same_plain_mean_and_largest_gap() -> None:
+    """Over equal-width bins netcal's ACE and MCE are ours, where no score lies on an edge."""
+    table = ScoreTable.from_rows(*rows_for_peers())
+    assert adaptive_error(table, bins=TEN).value == pytest.approx(NETCAL_ACE, abs=1e-12)
+    assert worst_bin(table, bins=TEN).value == pytest.approx(NETCAL_MCE, abs=1e-12)
+
+
+def test_kumar_draws_the_same_debiased_ece() -> None:
+    """With one score in a bin, the closed form is what uncertainty-calibration finds by 400,000 draws."""
+    score, label = rows_for_peers()
+    table = ScoreTable.from_rows(rounded_to_ten(score), label)
+    found = debiased_ece(table, bins=ATOMS)
+    assert found.details["unclipped"] == pytest.approx(KUMAR_L1, abs=1e-4)
+    assert found.details["plug_in"] > found.value + 1e-3
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(0.0, 0.3), (0.1, 0.05), (-0.4, 0.2), (0.2, 1e-3)])
+def test_mean_size_is_the_integral(mean: float, spread: float) -> None:
+    """E|m + s Z| by quadrature on either side of 0."""
+    parts = [quad(lambda x: abs(x) * norm.pdf(x, mean, spread), a, b)[0] for a, b in ((-3, 0), (0, 3))]
+    if spread > 0.01:
+        assert float(mean_size(np.array([mean]), np.array([spread]))[0]) == pytest.approx(
+            sum(parts), abs=1e-9
+        )
+    else:
+        assert float(mean_size(np.array([mean]), np.array([spread]))[0]) == pytest.approx(
+            abs(mean), abs=1e-12
+        )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_measures_are_what_plain_loops_give(seed: int) -> None:
+    """Every measure of gaps from rows by loops, scores on edges, at 0 and at 1 among them."""
+    rng = np.random.default_rng(seed)
+    score = np.concatenate((rng.random(150), np.arange(11) / 10, [0.0, 1.0, 0.3, 0.7]))
+    label = rng.random(score.size) < 0.2 + 0.5 * score
+    table, gaps = ScoreTable.from_rows(score, label), plain_gaps(score, label, np.arange(11) / 10)
+    rows = score.size
+    assert adaptive_error(table, bins=TEN).value == pytest.approx(sum(abs(g) for _, g, _ in gaps) / len(gaps))
+    assert worst_bin(table, bins=TEN).value == pytest.approx(max(abs(g) for _, g, _ in gaps))
+    assert plug_in_l2(table, bins=TEN).value == pytest.approx(
+        math.sqrt(sum(n * g * g for n, g, _ in gaps) / rows)
+    )
+    for power in (1.0, 1.5, 4.0):
+        expected = (sum(n / rows * abs(g) ** power for n, g, _ in gaps)) ** (1 / power)
+        assert lp_error(table, bins=TEN, power=power).value == pytest.approx(expected)
+    over = sum(n * abs(g) for n, g, f in gaps if (g < 0) == (f > 0.5) and f != 0.5) / rows
+    assert one_side(MeasureName.OVERCONFIDENCE, table, bins=TEN).value == pytest.approx(over)
+
+
+def test_null_variance_of_t_is_that_of_draws() -> None:
+    """The exact variance of T for calibrated labels, against 20,000 draws over rows."""
+    rng = np.random.default_rng(1)
+    score = np.sort(rng.random(60))
+    table = ScoreTable.from_rows(score, rng.random(60) < score)
+    bins = Bins(Binning.EQUAL_WIDTH, equal_width_edges(4))
+    residual = (rng.random((20_000, 60)) < score) - score
+    inside = np.eye(4)[np.minimum((score * 4).astype(int), 3)]
+    n, s, q = inside.sum(axis=0), residual @ inside, residual**2 @ inside
+    drawn = ((s**2 - q) / (n - 1)).sum(axis=1) / 60
+    expected = null_variance_of_t(table, binned(table, bins))
+    assert drawn.var() == pytest.approx(expected, rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("rows", "announced", "positive"),
+    [
+        ((40.0, 60.0), (0.3, 0.7), (12.0, 44.0)),
+        ((30.0,), (0.05,), (9.0,)),
+        ((150.0, 5.0), (0.5, 0.2), (90.0, 3.0)),
+    ],
+)
+def test_chernoff_bounds_are_those_of_dense_search(
+    rows: tuple[float, ...], announced: tuple[float, ...], positive: tuple[float, ...]
+) -> None:
+    """Exact binomial sums over many rates and bets: the bounds are within two per cent, and not sharper."""
+    counts = Counts(*(np.array(column) for column in (rows, positive, announced)))
+    level, found = math.log(20.0), counts.statistic
+    rate = np.concatenate((np.geomspace(1e-9, 1e-3, 200), np.linspace(1e-3, 1 - 1e-3, 1800), [1 - 1e-9]))
+
+    def log_means(bet: float) -> list[np.ndarray]:
+        parts = []
+        for n, v in zip(rows, announced, strict=True):
+            x = np.arange(n + 1)
+            g = ((x - n * v) ** 2 - x * (1 - v) ** 2 - (n - x) * v**2) / (n - 1)
+            parts.append(logsumexp(binom.logpmf(x, n, rate[:, None]) - bet * g, axis=1))
+        return parts
+
+    def total(parts: list[np.ndarray], price: float) -> float:
+        pairs = zip(parts, rows, announced, strict=True)
+        return sum(float((m + price * n * (rate - v) ** 2).max()) for m, n, v in pairs)
+
+    upper, lower = math.inf, 0.0
+    for bet in np.geomspace(0.03, 6, 15):
+        parts = log_means(bet)
+        for price in np.geomspace(0.1, 1.2, 40) * bet:
+            upper = min(upper, (bet * found + level + total(parts, price)) / price)
+    for bet in np.geomspace(0.06, 1.7, 12):
+        parts = log_means(-bet)
+        for price in np.geomspace(0.8, 20, 40) * bet:
+            lower = max(lower, (bet * found - level - total(parts, -price)) / price)
+    mine = most_energy(counts, delta=0.05)
+    assert upper * 0.995 <= mine <= upper * 1.02 + 0.05
+    mine = least_energy(counts, delta=0.05)
+    assert lower * 0.96 - 0.05 <= mine <= lower * 1.005 + 1e-9
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.usefixtures("shared_data")
+def test_golden_rows_give_the_same_worst_bin_and_root_mean_square(dataset: str) -> None:
+    """On real predictions linf and l2_plug_in are the reference's largest gap and rms."""
+    table, seen = table_of(dataset), 0
+    for record in records():
+        params = record["params"]
+        if record["dataset"] != dataset or record["quantity"] != "ece_equal_width":
+            continue
+        if params.get("closed") != "right" or params.get("edges") != "k/B":
+            continue
+        sums = binned(table, bins_of(Binning.EQUAL_WIDTH, params["bins"], table=table))
+        assert worst_bin(table, bins=sums).value == pytest.approx(record["value"]["mce"], abs=1e-9)
+        assert lp_error(table, bins=sums, power=2.0).value == pytest.approx(record["value"]["rms"], abs=1e-9)
+        seen += 1
+    assert seen

@@ -1,0 +1,206 @@
+"""Measures without bins agree with brute force over rows, with linear programmes, and with relplot."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, linprog
+from scipy.stats import norm
+
+from calibcli.bounds.mean_bets import stakes_of_rows
+from calibcli.measures.calibration_index import calibration_index
+from calibcli.measures.distance import dictionary, distance
+from calibcli.measures.kernel_error import maximum_mean_error
+from calibcli.measures.lower_distance import lower_distance
+from calibcli.measures.smooth_calibration import largest_smooth_sum, smooth_calibration_error
+from calibcli.measures.smooth_ece import smooth_ece_on_logit, smooth_ece_on_probit
+from calibcli.measures.smooth_scales import logit_axis
+from calibcli.names import MeasureName
+from calibcli.table.kernel import cosine_series
+from calibcli.table.residuals import residuals
+from calibcli.table.score_table import ScoreTable
+from oracles.relplot_scales import BANDWIDTHS, CASES, drawn
+
+M = MeasureName
+RELPLOT = json.loads(Path(__file__).with_name("relplot_scales.json").read_text(encoding="utf-8"))
+
+
+def rows_of(seed: int, rows: int, *, decimals: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """Scores with a few at 0 and 1, and labels that are rarer than the scores say."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows).round(decimals)
+    score[:2] = [0.0, 1.0]
+    return score, rng.random(rows) < score**1.4
+
+
+def reflected(centres: np.ndarray, points: np.ndarray, *, bandwidth: float, length: float) -> np.ndarray:
+    """The Gaussian with its images beyond both ends of [0, length], shape (n, m)."""
+    total = np.zeros((centres.size, points.size))
+    for shift in (-1, 0, 1):
+        for sign in (1.0, -1.0):
+            place = 2.0 * shift * length + sign * centres
+            total += np.exp(-0.5 * ((points[None, :] - place[:, None]) / bandwidth) ** 2)
+    return total / (bandwidth * math.sqrt(2.0 * math.pi))
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("wide", [1.0, 8.0])
+def test_smooth_sum_is_that_of_the_linear_programme(seed: int, wide: float) -> None:
+    """The dynamic programme finds the optimum of the chain, walls at -1 and 1 included."""
+    rng = np.random.default_rng(seed)
+    place = np.unique(rng.random(int(rng.integers(1, 40))).round(2) * wide)
+    mass = rng.normal(size=place.size) if seed % 2 else rng.integers(-3, 4, place.size).astype(float)
+    rise = np.diff(np.eye(place.size), axis=0)
+    steps = np.diff(place)
+    best = linprog(-mass, A_ub=np.vstack((rise, -rise)), b_ub=np.concatenate((steps, steps)), bounds=(-1, 1))
+    assert largest_smooth_sum(place, mass) == pytest.approx(-best.fun, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_lower_distance_is_that_of_the_best_coupling(seed: int) -> None:
+    """The dual on a chain gives what the primal over joint laws of new score, score and label gives."""
+    score, label = rows_of(seed, 14, decimals=2)
+    table = ScoreTable.from_rows(score, label)
+    new = np.unique(np.concatenate((np.arange(401) / 400, table.score)))
+    cost = np.tile(np.abs(new[:, None] - table.score).ravel(), 2)
+    marginal = np.tile(np.eye(table.distinct), (1, new.size))
+    empty = np.zeros_like(marginal)
+    rates = np.repeat(np.eye(new.size), table.distinct, axis=1)
+    calibrated = np.hstack((rates * (1.0 - new)[:, None], -rates * new[:, None]))
+    shares = np.concatenate((table.positive, table.weight - table.positive)) / table.total_rows
+    coupling = linprog(
+        cost,
+        A_eq=np.vstack((np.hstack((marginal, empty)), np.hstack((empty, marginal)), calibrated)),
+        b_eq=np.concatenate((shares, np.zeros(new.size))),
+    )
+    assert lower_distance(table).value == pytest.approx(coupling.fun, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mmce_is_the_sum_over_pairs(seed: int) -> None:
+    """Running sums give both squares that the double loop gives."""
+    score, label = rows_of(seed, 300, decimals=2 if seed else 12)
+    found = maximum_mean_error(ScoreTable.from_rows(score, label))
+    residual = label - score
+    kernel = np.exp(-np.abs(score[:, None] - score) / 0.4)
+    square = residual @ kernel @ residual / 300**2
+    other = residual @ (kernel - np.eye(300)) @ residual / (300 * 299)
+    assert found.value == pytest.approx(math.sqrt(square), abs=1e-12)
+    assert found.details["squared_unbiased"] == pytest.approx(other, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["smece_logit", "smece_probit"])
+def test_smece_on_scales_is_that_of_direct_kernel_sums(name: str) -> None:
+    """The fixpoint solves the equation with the kernel summed row by row along the scale, ends included."""
+    score, label = rows_of(3, 80)
+    limited = np.clip(score, 1e-4, 1 - 1e-4)
+    if name == "smece_logit":
+        place, measure = np.log(limited / (1 - limited)) / 4, smooth_ece_on_logit
+        half = math.log(0.9999 / 0.0001) / 4
+    else:
+        place, measure = norm.ppf(limited) / math.sqrt(2 * math.pi), smooth_ece_on_probit
+        half = float(norm.ppf(0.9999)) / math.sqrt(2 * math.pi)
+    points = (np.arange(6000) + 0.5) / 6000 * 2 * half
+
+    def excess(bandwidth: float) -> float:
+        kernel = reflected(place + half, points, bandwidth=bandwidth, length=2 * half)
+        return bandwidth - float(np.abs((label - score) @ kernel).mean()) * 2 * half / 80
+
+    exact = brentq(excess, 0.03, 0.5, xtol=1e-8)
+    assert measure(ScoreTable.from_rows(score, label)).value == pytest.approx(exact, abs=1e-6)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_smece_on_the_logit_is_near_that_of_relplot(case: str) -> None:
+    """The unit is theirs; they limit scores at 0.001, reflect nowhere and step bandwidths by 1/1024."""
+    score, label = drawn(case)
+    table = ScoreTable.from_rows(score, label)
+    axis = logit_axis(table)
+    series = cosine_series(axis.places, residuals(table) / table.total_rows)
+    within = 2e-5 if case != "bent, to the ends" else 1e-3
+    for sigma in BANDWIDTHS:
+        ours = float(series.l1_norm(sigma / axis.length))
+        assert ours == pytest.approx(RELPLOT[case][str(sigma)], abs=within)
+    assert smooth_ece_on_logit(table).value == pytest.approx(RELPLOT[case]["fixpoint"], abs=1e-3)
+
+
+@pytest.mark.parametrize("decimals", [1, 12])
+def test_calibration_indices_are_those_of_direct_kernel_sums(decimals: int) -> None:
+    """Mean, median, 90th percentile and maximum over rows of the curve's distance from the diagonal."""
+    score, label = rows_of(5, 250, decimals=decimals)
+    table = ScoreTable.from_rows(score, label)
+    found = {name: calibration_index(table, name=name) for name in (M.ICI, M.E50, M.E90, M.EMAX)}
+    bandwidth = float(found[M.ICI].details["bandwidth"])
+    kernel = reflected(score, score, bandwidth=bandwidth, length=1.0)
+    curve = np.clip(score + (label - score) @ kernel / kernel.sum(axis=0), 0.0, 1.0)
+    gap = np.abs(curve - score)
+    expected = {
+        M.ICI: gap.mean(),
+        M.E50: np.quantile(gap, 0.5, method="inverted_cdf"),
+        M.E90: np.quantile(gap, 0.9, method="inverted_cdf"),
+        M.EMAX: gap.max(),
+    }
+    for name, estimate in found.items():
+        assert estimate.value == pytest.approx(expected[name], abs=2e-5)
+
+
+def test_distance_and_its_bounds_are_those_of_rows_one_by_one() -> None:
+    """Value and both betting bounds, from loops over rows and bins at the ends found."""
+    score, label = rows_of(8, 400)
+    estimate = distance(ScoreTable.from_rows(score, label), confidence=0.9)
+    count = estimate.details["bins"]
+    assert count == 10
+    index = np.clip(np.ceil(score * count) - 1, 0, count - 1).astype(int)
+    middle = (index + 0.5) / count
+    gap, moved = label - middle, np.abs(score - middle)
+    value = sum(abs(gap[index == k].sum()) for k in range(count)) / 400 + moved.mean()
+    assert estimate.value == pytest.approx(value, abs=1e-12)
+    stakes = stakes_of_rows(400, delta=0.05)
+
+    def evidence(eps: float) -> float:
+        total = 0.0
+        for size, share in zip(stakes.sizes, stakes.shares, strict=True):
+            product = 1.0
+            for k in range(count):
+                own = index == k
+                product *= min(
+                    np.prod(1 - size * (sign * gap[own] + moved[own] - eps)) for sign in (1.0, -1.0)
+                )
+            total += share * product
+        return total
+
+    assert evidence(estimate.interval.upper + 1e-7) >= 20.0 >= evidence(estimate.interval.upper - 1e-7)
+
+
+def test_dictionary_bounds_are_those_of_rows_one_by_one() -> None:
+    """Each end is where the mean over signs of the two products is 1 / (half the error)."""
+    rng = np.random.default_rng(4)
+    score = rng.random(400)
+    label = rng.random(400) < 0.5 * score
+    found = dictionary(ScoreTable.from_rows(score, label), delta=0.2)
+    stakes = stakes_of_rows(400, delta=0.1)
+    residual = label - score
+    for end, x in zip(found, (residual, residual * (2 * score - 1)), strict=True):
+
+        def evidence(eps: float, x: np.ndarray = x) -> float:
+            # Stakes are cut where a row could lose more than there is.
+            both = [
+                share * np.prod(1 + min(size, 0.95 / (1 + eps)) * (sign * x - eps)) / 2
+                for size, share in zip(stakes.sizes, stakes.shares, strict=True)
+                for sign in (1.0, -1.0)
+            ]
+            return float(np.sum(both))
+
+        assert end > 0.0
+        assert evidence(end - 1e-7) >= 10.0 >= evidence(end + 1e-7)
+
+
+def test_smooth_calibration_error_bounds_are_those_of_their_formulas() -> None:
+    """The upper end adds the empirical Bernstein margin at range 2."""
+    score, label = rows_of(8, 400)
+    estimate = smooth_calibration_error(ScoreTable.from_rows(score, label), confidence=0.9)
+    mean_square, log_term = float(((label - score) ** 2).sum()) / 399, math.log(2 / 0.05)
+    margin = math.sqrt(2 * mean_square * log_term / 400) + 14 * log_term / (3 * 399)
+    assert estimate.interval.upper == pytest.approx(estimate.value + margin, abs=1e-12)
