@@ -30,7 +30,7 @@ class Portrait:
 
 # What the gate of the gallery allows.
 LIMIT = 0.02
-_CONTINUUM = "A continuum: `verify` can bound its binned ECE only."
+_MANY = "Many values: `verify` can bound its binned ECE only."
 
 PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
     {
@@ -41,7 +41,7 @@ PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
             "new population `apply --prior RATE` does the same to any artifact.",
             "The model is too sure or not sure enough. No shift repairs that, and the fit to log loss may "
             "even raise the Brier score, as on the churn set below.",
-            "Always increasing. " + _CONTINUUM,
+            "Always increasing. " + _MANY,
         ),
         FitMethod.TEMPERATURE: Portrait(
             "Every log odds is divided by one number T; T above 1 lowers confidence.",
@@ -50,14 +50,14 @@ PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
             "The scores are wrong on average (another base rate) or differently at the two ends: 1/2 stays "
             "1/2 whatever the labels say. Refused where every score is 0, 1/2 or 1, and where labels do not "
             "rise with the score.",
-            "Always increasing. " + _CONTINUUM,
+            "Always increasing. " + _MANY,
         ),
         FitMethod.PLATT: Portrait(
             "A logistic curve on the logit of the score: temperature and intercept in one.",
             "The default. A hundred rows with some dozens of the rarer label are enough; two numbers can "
             "hardly overfit.",
             "There are thousands of rows and the reliability diagram, drawn on the logit, bends.",
-            "Increasing unless labels fall with the score, which the fit says. " + _CONTINUUM,
+            "Increasing unless labels fall with the score, which the fit says. " + _MANY,
         ),
         FitMethod.BETA: Portrait(
             "log odds = a ln f - b ln(1 - f) + c: the two ends of the score have slopes of their own.",
@@ -65,7 +65,7 @@ PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
             "curve, and a = b = 1 with c = 0 leaves the scores as they are, so that a calibrated model can "
             "stay so.",
             "One end has hardly any rows of one label: its slope is then fitted to next to nothing.",
-            "a, b >= 0: never decreasing. " + _CONTINUUM,
+            "a, b >= 0: never decreasing. " + _MANY,
         ),
         FitMethod.QUADRATIC: Portrait(
             "A parabola on the logit: the smallest step beyond Platt.",
@@ -73,7 +73,7 @@ PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
             "New scores reach farther out than those of the fit: a parabola turns round, and beyond its "
             "turn a higher score gets a lower probability. If the turn lies among the fit scores, the fit "
             "says where.",
-            "Increasing on one side of its turn only. " + _CONTINUUM,
+            "Increasing on one side of its turn only. " + _MANY,
         ),
         FitMethod.SPLINE: Portrait(
             "A natural cubic spline on the logit with at most 5 knots at quantiles of the scores; straight "
@@ -82,7 +82,7 @@ PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
             "by a hair.",
             "Some hundred rows, or most scores piled up at 0 or 1. Then knots meet and fewer are left (two "
             "make it Platt's line), and the curve may turn down, which the fit says.",
-            "Not always increasing. " + _CONTINUUM,
+            "Not always increasing. " + _MANY,
         ),
         FitMethod.HISTOGRAM: Portrait(
             "The mean label in each of B bins, equal mass unless asked otherwise.",
@@ -113,7 +113,7 @@ PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
             "one label 1 only: it then says exactly 0 and 1, and one row that differs makes log loss "
             "infinite, even among 50,000. One such row in one fold and `auto` does not take it (`--loss "
             "brier` lets it compete). Flat blocks tie rows that the score told apart.",
-            "Never decreasing. A continuum: `verify` can bound its binned ECE only; with `--step` its "
+            "Never decreasing. Many values: `verify` can bound its binned ECE only; with `--step` its "
             "values are finitely many, and the true error is bounded, loosely where they are many.",
         ),
         FitMethod.CENTRED_ISOTONIC: Portrait(
@@ -122,7 +122,7 @@ PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
             "scores get strictly higher probabilities.",
             "The mean output must be exactly the mean label of the fit rows: isotonic keeps that, this does "
             "not. Pure ends still say exactly 0 or 1, with the same infinite log loss.",
-            "Never decreasing. " + _CONTINUUM,
+            "Never decreasing. " + _MANY,
         ),
         FitMethod.VENN_ABERS: Portrait(
             "Two isotonic fits, the row in question added once with label 0 and once with label 1, merged "
@@ -133,7 +133,7 @@ PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
             "You want an interval for the probability: the ends are none. With few rows it draws even "
             "rightly certain predictions in; see what becomes of 0 on the forest's digits, and of it by "
             "Platt.",
-            "Never decreasing. " + _CONTINUUM,
+            "Never decreasing. " + _MANY,
         ),
         FitMethod.SMOOTH: Portrait(
             "Kernel regression of the label on the score, at the bandwidth that smECE finds. `--randomised` "
@@ -142,7 +142,7 @@ PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
             "shows.",
             "The scores are far off. The bandwidth is the smECE of the fit rows: the more there is to "
             "repair, the coarser the tool. On the churn set only the log loss of intercept is higher.",
-            "Not always increasing. " + _CONTINUUM,
+            "Not always increasing. " + _MANY,
         ),
         FitMethod.AUTO: Portrait(
             "10-fold cross-validation on the fit rows, then the simplest method whose log loss is within "
@@ -210,5 +210,6 @@ GATE = (
     "The gate is `calibcli verify sample_data/churn_evaluation.parquet -s score -y label --artifact cal.json "
     f'--max-ece {LIMIT}`; its bound holds with 95 % confidence. "ece" is the calibration error itself. '
     '"binned ece" is that of 15 bins fixed in advance, which errors within a bin escape; of a continuum no '
-    'number of rows can bound more. "increasing on": on how many of the four sets the map never falls.'
+    'number of rows can bound more. "many values": a continuum, or steps too many to list. "increasing '
+    'on": on how many of the four sets the map never falls, but for the last digit.'
 )

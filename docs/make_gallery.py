@@ -42,6 +42,7 @@ from calibcli.reports.measure import MeasureReport
 from calibcli.tasks.compare import CompareOptions, compare_files
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.verify import VerifyOptions, verify_files
 
 HERE = Path(__file__).resolve().parent
@@ -142,7 +143,7 @@ def shown(method: FitMethod, sample: Sample, *, folder: str) -> Shown:
     )
     Path(path).write_text(text, encoding="utf-8")
     judging = [sample.half("evaluation")]
-    options = MeasureOptions(metrics=SHOWN, complete=False, beside_raw=True)
+    options = MeasureOptions(metrics=Metrics(SHOWN, ()), complete=False, beside_raw=True)
     after = measure_files(judging, sample.columns, artifact=path, options=options)
     (before,) = after.slices.values()
     return Shown(path, fitted.method, fitted.notes, before, after)
@@ -246,7 +247,7 @@ def properties(hall: Hall) -> list[str]:
         increasing = sum(one.increasing for one in maps)
         order = "all 4" if increasing == len(maps) else f"{increasing} of 4"
         few = maps[-1].bins
-        outputs = "continuum" if few is None else f"{len(few)} values"
+        outputs = "many values" if few is None else f"{len(few)} values"
         report = verify_files(
             [CHURN.half("evaluation")],
             CHURN.columns,

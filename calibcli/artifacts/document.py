@@ -77,6 +77,7 @@ class Artifact:
             classes=None if classes is None else classes.texts(),
             calibcli=root.child("calibcli").text(),
         )
+        _check_limited(root.child("parameters"), rows=fit.rows)
         # These repeat for the reader what the parameters say: they must not say anything else.
         implied = artifact.to_dict()
         root.child("increasing").expect(implied["increasing"])
@@ -126,6 +127,15 @@ def check_schema(root: Node) -> None:
         raise node.problem(msg, "it was written by a newer calibcli: upgrade with `pip install -U calibcli`")
     msg = f"is {schema[:60]!r}, should be {SCHEMA!r}: this is not an artifact"
     raise node.problem(msg, "an artifact is what `calibcli fit` writes")
+
+
+def _check_limited(parameters: Node, *, rows: int) -> None:
+    """Refuse more rows with a limited logit than there are rows; a binned map has those of its base."""
+    members = parameters.members()
+    if "base_parameters" in members:
+        _check_limited(members["base_parameters"], rows=rows)
+    if "limited_rows" in members:
+        members["limited_rows"].whole(0, rows)
 
 
 def _check_guarantee(node: Node, implied: dict[str, object] | None) -> None:

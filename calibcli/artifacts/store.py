@@ -1,5 +1,6 @@
 """Artifacts as text: reading from disk, the one text to write, and the published schemas."""
 
+import math
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,8 +11,22 @@ from calibcli.names import DocumentKind
 
 
 def artifact_text(artifact: Artifact) -> str:
-    """Return the text of an artifact: the same fit gives the same bytes."""
-    return canonical_text(artifact.to_dict())
+    """
+    Return the text of an artifact: the same fit gives the same bytes.
+
+    Raises:
+        InputProblem: If it is so long that it could not be read again.
+    """
+    text = canonical_text(artifact.to_dict())
+    # Every character is one byte.
+    if len(text) > MOST_BYTES:
+        size, most = (math.ceil(length / 2**20) for length in (len(text), MOST_BYTES))
+        method = artifact.recalibrator.name.value
+        msg = (
+            f"the artifact of this {method} fit takes {size:,} MiB, and those above {most} MiB cannot be read"
+        )
+        raise InputProblem(msg, "leave out --exact, ask for fewer --folds, or use another --method")
+    return text
 
 
 def read_artifact(path: Path | str) -> Artifact:

@@ -8,6 +8,7 @@ from calibcli.names import (
     BetaForm,
     Binning,
     ColorWhen,
+    CompatTool,
     DataFormat,
     DocumentKind,
     FitLoss,
@@ -24,9 +25,13 @@ from calibcli.names import (
     WeightMeaning,
 )
 
-Kinds = Annotated[DocumentKind, typer.Argument(metavar="KIND", help="artifact, report or compare.")]
+Kinds = Annotated[DocumentKind, typer.Argument(metavar="KIND", help="artifact, report, compare or compat.")]
 Inputs = Annotated[
     list[str],
+    typer.Argument(metavar="INPUT...", help="CSV, TSV or Parquet files, directories, or - for stdin."),
+]
+MeasureInputs = Annotated[
+    list[str] | None,
     typer.Argument(metavar="INPUT...", help="CSV, TSV or Parquet files, directories, or - for stdin."),
 ]
 PlotInputs = Annotated[
@@ -53,7 +58,12 @@ Positive = Annotated[
     str | None,
     typer.Option("--positive", metavar="VALUE", help="The label that counts as 1, where labels are not 0/1."),
 ]
-ScoreScale = Annotated[Scale, typer.Option("--scale", help="What the score column holds.")]
+ScoreScale = Annotated[
+    Scale,
+    typer.Option(
+        "--scale", help="What the score column holds, unless an artifact says it was fitted to another scale."
+    ),
+]
 Missing = Annotated[OnMissing, typer.Option("--on-missing", help="Refuse missing values, or drop and count.")]
 Range = Annotated[OnRange, typer.Option("--on-range", help="Refuse scores outside [0,1], or clip and count.")]
 InputFormat = Annotated[
@@ -76,6 +86,26 @@ Scores = Annotated[
         "-s", "--score", metavar="COL", help="Score column; twice for two scores, the baseline first."
     ),
 ]
+SeveralScores = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-s",
+        "--score",
+        metavar="COL",
+        help="Score column, else the one with a usual name; repeat to compare further ones with the first.",
+    ),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option("--by", metavar="COL", help="Measure each group of equal values by itself too; repeatable."),
+]
+LeastGroupRows = Annotated[
+    int, typer.Option("--min-group-rows", metavar="N", min=1, help="Smaller groups are listed, not measured.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="COL", help="Rows with equal values are dependent, clusters are not."),
+]
 Artifacts = Annotated[
     list[str] | None,
     typer.Option(
@@ -93,8 +123,21 @@ Artifact = Annotated[
     typer.Option("--artifact", metavar="CAL.json", help="Recalibrate the score with this artifact first."),
 ]
 Metric = Annotated[
-    list[MeasureName] | None,
-    typer.Option("--metric", help="Only this measure; repeatable. [default: all, with the tests]"),
+    list[str] | None,
+    typer.Option(
+        "--metric", metavar="NAME", help="Only this measure, test or group, such as corp or all; repeatable."
+    ),
+]
+Power = Annotated[float, typer.Option("--power", metavar="P", help="The p of the metric lp.")]
+Explain = Annotated[
+    str | None,
+    typer.Option(
+        "--explain", metavar="NAME", help="Say what this measure or test is, and stop; all lists the names."
+    ),
+]
+Compat = Annotated[
+    CompatTool | None,
+    typer.Option("--compat", help="The numbers that this tool gives by default, beside ours, and why."),
 ]
 CompareMetric = Annotated[
     list[MeasureName] | None,
@@ -117,6 +160,13 @@ HowBinned = Annotated[
     typer.Option("--binning", help="How bins are cut. [default: equal-width, or atoms of few-valued scores]"),
 ]
 FitBinning = Annotated[Binning, typer.Option("--binning", help="How histogram cuts its bins.")]
+Edges = Annotated[
+    str | None,
+    typer.Option("--edges", metavar="E,E,...", help="Edges of the bins, such as 0,0.1,0.5,1, for --bins."),
+]
+AllBounds = Annotated[
+    bool, typer.Option("--bounds", help="List every other bound of ece, ece_equal_mass and l2 as well.")
+]
 Confidence = Annotated[
     float, typer.Option("--confidence", metavar="C", help="Probability that an interval or verdict is right.")
 ]

@@ -40,6 +40,10 @@ class Columns:
 
         group: Name of the column whose equal values keep rows together in cross-validation, or None.
 
+        by: Names of the columns whose values, taken together, part the rows into groups.
+
+        cluster: Name of the column whose equal values tell that rows depend on each other, or None.
+
     Raises:
         UsageProblem: If weights mean something and there are none.
     """
@@ -54,6 +58,8 @@ class Columns:
     on_range: OnRange = OnRange.ERROR
     others: tuple[str, ...] = ()
     group: str | None = None
+    by: tuple[str, ...] = ()
+    cluster: str | None = None
 
     def __post_init__(self) -> None:
         if self.weights_are is not None and self.weight is None:
@@ -80,6 +86,10 @@ class ChosenColumns:
         others: Names of further score columns.
 
         group: Name of the group column, or None.
+
+        by: Names of the columns that part the rows.
+
+        cluster: Name of the cluster column, or None.
     """
 
     asked: Columns
@@ -89,6 +99,8 @@ class ChosenColumns:
     notes: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     group: str | None = None
+    by: tuple[str, ...] = ()
+    cluster: str | None = None
 
     @property
     def scores(self) -> tuple[str, ...]:
@@ -98,7 +110,14 @@ class ChosenColumns:
     @property
     def names(self) -> tuple[str, ...]:
         """All columns that are read."""
-        return (*self.scores, *(name for name in (self.label, self.weight, self.group) if name is not None))
+        single = (self.label, self.weight, self.group, self.cluster)
+        return (*self.scores, *(name for name in single if name is not None), *self.by)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The columns that are seen as text of few different values."""
+        single = (self.label, self.group, self.cluster)
+        return (*(name for name in single if name is not None), *self.by)
 
     @property
     def weights_are(self) -> WeightMeaning | None:
@@ -134,20 +153,23 @@ def resolve(columns: Columns, header: Sequence[str], *, path: str, labelled: boo
         msg = f"{path}: the header has {_listing(repeated)} more than once"
         raise InputProblem(msg, "give every column a name of its own")
     score = _named_or_usual(columns.score, "score", header=header, path=path)
-    label = weight = group = None
+    label = weight = group = cluster = None
     others: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
     if labelled:
         label = _named_or_usual(columns.label, "label", header=header, path=path)
         weight = None if columns.weight is None else _named(columns.weight, header, path=path)
         group = None if columns.group is None else _named(columns.group, header, path=path)
+        cluster = None if columns.cluster is None else _named(columns.cluster, header, path=path)
         others = tuple(_named(name, header, path=path) for name in columns.others)
+        by = tuple(_named(name, header, path=path) for name in columns.by)
     guesses = [("score", score, columns.score), ("label", label, columns.label)]
     notes = [
         f"column {name!r} was taken as the {role}; --{role} names another"
         for role, name, asked in guesses
         if name is not None and asked is None
     ]
-    chosen = ChosenColumns(columns, score, label, weight, tuple(notes), others, group)
+    chosen = ChosenColumns(columns, score, label, weight, tuple(notes), others, group, by, cluster)
     _refuse_two_roles(chosen)
     return chosen
 
@@ -161,6 +183,8 @@ def same_again(chosen: ChosenColumns, header: Sequence[str], *, path: str) -> Ch
         weight=chosen.weight,
         others=chosen.others,
         group=chosen.group,
+        by=chosen.by,
+        cluster=chosen.cluster,
     )
     return resolve(again, header, path=path, labelled=chosen.label is not None)
 
@@ -173,8 +197,12 @@ def _refuse_two_roles(chosen: ChosenColumns) -> None:
     if chosen.scores.count(name) == times:
         msg = f"column {name!r} is named twice as the score"
         raise UsageProblem(msg, "--score takes two different columns")
-    roles = "score, label and weight" if chosen.group is None else "score, label, weight and group"
-    msg = f"column {name!r} cannot be two of {roles} at once"
+    if chosen.by.count(name) == times:
+        msg = f"column {name!r} is named twice with --by"
+        raise UsageProblem(msg, "--by takes different columns")
+    further = {"group": chosen.group, "--by": chosen.by, "cluster": chosen.cluster}
+    roles = ["score", "label", "weight", *(role for role, column in further.items() if column)]
+    msg = f"column {name!r} cannot be two of {', '.join(roles[:-1])} and {roles[-1]} at once"
     raise UsageProblem(msg, "name another column with --score, --label or --weight")
 
 

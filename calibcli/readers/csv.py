@@ -87,8 +87,9 @@ def header_names(head: bytes, delimiter: str, *, shown: str) -> tuple[str, ...]:
 def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
     """Stream the chosen columns of a fragment."""
     found = layout(fragment)
-    text = (chosen.label, chosen.group)
-    types: dict[str, pa.DataType] = {name: _TEXT if name in text else pa.float64() for name in chosen.names}
+    types: dict[str, pa.DataType] = {
+        name: _TEXT if name in chosen.words else pa.float64() for name in chosen.names
+    }
     yield from _stream(fragment, found, types=types)
 
 

@@ -32,6 +32,7 @@ class FaultKind(StrEnum):
     MISSING_LABEL = "missing label"
     MISSING_WEIGHT = "missing weight"
     MISSING_GROUP = "missing group"
+    MISSING_CLUSTER = "missing cluster"
     OUTSIDE = "score out of range"
     NOT_BINARY = "label neither 0 nor 1"
     BAD_WEIGHT = "weight negative or infinite"
@@ -189,6 +190,8 @@ def _column_of(kind: FaultKind, chosen: ChosenColumns, place: int) -> str | None
             return chosen.scores[place]
         case FaultKind.MISSING_GROUP:
             return chosen.group
+        case FaultKind.MISSING_CLUSTER:
+            return chosen.cluster
         case FaultKind.MISSING_LABEL | FaultKind.NOT_BINARY:
             return chosen.label
         case (
@@ -215,6 +218,7 @@ def _said(
             | FaultKind.MISSING_LABEL
             | FaultKind.MISSING_WEIGHT
             | FaultKind.MISSING_GROUP
+            | FaultKind.MISSING_CLUSTER
         ):
             said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
             if chosen.label is None:

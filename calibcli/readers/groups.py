@@ -1,6 +1,7 @@
 """Groups of rows that belong together, told apart by the text of a column, and the folds they fall into."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -8,9 +9,29 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.readers.decode import Booleans, Column, nulls, without_nulls
+from calibcli.readers.faults import FaultKind
 from calibcli.readers.labels import is_text
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Integers
+
+# The group of rows whose value is missing, where such rows stay.
+MISSING = "(missing)"
+_KEYS = 1 << 63
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """
+    The parts that one or more columns of groups cut rows into.
+
+    Args:
+        code: Shape (n,), the place of each row's part in `names`.
+
+        names: For each part that a row has its value in every column.
+    """
+
+    code: Integers
+    names: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +55,16 @@ class Groups:
         """Return the groups of the rows that are left."""
         return Groups(places.select(self.code), self.text)
 
+    def filled(self) -> "Groups":
+        """Return the same groups with one of their own for rows whose group is missing."""
+        if self.missing is None:
+            return self
+        return Groups(np.where(self.missing, len(self.text), self.code), (*self.text, MISSING))
+
+    def keys(self) -> Integers:
+        """Return for each row a number of 63 bits, equal for rows of one group: the hash of its text."""
+        return np.array([fold_of(text, _KEYS, seed=0) for text in self.text], np.int64)[self.code]
+
     def names(self) -> list[str]:
         """Return every group that a row has."""
         return [self.text[code] for code in np.flatnonzero(np.bincount(self.code, minlength=len(self.text)))]
@@ -48,6 +79,46 @@ class Groups:
             seed: Another seed shares the groups out otherwise.
         """
         return np.array([fold_of(text, count, seed=seed) for text in self.text], np.int64)[self.code]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alike:
+    """
+    The columns of a batch that tell which rows belong together.
+
+    Args:
+        group: Rows that stay in one fold, or None.
+
+        cluster: Rows that depend on each other, or None.
+
+        by: Rows that are measured together.
+    """
+
+    group: Groups | None
+    cluster: Groups | None
+    by: tuple[Groups, ...]
+
+    def gaps(self, *, drop: bool) -> list[tuple[FaultKind, int, Booleans | None]]:
+        """Return where values are missing; `by` has gaps only if they are to be dropped."""
+        gaps = [
+            (FaultKind.MISSING_GROUP, 0, None if self.group is None else self.group.missing),
+            (FaultKind.MISSING_CLUSTER, 0, None if self.cluster is None else self.cluster.missing),
+        ]
+        return [*gaps, *((FaultKind.MISSING_GROUP, 0, one.missing) for one in self.by if drop)]
+
+
+def crossed(columns: Sequence[Groups]) -> Parts:
+    """Return the parts whose rows agree in every column of groups; there is at least one."""
+    code = np.zeros_like(columns[0].code)
+    names: list[tuple[str, ...]] = [()]
+    for column in columns:
+        pairs, code = np.unique(code * len(column.text) + column.code, return_inverse=True)
+        before, own = np.divmod(pairs, len(column.text))
+        names = [
+            (*names[left], column.text[right])
+            for left, right in zip(before.tolist(), own.tolist(), strict=True)
+        ]
+    return Parts(code.astype(np.int64), tuple(names))
 
 
 def fold_of(text: str, count: int, *, seed: int) -> int:

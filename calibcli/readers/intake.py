@@ -13,7 +13,7 @@ from calibcli.names import OnMissing, WeightMeaning
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Booleans, Column, Decoded, floats, is_number, value_type
 from calibcli.readers.faults import Fault, FaultKind, Findings, problem_of
-from calibcli.readers.groups import Groups, can_be_groups, groups_of
+from calibcli.readers.groups import Alike, Groups, Parts, can_be_groups, crossed, groups_of
 from calibcli.readers.labels import Labels, can_be_labels, labels_of
 from calibcli.readers.places import Places
 from calibcli.readers.scores import probabilities
@@ -42,6 +42,10 @@ class Rows:
         group: Which rows belong together, or None.
 
         places: Where they stand in the file.
+
+        parts: Which part of the rows each belongs to, or None.
+
+        cluster: Shape (n,), equal for rows that depend on each other, or None.
     """
 
     score: Floats
@@ -51,6 +55,8 @@ class Rows:
     others: tuple[Floats, ...] = ()
     group: Groups | None = None
     places: Places = _FROM_THE_FIRST
+    parts: Parts | None = None
+    cluster: Integers | None = None
 
     def seen(self, place: int) -> "Rows":
         """Return the rows with the score column at a place among the score columns as their score."""
@@ -95,11 +101,11 @@ class Intake:
         scores = [self._numbers(batch.column(name), name) for name in self._chosen.scores]
         labels = self._labels(batch)
         weight = self._weights(batch)
-        group = self._groups(batch)
+        alike = self._alike(batch)
         gaps = [(FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(scores)]
         gaps.append((FaultKind.MISSING_LABEL, 0, labels.missing))
         gaps.append((FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing))
-        gaps.append((FaultKind.MISSING_GROUP, 0, None if group is None else group.missing))
+        gaps.extend(alike.gaps(drop=self._chosen.asked.on_missing is OnMissing.DROP))
         places = self._kept(gaps)
         self._check_labels(labels, places)
         probability, *others = (
@@ -117,10 +123,7 @@ class Intake:
         if self.findings.refused:
             return None
         self.findings.positive_rows += int(np.count_nonzero(rows.label))
-        if group is not None:
-            group = group.selected(places)
-            self.findings.note_groups(group.names())
-        return replace(rows, others=tuple(others), group=group, places=places)
+        return self._placed(replace(rows, others=tuple(others), places=places), alike)
 
     def scores_of(self, column: Column) -> Floats:
         """
@@ -164,16 +167,30 @@ class Intake:
         name = self._chosen.weight
         return None if name is None else self._numbers(batch.column(name), name)
 
-    def _groups(self, batch: pa.RecordBatch) -> Groups | None:
-        name = self._chosen.group
-        if name is None:
-            return None
+    def _alike(self, batch: pa.RecordBatch) -> Alike:
+        chosen = self._chosen
+        return Alike(
+            None if chosen.group is None else self._groups(batch, chosen.group, "--group"),
+            None if chosen.cluster is None else self._groups(batch, chosen.cluster, "--cluster"),
+            tuple(self._groups(batch, name, "--by") for name in chosen.by),
+        )
+
+    def _groups(self, batch: pa.RecordBatch, name: str, option: str) -> Groups:
         column = batch.column(name)
         kind = value_type(column.type)
         if not can_be_groups(kind):
             msg = f"{self._shown}, column {name!r}: it holds {kind}, which does not tell groups apart"
-            raise InputProblem(msg, "name a column of text, whole numbers or dates with --group")
+            raise InputProblem(msg, f"name a column of text, whole numbers or dates with {option}")
         return groups_of(column)
+
+    def _placed(self, rows: Rows, alike: Alike) -> Rows:
+        """Return the rows with what each belongs to."""
+        group = None if alike.group is None else alike.group.selected(rows.places)
+        if group is not None:
+            self.findings.note_groups(group.names())
+        by = [one.filled().selected(rows.places) for one in alike.by]
+        cluster = None if alike.cluster is None else alike.cluster.selected(rows.places).keys()
+        return replace(rows, group=group, parts=crossed(by) if by else None, cluster=cluster)
 
     def _kept(self, gaps: Iterable[tuple[FaultKind, int, Booleans | None]]) -> Places:
         """Return the rows without gaps, and count the others as asked."""

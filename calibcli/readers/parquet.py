@@ -29,8 +29,7 @@ def row_group_rows(fragment: Fragment) -> list[int]:
 
 def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
     """Stream the chosen columns of a fragment."""
-    few_valued = (chosen.label, chosen.group)
-    text = [name for name in few_valued if name is not None and _is_text(fragment, name)]
+    text = [name for name in chosen.words if _is_text(fragment, name)]
     with _opened(fragment, as_dictionary=text) as file:
         yield from _batches(file, fragment, names=list(chosen.names))
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from calibcli.errors import CalibcliError
-from calibcli.measures.paired import PairedSums
 from calibcli.readers import reader_of
+from calibcli.readers.beside import NOTHING, Aside, Beside
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.faults import Findings
 from calibcli.readers.fragments import Fragment
@@ -49,35 +49,6 @@ class Signals:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """
-    What is gathered beside a table of the first score column for each transform.
-
-    Args:
-        columns: For keys whose transform is not given the first score column, the place of the one it is.
-
-        pair: Two keys whose losses are compared row by row, or None.
-
-        folds: Folds that groups are shared out to by their hash, each with a table of raw scores; 0 for none.
-
-        seed: Seed of the hash.
-    """
-
-    columns: Mapping[str, int] = field(default_factory=dict)
-    pair: tuple[str, str] | None = None
-    folds: int = 0
-    seed: int = 0
-
-    @property
-    def fold_keys(self) -> tuple[str, ...]:
-        """The keys of the tables of folds."""
-        return tuple(f"fold {place}" for place in range(self.folds))
-
-
-NOTHING = Beside()
-
-
-@dataclass(frozen=True, slots=True)
 class Tally:
     """
     The rows of one fragment.
@@ -87,12 +58,12 @@ class Tally:
 
         findings: Rows read, dropped and clipped, and what is wrong with the values.
 
-        paired: Differences between two scores, or None where none were asked for.
+        aside: What else was asked for.
     """
 
     tables: Mapping[str, Partial]
     findings: Findings
-    paired: PairedSums | None = None
+    aside: Aside = Aside()  # noqa: RUF009 - frozen, and of nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +163,7 @@ def tally(
     """
     keys = (*transforms, *beside.fold_keys)
     tables = {key: RunningTable(limit) for key in keys} if onto is None else dict(onto)
-    paired = None if beside.pair is None else PairedSums()
+    aside = Aside.start(beside, limit=limit)
     for key in signals.grids & tables.keys():
         tables[key].become_grid()
     intake = Intake(chosen, shown=fragment.shown, first_row=fragment.first_row)
@@ -205,14 +176,15 @@ def tally(
                 key: _add(tables[key], rows.seen(beside.columns.get(key, 0)), change)
                 for key, change in transforms.items()
             }
-            _add_beside(rows, seen, beside=beside, tables=tables, paired=paired)
+            aside.add(rows, seen, beside=beside, chosen=chosen)
+            _add_folds(rows, beside, tables)
     if onto is not None:
-        return Tally({}, intake.findings, paired)
+        return Tally({}, intake.findings, aside)
     refused = intake.findings.refused
     return Tally(
         {key: RunningTable().partial() if refused else table.partial() for key, table in tables.items()},
         intake.findings,
-        paired,
+        aside,
     )
 
 
@@ -232,18 +204,8 @@ def changed(rows: Rows, change: Transform | AtPlaces | None) -> Floats:
     return change(rows.score)
 
 
-def _add_beside(
-    rows: Rows,
-    seen: Mapping[str, Floats],
-    *,
-    beside: Beside,
-    tables: Mapping[str, RunningTable],
-    paired: PairedSums | None,
-) -> None:
-    """Add rows to the differences of a pair of keys, and to the tables of their folds."""
-    if paired is not None and beside.pair is not None:
-        first, second = (seen[key] for key in beside.pair)
-        paired.add(first, second, rows.label, counts=rows.counts, weight=rows.weight)
+def _add_folds(rows: Rows, beside: Beside, tables: Mapping[str, RunningTable]) -> None:
+    """Add rows to the table of the fold that their group falls into."""
     if rows.group is not None:
         fold = rows.group.folds(beside.folds, seed=beside.seed)
         for place, key in enumerate(beside.fold_keys):

@@ -6,8 +6,7 @@ from calibcli.measures.estimate import Estimate
 from calibcli.measures.paired import Difference
 from calibcli.names import ComparisonName, MeasureName
 from calibcli.reports.input import InputSummary
-from calibcli.reports.measure import TableSummary, estimate_to_dict
-from calibcli.reports.plain import number
+from calibcli.reports.measure import TableSummary, difference_to_dict, estimate_to_dict
 from calibcli.version import __version__
 
 SCHEMA = "calibcli.compare/1"
@@ -67,23 +66,11 @@ class Comparison:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
-        found = self.difference
-        interval = found.interval
         return {
             "first": estimate_to_dict(self.first),
             "second": estimate_to_dict(self.second),
-            "difference": {
-                "value": number(found.value),
-                "lower": None if interval is None else number(interval.lower),
-                "upper": None if interval is None else number(interval.upper),
-                "confidence": None if interval is None else interval.confidence,
-                "sides": None if interval is None else 2,
-                "method": None if interval is None else interval.method,
-                "target": None if interval is None else interval.target.value,
-                "finite_sample": None if interval is None else interval.finite_sample,
-                "assumptions": list(found.assumptions),
-            },
-            "verdict": found.verdict.value,
+            "difference": difference_to_dict(self.difference),
+            "verdict": self.difference.verdict.value,
         }
 
 

@@ -30,7 +30,7 @@ class FitReport:
 
         loss_after: The same of the recalibrated scores; on the fit rows, so optimistic.
 
-        outputs: Number of distinct outputs, or None where they form a continuum.
+        outputs: Number of distinct outputs, or None where they are too many to tell.
 
         notes: Sentences the user of the artifact should read.
 

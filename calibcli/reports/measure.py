@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 from calibcli.curves.reliability import ReliabilityCurve
 from calibcli.measures.estimate import Estimate, TestResult
+from calibcli.measures.paired import Difference
 from calibcli.measures.tests import CombinedTest
+from calibcli.reports.groups import ClusterSummary, GroupsSummary
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plain import number
 from calibcli.version import __version__
@@ -81,9 +83,16 @@ class MeasureReport:
 
         curve: The reliability curve.
 
-        slices: Reports of other columns of the same rows, by key such as `score=raw`.
+        slices: Reports of other columns of the same rows, and of groups of rows, by key such as `score=raw`
+            and `country=US`.
 
         notes: Sentences the reader should not miss.
+
+        groups: Which slices are groups of these rows, and which of them is worst; None without groups.
+
+        differences: For the key of each further score how its measures differ from those of this one.
+
+        clusters: The clusters of dependent rows, or None where rows are independent.
     """
 
     input: InputSummary
@@ -96,6 +105,9 @@ class MeasureReport:
     curve: ReliabilityCurve
     slices: Mapping[str, "MeasureReport"] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    groups: GroupsSummary | None = None
+    differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
+    clusters: ClusterSummary | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the report as plain values, in the shape of `calibcli schema report`."""
@@ -114,7 +126,40 @@ class MeasureReport:
             "verdict": None,
             "slices": {key: report.body() for key, report in self.slices.items()},
             "notes": list(self.notes),
+            **self._where_asked(),
         }
+
+    def _where_asked(self) -> dict[str, object]:
+        """Return what only some reports have."""
+        found: dict[str, object] = {}
+        if self.groups is not None:
+            found["groups"] = self.groups.to_dict()
+        if self.differences:
+            found["differences"] = {
+                key: {
+                    one.name.value: {**difference_to_dict(one), "verdict": one.verdict.value} for one in many
+                }
+                for key, many in self.differences.items()
+            }
+        if self.clusters is not None:
+            found["clusters"] = self.clusters.to_dict()
+        return found
+
+
+def difference_to_dict(difference: Difference) -> dict[str, object]:
+    """Return how two scores differ as plain values; bounds that do not exist are null."""
+    interval = difference.interval
+    return {
+        "value": number(difference.value),
+        "lower": None if interval is None else number(interval.lower),
+        "upper": None if interval is None else number(interval.upper),
+        "confidence": None if interval is None else interval.confidence,
+        "sides": None if interval is None else 2,
+        "method": None if interval is None else interval.method,
+        "target": None if interval is None else interval.target.value,
+        "finite_sample": None if interval is None else interval.finite_sample,
+        "assumptions": list(difference.assumptions),
+    }
 
 
 def estimate_to_dict(estimate: Estimate) -> dict[str, object]:

@@ -99,6 +99,9 @@ def apply_map(added: AddedColumns, fragment: Fragment, *, columns: Columns, outp
     header = reader_of(fragment.format).header(fragment)
     chosen = resolve(columns, header, path=fragment.shown, labelled=False)
     for name in added.names:
+        if not name.strip():
+            msg = "the new column has no name"
+            raise UsageProblem(msg, "--name takes a word, such as calibrated")
         if name in header:
             msg = f"{fragment.shown} has a column {name!r} already"
             raise UsageProblem(msg, "--name gives the new column another name")

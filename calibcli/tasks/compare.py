@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.store import read_artifact
-from calibcli.errors import UsageProblem
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures import Settings, measure_named
 from calibcli.measures.paired import PAIRED, PairedSums, difference_of_intervals
 from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureName
+from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
-from calibcli.readers.tally import AtPlaces, Beside, Transform
+from calibcli.readers.tally import AtPlaces, Transform
 from calibcli.reports.compare import CompareReport, Comparison, Side
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
 from calibcli.table.digest import digest
@@ -27,7 +28,7 @@ SHOWN = (
     MeasureName.ECE_EQUAL_MASS,
     MeasureName.SMECE,
 )
-_COMPARABLE = (*SHOWN, MeasureName.L2)
+COMPARABLE = (*SHOWN, MeasureName.L2)
 _FIRST, _SECOND = "first", "second"
 
 
@@ -47,6 +48,8 @@ class CompareOptions:
 
         fail_if_worse: Whether the measures are a gate: those asked for, or else Brier score and log loss.
 
+        allow_fit_rows: Whether the rows of a gate may be those that an artifact was fitted on.
+
     Raises:
         UsageProblem: If a measure says nothing of which score is better.
     """
@@ -56,13 +59,14 @@ class CompareOptions:
     binning: Binning | None = None
     confidence: float = DEFAULT_CONFIDENCE
     fail_if_worse: bool = False
+    allow_fit_rows: bool = False
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         for name in self.metrics or ():
-            if name not in _COMPARABLE:
+            if name not in COMPARABLE:
                 msg = f"{name.value} cannot be compared: it does not say which score is better"
-                raise UsageProblem(msg, f"--metric takes {', '.join(_COMPARABLE)}")
+                raise UsageProblem(msg, f"--metric takes {', '.join(COMPARABLE)}")
 
     @property
     def shown(self) -> tuple[MeasureName, ...]:
@@ -78,7 +82,7 @@ class CompareOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class Seen:
     """
     One side of the comparison.
 
@@ -137,6 +141,11 @@ def compare_files(
     for path, artifact in loaded.items():
         refuse_applied_twice(gathered, artifact, path)
         if digest(gathered.tables[RAW]) == artifact.fit.table_digest:
+            if asked.fail_if_worse and not asked.allow_fit_rows:
+                msg = f"these are the {artifact.fit.rows:,} rows that {path} was fitted on"
+                raise InputProblem(
+                    msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist"
+                )
             notes.append(f"these are the rows that {path} was fitted on: the comparison flatters it")
     first, second = _sides(gathered, loaded)
     return CompareReport(
@@ -144,7 +153,7 @@ def compare_files(
         first=_side(first, second, asked),
         second=_side(second, first, asked),
         confidence=asked.confidence,
-        comparisons=_comparisons(first, second, gathered.paired or PairedSums(), options=asked),
+        comparisons=comparisons(first, second, gathered.paired or PairedSums(), options=asked),
         gate=asked.gate,
         notes=tuple(notes),
     )
@@ -185,37 +194,37 @@ def _gathered(
     transforms: dict[str, Transform | AtPlaces | None] = {RAW: None}
     if not loaded:
         transforms[_SECOND] = None
-        beside = Beside(columns={_SECOND: 1}, pair=(RAW, _SECOND))
+        beside = Beside(columns={_SECOND: 1}, pairs=((RAW, _SECOND),))
     elif len(loaded) == 1:
         transforms[_SECOND] = as_transform(loaded[0].recalibrator)
-        beside = Beside(pair=(RAW, _SECOND))
+        beside = Beside(pairs=((RAW, _SECOND),))
     else:
         transforms[_FIRST], transforms[_SECOND] = (as_transform(one.recalibrator) for one in loaded)
-        beside = Beside(pair=(_FIRST, _SECOND))
+        beside = Beside(pairs=((_FIRST, _SECOND),))
     return read_tables(inputs, columns, reading=reading, transforms=transforms, beside=beside)
 
 
-def _sides(gathered: Gathered, loaded: Mapping[str, Artifact]) -> tuple[_Seen, _Seen]:
+def _sides(gathered: Gathered, loaded: Mapping[str, Artifact]) -> tuple[Seen, Seen]:
     """Return the baseline and the other."""
     score, tables = gathered.input.score, gathered.tables
     recalibrated = [
-        _Seen(path, score, path, tables[key], discrete=artifact.recalibrator.bins is not None)
+        Seen(path, score, path, tables[key], discrete=artifact.recalibrator.bins is not None)
         for (path, artifact), key in zip(loaded.items(), (_FIRST, _SECOND)[-len(loaded) :], strict=False)
     ]
-    raw = _Seen(score, score, None, tables[RAW], discrete=False)
+    raw = Seen(score, score, None, tables[RAW], discrete=False)
     if not recalibrated:
         other = gathered.others[0]
-        return raw, _Seen(other, other, None, tables[_SECOND], discrete=False)
+        return raw, Seen(other, other, None, tables[_SECOND], discrete=False)
     first = recalibrated[0] if len(recalibrated) == 2 else raw
     return first, recalibrated[-1]
 
 
-def _side(one: _Seen, other: _Seen, options: CompareOptions) -> Side:
+def _side(one: Seen, other: Seen, options: CompareOptions) -> Side:
     discrete = _bins(one, other, options) is ATOMS
     return Side(one.name, one.score, one.artifact, summary_of(one.table, discrete=discrete))
 
 
-def _bins(one: _Seen, other: _Seen, options: CompareOptions) -> Bins:
+def _bins(one: Seen, other: Seen, options: CompareOptions) -> Bins:
     """Return the partition of one side: each value by itself only where both sides have few."""
     few_valued = all(side.discrete or looks_discrete(side.table) for side in (one, other))
     binning = options.binning
@@ -227,9 +236,10 @@ def _bins(one: _Seen, other: _Seen, options: CompareOptions) -> Bins:
     return bins
 
 
-def _comparisons(
-    first: _Seen, second: _Seen, paired: PairedSums, *, options: CompareOptions
+def comparisons(
+    first: Seen, second: Seen, paired: PairedSums, *, options: CompareOptions
 ) -> tuple[Comparison, ...]:
+    """Return every measure of both sides, and how they differ."""
     confidence = options.confidence
     plain = [_settings(*sides, options) for sides in ((first, second), (second, first))]
     # Each of two intervals may miss half as often as both together.
@@ -247,7 +257,7 @@ def _comparisons(
     return tuple(found)
 
 
-def _settings(one: _Seen, other: _Seen, options: CompareOptions) -> Settings:
+def _settings(one: Seen, other: Seen, options: CompareOptions) -> Settings:
     equal_mass = bins_of(Binning.EQUAL_MASS, options.bins or DEFAULT_BINS, table=one.table)
     return Settings(
         bins=binned(one.table, _bins(one, other, options)),

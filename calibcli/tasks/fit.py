@@ -8,12 +8,13 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.fit_record import FitRecord
 from calibcli.artifacts.store import artifact_text
 from calibcli.errors import UsageProblem
+from calibcli.families import Logistic
 from calibcli.measures.proper_scores import brier, log_loss
-from calibcli.names import DEFAULT_FOLDS, Binning, FitLoss, FitMethod, Logistic, RecalibratorName, Split
+from calibcli.names import DEFAULT_FOLDS, Binning, FitLoss, FitMethod, RecalibratorName, Split
+from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import Columns
-from calibcli.readers.tally import NOTHING, Beside
 from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.interface import Recalibrator
+from calibcli.recalibrators.interface import Recalibrator, distinct_outputs, randomised
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, Selection
 from calibcli.reports.fit import FitReport
@@ -22,6 +23,20 @@ from calibcli.table.moved import with_scores
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
 from calibcli.tasks.select import drawn_folds, grouped_folds, select
+
+# What the command line calls the options that only some methods heed.
+_OPTIONS = {
+    "bins": "--bins",
+    "binning": "--binning",
+    "split": "--split",
+    "base": "--base",
+    "form": "--beta-form",
+    "folds": "--folds",
+    "randomised": "--randomised",
+    "step": "--step",
+    "smooth_targets": "--smooth-targets",
+}
+_WITHOUT_NOISE = "The loss after is that of the curve; the noise that apply adds to each score raises it."
 
 
 def fit_files(
@@ -61,8 +76,9 @@ def fit_files(
         UsageProblem: If candidates or groups are named for a method that does not choose.
     """
     _refuse_idle(columns, method, candidates)
+    _refuse_idle_options(method, candidates, options)
     how = reading or Reading()
-    if _needs_exact(method, options):
+    if _needs_exact(method, candidates, options):
         how = replace(how, exact=True)
     gathered = read_tables(inputs, columns, reading=how, beside=_beside(columns, options), twice=True)
     table = gathered.tables[RAW]
@@ -74,6 +90,8 @@ def fit_files(
     name = RecalibratorName(method) if selection is None else selection.chosen
     notes = (*_grid_notes(table, name, options), *notes)
     recalibrator = fit_recalibrator(name, table, options=options, rows=gathered.again)
+    if randomised(recalibrator):
+        notes = (*notes, _WITHOUT_NOISE)
     losses = _mean_losses(table, recalibrator, options.loss)
     record = FitRecord.of(
         recalibrator, table, options=options.used_by(name), losses=losses, notes=notes, selection=selection
@@ -88,7 +106,7 @@ def fit_files(
         loss="squared error" if options.loss is FitLoss.BRIER else "log loss",
         loss_before=losses[0],
         loss_after=losses[1],
-        outputs=None if recalibrator.bins is None else len(recalibrator.bins),
+        outputs=distinct_outputs(recalibrator),
         notes=record.notes,
         selection=selection,
     )
@@ -105,9 +123,29 @@ def _refuse_idle(columns: Columns, method: FitMethod, candidates: Sequence[Recal
             raise UsageProblem(msg, f"pass --method auto, or leave out {option}")
 
 
-def _needs_exact(method: FitMethod, options: FitOptions) -> bool:
+def _refuse_idle_options(
+    method: FitMethod, candidates: Sequence[RecalibratorName], options: FitOptions
+) -> None:
+    """Refuse options that change nothing of what is asked for; losses are compared by any method."""
+    if method is FitMethod.AUTO:
+        if options.randomised:
+            msg = "the noise of --randomised is not part of what auto compares"
+            raise UsageProblem(msg, "leave it out, or fit with --method smooth")
+        methods, heeded = tuple(candidates) or DEFAULT_CANDIDATES, {"folds", "seed", "loss"}
+    else:
+        methods, heeded = (RecalibratorName(method),), {"seed", "loss"}
+    heeded = heeded.union(*(options.used_by(name) for name in methods))
+    default = FitOptions()
+    for field, option in _OPTIONS.items():
+        if field not in heeded and getattr(options, field) != getattr(default, field):
+            msg = f"{method.value} does not heed {option}"
+            raise UsageProblem(msg, f"leave out {option}, or name a method that does")
+
+
+def _needs_exact(method: FitMethod, candidates: Sequence[RecalibratorName], options: FitOptions) -> bool:
     """Whether a fit draws single rows, so that no grid will do."""
-    thirds = method in (FitMethod.SCALING_BINNING, FitMethod.AUTO) and options.split is Split.THREE_WAY
+    binned = method is FitMethod.SCALING_BINNING or RecalibratorName.SCALING_BINNING in candidates
+    thirds = binned and options.split is Split.THREE_WAY
     return thirds or (method is FitMethod.VENN_ABERS and options.folds is not None)
 
 

@@ -8,11 +8,12 @@ from calibcli.errors import EmptyTable
 from calibcli.measures.paired import PairedSums
 from calibcli.names import DataFormat, WeightMeaning
 from calibcli.readers import reader_of
+from calibcli.readers.beside import NOTHING, Aside, Beside
 from calibcli.readers.columns import ChosenColumns, Columns, resolve, same_again
 from calibcli.readers.faults import Findings, never_positive, problem_of, too_many
 from calibcli.readers.files import shown_path
 from calibcli.readers.fragments import Fragment, keep, list_fragments
-from calibcli.readers.tally import NOTHING, Beside, Refused, Signals, Tally, TallyWork, Transforms
+from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transforms
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
 from calibcli.table.running import EXACT_LIMIT, RunningTable
@@ -31,21 +32,31 @@ class Gathered:
 
         input: What was read.
 
-        paired: Differences between two scores of the same rows, or None where none were asked for.
+        aside: What else was asked for: differences between scores, slices, clusters.
 
         groups: How many different groups there are, 100 standing for more.
 
         again: The same rows once more; None for an input that can be read only once.
 
-        others: Further score columns, by the names in the first file.
+        chosen: The columns, by their names in the first file.
     """
 
     tables: dict[str, Table]
     input: InputSummary
-    paired: PairedSums | None = None
+    aside: Aside = Aside()  # noqa: RUF009 - frozen, and of nothing
     groups: int = 0
     again: SecondPass | None = None
-    others: tuple[str, ...] = ()
+    chosen: ChosenColumns | None = None
+
+    @property
+    def paired(self) -> PairedSums | None:
+        """Differences between the first pair of scores, or None where none were asked for."""
+        return self.aside.paired[0] if self.aside.paired else None
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Further score columns."""
+        return () if self.chosen is None else self.chosen.others
 
 
 def gather(
@@ -92,7 +103,7 @@ def gather(
     chosen = choose_columns(fragments, columns)
     wanted = {RAW: None} if transforms is None else transforms
     work = TallyWork(chosen, limit, wanted, Signals(), beside=beside)
-    tables, findings, paired = _reduced(fragments, work, engine)
+    tables, findings, aside = _reduced(fragments, work, engine)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
     first = chosen[files[0]]
     if findings.rows == findings.dropped or not all(tables[key].total_rows for key in wanted):
@@ -104,10 +115,10 @@ def gather(
     return Gathered(
         tables,
         _summary(files, first, findings),
-        paired,
+        aside,
         len(findings.groups),
         again,
-        first.others,
+        first,
     )
 
 
@@ -143,17 +154,17 @@ def choose_columns(
 
 def _reduced(
     fragments: Sequence[Fragment], work: TallyWork, engine: Engine
-) -> tuple[dict[str, Table], Findings, PairedSums | None]:
+) -> tuple[dict[str, Table], Findings, Aside]:
     """Tally the fragments and add them up in order, stopping at the end of the first file with faults."""
     running = {key: RunningTable(work.limit) for key in work.keys}
-    paired = None if work.beside.pair is None else PairedSums()
+    aside = Aside.start(work.beside, limit=work.limit)
     total, of_file = Findings(), Findings()
     results = _first_alone(fragments, work, engine, running=running)
     try:
         for place, fragment in enumerate(fragments):
             tally = _taken(next(results), fragment, running=running, of_file=of_file, work=work)
-            if paired is not None and tally.paired is not None:
-                paired.merge(tally.paired)
+            if not of_file.refused:
+                aside.merge(tally.aside, work.chosen[fragment.path])
             work.signals.grids.update(key for key, table in running.items() if table.is_grid)
             if place + 1 == len(fragments) or fragments[place + 1].path != fragment.path:
                 _close(of_file, fragment, total=total, work=work)
@@ -161,7 +172,7 @@ def _reduced(
     finally:
         work.signals.stopped = True
         results.close()
-    return {key: table.table() for key, table in running.items()}, total, paired
+    return {key: table.table() for key, table in running.items()}, total, aside
 
 
 def _first_alone(

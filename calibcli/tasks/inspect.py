@@ -9,8 +9,10 @@ from calibcli.artifacts.store import in_file, read_artifact, read_document
 from calibcli.documents import Node
 from calibcli.errors import DocumentProblem
 from calibcli.names import DataFormat
+from calibcli.recalibrators.interface import Recalibrator, distinct_outputs
 from calibcli.recalibrators.selection import Selection
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
+from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 
@@ -55,6 +57,8 @@ def _inspect_document(path: str) -> InspectReport:
             return _report_report(path, root)
         if schema == COMPARE_SCHEMA:
             return _comparison_report(path, root)
+        if schema == COMPAT_SCHEMA:
+            return _compat_report(path, root)
         msg = f"is {schema[:60]!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
         raise root.child("schema").problem(msg)
     except DocumentProblem as problem:
@@ -69,8 +73,8 @@ def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
         ("fitted on", f"{fit.rows:,} rows, {fit.positive:,} with label 1 ({fit.table} table)"),
         ("options", ", ".join(f"{key}={value}" for key, value in fit.options.items()) or "none"),
         ("loss on fit rows", f"{fit.loss_before:.6g} before, {fit.loss_after:.6g} after"),
-        ("outputs", "a continuum" if bins is None else f"{len(bins)} values"),
-        ("increasing", "yes" if recalibrator.increasing else "no: a higher score can get less"),
+        ("outputs", _outputs(recalibrator)),
+        ("increasing", _order(recalibrator)),
         ("scale of the score", artifact.scale.value),
         ("digest of the fit rows", fit.table_digest),
         ("written by", f"calibcli {artifact.calibcli}"),
@@ -92,6 +96,15 @@ def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
     return InspectReport(
         path, "artifact", tuple(facts), (), f"calibcli apply {path} preds.csv -o repaired.csv"
     )
+
+
+def _order(recalibrator: Recalibrator) -> str:
+    return "yes, but for the last digit" if recalibrator.increasing else "no: a higher score can get less"
+
+
+def _outputs(recalibrator: Recalibrator) -> str:
+    count = distinct_outputs(recalibrator)
+    return "many values" if count is None else f"{count:,} value{'s' if count > 1 else ''}"
 
 
 def _choice(selection: Selection) -> str:
@@ -146,3 +159,14 @@ def _comparison_report(path: str, root: Node) -> InspectReport:
         for name, measure in root.child("measures").members().items()
     ]
     return InspectReport(path, "comparison", tuple(facts), (), None)
+
+
+def _compat_report(path: str, root: Node) -> InspectReport:
+    source, peer = root.child("input"), root.child("peer")
+    facts = [
+        ("files", ", ".join(source.child("files").texts())),
+        ("score", source.child("score").text()),
+        ("as", f"{peer.child('package').text()} {peer.child('version').text()} gives it"),
+    ]
+    facts += [(name, f"{one.child('value').value}") for name, one in root.child("numbers").members().items()]
+    return InspectReport(path, "numbers of another tool", tuple(facts), (), None)

@@ -8,8 +8,9 @@ import numpy as np
 
 from calibcli.errors import UsageProblem
 from calibcli.names import Scale
+from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import Columns
-from calibcli.readers.tally import AtPlaces, Transform
+from calibcli.readers.tally import AtPlaces, Transform, Transforms
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
@@ -54,7 +55,13 @@ class Judged:
 
 
 def read_judged(
-    inputs: Sequence[str], columns: Columns, *, artifact: str | None, reading: Reading, twice: bool = False
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    artifact: str | None,
+    reading: Reading,
+    twice: bool = False,
+    beside: Beside = NOTHING,
 ) -> Judged:
     """
     Read the rows, recalibrated while they are read if an artifact is given.
@@ -70,18 +77,25 @@ def read_judged(
 
         twice: Whether the rows of the table may be wanted once more.
 
+        beside: What is gathered beside: further score columns, slices, clusters.
+
     Raises:
         UsageProblem: If the scores look as if the artifact had been applied to them already.
     """
     if artifact is None:
-        gathered = read_tables(inputs, columns, reading=reading, twice=twice)
+        scores: Transforms = {RAW: None, **dict.fromkeys(beside.columns)}
+        gathered = read_tables(
+            inputs, columns, reading=reading, transforms=scores, beside=beside, twice=twice
+        )
         return Judged(gathered, None, gathered.tables[RAW], gathered.again)
     from calibcli.artifacts.store import read_artifact
 
     loaded = read_artifact(artifact)
     columns = as_fitted(columns, loaded)
     transforms = {RAW: None, RECALIBRATED: as_transform(loaded.recalibrator)}
-    gathered = read_tables(inputs, columns, reading=reading, transforms=transforms)
+    gathered = read_tables(
+        inputs, columns, reading=reading, transforms=transforms, beside=beside, twice=twice
+    )
     refuse_applied_twice(gathered, loaded, artifact)
     return Judged(gathered, loaded, gathered.tables[RECALIBRATED])
 

@@ -1,5 +1,9 @@
 """Which bins a report speaks of, and what it says of its table."""
 
+from itertools import pairwise
+
+import numpy as np
+
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_BINS, Binning
 from calibcli.reports.measure import TableSummary
@@ -11,6 +15,7 @@ from calibcli.table.rows import Rows
 from calibcli.table.straddling import split_at, straddling
 
 MOST_BINS = 100_000
+_EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
 MOST_CONFIDENCE = 0.999999
 
 
@@ -33,8 +38,51 @@ def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, disc
     return bins_of(binning or Binning.EQUAL_WIDTH, count, table=table)
 
 
-def may_cut_cells(bins: int | None, binning: Binning | None) -> bool:
+def edges_of(text: str) -> tuple[float, ...]:
+    """
+    Return the edges written in a text such as "0,0.1,0.5,1".
+
+    Raises:
+        UsageProblem: If a part is no number; `check_edges` looks at the rest.
+    """
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        msg = f"edges {text!r}"
+        raise UsageProblem(msg, _EDGES) from error
+
+
+def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: Binning | None) -> None:
+    """
+    Refuse edges that do not ascend from 0 to 1, are too many, or stand beside another choice of bins.
+
+    Raises:
+        UsageProblem: For any of these.
+    """
+    if edges is None:
+        return
+    if bins is not None or binning is not None:
+        msg = "--edges says how bins are cut, and --bins or --binning does as well"
+        raise UsageProblem(msg, "leave out one of them")
+    ascending = all(low < high for low, high in pairwise(edges))
+    if not ascending or len(edges) < 2 or (edges[0], edges[-1]) != (0.0, 1.0):
+        msg = f"edges {','.join(f'{edge:g}' for edge in edges[:10])}{',...' if len(edges) > 10 else ''}"
+        raise UsageProblem(msg, _EDGES)
+    if len(edges) > MOST_BINS + 1:
+        msg = f"{len(edges) - 1:,} bins"
+        raise UsageProblem(msg, f"--edges takes at most {MOST_BINS + 1:,} numbers")
+
+
+def given_bins(edges: tuple[float, ...] | None) -> Bins | None:
+    """Return the partition with these edges, or None where none were given."""
+    return None if edges is None else Bins(None, np.array(edges))
+
+
+def may_cut_cells(bins: int | None, binning: Binning | None, edges: tuple[float, ...] | None = None) -> bool:
     """Whether bins asked for would cut cells, should the table become a grid."""
+    if edges is not None:
+        inner = np.array(edges[1:-1])
+        return bool(np.any(cells.upper_edge(cells.cell_of(inner)) != inner))
     return binning in (None, Binning.EQUAL_WIDTH) and bins is not None and bins > 0 and cells.CELLS % bins > 0
 
 
@@ -45,13 +93,15 @@ def parted(table: Table, bins: Bins, *, again: Rows | None) -> Table:
     Raises:
         UsageProblem: If bins cut the cells of a grid table whose rows cannot be seen again.
     """
-    if not isinstance(table, GridTable) or bins.binning is not Binning.EQUAL_WIDTH or bins.edges is None:
+    fixed = bins.binning in (Binning.EQUAL_WIDTH, None)
+    if not isinstance(table, GridTable) or not fixed or bins.edges is None:
         return table
     if again is not None:
         return split_at(table, bins.edges, rows=again)
     if straddling(table, bins.edges).size:
-        msg = f"{bins.edges.size - 1:,} equal-width bins would cut the cells of the grid table"
-        raise UsageProblem(msg, "pass --exact, or ask for a number of bins that divides 720,720")
+        msg = f"{bins.described} would cut the cells of the grid table"
+        where = "a number of bins that divides 720,720" if bins.binning else "edges at multiples of 1/720,720"
+        raise UsageProblem(msg, f"pass --exact, or ask for {where}")
     return table
 
 

@@ -12,6 +12,7 @@ from calibcli.names import MeasureName, PlotKind
 from calibcli.readers.columns import Columns
 from calibcli.reports.measure import SCHEMA
 from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.reading import Reading
 
 
@@ -75,7 +76,11 @@ def diagram_of_files(
         _refuse_idle(inputs[0], columns, asked, reading or Reading(), artifact=artifact)
         return _of_report(inputs[0], kind)
     wanted = MeasureOptions(
-        (MeasureName.ECE, MeasureName.SMECE), asked.bins, asked.binning, asked.confidence, asked.seed
+        Metrics((MeasureName.ECE, MeasureName.SMECE), ()),
+        asked.bins,
+        asked.binning,
+        asked.confidence,
+        asked.seed,
     )
     report = measure_files(inputs, columns, artifact=artifact, options=wanted, reading=reading)
     tree = Node(report.to_dict())

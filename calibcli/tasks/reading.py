@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from calibcli.engines import engine_named
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_MEMORY, DataFormat, EngineName
+from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import Columns
-from calibcli.readers.tally import NOTHING, Beside, Transforms
+from calibcli.readers.tally import Transforms
 from calibcli.table.running import EXACT_LIMIT
 from calibcli.tasks.gather import Gathered, gather
 

@@ -10,6 +10,7 @@ from calibcli.engines.interface import Engine
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.readers import reader_of
 from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.decode import Booleans
 from calibcli.readers.files import shown_path
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.intake import Intake, Rows
@@ -17,7 +18,7 @@ from calibcli.readers.tally import AtPlaces, Transform, changed
 from calibcli.table.cells import CODES, cell_of
 from calibcli.table.rows import RowWork
 from calibcli.table.running import Partial, RunningTable
-from calibcli.table.score_table import Integers, ScoreTable, merge_all
+from calibcli.table.score_table import Floats, Integers, ScoreTable, merge_all
 
 Result = TypeVar("Result")
 
@@ -81,6 +82,11 @@ class SecondPass:
         wanted[codes] = True
         return merge_all(self._over(_Within(wanted)))
 
+    def in_order(self) -> tuple[Floats, Booleans]:
+        """Return score and label of every row in the order of the input, repeated by its frequency."""
+        parts = self._over(_listed)
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
     def _over(self, made: Callable[[Iterator[Rows]], Result]) -> list[Result]:
         """Return what each fragment gives, in order."""
         results: list[Result] = []
@@ -106,6 +112,15 @@ class _Summed:
         for rows in batches:
             total = total + self.work(rows.score, rows.label, rows.counts)
         return total
+
+
+def _listed(batches: Iterator[Rows]) -> tuple[Floats, Booleans]:
+    scores, labels = [np.zeros(0)], [np.zeros(0, np.bool_)]
+    for rows in batches:
+        times = 1 if rows.counts is None else rows.counts
+        scores.append(np.repeat(rows.score, times))
+        labels.append(np.repeat(rows.label, times))
+    return np.concatenate(scores), np.concatenate(labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -69,7 +69,8 @@ def grouped_folds(tables: Sequence[Table], *, column: str, groups: int, rounded:
     """
     asked = len(tables)
     if groups < asked:
-        msg = f"column {column!r} has {groups:,} groups, fewer than the {asked:,} folds"
+        kinds = "1 group" if groups == 1 else f"{groups:,} groups"
+        msg = f"column {column!r} has {kinds}, fewer than the {asked:,} folds"
         hint = f"--folds {groups} asks for fewer" if groups > 1 else "group by a column with more values"
         raise InputProblem(msg, hint)
     some = tuple(

@@ -154,3 +154,26 @@ def test_what_only_auto_heeds_needs_auto(run: Run) -> None:
     assert "--group without --method auto" in run(*words, "-g", "group").err
     assert run(*words, "--candidate", "platt").code == 2
     assert run(*words, "-m", "auto", "--candidate", "auto").code == 2
+
+
+def test_gate_refuses_the_fit_rows(run: Run, two: Path, tmp_path: Path) -> None:
+    """Rows that an artifact was fitted on are no judge of it, unless the user insists."""
+    cal = tmp_path / "own.json"
+    assert run("fit", two, "-s", "a", "-y", "label", "-o", cal).code == 0
+    asked = ("compare", two, "-s", "a", "-y", "label", "--artifact", cal)
+    assert run(*asked).code == 0
+    refused = run(*asked, "--fail-if-worse")
+    assert refused.code == 3
+    assert "rows that" in refused.err
+    assert run(*asked, "--fail-if-worse", "--allow-fit-rows").code == 0
+
+
+def test_constant_map_has_one_output(run: Run, csv_of: Callable[..., Path], tmp_path: Path) -> None:
+    """Summary and inspect count what comes out, not knots or bins."""
+    path = csv_of("score,label", "0.1,1", "0.2,1", "0.8,0", "0.9,0")
+    cal = tmp_path / "flat.json"
+    done = run("fit", path, "-s", "score", "-y", "label", "-m", "isotonic", "-o", cal)
+    assert "1 distinct value" in done.err
+    facts = run("inspect", cal).out
+    assert "1 value" in facts
+    assert "many values" not in facts

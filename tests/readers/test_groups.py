@@ -12,9 +12,9 @@ from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.readers import fragments
+from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
 from calibcli.readers.groups import fold_of
-from calibcli.readers.tally import Beside
 from calibcli.table.score_table import merge_all
 from calibcli.tasks.gather import Gathered, gather
 

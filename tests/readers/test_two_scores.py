@@ -9,8 +9,8 @@ from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.paired import PairedSums
 from calibcli.names import MeasureName, OnMissing, OnRange, Scale
+from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
-from calibcli.readers.tally import Beside
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.gather import Gathered, gather
 
@@ -24,7 +24,7 @@ def read(path: Path, columns: Columns = BOTH) -> Gathered:
         columns,
         engine=ThreadEngine(1),
         transforms={"raw": None, "second": None},
-        beside=Beside(columns={"second": 1}, pair=("raw", "second")),
+        beside=Beside(columns={"second": 1}, pairs=(("raw", "second"),)),
     )
 
 

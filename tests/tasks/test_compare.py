@@ -17,6 +17,7 @@ from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.tasks.compare import SHOWN, CompareOptions, compare_files
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.reading import Reading
 
 TWO = Columns("a", "label", others=("b",))
@@ -62,7 +63,9 @@ def test_values_and_intervals_are_those_of_measure(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv")
     report = compare_files([str(path)], TWO)
     for side, column in (("first", "a"), ("second", "b")):
-        alone = measure_files([str(path)], replace(ONE, score=column), options=MeasureOptions(metrics=SHOWN))
+        alone = measure_files(
+            [str(path)], replace(ONE, score=column), options=MeasureOptions(metrics=Metrics(SHOWN, ()))
+        )
         for mine, theirs in zip(report.comparisons, alone.measures, strict=True):
             estimate = getattr(mine, side)
             assert (estimate.name, estimate.value, estimate.interval) == (
@@ -84,7 +87,7 @@ def test_differences_are_second_less_first(tmp_path: Path) -> None:
         measure_files(
             [str(path)],
             replace(ONE, score=column),
-            options=MeasureOptions((MeasureName.ECE,), confidence=0.975),
+            options=MeasureOptions(Metrics((MeasureName.ECE,), ()), confidence=0.975),
         ).measures[0]
         for column in ("a", "b")
     ]

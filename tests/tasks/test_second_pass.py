@@ -18,6 +18,7 @@ from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.partition import chosen_bins, parted
 from calibcli.tasks.reading import Reading, read_tables
 from calibcli.tasks.verify import VerifyOptions, verify_files
@@ -89,7 +90,7 @@ def test_equal_width_histogram_on_a_grid_counts_rows_exactly(parquet: str) -> No
 
 def test_bins_that_cut_cells_are_measured_as_if_exact(parquet: str) -> None:
     """A number of bins that does not divide 720,720 gives the counts and the ECE of the exact table."""
-    options = MeasureOptions((MeasureName.ECE, MeasureName.L2), bins=20_011)
+    options = MeasureOptions(Metrics((MeasureName.ECE, MeasureName.L2), ()), bins=20_011)
     on_grid = measure_files([parquet], ASKED, options=options, reading=GRID)
     exact = measure_files([parquet], ASKED, options=options, reading=EXACT)
     assert (on_grid.table.kind, exact.table.kind) == ("grid", "exact")

@@ -174,7 +174,7 @@ def test_groups_too_few_or_badly_spread_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputProblem, match="column 'g' has 3 groups, fewer than the 10 folds") as few:
         chosen(path, columns)
     assert few.value.hint == "--folds 3 asks for fewer"
-    with pytest.raises(InputProblem, match="has 1 groups") as one:
+    with pytest.raises(InputProblem, match="has 1 group,") as one:
         chosen(write(tmp_path / "q.csv", 50, groups=1), columns, folds=2)
     assert "more values" in str(one.value.hint)
     table, empty = ScoreTable.from_rows(*bent(20)), ScoreTable.empty()

@@ -20,6 +20,7 @@ def compare(
     artifact: o.Artifacts = None,
     metric: o.CompareMetric = None,
     fail_if_worse: o.FailIfWorse = False,
+    allow_fit_rows: o.AllowFitRows = False,
     bins: o.Bins = None,
     binning: o.HowBinned = None,
     confidence: o.Confidence = DEFAULT_CONFIDENCE,
@@ -60,7 +61,9 @@ def compare(
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.reading import Reading
 
-    options = CompareOptions(tuple(metric) if metric else None, bins, binning, confidence, fail_if_worse)
+    options = CompareOptions(
+        tuple(metric) if metric else None, bins, binning, confidence, fail_if_worse, allow_fit_rows
+    )
     artifacts = tuple(artifact or ())
     for path in artifacts or (None,):
         check_output(output, force=force, inputs=inputs, artifact=path)

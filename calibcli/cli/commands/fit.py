@@ -78,7 +78,7 @@ def fit(
       histogram         one probability a bin, with a finite-sample guarantee
       scaling-binning   a smooth map, then bins: its error can be verified
       isotonic          any increasing map; many rows
-      centred-isotonic  isotonic without flat parts
+      centred-isotonic  isotonic without flat parts but at 0 and 1
       venn-abers        isotonic with two ends that bracket each probability
       smooth            the kernel regression that smECE measures
       auto              one of these, chosen by cross-validation

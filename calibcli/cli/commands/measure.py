@@ -1,8 +1,12 @@
 """calibcli measure."""
 
+from typing import TYPE_CHECKING
+
 from calibcli.cli import options as o
+from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
+    DEFAULT_LEAST_ROWS,
     DEFAULT_MEMORY,
     DEFAULT_SEED,
     ColorWhen,
@@ -13,15 +17,27 @@ from calibcli.names import (
 )
 from calibcli.outputs import STDOUT
 
+if TYPE_CHECKING:
+    from calibcli.reports.compat import CompatReport
+    from calibcli.reports.measure import MeasureReport
+
 
 def measure(
-    inputs: o.Inputs,
-    score: o.Score = None,
+    inputs: o.MeasureInputs = None,
+    score: o.SeveralScores = None,
     label: o.Label = None,
     artifact: o.Artifact = None,
     metric: o.Metric = None,
+    power: o.Power = 2.0,
+    compat: o.Compat = None,
+    explain: o.Explain = None,
+    by: o.By = None,
+    min_group_rows: o.LeastGroupRows = DEFAULT_LEAST_ROWS,
+    cluster: o.Cluster = None,
     bins: o.Bins = None,
     binning: o.HowBinned = None,
+    edges: o.Edges = None,
+    bounds: o.AllBounds = False,
     confidence: o.Confidence = DEFAULT_CONFIDENCE,
     seed: o.Seed = DEFAULT_SEED,
     weight: o.Weight = None,
@@ -51,23 +67,84 @@ def measure(
       calibcli measure preds.csv -s score -y label
       calibcli measure preds.parquet -s score -y label --artifact cal.json
       calibcli measure preds.csv -s score -y label --metric ece --metric smece --json
+      calibcli measure preds.csv -s score -y label --compat netcal
+      calibcli measure preds.csv -s score -y label --by country --by device
+      calibcli measure preds.csv -s old -s new -y label --cluster patient
+      calibcli measure --explain smece
     """
+    from calibcli.cli.explain import write_explanation
     from calibcli.cli.output import renderer_for, say_notes, write
     from calibcli.readers.columns import Columns
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.measure import MeasureOptions, measure_files
+    from calibcli.tasks.metrics import metrics_of
+    from calibcli.tasks.partition import edges_of
     from calibcli.tasks.reading import Reading
 
-    check_output(output, force=force, inputs=inputs, artifact=artifact)
     chosen = ReportFormat.JSON if json else fmt
-    metrics, complete = tuple(metric) if metric else None, chosen is ReportFormat.JSON
-    report = measure_files(
-        inputs,
-        Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),
-        artifact=artifact,
-        options=MeasureOptions(metrics, bins, binning, confidence, seed, verbose, complete),
-        reading=Reading(input_format, jobs, exact, memory),
+    if explain is not None:
+        write_explanation(explain, chosen, output, force=force, color=color)
+        return
+    if not inputs:
+        msg = "Missing argument 'INPUT...'"
+        raise UsageProblem(msg, "calibcli measure --help")
+    scores: list[str | None] = [*score] if score else [None]
+    if compat is not None:
+        beside = {"--metric": metric, "--score": scores[1:], "--by": by, "--cluster": cluster}
+        _refuse_beside_compat({**beside, "--edges": edges, "--bounds": bounds})
+    if bounds and cluster is not None:
+        msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
+        raise UsageProblem(msg, "leave out one of them")
+    check_output(output, force=force, inputs=inputs, artifact=artifact)
+    complete = chosen is ReportFormat.JSON
+    columns = Columns(
+        scores[0],
+        label,
+        weight,
+        weights_are,
+        positive,
+        scale,
+        on_missing,
+        on_range,
+        others=tuple(name for name in scores[1:] if name is not None),
+        by=tuple(by or ()),
+        cluster=cluster,
     )
+    options = MeasureOptions(
+        metrics_of(metric or ()),
+        bins,
+        binning,
+        confidence,
+        seed,
+        verbose,
+        power,
+        complete,
+        min_group_rows,
+        bounds,
+        None if edges is None else edges_of(edges),
+    )
+    reading = Reading(input_format, jobs, exact, memory)
+    report: MeasureReport | CompatReport
+    if compat is None:
+        report = measure_files(inputs, columns, artifact=artifact, options=options, reading=reading)
+    else:
+        from calibcli.tasks.compat import compat_files
+
+        report = compat_files(
+            inputs, columns, tool=compat, artifact=artifact, options=options, reading=reading
+        )
     write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)
     # The other formats hold the notes where they are read.
     say_notes(report.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)
+
+
+def _refuse_beside_compat(options: dict[str, object]) -> None:
+    """Refuse what another tool's numbers cannot be given for."""
+    for option, value in options.items():
+        if value and option == "--metric":
+            msg = "--compat says itself what is measured, and --metric does as well"
+            raise UsageProblem(msg, "leave out one of them")
+        if value:
+            what = "several scores" if option == "--score" else option
+            msg = f"--compat gives the numbers of one score over all rows, without {what}"
+            raise UsageProblem(msg, "leave out one of them")

@@ -64,7 +64,7 @@ def plot(
         Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),
         kind=kind,
         artifact=artifact,
-        options=MeasureOptions(None, bins, binning, confidence, seed),
+        options=MeasureOptions(bins=bins, binning=binning, confidence=confidence, seed=seed),
         reading=Reading(input_format, jobs, exact, memory),
     )
     from calibcli.figures.reliability import reliability_figure, save

@@ -1,0 +1,138 @@
+"""What is gathered beside one table per score: differences, slices, clusters and folds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from calibcli.errors import InputProblem
+from calibcli.measures.clustered import ClusterSums
+from calibcli.measures.paired import PairedSums
+from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.intake import Rows
+from calibcli.table.score_table import Floats
+from calibcli.table.sliced import RunningSlices
+
+MOST_SLICES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """
+    What is gathered beside a table of the first score column for each transform.
+
+    Args:
+        columns: For keys whose transform is not given the first score column, the place of the one it is.
+
+        pairs: Pairs of keys whose losses are compared row by row.
+
+        folds: Folds that groups are shared out to by their hash, each with a table of raw scores; 0 for none.
+
+        seed: Seed of the hash.
+
+        sliced: Keys whose rows are tabled for each part by itself as well.
+
+        clustered: Keys whose losses are added up by cluster.
+    """
+
+    columns: Mapping[str, int] = field(default_factory=dict)
+    pairs: tuple[tuple[str, str], ...] = ()
+    folds: int = 0
+    seed: int = 0
+    sliced: tuple[str, ...] = ()
+    clustered: tuple[str, ...] = ()
+
+    @property
+    def fold_keys(self) -> tuple[str, ...]:
+        """The keys of the tables of folds."""
+        return tuple(f"fold {place}" for place in range(self.folds))
+
+
+NOTHING = Beside()
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """
+    What is gathered beside the tables of the transforms, under construction.
+
+    Args:
+        paired: Differences between two scores, for each pair.
+
+        slices: For each sliced key its tables by part.
+
+        clusters: For each clustered key its sums by cluster.
+    """
+
+    paired: tuple[PairedSums, ...] = ()
+    slices: Mapping[str, RunningSlices] = field(default_factory=dict)
+    clusters: Mapping[str, ClusterSums] = field(default_factory=dict)
+
+    @classmethod
+    def start(cls, beside: Beside, *, limit: int | None) -> "Aside":
+        """Return nothing yet of what is wanted; the slices of all keys share the limit."""
+        share = None if limit is None else max(1, limit // max(1, len(beside.sliced)))
+        return cls(
+            tuple(PairedSums() for _ in beside.pairs),
+            {key: RunningSlices(share) for key in beside.sliced},
+            {key: ClusterSums() for key in beside.clustered},
+        )
+
+    def add(self, rows: Rows, seen: Mapping[str, Floats], *, beside: Beside, chosen: ChosenColumns) -> None:
+        """
+        Add rows.
+
+        Args:
+            rows: The rows.
+
+            seen: For each key the scores they were tabled with.
+
+            beside: What is wanted.
+
+            chosen: The columns, for messages.
+
+        Raises:
+            InputProblem: If there are too many slices or clusters.
+        """
+        counts, weight = rows.counts, rows.weight
+        for (one, two), paired in zip(beside.pairs, self.paired, strict=True):
+            paired.add(seen[one], seen[two], rows.label, counts=counts, weight=weight)
+        if rows.parts is not None:
+            names, code = rows.parts.names, rows.parts.code
+            for key, slices in self.slices.items():
+                slices.add_rows(seen[key], rows.label, names=names, code=code, counts=counts, weight=weight)
+                _refuse_many(slices, chosen)
+        for key, clusters in self.clusters.items():
+            _add_clusters(clusters, rows, seen[key])
+
+    def merge(self, later: "Aside", chosen: ChosenColumns) -> None:
+        """
+        Add what a later part of the rows gave.
+
+        Raises:
+            InputProblem: If together they have too many slices or clusters.
+        """
+        for mine, theirs in zip(self.paired, later.paired, strict=True):
+            mine.merge(theirs)
+        for key, clusters in self.clusters.items():
+            clusters.add(later.clusters[key])
+        for key, slices in self.slices.items():
+            slices.add(later.slices[key])
+            _refuse_many(slices, chosen)
+
+
+def _refuse_many(slices: RunningSlices, chosen: ChosenColumns) -> None:
+    many = len(slices.registry)
+    if many > MOST_SLICES:
+        msg = f"--by {' --by '.join(chosen.by)} makes over {MOST_SLICES:,} groups ({many:,} so far)"
+        raise InputProblem(msg, "name columns of fewer different values; --cluster is for ids")
+
+
+def _add_clusters(clusters: ClusterSums, rows: Rows, score: Floats) -> None:
+    """Add rows to the sums of their clusters, apart for each part of the rows."""
+    if rows.cluster is None:
+        return
+    weight = rows.weight if rows.counts is None else rows.counts
+    if rows.parts is None:
+        clusters.add_rows(rows.cluster, score, rows.label, weight=weight)
+    else:
+        names, code = rows.parts.names, rows.parts.code
+        clusters.add_rows(rows.cluster, score, rows.label, names=names, code=code, weight=weight)

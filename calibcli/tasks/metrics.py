@@ -1,0 +1,95 @@
+"""What `--metric` may ask for: a measure, a test, or a group of them."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from calibcli.errors import UsageProblem
+from calibcli.families import DEFAULT_MEASURES, DEFAULT_TESTS
+from calibcli.names import MeasureName, TestName
+
+M = MeasureName
+MURPHY = (
+    M.BRIER,
+    M.BRIER_RELIABILITY,
+    M.BRIER_RESOLUTION,
+    M.BRIER_UNCERTAINTY,
+    M.BRIER_WITHIN_VARIANCE,
+    M.BRIER_WITHIN_COVARIANCE,
+)
+FERRO_FRICKER = (
+    M.BRIER_RELIABILITY_CORRECTED,
+    M.BRIER_RESOLUTION_CORRECTED,
+    M.BRIER_UNCERTAINTY_CORRECTED,
+)
+CORP = (M.BRIER_MCB, M.BRIER_DSC, M.BRIER_UNC, M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC)
+COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
+GROUPS: dict[str, tuple[MeasureName | TestName, ...]] = {
+    "all": (*MeasureName, *TestName),
+    "default": (*DEFAULT_MEASURES, *DEFAULT_TESTS),
+    "tests": tuple(TestName),
+    "murphy": MURPHY,
+    "ferro_fricker": FERRO_FRICKER,
+    "corp": CORP,
+    "cox": (*COX, TestName.U),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """
+    What is to be measured.
+
+    Args:
+        measures: In the order asked for, each once.
+
+        tests: Likewise.
+    """
+
+    measures: tuple[MeasureName, ...] = DEFAULT_MEASURES
+    tests: tuple[TestName, ...] = DEFAULT_TESTS
+
+
+def metrics_of(asked: Sequence[str]) -> Metrics:
+    """
+    Return what names and groups stand for; the defaults where there are none.
+
+    Raises:
+        UsageProblem: If a name is not known, with the closest one.
+    """
+    if not asked:
+        return Metrics()
+    found = dict.fromkeys(member for name in asked for member in _members(name))
+    measures = tuple(one for one in found if isinstance(one, MeasureName))
+    return Metrics(measures, tuple(one for one in found if isinstance(one, TestName)))
+
+
+def one_metric(name: str) -> MeasureName | TestName:
+    """
+    Return the one measure or test of this name.
+
+    Raises:
+        UsageProblem: If it is a group, with its members, or not known, with the closest name.
+    """
+    members = _members(name)
+    if len(members) == 1:
+        return members[0]
+    msg = f"{name!r} is a group"
+    raise UsageProblem(msg, f"name one of its members: {', '.join(members)}")
+
+
+def known_metrics() -> tuple[str, ...]:
+    """Return every name that `--metric` takes, groups last."""
+    return (*MeasureName, *TestName, *GROUPS)
+
+
+def _members(name: str) -> tuple[MeasureName | TestName, ...]:
+    word = name.strip().lower().replace("-", "_")
+    if word in GROUPS:
+        return GROUPS[word]
+    for member in (*MeasureName, *TestName):
+        if word == member.value:
+            return (member,)
+    near = difflib.get_close_matches(word, known_metrics(), n=1)
+    msg = f"there is no metric {name!r}"
+    raise UsageProblem(msg, f"did you mean {near[0]}?" if near else f"one of {', '.join(known_metrics())}")

@@ -1,0 +1,282 @@
+"""Groups, clusters and several scores of one input: what is gathered for them, and what is said of them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibcli.curves.reliability import ReliabilityCurve
+from calibcli.errors import UsageProblem
+from calibcli.measures.clustered import EXACT, NO_BAND, Clusters, ClusterSums, clustered_difference
+from calibcli.measures.estimate import Estimate
+from calibcli.measures.paired import PAIRED, Difference, PairedSums
+from calibcli.names import Binning, MeasureName
+from calibcli.readers.beside import Beside
+from calibcli.readers.columns import Columns
+from calibcli.reports.groups import ClusterSummary, GroupsSummary, WorstGroup
+from calibcli.reports.input import InputSummary
+from calibcli.reports.measure import MeasureReport
+from calibcli.table.bins import looks_discrete
+from calibcli.table.grid import Table
+from calibcli.table.sliced import COARSE_CELLS, Name
+from calibcli.tasks.gather import RAW
+from calibcli.tasks.judged import RECALIBRATED, Judged
+from calibcli.tasks.partition import MOST_CONFIDENCE
+
+if TYPE_CHECKING:
+    from calibcli.tasks.compare import CompareOptions
+
+WORST_BY = MeasureName.ECE
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """
+    Some of the rows.
+
+    Args:
+        key: What its slice is called.
+
+        table: The rows.
+
+        clusters: Their clusters, or None where rows are independent.
+    """
+
+    key: str
+    table: Table
+    clusters: Clusters | None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """
+    One score of the input.
+
+    Args:
+        key: What its slice is called; empty for the first score, which is the report itself.
+
+        source: What was read.
+
+        table: All rows by this score.
+
+        clusters: Their clusters, or None where rows are independent.
+
+        groups: The groups of the rows, in the order of their values.
+
+        columns: The columns that make the groups.
+    """
+
+    key: str
+    source: InputSummary
+    table: Table
+    clusters: Clusters | None
+    groups: tuple[Group, ...]
+    columns: tuple[str, ...]
+
+    def measured(self, least_rows: int) -> tuple[Group, ...]:
+        """Return the groups with enough rows, and some weight."""
+        return tuple(
+            one
+            for one in self.groups
+            if one.table.total_rows >= least_rows and float(one.table.weight.sum()) > 0.0
+        )
+
+
+def beside_of(columns: Columns, *, artifact: str | None) -> Beside:
+    """
+    Return what is gathered beside the first score.
+
+    Args:
+        columns: Which column is which.
+
+        artifact: Path of a recalibrator, or None.
+
+    Raises:
+        UsageProblem: If there is an artifact for several scores.
+    """
+    if columns.others and artifact is not None:
+        msg = f"{len(columns.others) + 1} scores and an artifact, which recalibrates one"
+        raise UsageProblem(msg, "name one score, or leave out --artifact")
+    others = {f"score {place}": place for place in range(1, len(columns.others) + 1)}
+    judged = RAW if artifact is None else RECALIBRATED
+    return Beside(
+        columns=others,
+        pairs=tuple((RAW, key) for key in others),
+        sliced=(judged, *others) if columns.by else (),
+        clustered=tuple(dict.fromkeys((RAW, judged, *others))) if columns.cluster else (),
+    )
+
+
+def views_of(judged: Judged) -> tuple[View, ...]:
+    """Return every score of the input, the one that is judged first."""
+    gathered = judged.gathered
+    first = RAW if judged.artifact is None else RECALIBRATED
+    views = [_view(judged, first, "", gathered.input)]
+    for place, name in enumerate(gathered.others, start=1):
+        source = replace(gathered.input, score=name)
+        views.append(_view(judged, f"score {place}", f"score={name}", source))
+    return tuple(views)
+
+
+def clusters_of(judged: Judged, key: str) -> Clusters | None:
+    """Return the clusters of all rows by one of the tables, or None where rows are independent."""
+    sums = judged.gathered.aside.clusters.get(key)
+    return None if sums is None else sums.whole()
+
+
+def cluster_summary(judged: Judged, clusters: Clusters | None) -> ClusterSummary | None:
+    """Return what is said of clusters, or None where there are none."""
+    column = None if judged.gathered.chosen is None else judged.gathered.chosen.cluster
+    if clusters is None or column is None:
+        return None
+    return ClusterSummary(column, clusters.count, clusters.effective)
+
+
+def _view(judged: Judged, key: str, shown: str, source: InputSummary) -> View:
+    aside, chosen = judged.gathered.aside, judged.gathered.chosen
+    slices, sums = aside.slices.get(key), aside.clusters.get(key)
+    columns = () if chosen is None else chosen.by
+    tables = {} if slices is None else slices.tables()
+    groups = tuple(_group(name, table, columns, shown, sums) for name, table in tables.items())
+    return View(shown, source, judged.gathered.tables[key], clusters_of(judged, key), groups, columns)
+
+
+def _group(name: Name, table: Table, columns: tuple[str, ...], shown: str, sums: ClusterSums | None) -> Group:
+    several = len(columns) > 1
+    # A slash within a value would look like the next column.
+    values = [value.replace("/", "%2F") if several else value for value in name]
+    pairs = [f"{column}={value}" for column, value in zip(columns, values, strict=True)]
+    key = "/".join([shown, *pairs] if shown else pairs)
+    return Group(key, table, None if sums is None else sums.of(name))
+
+
+def level_of(confidence: float, groups: int) -> float:
+    """
+    Return the confidence of each of several groups at which all their intervals hold together (Bonferroni).
+
+    Raises:
+        UsageProblem: If it is closer to 1 than intervals are made for.
+    """
+    if groups <= 1:
+        return confidence
+    level = 1.0 - (1.0 - confidence) / groups
+    if level > MOST_CONFIDENCE:
+        msg = f"a confidence of {confidence!r} over {groups:,} groups"
+        raise UsageProblem(msg, "lower --confidence, or raise --min-group-rows to measure fewer groups")
+    return level
+
+
+def refuse_cut_cells(group: Group, bins: int | None, edges: tuple[float, ...] | None) -> None:
+    """
+    Refuse bins that the cells of a group's grid do not make up.
+
+    Raises:
+        UsageProblem: If there are some.
+    """
+    if group.table.kind != "grid" or (bins is None and edges is None):
+        return
+    asked = [] if edges is None else [round(edge * COARSE_CELLS, 9) for edge in edges]
+    if (bins is not None and COARSE_CELLS % bins) or any(edge != round(edge) for edge in asked):
+        msg = f"these bins would cut the cells of the grid tables that groups share ({group.key})"
+        raise UsageProblem(msg, "pass --exact, or ask for a number of bins that divides 5,040")
+
+
+def binning_of(group: Table, whole: Table, *, discrete: bool) -> Binning:
+    """Return how the bins of a group are cut where nothing was asked for: in the way of the whole."""
+    atoms = discrete or looks_discrete(whole)
+    return Binning.ATOMS if atoms and group.kind == "exact" else Binning.EQUAL_WIDTH
+
+
+def groups_summary(
+    view: View, reports: Mapping[str, MeasureReport], *, least_rows: int, confidence: float
+) -> GroupsSummary | None:
+    """
+    Return what is said of the groups of a score; None where there are none.
+
+    Args:
+        view: The score.
+
+        reports: The report of each group that was measured, by key.
+
+        least_rows: How many rows are enough.
+
+        confidence: Of the intervals of each group.
+    """
+    if not view.columns:
+        return None
+    measured = tuple(one.key for one in view.groups if one.key in reports)
+    left_out = {one.key: one.table.total_rows for one in view.groups if one.key not in reports}
+    worst = _worst({key: one for key in measured for one in reports[key].measures if one.name is WORST_BY})
+    return GroupsSummary(view.columns, measured, left_out, least_rows, confidence, worst)
+
+
+def _worst(estimates: Mapping[str, Estimate]) -> WorstGroup | None:
+    values = {key: one.value for key, one in estimates.items() if math.isfinite(one.value)}
+    if not values:
+        return None
+    lowers = {
+        key: one.interval.lower
+        for key, one in estimates.items()
+        if one.interval is not None and one.interval.lower is not None
+    }
+    top = max(values, key=lambda key: values[key])
+    if not lowers:
+        return WorstGroup(WORST_BY, top, values[top], None, None)
+    low = max(lowers, key=lambda key: lowers[key])
+    # Where every bound is 0, none stands out.
+    return WorstGroup(WORST_BY, top, values[top], low if lowers[low] > 0.0 else None, lowers[low])
+
+
+def differences_to(
+    first: View, other: View, paired: PairedSums, *, options: "CompareOptions"
+) -> tuple[Difference, ...]:
+    """
+    Return how the measures of a further score differ from those of the first.
+
+    Args:
+        first: The first score.
+
+        other: The further one.
+
+        paired: Differences of their losses row by row.
+
+        options: Which measures and bins, and the confidence.
+    """
+    from calibcli.tasks.compare import Seen, comparisons
+
+    one, two = (
+        Seen(view.source.score, view.source.score, None, view.table, discrete=False)
+        for view in (first, other)
+    )
+    found = tuple(each.difference for each in comparisons(one, two, paired, options=options))
+    if first.clusters is None or other.clusters is None:
+        return found
+    confidence = options.confidence
+    return tuple(
+        clustered_difference(each, first.clusters, other.clusters, confidence=confidence)
+        if each.name in PAIRED
+        else replace(each, interval=None, assumptions=(EXACT,))
+        for each in found
+    )
+
+
+def comparable(measures: tuple[MeasureName, ...], *, edges: bool) -> tuple[MeasureName, ...]:
+    """Return those measures that say which of two scores is better; not those over edges that were given."""
+    from calibcli.tasks.compare import COMPARABLE
+
+    over_edges = (MeasureName.ECE, MeasureName.L2) if edges else ()
+    return tuple(name for name in measures if name in COMPARABLE and name not in over_edges)
+
+
+def without_bands(curve: ReliabilityCurve) -> ReliabilityCurve:
+    """Return a curve without its bands, all of which need independent rows."""
+    points = curve.binned
+    gap = np.full(points.rows.size, math.nan)
+    binned = replace(points, rate_lower=gap, rate_upper=gap, band=NO_BAND)
+    smooth = curve.smooth
+    if smooth is not None:
+        gap = np.full(smooth.at.size, math.nan)
+        smooth = replace(smooth, lower=gap, upper=gap, band=NO_BAND)
+    return replace(curve, binned=binned, smooth=smooth)

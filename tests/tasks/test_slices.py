@@ -1,0 +1,386 @@
+"""Groups of rows, several scores and clusters in one measurement."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.measures.clustered import EXACT
+from calibcli.measures.estimate import Estimate
+from calibcli.names import MeasureName, OnMissing, OnRange, WeightMeaning
+from calibcli.readers import fragments
+from calibcli.readers.columns import Columns
+from calibcli.reports.measure import MeasureReport
+from calibcli.tasks.compare import CompareOptions, compare_files
+from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.reading import Reading
+
+M = MeasureName
+QUICK = Metrics((M.ECE, M.BIAS, M.BRIER, M.LOG_LOSS), ())
+OPTIONS = MeasureOptions(QUICK, complete=False)
+HEADER = ["score", "other", "label", "country", "device", "site", "times", "heavy"]
+BY = Columns("score", "label", by=("country",))
+NAMES = ("AT", "DE", "US")
+
+
+def drawn(rows: int = 900, seed: int = 0) -> list[tuple[Any, ...]]:
+    """Return rows of two scores, a label, three ways to group them and two kinds of weight."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows).clip(0.01, 0.99)
+    other = score**1.5
+    country = rng.choice(NAMES, rows, p=[0.2, 0.3, 0.5])
+    label = (rng.random(rows) < np.where(country == "DE", score**2, score)).astype(int)
+    device = rng.choice(["phone", "desk/top"], rows)
+    columns = [score, other, label, country, device, rng.integers(0, 40, rows), rng.integers(0, 3, rows)]
+    return list(zip(*(column.tolist() for column in columns), (rng.random(rows) + 0.5).tolist(), strict=True))
+
+
+def csv(path: Path, rows: list[tuple[Any, ...]]) -> str:
+    """Write rows as CSV and return the path."""
+    lines = [",".join(repr(one) if isinstance(one, float) else str(one) for one in row) for row in rows]
+    path.write_text("\n".join([",".join(HEADER), *lines]) + "\n")
+    return str(path)
+
+
+def numbers(report: MeasureReport) -> dict[str, Any]:
+    """Return every number of a report and its slices, by name."""
+    found: dict[str, Any] = {"rows": report.table.rows}
+    for one in report.measures:
+        interval = one.interval
+        ends = None if interval is None else (interval.lower, interval.upper, interval.confidence)
+        found[one.name.value] = (one.value, ends)
+    return {**found, **{key: numbers(part) for key, part in report.slices.items()}}
+
+
+def of(report: MeasureReport, name: MeasureName) -> Estimate:
+    """Return one measure of a report."""
+    return next(one for one in report.measures if one.name is name)
+
+
+def test_each_group_is_what_its_rows_alone_give(tmp_path: Path) -> None:
+    """A slice equals the measurement of a file of its rows at its confidence; the rest is the whole."""
+    rows = drawn()
+    report = measure_files([csv(tmp_path / "a.csv", rows)], BY, options=OPTIONS)
+    assert list(report.slices) == [f"country={name}" for name in NAMES]
+    assert report.groups is not None
+    assert report.groups.confidence == pytest.approx(1 - 0.05 / 3)
+    level = replace(OPTIONS, confidence=report.groups.confidence)
+    for name in NAMES:
+        alone = csv(tmp_path / f"{name}.csv", [row for row in rows if row[3] == name])
+        expected = measure_files([alone], Columns("score", "label"), options=level)
+        assert numbers(report.slices[f"country={name}"]) == numbers(expected)
+    plain = measure_files([csv(tmp_path / "b.csv", rows)], Columns("score", "label"), options=OPTIONS)
+    assert report.measures == plain.measures
+
+
+@pytest.mark.parametrize("weights", [{}, {"weight": "times"}, {"weight": "heavy"}])
+def test_formats_shards_and_workers_give_the_same_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: dict[str, str]
+) -> None:
+    """CSV, Parquet of small fragments, shuffled rows and shards: one set of slices."""
+    rows = drawn()
+    meaning = (
+        {"weight": "times", "weights_are": WeightMeaning.FREQUENCY}
+        if "times" in weights.values()
+        else weights
+    )
+    columns = replace(BY, others=("other",), cluster="site", **meaning)
+    whole = numbers(measure_files([csv(tmp_path / "a.csv", rows)], columns, options=OPTIONS))
+    table = pa.table(
+        {name: list(column) for name, column in zip(HEADER, zip(*rows, strict=True), strict=True)}
+    )
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=100)
+    monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 300)
+    reading = Reading(jobs=3)
+    parquet = measure_files([str(tmp_path / "a.parquet")], columns, options=OPTIONS, reading=reading)
+    order = np.random.default_rng(1).permutation(len(rows))
+    shuffled = [rows[place] for place in order]
+    shards = [csv(tmp_path / f"{k}.csv", shuffled[k::3]) for k in range(3)]
+    several = measure_files(shards, columns, options=OPTIONS, reading=reading)
+    for report in (parquet, several):
+        assert_close(numbers(report), whole)
+    again = measure_files(shards, columns, options=OPTIONS, reading=Reading(jobs=1))
+    assert numbers(again) == numbers(several)
+
+
+def assert_close(found: Any, expected: Any) -> None:
+    """Assert that nested numbers agree to rounding."""
+    if isinstance(expected, dict):
+        assert list(found) == list(expected)
+        for key, value in expected.items():
+            assert_close(found[key], value)
+    elif isinstance(expected, tuple):
+        for one, two in zip(found, expected, strict=True):
+            assert_close(one, two)
+    elif expected is None:
+        assert found is None
+    else:
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+def test_columns_cross_and_slashes_are_escaped(tmp_path: Path) -> None:
+    """Two columns make a slice for each pair of values; their keys are joined by a slash."""
+    columns = replace(BY, by=("country", "device"))
+    options = replace(OPTIONS, least_rows=10)
+    report = measure_files([csv(tmp_path / "a.csv", drawn())], columns, options=options)
+    assert len(report.slices) == 6
+    assert "country=AT/device=desk%2Ftop" in report.slices
+    assert sum(part.table.rows for part in report.slices.values()) == 900
+
+
+def test_small_groups_are_listed_and_not_measured(tmp_path: Path) -> None:
+    """Groups below the least number of rows are named with their rows, and cost no confidence."""
+    rows = drawn()
+    few = {name: sum(row[3] == name for row in rows) for name in NAMES}
+    least = sorted(few.values())[1]
+    report = measure_files([csv(tmp_path / "a.csv", rows)], BY, options=replace(OPTIONS, least_rows=least))
+    assert report.groups is not None
+    smallest = min(few, key=lambda name: few[name])
+    assert report.groups.left_out == {f"country={smallest}": few[smallest]}
+    assert report.groups.confidence == pytest.approx(0.975)
+    none = measure_files([csv(tmp_path / "b.csv", rows)], BY, options=replace(OPTIONS, least_rows=10_000))
+    assert none.groups is not None
+    assert (none.slices, none.groups.measured, none.groups.worst) == ({}, (), None)
+
+
+def test_worst_group_has_the_largest_estimate_and_bound(tmp_path: Path) -> None:
+    """The group whose labels do not follow its scores is named, with its own numbers."""
+    rows = [(*row[:2], 0 if row[3] == "DE" else row[2], *row[3:]) for row in drawn()]
+    report = measure_files([csv(tmp_path / "a.csv", rows)], BY, options=OPTIONS)
+    assert report.groups is not None
+    worst = report.groups.worst
+    assert worst is not None
+    ece = of(report.slices["country=DE"], M.ECE)
+    assert (worst.by_estimate, worst.estimate) == ("country=DE", ece.value)
+    assert ece.interval is not None
+    assert (worst.by_lower, worst.lower) == ("country=DE", ece.interval.lower)
+
+
+def test_no_group_is_named_where_every_bound_is_zero(tmp_path: Path) -> None:
+    """With few calibrated rows no group is shown to err; clusters leave no bound at all."""
+    rows = [(0.9 if row[2] else 0.1, *row[1:]) for row in drawn(330, seed=5)]
+    path = csv(tmp_path / "a.csv", rows)
+    columns = replace(BY, by=("device",))
+    few = measure_files([path], columns, options=OPTIONS)
+    assert few.groups is not None
+    assert few.groups.worst is not None
+    assert (few.groups.worst.by_lower, few.groups.worst.lower) == (None, 0.0)
+    clustered = measure_files([path], replace(columns, cluster="site"), options=OPTIONS)
+    assert clustered.groups is not None
+    assert clustered.groups.worst is not None
+    assert (clustered.groups.worst.by_lower, clustered.groups.worst.lower) == (None, None)
+
+
+def test_edges_given_hold_for_groups_and_are_not_compared(tmp_path: Path) -> None:
+    """Every slice is measured over the edges; differences leave out what is measured over them."""
+    columns = replace(BY, others=("other",))
+    options = replace(OPTIONS, edges=(0.0, 0.2, 1.0))
+    report = measure_files([csv(tmp_path / "a.csv", drawn())], columns, options=options)
+    partitions = {of(part, M.ECE).details["partition"] for part in (report, *report.slices.values())}
+    assert len(partitions) == 1
+    assert [one.name for one in report.differences["score=other"]] == [M.BRIER, M.LOG_LOSS]
+
+
+def test_missing_groups_are_a_group_unless_dropped(tmp_path: Path) -> None:
+    """Rows without a value form `(missing)`; --on-missing drop leaves them out and counts them."""
+    rows = [(*row[:3], "" if row[3] == "AT" else row[3], *row[4:]) for row in drawn()]
+    path = csv(tmp_path / "a.csv", rows)
+    missing = sum(row[3] == "" for row in rows)
+    report = measure_files([path], BY, options=OPTIONS)
+    assert report.slices["country=(missing)"].table.rows == missing
+    assert report.input.dropped == 0
+    dropped = measure_files([path], replace(BY, on_missing=OnMissing.DROP), options=OPTIONS)
+    assert list(dropped.slices) == ["country=DE", "country=US"]
+    assert dropped.input.dropped == missing
+
+
+def test_too_many_groups_are_refused(tmp_path: Path) -> None:
+    """More than a thousand groups are refused with the number seen, in one file and over several."""
+    paths = []
+    for k in range(2):
+        rows = [(*row[:3], f"u{k}-{place % 700}", *row[4:]) for place, row in enumerate(drawn())]
+        paths.append(csv(tmp_path / f"{k}.csv", rows))
+    assert len(measure_files(paths[:1], BY, options=OPTIONS).groups.left_out) == 700  # type: ignore[union-attr]
+    with pytest.raises(InputProblem, match=r"--by country makes over 1,000 groups \(1,400 so far\)"):
+        measure_files(paths, BY, options=OPTIONS)
+
+
+def test_groups_share_one_limit(tmp_path: Path) -> None:
+    """Past the limit together all slices are grids, and counts stay what they are."""
+    rows = drawn()
+    path = csv(tmp_path / "a.csv", rows)
+    # A limit of 953 distinct scores holds the 900 of the whole and of all groups; 858 holds neither.
+    exact = measure_files([path], BY, options=OPTIONS, reading=Reading(memory="250K"))
+    assert {part.table.kind for part in (exact, *exact.slices.values())} == {"exact"}
+    grid = measure_files([path], BY, options=OPTIONS, reading=Reading(memory="225K"))
+    assert {part.table.kind for part in (grid, *grid.slices.values())} == {"grid"}
+    for key, part in grid.slices.items():
+        assert of(part, M.BIAS).value == pytest.approx(of(exact.slices[key], M.BIAS).value, abs=1e-14)
+        assert part.table.positive == exact.slices[key].table.positive
+
+
+def test_bins_that_cut_the_cells_of_groups_are_refused(tmp_path: Path) -> None:
+    """Groups on a grid have no second look at their rows: 17 bins are refused, 20 are not."""
+    path, reading = csv(tmp_path / "a.csv", drawn()), Reading(memory="225K")
+    measure_files([path], BY, options=replace(OPTIONS, bins=20), reading=reading)
+    for change in ({"bins": 17}, {"edges": (0.0, 0.123456, 1.0)}):
+        with pytest.raises(UsageProblem, match="would cut the cells of the grid tables that groups share"):
+            measure_files([path], BY, options=replace(OPTIONS, **change), reading=reading)
+
+
+def test_weights_past_the_limit_are_refused(tmp_path: Path) -> None:
+    """Importance weights need exact tables, of the groups too."""
+    columns = replace(BY, weight="heavy")
+    with pytest.raises(InputProblem, match="importance weights need"):
+        measure_files(
+            [csv(tmp_path / "a.csv", drawn())], columns, options=OPTIONS, reading=Reading(memory="1K")
+        )
+
+
+def test_group_without_weight_is_left_out(tmp_path: Path) -> None:
+    """A group whose every weight is 0 is listed, and the others are measured."""
+    rows = [(*row[:7], 0.0 if row[3] == "AT" else 1.0) for row in drawn()]
+    report = measure_files([csv(tmp_path / "a.csv", rows)], replace(BY, weight="heavy"), options=OPTIONS)
+    assert list(report.slices) == ["country=DE", "country=US"]
+
+
+def test_further_scores_are_slices_with_paired_differences(tmp_path: Path) -> None:
+    """Each further score is measured as if alone, and differs from the first as `compare` says."""
+    path = csv(tmp_path / "a.csv", drawn())
+    columns = Columns("score", "label", others=("other", "heavy"), on_range=OnRange.CLIP)
+    report = measure_files([path], columns, options=OPTIONS)
+    assert list(report.slices) == ["score=other", "score=heavy"]
+    alone = measure_files([path], replace(columns, score="other", others=()), options=OPTIONS)
+    assert report.slices["score=other"].measures == alone.measures
+    assert report.slices["score=other"].input.score == "other"
+    for name in ("other", "heavy"):
+        found = compare_files(
+            [path],
+            replace(columns, others=(name,)),
+            options=CompareOptions((M.ECE, M.BRIER, M.LOG_LOSS)),
+        )
+        expected = tuple(one.difference for one in found.comparisons)
+        assert report.differences[f"score={name}"] == expected
+
+
+def test_scores_and_groups_join_their_keys(tmp_path: Path) -> None:
+    """Every score has its groups, at one confidence for all of them, and a worst group of its own."""
+    report = measure_files(
+        [csv(tmp_path / "a.csv", drawn())], replace(BY, others=("other",)), options=OPTIONS
+    )
+    other = report.slices["score=other"]
+    assert report.groups is not None
+    assert other.groups is not None
+    assert other.groups.measured == tuple(f"score=other/country={name}" for name in NAMES)
+    assert report.groups.confidence == other.groups.confidence == pytest.approx(1 - 0.05 / 6)
+    assert set(report.slices) == {"score=other", *report.groups.measured, *other.groups.measured}
+
+
+def test_nothing_comparable_means_no_differences(tmp_path: Path) -> None:
+    """Bias does not say which score is better."""
+    columns = Columns("score", "label", others=("other",))
+    options = replace(OPTIONS, metrics=Metrics((M.BIAS,), ()))
+    report = measure_files([csv(tmp_path / "a.csv", drawn())], columns, options=options)
+    assert report.differences == {}
+
+
+def test_clusters_leave_means_their_intervals_and_nothing_else(tmp_path: Path) -> None:
+    """Values stay, means get cluster-robust intervals, everything else says why it has none."""
+    path = csv(tmp_path / "a.csv", drawn())
+    plain = Columns("score", "label")
+    report = measure_files([path], replace(plain, cluster="site"), options=MeasureOptions())
+    alone = measure_files([path], plain, options=MeasureOptions())
+    assert report.clusters is not None
+    assert (report.clusters.column, report.clusters.count) == ("site", 40)
+    for found, expected in zip(report.measures, alone.measures, strict=True):
+        assert found.value == expected.value
+        if found.name in (M.BIAS, M.BRIER, M.LOG_LOSS):
+            assert found.interval is not None
+            assert "cluster-robust" in found.interval.method
+        else:
+            assert (found.interval, found.null) == (None, None)
+            assert any(one.startswith("no interval: rows of one cluster") for one in found.assumptions)
+    assert EXACT in of(report, M.ECE).assumptions
+    assert {test.p_value for test in report.tests} == {None}
+    assert report.combined is not None
+    assert report.combined.p_value is None
+    assert np.isnan(report.curve.binned.rate_lower).all()
+    assert report.curve.smooth is not None
+    assert np.isnan(report.curve.smooth.lower).all()
+
+
+def test_clusters_reach_slices_and_differences(tmp_path: Path) -> None:
+    """Slices have clusters of their own rows, and paired differences are taken over clusters."""
+    path = csv(tmp_path / "a.csv", drawn())
+    report = measure_files([path], replace(BY, others=("other",), cluster="site"), options=OPTIONS)
+    part = report.slices["score=other/country=US"]
+    assert of(part, M.BRIER).details["clusters"] == 40
+    brier = next(one for one in report.differences["score=other"] if one.name is M.BRIER)
+    assert brier.interval is not None
+    assert "cluster-robust" in brier.interval.method
+    ece = next(one for one in report.differences["score=other"] if one.name is M.ECE)
+    assert ece.interval is None
+
+
+def test_discrete_scores_are_cut_alike_in_every_group(tmp_path: Path) -> None:
+    """Where the whole is measured at its few values, so is a group of few rows."""
+    rows = [(round(row[0], 1), *row[1:]) for row in drawn()]
+    report = measure_files([csv(tmp_path / "a.csv", rows)], BY, options=replace(OPTIONS, least_rows=1))
+    assert {part.table.discrete for part in (report, *report.slices.values())} == {True}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"by": ("country", "country")}, "column 'country' is named twice with --by"),
+        ({"by": ("label",)}, "cannot be two of score, label, weight and --by at once"),
+        ({"cluster": "country"}, "cannot be two of score, label, weight, --by and cluster at once"),
+        ({"by": ("countri",)}, "there is no column 'countri'"),
+        ({"cluster": "sit"}, "there is no column 'sit'"),
+    ],
+)
+def test_columns_that_cannot_be_are_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    """A column used twice or not there is one line."""
+    with pytest.raises((UsageProblem, InputProblem), match=message):
+        measure_files([csv(tmp_path / "a.csv", drawn(20))], replace(BY, **change), options=OPTIONS)
+
+
+def test_missing_clusters_are_refused_or_dropped(tmp_path: Path) -> None:
+    """A row without a cluster is a row with a missing value."""
+    rows = [(*row[:5], "" if place == 3 else row[5], *row[6:]) for place, row in enumerate(drawn(200))]
+    path, columns = csv(tmp_path / "a.csv", rows), Columns("score", "label", cluster="site")
+    with pytest.raises(
+        InputProblem, match="column 'site': 1 of 200 values is missing; the first is at row 4"
+    ):
+        measure_files([path], columns, options=OPTIONS)
+    dropped = measure_files([path], replace(columns, on_missing=OnMissing.DROP), options=OPTIONS)
+    assert (dropped.input.rows, dropped.input.dropped) == (199, 1)
+
+
+def test_confidence_too_close_to_one_is_refused(tmp_path: Path) -> None:
+    """Three groups at 99.9999 % each leave no interval that can be made."""
+    options = replace(OPTIONS, confidence=0.999999)
+    with pytest.raises(UsageProblem, match=r"a confidence of 0\.999999 over 3 groups"):
+        measure_files([csv(tmp_path / "a.csv", drawn())], BY, options=options)
+
+
+def test_one_artifact_for_several_scores_is_refused() -> None:
+    """An artifact recalibrates one score."""
+    with pytest.raises(UsageProblem, match="2 scores and an artifact"):
+        measure_files(["a.csv"], Columns("a", "label", others=("b",)), artifact="cal.json", options=OPTIONS)
+
+
+def test_one_group_alone_keeps_the_confidence(tmp_path: Path) -> None:
+    """With a single group nothing is compared, and its numbers are those of the whole."""
+    rows = [(*row[:3], "AT", *row[4:]) for row in drawn(300)]
+    report = measure_files([csv(tmp_path / "a.csv", rows)], BY, options=OPTIONS)
+    assert report.slices["country=AT"].measures == report.measures
+    assert report.groups is not None
+    assert math.isclose(report.groups.confidence, 0.95)
