@@ -38,8 +38,9 @@ lint: $(VENV)/.stamp-dev  ## format, lint, types, storeys, spelling; changes not
 gallery: $(VENV)/.stamp-dev  ## fit every method to the sample data and write docs/gallery.md anew
 	$(PYTHON) docs/make_gallery.py
 
-docs: $(VENV)/.stamp-dev  ## write the command line reference anew from --help
+docs: $(VENV)/.stamp-dev  ## write the command line reference anew from --help, and the definitions in docs/methods.md
 	$(PYTHON) docs/make_reference.py
+	$(PYTHON) docs/make_methods.py
 
 claims: $(VENV)/.stamp-dev  ## the simulations behind every statistical promise, up to 40 minutes
 	$(PYTHON) -m pytest -n $(WORKERS) -m slow tests/claims

@@ -1,9 +1,10 @@
 """Maps fitted to a table that repair its probabilities, and the one step from a name to a class."""
 
-from typing import assert_never
+from typing import assert_never, get_args
 
 from calibcli.documents import Node
-from calibcli.names import Logistic, RecalibratorName
+from calibcli.families import Logistic
+from calibcli.names import RecalibratorName
 from calibcli.recalibrators.interface import Recalibrator
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
@@ -30,7 +31,12 @@ def fit_recalibrator(
 
         UsageProblem: If the options ask the impossible of this table.
     """
-    return recalibrator_class(name).fit(table, options=options or FitOptions(), rows=rows)
+    fitted, asked = recalibrator_class(name), options or FitOptions()
+    if name not in get_args(Logistic):
+        return fitted.fit(table, options=asked, rows=rows)
+    from calibcli.recalibrators.logistic import unrounded
+
+    return unrounded(lambda part, behind: fitted.fit(part, options=asked, rows=behind), table, rows=rows)
 
 
 def recalibrator_from_dict(method: RecalibratorName, parameters: Node) -> Recalibrator:

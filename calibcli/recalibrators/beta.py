@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from calibcli.documents import Node
-from calibcli.errors import InputProblem
+from calibcli.errors import NotConverged
 from calibcli.names import BetaForm, RecalibratorName
 from calibcli.recalibrators.bounded import solved_within_bounds
 from calibcli.recalibrators.design import NEAREST, Aim, Family, Labelled, line, logit, ray
@@ -68,9 +68,10 @@ class Beta(Continuum):
         Raises:
             EmptyTable: If there are no rows.
 
-            InputProblem: If there is one label only, or too few distinct scores for the form.
+            InputProblem: If there is one label only.
 
-            NotConverged: If the loss has no minimum that can be reached.
+            NotConverged: If there are too few distinct scores for the form, or the loss has no minimum that
+                can be reached.
         """
         require_both_labels(table)
         options = options or FitOptions()
@@ -188,4 +189,4 @@ def _require_scores(form: BetaForm, points: Labelled) -> None:
         msg = f"beta calibration of form {form.value} needs {least} distinct scores{other}, and there "
         msg += "is 1" if found == 1 else f"are {found}"
         hint = "use --beta-form am" if form is BetaForm.ABM and found == 2 else "is --score the right column?"
-        raise InputProblem(msg, hint)
+        raise NotConverged(msg, hint)

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.errors import InputProblem
+from calibcli.errors import NotConverged
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
@@ -157,11 +157,11 @@ def require_distinct(method: RecalibratorName, points: Labelled, *, table: Table
     Refuse scores too few of which differ after the logit.
 
     Raises:
-        InputProblem: If there are fewer than `least` of them.
+        NotConverged: If there are fewer than `least` of them, so that no optimum is the only one.
     """
     found = np.unique(logit(points.score)).size
     if found >= least:
         return
     there = f"all {table.total_rows:,} rows share one" if found == 1 else f"there are {found}"
     msg = f"a {method.value} fit needs {_WORDS[least]} distinct scores, and {there}"
-    raise InputProblem(msg, "is --score the right column?")
+    raise NotConverged(msg, "is --score the right column?")

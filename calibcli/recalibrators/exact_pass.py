@@ -14,8 +14,9 @@ from calibcli.table.rows import Rows
 from calibcli.table.score_table import Floats, Integers
 
 # Terms of the gradient are cut into multiples of 2^-26 and, of what is left, of 2^-52: integers, so that no
-# order of the rows changes their sums, and far from overflow with 1e9 rows.
+# order of the rows changes their sums. With 2^36 rows these stay below 2^63.
 _CUT = float(1 << 26)
+_MOST_ROWS = 1 << 36
 # Rows at once: small enough for the cache, and for sums of cut terms to be exact doubles.
 _CHUNK = 16_384
 _STEP = 1e-9
@@ -106,11 +107,17 @@ def refined(
 
         total_rows: How many there are.
 
+    Returns:
+        The optimum; its gradient is that before the last step: the one after would take another pass.
+
     Raises:
-        InputProblem: If the passes see another number of rows.
+        InputProblem: If there are more than 2^36 rows, or the passes see another number of them.
 
         NotConverged: If 5 passes do not bring the step below 1e-9 (of the largest coefficient above 1).
     """
+    if total_rows > _MOST_ROWS:
+        msg = f"{total_rows:,} rows are more than the {_MOST_ROWS:,} that a grid table can be fitted to"
+        raise InputProblem(msg, "pass --exact to keep every distinct score")
     ends = np.abs(family.features(np.array([0.0, 1.0])))
     inside = np.sum(np.abs(frame.triangle) * np.abs(frame.design).max(axis=1)[:, np.newaxis], axis=0)
     scale = np.maximum(np.maximum(ends.max(axis=1), inside), 1.0)
@@ -128,7 +135,7 @@ def refined(
 
 
 def _exact_sums(terms: Floats, counts: Integers | None) -> Integers:
-    """Sum whole numbers along the last axis; every partial sum is exact."""
+    """Sum whole numbers along the last axis; every partial sum of up to 2^36 rows is exact."""
     found: Integers
     if counts is None:
         found = np.sum(terms, axis=1).astype(np.int64)

@@ -13,6 +13,9 @@ from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.table.score_table import Floats, Integers
 
+# Places at which a map is asked whether it is constant.
+_PROBES = 1_025
+
 
 @dataclass(frozen=True, slots=True)
 class FittedBin:
@@ -95,12 +98,12 @@ class Recalibrator(Protocol):
 
     @property
     def increasing(self) -> bool:
-        """Whether a higher score never gets a lower probability."""
+        """Whether a higher score never gets a lower probability, but for the last digit: logarithms round."""
         ...
 
     @property
     def bins(self) -> tuple[FittedBin, ...] | None:
-        """Every output there is, or None where outputs form a continuum."""
+        """Every output there is, or None where there are too many to list: a continuum, or nearly one."""
         ...
 
     @property
@@ -163,6 +166,14 @@ class Randomised(Protocol):
 def randomised(recalibrator: Recalibrator) -> Randomised | None:
     """Return the recalibrator where its output depends on the place of a row, None where it does not."""
     return recalibrator if isinstance(recalibrator, Randomised) and recalibrator.randomised else None
+
+
+def distinct_outputs(recalibrator: Recalibrator) -> int | None:
+    """Return how many values a map gives, or None where they are too many to tell."""
+    if recalibrator.bins is not None:
+        return len({one.value for one in recalibrator.bins})
+    probed = recalibrator.predict(np.linspace(0.0, 1.0, _PROBES))
+    return 1 if probed.min() == probed.max() else None
 
 
 class Continuum:

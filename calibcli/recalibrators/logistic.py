@@ -13,16 +13,20 @@ from calibcli.names import FitLoss
 from calibcli.recalibrators.design import Aim, Family, Labelled, limited_rows
 from calibcli.recalibrators.exact_pass import refined
 from calibcli.recalibrators.frame import Frame
-from calibcli.recalibrators.interface import checked_scores
+from calibcli.recalibrators.interface import Recalibrator, checked_scores
 from calibcli.recalibrators.newton import CHUNK, Optimum, Points, log_loss, logistic, minimise, squared_loss
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.separation import parted, parted_by
-from calibcli.table.grid import Table
+from calibcli.table.grid import GridTable, Table
+from calibcli.table.reread import reread
 from calibcli.table.rows import Rows
 from calibcli.table.score_table import Floats
 
 # Beyond any fit, and far from overflow in a prediction.
 LARGEST = 1e100
+_MOST_STEPS = 300
+_LARGEST_GRADIENT = 1.0
+_MOST_HELD = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,8 @@ class Record:
 
         steps: Newton steps taken.
 
-        gradient: Largest component of the gradient of the mean loss at the end, in orthonormal features.
+        gradient: Largest component of the gradient of the mean loss in orthonormal features: at the end, or
+            before the last step where a grid table was fitted to its rows.
     """
 
     loss: FitLoss
@@ -67,8 +72,8 @@ class Record:
             smoothed=smoothed,
             separated=separated,
             limited_rows=parameters.child("limited_rows").whole(),
-            steps=parameters.child("steps").whole(),
-            gradient=parameters.child("gradient").number(0.0),
+            steps=parameters.child("steps").whole(0, _MOST_STEPS),
+            gradient=parameters.child("gradient").number(0.0, _LARGEST_GRADIENT),
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -172,6 +177,30 @@ def solved(family: Family, points: Labelled, *, aim: Aim) -> Solution:
     if aim.loss is FitLoss.BRIER:
         best = minimise(squared_loss, at, start=best.at, what="squared error")
     return Solution(family, aim, frame, best)
+
+
+def unrounded(
+    fit: Callable[[Table, Rows | None], Recalibrator], table: Table, *, rows: Rows | None
+) -> Recalibrator:
+    """
+    Fit to a table, or to all its rows at once where cells of a grid tell too few scores apart.
+
+    Args:
+        fit: From a table and the rows behind it to a fit.
+
+        table: The fit rows.
+
+        rows: The rows behind a grid table; at most 1,000,000 of them are held at once.
+
+    Raises:
+        InputProblem: As the fit does; for such a grid table, what the fit to its rows says.
+    """
+    try:
+        return fit(table, rows)
+    except NotConverged:
+        if rows is None or not isinstance(table, GridTable) or table.total_rows > _MOST_HELD:
+            raise
+    return fit(reread(table, np.arange(table.distinct), rows=rows), None)
 
 
 def solved_or_smoothed(family: Family, table: Table, *, points: Labelled, options: FitOptions) -> Solution:

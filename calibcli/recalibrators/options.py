@@ -4,16 +4,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from calibcli.errors import UsageProblem
-from calibcli.names import (
-    DEFAULT_FIT_BINS,
-    DEFAULT_SEED,
-    BetaForm,
-    Binning,
-    FitLoss,
-    Logistic,
-    RecalibratorName,
-    Split,
-)
+from calibcli.families import Logistic
+from calibcli.names import DEFAULT_FIT_BINS, DEFAULT_SEED, BetaForm, Binning, FitLoss, RecalibratorName, Split
 
 MOST_FIT_BINS = 100_000
 MOST_FOLDS = 100

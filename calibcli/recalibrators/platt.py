@@ -53,9 +53,9 @@ class Platt(Continuum):
         Raises:
             EmptyTable: If there are no rows.
 
-            InputProblem: If there is one label or one score only.
+            InputProblem: If there is one label only.
 
-            NotConverged: If the loss has no minimum that can be reached.
+            NotConverged: If there is one score only, or the loss has no minimum that can be reached.
         """
         require_both_labels(table)
         points = Labelled.of(table)

@@ -1,5 +1,7 @@
 """Probabilities for a population with another base rate, without a label from it."""
 
+import numpy as np
+
 from calibcli.errors import UsageProblem
 from calibcli.table.score_table import Floats
 
@@ -33,7 +35,11 @@ def shifted(probability: Floats, *, fitted: float, prior: float) -> Floats:
     References:
         Saerens, Latinne & Decaestecker (2002), Neural Computation 14(1), equation 2.4, for two classes.
     """
-    positive = probability * (prior / fitted)
-    negative = (1.0 - probability) * ((1.0 - prior) / (1.0 - fitted))
+    ones, zeros = prior * (1.0 - fitted), (1.0 - prior) * fitted
+    # Over the larger: 1 and 1 where nothing shifts, and never infinite. The smaller may not vanish, or 0 and
+    # 1 would not stay.
+    largest, least = max(ones, zeros), float(np.finfo(np.float64).tiny)
+    positive = probability * max(ones / largest, least)
+    negative = (1.0 - probability) * max(zeros / largest, least)
     found: Floats = positive / (positive + negative)
     return found

@@ -31,7 +31,8 @@ class Quadratic(Continuum):
 
         bend: Coefficient of the square; 0 is Platt scaling.
 
-        fit_range: Smallest and largest z of the fit rows.
+        fit_range: Smallest and largest z of the fit rows; of a grid table those of its points, the mean
+            scores of the labels in each cell.
 
         record: How the fit went.
     """
@@ -60,9 +61,10 @@ class Quadratic(Continuum):
         Raises:
             EmptyTable: If there are no rows.
 
-            InputProblem: If there is one label only, or fewer than three distinct scores.
+            InputProblem: If there is one label only.
 
-            NotConverged: If the loss has no minimum that can be reached.
+            NotConverged: If there are fewer than three distinct scores, or the loss has no minimum that can
+                be reached.
         """
         require_both_labels(table)
         points = Labelled.of(table)

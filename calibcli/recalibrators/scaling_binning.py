@@ -70,7 +70,7 @@ class ScalingBinning:
             msg = "scaling-binning cannot bin randomised outputs"
             raise UsageProblem(msg, "leave out --randomised")
         fit_rows, cut_rows, mean_rows = _thirds(table, options)
-        base = _base_class(options.base).fit(fit_rows, options=options, rows=rows)
+        base = _base(options, fit_rows, rows)
         cut = with_scores(cut_rows, base.predict(cut_rows.score))
         edges = equal_mass_edges(cut, options.bins)
         means = _means(with_scores(mean_rows, base.predict(mean_rows.score)), edges)
@@ -89,7 +89,7 @@ class ScalingBinning:
         if name not in BASES:
             msg = f"is {name.value!r}, should be one of {', '.join(BASES)}"
             raise parameters.child("base").problem(msg)
-        base = _base_class(name).from_dict(parameters.child("base_parameters"))
+        base = _restored(name, parameters.child("base_parameters"))
         if isinstance(base, Randomised) and base.randomised:
             msg = "is randomised, which the base of scaling-binning cannot be"
             raise parameters.child("base_parameters").problem(msg)
@@ -140,11 +140,17 @@ class ScalingBinning:
         return (*self.base.notes, empty)
 
 
-def _base_class(name: RecalibratorName) -> type[Recalibrator]:
-    # This module is one of those that the package imports when it needs them.
-    from calibcli.recalibrators import recalibrator_class
+# This module is one of those that the package imports when it needs them.
+def _base(options: FitOptions, table: Table, rows: Rows | None) -> Recalibrator:
+    from calibcli.recalibrators import fit_recalibrator
 
-    return recalibrator_class(name)
+    return fit_recalibrator(options.base, table, options=options, rows=rows)
+
+
+def _restored(name: RecalibratorName, parameters: Node) -> Recalibrator:
+    from calibcli.recalibrators import recalibrator_from_dict
+
+    return recalibrator_from_dict(name, parameters)
 
 
 def _thirds(table: Table, options: FitOptions) -> tuple[Table, Table, Table]:

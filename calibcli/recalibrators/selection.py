@@ -10,6 +10,7 @@ import numpy as np
 from calibcli.documents import Node
 from calibcli.errors import InputProblem
 from calibcli.names import FitLoss, RecalibratorName
+from calibcli.recalibrators.options import MOST_FOLDS
 from calibcli.table.score_table import Floats
 
 RAW = "raw"
@@ -36,6 +37,8 @@ DEFAULT_CANDIDATES = tuple(
     if name not in (RecalibratorName.SCALING_BINNING, RecalibratorName.HISTOGRAM)
 )
 _KEYS = ("loss", "folds", "grouped_by", "seed", "rule", "results")
+# Of a difference of losses, relative to them where they are above 1.
+_ROUNDING = 1e-9
 _RESULT_KEYS = ("method", "loss", "difference", "standard_error", "chosen", "reason")
 
 
@@ -86,7 +89,7 @@ class Trial:
             method.choice(RecalibratorName)
         loss, difference = node.optional("loss"), node.optional("difference")
         error, reason = node.optional("standard_error"), node.optional("reason")
-        return cls(
+        trial = cls(
             method=method.text(),
             loss=None if loss is None else loss.number_or_infinity(),
             difference=None if difference is None else difference.number_or_infinity(),
@@ -94,6 +97,18 @@ class Trial:
             chosen=node.child("chosen").truth(),
             reason=None if reason is None else reason.text(),
         )
+        if not trial._agrees():
+            msg = "should have a loss, a difference and, where these are finite, its error; or a reason alone"
+            raise node.problem(msg)
+        return trial
+
+    def _agrees(self) -> bool:
+        """Whether members are there, and finite, that belong together."""
+        if self.loss is None or self.difference is None:
+            return self.loss is self.difference is self.standard_error is None is not self.reason
+        finite = math.isfinite(self.loss)
+        there = finite is math.isfinite(self.difference) is (self.standard_error is not None)
+        return there and self.loss >= 0.0 and self.reason is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +163,10 @@ class Selection:
         grouped_by = node.optional("grouped_by")
         results = node.child("results")
         trials = tuple(Trial.from_dict(item) for item in results.items())
-        if [trial.method == RAW for trial in trials if trial.chosen] != [False]:
-            msg = "has not exactly one method that was chosen"
-            raise results.problem(msg)
+        _require_rule(trials, results)
         return cls(
             loss=node.child("loss").choice(FitLoss),
-            folds=node.child("folds").whole(2),
+            folds=node.child("folds").whole(2, MOST_FOLDS),
             grouped_by=None if grouped_by is None else grouped_by.text(),
             seed=node.child("seed").whole(),
             trials=trials,
@@ -235,6 +248,27 @@ def choose(found: FoldLosses) -> tuple[tuple[Trial, ...], bool]:
         elif name in found.of:
             trials.append(Trial(name.value, None, None, None, chosen=False, reason=str(found.of[name])))
     return tuple(trials), _any_better(found, list(fitted.values()))
+
+
+def _require_rule(trials: Sequence[Trial], results: Node) -> None:
+    """Refuse trials among which `choose` would not have chosen so."""
+    names = [trial.method for trial in trials]
+    if names != [RAW, *(name for name in FROM_SIMPLE_TO_COMPLEX if name in names)] or trials[0].loss is None:
+        msg = "should hold the loss of the raw scores, then methods from simple to complex, each once"
+        raise results.problem(msg)
+    best = min((trial.loss for trial in trials[1:] if trial.loss is not None), default=math.inf)
+    within = []
+    for trial, node in zip(trials, results.items(), strict=True):
+        if trial.loss is None or trial.difference is None or trial.standard_error is None:
+            continue
+        if abs(trial.loss - best - trial.difference) > _ROUNDING * max(1.0, trial.loss):
+            msg = f"is not the loss less {best!r}, that of the best method"
+            raise node.child("difference").problem(msg)
+        if trial.method != RAW and trial.difference <= trial.standard_error:
+            within.append(trial.method)
+    if not within or [trial.method for trial in trials if trial.chosen] != within[:1]:
+        msg = "should have chosen one method, the simplest within one standard error of the best"
+        raise results.problem(msg)
 
 
 def _any_better(found: FoldLosses, fitted: Sequence[Floats]) -> bool:

@@ -35,7 +35,7 @@ class Smooth(Continuum):
     Randomised, a score is first moved by a draw from that kernel, and the curve is read where it lands. The
     curve is the mean label of the rows that land there, so the output is perfectly calibrated in the
     population of the fit rows, but for what the curve misses of the population's. Its mean distance from the
-    score is at most 1 + 2 sqrt(2/pi) = 2.6 times smECE.
+    score is at most 1 + 2 sqrt(2/pi) = 2.6 times the bandwidth: that is smECE, unless smECE is below 1/2,048.
 
     Args:
         bandwidth: Standard deviation of the kernel: smECE of the fit rows, or 1/2,048 where it is less.

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -21,6 +22,9 @@ from calibcli.table.score_table import Floats, Integers
 # Harrell (2015), table 2.3, for 3 to 5 knots; two, at the ends of the scores, make a straight line.
 # In thousandths, so that comparing them with whole weights is exact.
 _SHARES = ((50, 275, 500, 725, 950), (50, 350, 650, 950), (100, 500, 900), (0, 1000))
+
+# Logits of doubles that differ are at least 2^-54 apart.
+_LEAST_WIDTH = 2.0**-56
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +66,14 @@ class Spline(Continuum):
         Raises:
             EmptyTable: If there are no rows.
 
-            InputProblem: If there is one label or one score only.
+            InputProblem: If there is one label only.
 
-            NotConverged: If the loss has no minimum that can be reached.
+            NotConverged: If there is one score only, or the loss has no minimum that can be reached.
         """
         require_both_labels(table)
         points = Labelled.of(table)
         require_distinct(RecalibratorName.SPLINE, points, table=table, least=2)
-        knots = knots_of(table, rows)
+        knots = knots_of(table, rows, points=points)
         family = Family(RecalibratorName.SPLINE, partial(spline_features, knots=knots))
         found = solved_or_smoothed(family, table, points=points, options=options or FitOptions())
         found = found.over(table, rows)
@@ -92,6 +96,7 @@ class Spline(Continuum):
             msg = f"has {len(found)} elements, should have 2 to {len(_SHARES[0])}"
             raise knots.problem(msg)
         ascending(knots.items())
+        _require_apart(knots)
         same_length(values, len(found), reason=f"as many as {knots.path}")
         levels = values.numbers(-LARGEST, LARGEST)
         return cls(tuple(found), tuple(levels), Record.from_dict(parameters))
@@ -129,10 +134,24 @@ class Spline(Continuum):
         return f"The map is not increasing: {where} a higher score gets a lower probability."
 
 
-def knots_of(table: Table, rows: Rows | None) -> tuple[float, ...]:
-    """Return the knots: logits of as many quantiles of the scores as differ, 5 at most."""
+def _require_apart(knots: Node) -> None:
+    """Refuse knots so near to each other that slopes between them overflow."""
+    for before, after in pairwise(knots.items()):
+        if after.number() - before.number() < _LEAST_WIDTH:
+            msg = f"is {after.number()!r}, too near to {before.number()!r}, the number before it"
+            raise after.problem(msg)
+
+
+def knots_of(table: Table, rows: Rows | None, *, points: Labelled) -> tuple[float, ...]:
+    """
+    Return the knots: logits of as many quantiles of the scores as differ, 5 at most.
+
+    Where all quantiles meet, in one row that outweighs the rest by far or in one cell, they are the ends of
+    the points.
+    """
     found = (_quantiles(table, np.array(shares), rows=rows) for shares in _SHARES)
-    return next(knots for knots, shares in zip(found, _SHARES, strict=True) if len(knots) == len(shares))
+    enough = (knots for knots, shares in zip(found, _SHARES, strict=True) if len(knots) == len(shares))
+    return next(enough, None) or tuple(logit(np.array([points.score.min(), points.score.max()])).tolist())
 
 
 def spline_features(scores: Floats, *, knots: tuple[float, ...]) -> Floats:

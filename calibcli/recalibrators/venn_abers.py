@@ -124,7 +124,7 @@ class VennAbers:
 
     @property
     def bins(self) -> tuple[FittedBin, ...] | None:
-        """None: there are finitely many outputs, but where they change depends on labels."""
+        """None: a step function of finitely many values, too many to list, whose steps depend on labels."""
         return None
 
     @property

@@ -13,7 +13,7 @@ import pytest
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.fit_record import FitRecord
 from calibcli.artifacts.store import artifact_text, read_artifact, schema_text
-from calibcli.documents import MOST_BYTES, canonical_text
+from calibcli.documents import MOST_BYTES, Node, canonical_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import DocumentKind
 from calibcli.table.score_table import ScoreTable
@@ -259,6 +259,29 @@ def test_byte_order_mark_is_forgiven(tmp_path: Path, fit_kind: Fit) -> None:
     """An editor that puts a byte order mark in front does no harm."""
     text = artifact_text(fit_kind("platt"))
     assert reread(b"\xef\xbb\xbf" + text.encode(), tmp_path) == fit_kind("platt")
+
+
+def test_artifact_too_long_to_be_read_is_not_written(fit_kind: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line that says how long it is and what to do; the longest that can be read is written."""
+    text = artifact_text(fit_kind("isotonic"))
+    monkeypatch.setattr("calibcli.artifacts.store.MOST_BYTES", len(text))
+    assert artifact_text(fit_kind("isotonic")) == text
+    monkeypatch.setattr("calibcli.artifacts.store.MOST_BYTES", len(text) - 1)
+    with pytest.raises(InputProblem, match="the artifact of this isotonic fit takes 1 MiB") as problem:
+        artifact_text(fit_kind("isotonic"))
+    assert "leave out --exact" in str(problem.value.hint)
+
+
+@pytest.mark.parametrize(("kind", "path"), [("platt", ()), ("scaling-binning", ("base_parameters",))])
+def test_more_limited_rows_than_rows_are_refused(kind: str, path: tuple[str, ...], fit_kind: Fit) -> None:
+    """A record cannot count more rows than there were."""
+    document = json.loads(artifact_text(fit_kind(kind)))
+    place = parent_of(document["parameters"], (*path, "limited_rows"))
+    place["limited_rows"] = 121
+    with pytest.raises(
+        DocumentProblem, match=r"limited_rows: is 121, should be a whole number between 0 and 120"
+    ):
+        Artifact.from_dict(Node(document))
 
 
 def test_canonical_text_refuses_nan() -> None:

@@ -115,7 +115,7 @@ def test_rows_that_are_others_do_not_converge() -> None:
     score = np.linspace(0.01, 0.99, 99)
     table = ScoreTable.from_rows(score, np.arange(99) % 2 == 0)
     with pytest.raises(NotConverged, match="5 passes"):
-        fit("platt", table, HeldRows(score, score > 0.5), grid=True)
+        Platt.fit(grid_of(table), rows=HeldRows(score, score > 0.5))
 
 
 def test_labels_that_fall_in_the_rows_alone_have_no_temperature() -> None:

@@ -38,6 +38,18 @@ def test_odds_are_multiplied_by_the_ratio_of_the_base_odds(fitted: float, prior:
     np.testing.assert_allclose(back, inner, rtol=1e-15 * max(4.0, 4 * ratio), atol=0)
 
 
+@pytest.mark.parametrize(
+    ("fitted", "prior"), [(1e-310, 0.5), (5e-324, 0.5), (0.5, 1e-310), (1 - 2**-53, 5e-324)]
+)
+def test_the_tiniest_rates_leave_probabilities(fitted: float, prior: float) -> None:
+    """No rate between 0 and 1 gives anything but probabilities, and the ends stay."""
+    for rates_of in ((fitted, prior), (1 - fitted or 2**-53, 1 - prior or 2**-53)):
+        if all(0.0 < rate < 1.0 for rate in rates_of):
+            found = shifted(PROBABILITIES, fitted=rates_of[0], prior=rates_of[1])
+            assert (found[0], found[-1]) == (0.0, 1.0)
+            assert np.all((found >= 0) & (found <= 1))
+
+
 def test_it_is_bayes_rule_under_label_shift() -> None:
     """Two normal scores: the shifted posterior of one population is the posterior of the other."""
     x = np.linspace(-3, 4, 50)

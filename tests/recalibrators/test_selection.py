@@ -1,6 +1,8 @@
 """The choice among recalibrators, from losses by fold."""
 
 import json
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -134,6 +136,49 @@ def test_selection_survives_the_document() -> None:
     assert selection().chosen is R.PLATT
 
 
+def test_a_choice_that_the_rule_does_not_make_is_refused() -> None:
+    """Too far above the best, not the simplest, no raw scores, rows twice: each says what should be there."""
+    raw = Trial("raw", 0.7, 0.2, 0.01, chosen=False)
+    near, far = (Trial("platt", 0.51, 0.01, error, chosen=error > 0.01) for error in (0.02, 0.001))
+    best = Trial("beta", 0.5, 0.0, 0.0, chosen=False)
+    endless = Trial("beta", math.inf, math.inf, None, chosen=True)
+    assert read_again(raw, near, best).chosen is R.PLATT
+    assert read_again(raw, far, replace(best, chosen=True)).chosen is R.BETA
+    for trials in (
+        (raw, replace(far, chosen=True), best),
+        (raw, replace(near, chosen=False), replace(best, chosen=True)),
+        (raw, near, replace(best, chosen=True)),
+        (replace(raw, loss=math.inf, difference=math.inf, standard_error=None), endless),
+    ):
+        with pytest.raises(DocumentProblem, match="the simplest within one standard error"):
+            read_again(*trials)
+    for trials in (
+        (near, best),
+        (raw, best, near),
+        (raw, near, near, best),
+        (raw, *[raw] * 1000, near, best),
+    ):
+        with pytest.raises(DocumentProblem, match="then methods from simple to complex, each once"):
+            read_again(*trials)
+
+
+def test_every_choice_can_be_read_again() -> None:
+    """What `choose` returns satisfies what the reading asks, with ties, infinities and rounding."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        of: dict[R, Any] = {name: rng.choice([0.1, 0.3, 0.1 + 0.2], 4) * rng.random() for name in R}
+        of[R.ISOTONIC] = [math.inf, 0.1, 0.1, 0.1]
+        of[R.SPLINE] = "without fold 2: no optimum"
+        trials, _ = choose(losses(of, weight=rng.random(4).tolist(), raw=10.0 ** rng.uniform(-9, 3, 4)))
+        assert read_again(*trials).trials == trials
+
+
+def read_again(*trials: Trial) -> Selection:
+    """Return the choice among trials as a document gives it back."""
+    text = canonical_text(Selection(FitLoss.LOG, 4, None, 0, trials).to_dict())
+    return Selection.from_dict(parse(text.encode()))
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -146,6 +191,18 @@ def test_selection_survives_the_document() -> None:
         (("results", 1, "chosen"), False),
         (("results", 1, "standard_error"), -1.0),
         (("results", 1, "surprise"), 1),
+        (("folds",), 10**12),
+        (("results", 0, "loss"), -0.5),
+        (("results", 0, "difference"), 0.1),
+        (("results", 1, "loss"), None),
+        (("results", 1, "loss"), "inf"),
+        (("results", 1, "reason"), "cannot"),
+        (("results", 1, "difference"), 0.1),
+        (("results", 1, "difference"), -0.1),
+        (("results", 1, "standard_error"), None),
+        (("results", 1, "method"), "spline"),
+        (("results", 2, "method"), "platt"),
+        (("results", 2, "reason"), None),
     ],
 )
 def test_damaged_selection_is_refused(path: tuple[Any, ...], value: Any) -> None:

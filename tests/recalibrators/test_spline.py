@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 
 from calibcli.documents import Node
-from calibcli.errors import DocumentProblem
+from calibcli.errors import DocumentProblem, NotConverged
 from calibcli.names import FitLoss
-from calibcli.recalibrators.design import logit
+from calibcli.recalibrators.design import Labelled, logit
 from calibcli.recalibrators.logistic import Record
 from calibcli.recalibrators.natural import falls, natural, slopes_at_knots
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt
 from calibcli.recalibrators.spline import Spline, knots_of
+from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable
 
 RECORD = Record(FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0)
@@ -51,7 +52,7 @@ def test_knots_are_quantiles_of_the_fit_scores() -> None:
     score = (np.arange(1000) + 0.5) / 1000
     table = ScoreTable.from_rows(score, np.arange(1000) % 2 == 0)
     places = np.array([50, 275, 500, 725, 950]) - 1
-    assert knots_of(table, None) == tuple(logit(score[places]).tolist())
+    assert knots_of(table, None, points=Labelled.of(table)) == tuple(logit(score[places]).tolist())
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,45 @@ def test_rows_of_no_weight_have_no_knot() -> None:
     """A score that weighs nothing does not move the knots."""
     score, label = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 1, 0, 1], bool)
     weighted = ScoreTable.from_rows(score, label, weight=np.array([0.0, 1.0, 2.0, 0.0]))
-    assert knots_of(weighted, None) == tuple(logit(score[1:3]).tolist())
+    assert knots_of(weighted, None, points=Labelled.of(weighted)) == tuple(logit(score[1:3]).tolist())
+
+
+@pytest.mark.parametrize("most", [1e16, 1e140])
+def test_a_row_that_outweighs_the_rest_leaves_a_straight_line(most: float) -> None:
+    """All quantiles meet in that row; the knots are then the ends of the scores, or the fit is refused."""
+    score, label = np.array([0.1, 0.2, 0.5, 0.7, 0.9]), np.array([0, 1, 0, 1, 1], bool)
+    table = ScoreTable.from_rows(score, label, weight=np.array([most, 1.0, 1.0, 1.0, 1.0]))
+    assert knots_of(table, None, points=Labelled.of(table)) == tuple(logit(score[[0, 4]]).tolist())
+    if most < 1e100:
+        np.testing.assert_allclose(
+            Spline.fit(table).predict(score), Platt.fit(table).predict(score), rtol=1e-6
+        )
+    else:
+        with pytest.raises(NotConverged):
+            Spline.fit(table)
+
+
+def test_one_cell_whose_rows_cannot_be_seen_leaves_a_straight_line() -> None:
+    """The two points of the cell are its knots."""
+    score = 0.5000001 + 1e-8 * np.arange(7)
+    table = grid_of(ScoreTable.from_rows(score, np.array([0, 1, 0, 0, 1, 1, 1], bool)))
+    assert table.distinct == 1
+    line = Spline.fit(table, options=FitOptions(smooth_targets=True))
+    assert len(line.knots) == 2
+    assert line.knots[0] < line.knots[1]
+
+
+def test_knots_as_near_as_doubles_are_read_again_and_finite() -> None:
+    """What a fit can write is read, and the wildest values there give probabilities."""
+    near = ScoreTable.from_rows(np.array([np.nextafter(1.0, 0.0) / 2, 0.5]), np.array([0, 1], bool))
+    fitted = Spline.fit(near)
+    assert Spline.from_dict(Node(fitted.to_dict())) == fitted
+    knots = [i * 2.0**-56 for i in range(5)]
+    wild = Spline((0.0,) * 5, (0.0,) * 5, RECORD).to_dict() | {
+        "knots": knots,
+        "values": [1e100, -1e100] * 2 + [0],
+    }
+    assert np.isfinite(Spline.from_dict(Node(wild)).predict(np.linspace(0, 1, 101))).all()
 
 
 @settings(deadline=None, max_examples=40)
@@ -135,6 +174,8 @@ def test_labels_that_a_spline_parts_get_smoothed_targets() -> None:
         ({"knots": [0.0], "values": [1.0]}, "knots"),
         ({"knots": [0.0, 0.0, 1.0]}, "knots[1]"),
         ({"knots": [0.0, 1.0, 99.0]}, "knots[2]"),
+        ({"knots": [0.0, 5e-324, 1.0]}, "knots[1]"),
+        ({"knots": [0.0, 1e-300, 2e-300]}, "knots[1]"),
         ({"values": [0.0, 1.0]}, "values"),
         ({"values": [0.0, 1.0, "x"]}, "values[2]"),
     ],
