@@ -6,7 +6,6 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from calibcli.ahead import one_ahead
 from calibcli.errors import InputProblem
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment
@@ -51,10 +50,9 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
     if len(groups):
-        found = file.iter_batches(
+        yield from file.iter_batches(
             batch_size=BATCH_ROWS, row_groups=list(groups), columns=names, use_threads=False
         )
-        yield from one_ahead(found)
 
 
 def _is_text(fragment: Fragment, name: str) -> bool:

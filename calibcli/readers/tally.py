@@ -1,11 +1,13 @@
 """A fragment to the sums of its rows: what an engine runs for every fragment."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from calibcli.ahead import one_ahead
 from calibcli.errors import CalibcliError
+from calibcli.names import DataFormat
 from calibcli.readers import reader_of
 from calibcli.readers.beside import NOTHING, Aside, Beside
 from calibcli.readers.columns import ChosenColumns
@@ -167,10 +169,9 @@ def tally(
     for key in signals.grids & tables.keys():
         tables[key].become_grid()
     intake = Intake(chosen, shown=fragment.shown, first_row=fragment.first_row)
-    for batch in reader_of(fragment.format).batches(fragment, chosen):
+    for rows in taken(fragment, intake, chosen):
         if signals.stopped:
             break
-        rows = intake.rows_of(batch)
         if rows is not None:
             seen = {
                 key: _add(tables[key], rows.seen(beside.columns.get(key, 0)), change)
@@ -186,6 +187,17 @@ def tally(
         intake.findings,
         aside,
     )
+
+
+def taken(fragment: Fragment, intake: Intake, chosen: ChosenColumns) -> Iterator[Rows | None]:
+    """
+    Yield what an intake makes of each batch of a fragment.
+
+    Batches of Parquet are decoded and checked one ahead in a thread. Text may come from a pipe that keeps a
+    reader waiting, and so is read where an interrupt is heard.
+    """
+    rows = map(intake.rows_of, reader_of(fragment.format).batches(fragment, chosen))
+    return one_ahead(rows) if fragment.format is DataFormat.PARQUET else rows
 
 
 def _add(table: RunningTable, rows: Rows, change: Transform | AtPlaces | None) -> Floats:

@@ -8,13 +8,12 @@ import numpy as np
 
 from calibcli.engines.interface import Engine
 from calibcli.errors import CalibcliError, InputProblem
-from calibcli.readers import reader_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Booleans
 from calibcli.readers.files import shown_path
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.intake import Intake, Rows
-from calibcli.readers.tally import AtPlaces, Transform, changed
+from calibcli.readers.tally import AtPlaces, Transform, changed, taken
 from calibcli.table.cells import CODES, cell_of
 from calibcli.table.rows import RowWork
 from calibcli.table.running import Partial, RunningTable
@@ -39,10 +38,9 @@ class _Pass(Generic[Result]):
             return problem
 
     def _of(self, fragment: Fragment, intake: Intake) -> tuple[int, Result]:
-        batches = reader_of(fragment.format).batches(fragment, self.chosen[fragment.path])
         # What is wrong with values was found by the first pass.
-        taken = (rows for rows in map(intake.rows_of, batches) if rows is not None)
-        result = self.made(replace(rows, score=changed(rows, self.change)) for rows in taken)
+        found = (rows for rows in taken(fragment, intake, self.chosen[fragment.path]) if rows is not None)
+        result = self.made(replace(rows, score=changed(rows, self.change)) for rows in found)
         return intake.findings.rows, result
 
 

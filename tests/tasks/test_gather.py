@@ -22,7 +22,6 @@ from calibcli.errors import InputProblem
 from calibcli.names import DataFormat, OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.readers import fragments, parquet
 from calibcli.readers.columns import Columns
-from calibcli.readers.faults import Findings
 from calibcli.readers.tally import Signals, tally
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.gather import Gathered, choose_columns, gather
@@ -274,7 +273,8 @@ def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (fragment,) = fragments.list_fragments([str(path)])
     chosen = choose_columns([fragment], ASKED)[str(path)]
     found = tally(fragment, chosen, limit=None, transforms={"raw": None}, signals=Signals(stopped=True))
-    assert found.findings == Findings()
+    # The batch looked at and the one ahead of it, of ten.
+    assert found.findings.rows <= 20
 
 
 def test_an_interrupt_leaves_no_thread_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
