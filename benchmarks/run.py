@@ -159,7 +159,7 @@ def jobs_of(folder: Path, rows: int) -> list[Job]:
         ),
         Job("fit platt", [*fit, "platt"], f"read two columns, {million}"),
         Job("fit scaling-binning", [*fit, "scaling-binning"], f"read two columns, {million}"),
-        Job("fit isotonic (exact table)", [*fit, "isotonic"], f"read two columns, {million}"),
+        Job("fit isotonic", [*fit, "isotonic"], f"read two columns, {million}"),
         Job(
             "scikit-learn: isotonic fit",
             [python, "-c", SKLEARN_ISOTONIC, data],

@@ -1,21 +1,25 @@
 """What a renderer does: text from a report, and nothing else."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from calibcli.reports.apply import ApplyReport
-from calibcli.reports.compare import CompareReport
-from calibcli.reports.compat import CompatReport
-from calibcli.reports.fit import FitReport
-from calibcli.reports.inspect import InspectReport
-from calibcli.reports.measure import MeasureReport
-from calibcli.reports.verify import VerifyReport
+if TYPE_CHECKING:
+    # A command has one kind of report, and need not pay for the others.
+    from calibcli.reports.apply import ApplyReport
+    from calibcli.reports.compare import CompareReport
+    from calibcli.reports.compat import CompatReport
+    from calibcli.reports.fit import FitReport
+    from calibcli.reports.inspect import InspectReport
+    from calibcli.reports.measure import MeasureReport
+    from calibcli.reports.verify import VerifyReport
 
-Report = MeasureReport | VerifyReport | CompareReport | CompatReport | FitReport | ApplyReport | InspectReport
+    Report = (
+        MeasureReport | VerifyReport | CompareReport | CompatReport | FitReport | ApplyReport | InspectReport
+    )
 
 
 class Renderer(Protocol):
     """A way to write reports."""
 
-    def render(self, report: Report) -> str:
+    def render(self, report: "Report") -> str:
         """Return the text of a report, ending in one newline."""
         ...

@@ -2,11 +2,14 @@
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from calibcli.render.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
-from calibcli.render.interface import Report
 from calibcli.render.pages import page_of
 from calibcli.render.words import printable
+
+if TYPE_CHECKING:
+    from calibcli.render.interface import Report
 
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 # An underscore inside a word, as in ece_equal_mass, means nothing to GitHub.
@@ -29,7 +32,7 @@ class MarkdownRenderer:
     verbose: bool
     unicode: bool
 
-    def render(self, report: Report) -> str:
+    def render(self, report: "Report") -> str:
         """Return the page of a report in Markdown."""
         return self.text(page_of(report, verbose=self.verbose))
 

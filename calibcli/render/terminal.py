@@ -3,6 +3,7 @@
 import io
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.color import ColorSystem
@@ -12,9 +13,11 @@ from rich.text import Text
 
 from calibcli.render.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.render.diagram import ASCII, LEAST_WIDTH, UNICODE, WIDTH, Marks, axis, drawn
-from calibcli.render.interface import Report
 from calibcli.render.pages import page_of
 from calibcli.render.words import in_ascii, printable
+
+if TYPE_CHECKING:
+    from calibcli.render.interface import Report
 
 _GAP = 2
 _LEAST_FOLDED = 24
@@ -53,7 +56,7 @@ class TerminalRenderer:
     verbose: bool
     unicode: bool
 
-    def render(self, report: Report) -> str:
+    def render(self, report: "Report") -> str:
         """Return the page of a report as text without trailing spaces."""
         return self.text(page_of(report, verbose=self.verbose))
 

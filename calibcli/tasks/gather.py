@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from calibcli.engines.interface import Engine
 from calibcli.errors import EmptyTable
@@ -17,7 +18,9 @@ from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transform
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
 from calibcli.table.running import EXACT_LIMIT, RunningTable
-from calibcli.tasks.second_pass import SecondPass
+
+if TYPE_CHECKING:
+    from calibcli.tasks.second_pass import SecondPass
 
 RAW = "raw"
 
@@ -45,7 +48,7 @@ class Gathered:
     input: InputSummary
     aside: Aside = Aside()  # noqa: RUF009 - frozen, and of nothing
     groups: int = 0
-    again: SecondPass | None = None
+    again: "SecondPass | None" = None
     chosen: ChosenColumns | None = None
 
     @property
@@ -111,7 +114,11 @@ def gather(
     problem = never_positive(findings, first, shown=shown_path(files[0]))
     if problem is not None:
         raise problem
-    again = SecondPass(fragments, chosen, engine, findings.rows) if twice else None
+    again = None
+    if twice:
+        from calibcli.tasks.second_pass import SecondPass
+
+        again = SecondPass(fragments, chosen, engine, findings.rows)
     return Gathered(
         tables,
         _summary(files, first, findings),

@@ -1,6 +1,5 @@
 """What `--metric` may ask for: a measure, a test, or a group of them."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -90,6 +89,8 @@ def _members(name: str) -> tuple[MeasureName | TestName, ...]:
     for member in (*MeasureName, *TestName):
         if word == member.value:
             return (member,)
+    import difflib
+
     near = difflib.get_close_matches(word, known_metrics(), n=1)
     msg = f"there is no metric {name!r}"
     raise UsageProblem(msg, f"did you mean {near[0]}?" if near else f"one of {', '.join(known_metrics())}")

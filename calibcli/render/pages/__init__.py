@@ -1,32 +1,51 @@
 """Report to page: which facts are said, in which order and in which words."""
 
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from calibcli.render.blocks import Page
-from calibcli.render.interface import Report
-from calibcli.render.pages.apply import apply_page
-from calibcli.render.pages.compare import compare_page
-from calibcli.render.pages.compat import compat_page
-from calibcli.render.pages.fit import fit_page
-from calibcli.render.pages.inspect import inspect_page
-from calibcli.render.pages.measure import measure_page
-from calibcli.render.pages.verify import verify_page
-from calibcli.reports.apply import ApplyReport
-from calibcli.reports.compare import CompareReport
-from calibcli.reports.compat import CompatReport
-from calibcli.reports.fit import FitReport
-from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 
+if TYPE_CHECKING:
+    from calibcli.render.interface import Report
+    from calibcli.reports.apply import ApplyReport
+    from calibcli.reports.compare import CompareReport
+    from calibcli.reports.compat import CompatReport
+    from calibcli.reports.fit import FitReport
+    from calibcli.reports.inspect import InspectReport
 
-def page_of(report: Report, *, verbose: bool) -> Page:  # noqa: PLR0911 - one return for each report
+
+def page_of(report: "Report", *, verbose: bool) -> Page:
     """Return the page of a report; `verbose` adds plain English and assumptions."""
     match report:
         case MeasureReport():
+            from calibcli.render.pages.measure import measure_page
+
             return measure_page(report, verbose=verbose)
         case VerifyReport():
+            from calibcli.render.pages.verify import verify_page
+
             return verify_page(report, verbose=verbose)
+        case _:
+            return _rarer_page(report, verbose=verbose)
+
+
+def _rarer_page(
+    report: "CompareReport | CompatReport | FitReport | ApplyReport | InspectReport", *, verbose: bool
+) -> Page:
+    """Return the page of a report whose command is asked less often, so that start-up does not pay for it."""
+    from calibcli.render.pages.apply import apply_page
+    from calibcli.render.pages.compare import compare_page
+    from calibcli.render.pages.compat import compat_page
+    from calibcli.render.pages.fit import fit_page
+    from calibcli.render.pages.inspect import inspect_page
+    from calibcli.reports.apply import ApplyReport
+    from calibcli.reports.compare import CompareReport
+    from calibcli.reports.compat import CompatReport
+    from calibcli.reports.fit import FitReport
+    from calibcli.reports.inspect import InspectReport
+
+    match report:
         case CompareReport():
             return compare_page(report, verbose=verbose)
         case CompatReport():
