@@ -1,7 +1,8 @@
 """The tests together: which p-value each one reports, and one combined answer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import assert_never
 
 from calibcli.measures.calibrated import DRAWS, CalibratedDraws, p_value
@@ -67,7 +68,11 @@ def calibration_tests(
     if calibrated is None:
         results = tuple(TestResult(name, None, None, "undefined", None, (WEIGHTED,)) for name in names)
     else:
-        results = tuple(_result(name, table, bins=bins, calibrated=calibrated, seed=seed) for name in names)
+        # KS and Kuiper read one path, which is walked at most once.
+        paths = cache(lambda: ks_and_kuiper(table))
+        results = tuple(
+            _result(name, table, bins=bins, calibrated=calibrated, paths=paths, seed=seed) for name in names
+        )
     wrong = certain_and_wrong(table) if calibrated is not None else 0
     if wrong:
         results = tuple(_contradicted(result, wrong) for result in results)
@@ -75,13 +80,19 @@ def calibration_tests(
 
 
 def _result(
-    name: TestName, table: Table, *, bins: Partition, calibrated: CalibratedDraws, seed: int
+    name: TestName,
+    table: Table,
+    *,
+    bins: Partition,
+    calibrated: CalibratedDraws,
+    paths: Callable[[], tuple[TestResult, TestResult]],
+    seed: int,
 ) -> TestResult:
-    """Run one test."""
+    """Run one test; `paths` gives KS and Kuiper."""
     by_drawing = looks_discrete(table) or table.total_rows < _FEW_ROWS
     match name:
         case TestName.KS | TestName.KUIPER:
-            result = ks_and_kuiper(table)[0 if name is TestName.KS else 1]
+            result = paths()[0 if name is TestName.KS else 1]
             drawn = calibrated.ks if name is TestName.KS else calibrated.kuiper
             return _drawn(result, drawn, calibrated.method) if by_drawing else result
         case TestName.SPIEGELHALTER:

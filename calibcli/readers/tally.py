@@ -218,7 +218,7 @@ def changed(rows: Rows, change: Transform | AtPlaces | None) -> Floats:
 
 def _add_folds(rows: Rows, beside: Beside, tables: Mapping[str, RunningTable]) -> None:
     """Add rows to the table of the fold that their group falls into."""
-    if rows.group is not None:
+    if rows.group is not None and beside.folds:
         fold = rows.group.folds(beside.folds, seed=beside.seed)
         for place, key in enumerate(beside.fold_keys):
             _add(tables[key], rows.kept(np.flatnonzero(fold == place)), None)

@@ -26,6 +26,9 @@ _REACH = 2.8
 # Where a smoothed mass times the bandwidth is below this, what is left of it may be rounding.
 _NOTHING = 1e-11
 
+# Decimals of the curve; the transform is good to about ten.
+_DIGITS = 9
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Smooth(Continuum):
@@ -182,5 +185,6 @@ def _curve(table: Table, bandwidth: float) -> Floats:
     oversampling = max(_OVERSAMPLING, math.ceil(_FEWEST_INTERVALS / coefficients))
     weight, positive = cosine_series(table.score, masses).smoothed(bandwidth, oversampling=oversampling)
     seen = np.flatnonzero(weight * bandwidth > _NOTHING)
-    rate = np.clip(positive[seen] / weight[seen], 0.0, 1.0)
+    # What the transform adds in rounding is no rise and no fall.
+    rate = np.round(np.clip(positive[seen] / weight[seen], 0.0, 1.0), _DIGITS)
     return np.asarray(np.interp(np.arange(weight.size), seen, rate))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from calibcli.bounds.interval import Interval
 from calibcli.curves.reliability import ReliabilityCurve
 from calibcli.measures.estimate import Estimate, TestResult
 from calibcli.measures.paired import Difference
@@ -148,32 +149,18 @@ class MeasureReport:
 
 def difference_to_dict(difference: Difference) -> dict[str, object]:
     """Return how two scores differ as plain values; bounds that do not exist are null."""
-    interval = difference.interval
     return {
         "value": number(difference.value),
-        "lower": None if interval is None else number(interval.lower),
-        "upper": None if interval is None else number(interval.upper),
-        "confidence": None if interval is None else interval.confidence,
-        "sides": None if interval is None else 2,
-        "method": None if interval is None else interval.method,
-        "target": None if interval is None else interval.target.value,
-        "finite_sample": None if interval is None else interval.finite_sample,
+        **_interval_to_dict(difference.interval),
         "assumptions": list(difference.assumptions),
     }
 
 
 def estimate_to_dict(estimate: Estimate) -> dict[str, object]:
     """Return one measure as plain values; bounds that do not exist are null."""
-    interval = estimate.interval
     return {
         "value": number(estimate.value),
-        "lower": None if interval is None else number(interval.lower),
-        "upper": None if interval is None else number(interval.upper),
-        "confidence": None if interval is None else interval.confidence,
-        "sides": None if interval is None else 2,
-        "method": None if interval is None else interval.method,
-        "target": None if interval is None else interval.target.value,
-        "finite_sample": None if interval is None else interval.finite_sample,
+        **_interval_to_dict(estimate.interval),
         "null": number(estimate.null),
         "assumptions": list(estimate.assumptions),
         "details": {
@@ -201,3 +188,16 @@ def _tests_to_dict(tests: tuple[TestResult, ...], combined: CombinedTest | None)
             "of": [name.value for name in combined.tests],
         }
     return members
+
+
+def _interval_to_dict(interval: Interval | None) -> dict[str, object]:
+    """Return what is said of an interval as plain values, all null without one."""
+    return {
+        "lower": None if interval is None else number(interval.lower),
+        "upper": None if interval is None else number(interval.upper),
+        "confidence": None if interval is None else interval.confidence,
+        "sides": None if interval is None else 2,
+        "method": None if interval is None else interval.method,
+        "target": None if interval is None else interval.target.value,
+        "finite_sample": None if interval is None else interval.finite_sample,
+    }

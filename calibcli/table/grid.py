@@ -225,8 +225,8 @@ class GridAccumulator:
         place, below = self._place[: self._waiting], self._distance[: self._waiting]
         self._waiting = 0
         self._rows += np.bincount(place, minlength=self._rows.size)
-        sums = np.bincount(place, weights=below, minlength=self._below.size)
-        np.add(self._below, sums, out=self._below, casting="unsafe")
+        # Whole numbers before they are added up: the total may pass what a double holds exactly.
+        self._below += np.bincount(place, weights=below, minlength=self._below.size).astype(np.int64)
 
 
 def grid_of(table: ScoreTable) -> GridTable:

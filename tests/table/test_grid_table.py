@@ -125,3 +125,17 @@ def test_too_many_rows_in_a_cell_are_refused() -> None:
     GridTable(one, np.array([10**9]), one, one, one)
     with pytest.raises(InputProblem, match="share one cell"):
         GridTable(one, np.array([10**9 + 1]), one, one, one)
+
+
+def test_sums_stay_exact_however_many_rows_share_a_cell() -> None:
+    """Sums of distances are whole numbers, counted in parts or at once, far beyond what a double holds."""
+    score, rows = 0.3 + 1e-9, 4_300_001
+    grown = GridAccumulator()
+    for start in range(0, rows, 1_000_003):
+        part = np.full(min(1_000_003, rows - start), score)
+        grown.add_rows(part, np.zeros(part.size, np.bool_))
+    one = grid_of(ScoreTable.from_rows(np.array([score]), np.array([False])))
+    table = grown.table()
+    assert table.rows.tolist() == [rows]
+    assert table.below_negative.tolist() == [rows * int(one.below_negative[0])]
+    assert rows * int(one.below_negative[0]) > 2**53
