@@ -322,14 +322,14 @@ def row_of(race: Race, wall: Mapping[str, Sequence[float]], stopped: Mapping[tup
     return f"| {' | '.join(cells)} |"
 
 
-def versions(peers: str) -> str:
+def versions(peers: str, packages: Sequence[str] = PACKAGES) -> str:
     """Return the versions of the packages that are compared with."""
     code = (
         "import importlib.metadata as m, sys\n"
         "known = {d.metadata['Name'].lower(): d.version for d in m.distributions()}\n"
         "print(', '.join(f'{n} {known[n]}' for n in sys.argv[1:] if n in known))"
     )
-    ran = subprocess.run([peers, "-c", code, *PACKAGES], capture_output=True, text=True, check=True)
+    ran = subprocess.run([peers, "-c", code, *packages], capture_output=True, text=True, check=True)
     return ran.stdout.strip()
 
 

@@ -1,16 +1,22 @@
 """
 Simulate every promised coverage and write `docs/coverage.md` as the run found it.
 
-The cells and their seeds are those of `tests/claims/test_coverage.py`, which asserts what this writes.
+The simulations are those of `tests/claims`, which assert what this writes.
 
-    python benchmarks/write_coverage.py --repetitions 2000 --workers 2
+    python benchmarks/write_coverage.py --repetitions 1000 --workers 2 --peers PYTHON
+
+`--peers` names a Python that has uncertainty-calibration, calzone-tool and relplot; without it their part of
+the page says that it was not run. Numbers of repetitions of each kind are shares of `--repetitions`.
 """
 
 import argparse
 import os
+import pickle
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
 from multiprocessing import Pool
 from pathlib import Path
 
@@ -20,217 +26,226 @@ sys.path.insert(0, str(ROOT / "tests"))
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-from scipy.stats import binom  # noqa: E402 - after the threads are settled
+from coverage_page import Gates, Run, document  # noqa: E402 - after the threads are settled
+from peers_beside import Beside, beside  # noqa: E402 - as above
 
-from claims.simulation import (  # noqa: E402 - found through the path set above
-    FINITE_SAMPLE,
-    PROMISES,
+from claims import dependent_rows, of_scores, over_bins, without_bins  # noqa: E402 - found by the path above
+from claims.simulation import (  # noqa: E402 - as above
     SCENARIOS,
     Tally,
-    allowed_error,
     every_promise,
-    most_misses,
-    promised,
     rejections,
     wrong_verdicts,
     wrong_verdicts_at_any_time,
 )
 
-ROWS = (200, 1000, 5000, 50_000)
 CONFIDENCES = (0.95, 0.9)
+MANY_ROWS = 50_000
 CALIBRATED = ("calibrated", "discrete", "rare", "rare, 15 atoms")
-TEST_ROWS = (200, 1000, 5000)
+# The scenarios of what is not printed by default, of what costs most, and of other packages.
+FEWER = ("calibrated", "mild", "strong", "discrete", "disc4", "rare", "tied", "one atom")
+FEWEST = ("calibrated", "mild", "strong", "discrete", "rare", "tied")
+SLOW_FOR_PEERS = 5000
+UP_TO_5000 = (200, 1000, 5000)
+TO_50000 = (*UP_TO_5000, MANY_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """
+    A kind of cell.
+
+    Args:
+        share: Its part of the repetitions, by what one of them costs.
+
+        scenarios: Where.
+
+        rows: How many.
+    """
+
+    share: float
+    scenarios: tuple[str, ...]
+    rows: tuple[int, ...]
+
+
+KINDS = {
+    "scales": Kind(0.02, FEWEST, TO_50000),
+    "bins": Kind(0.06, FEWER, TO_50000),
+    "peers": Kind(0.04, FEWEST, UP_TO_5000),
+    "distances": Kind(0.1, FEWER, TO_50000),
+    "default": Kind(1.0, tuple(SCENARIOS), TO_50000),
+    "means": Kind(0.5, FEWER, TO_50000),
+    "coefficients": Kind(0.25, tuple(name for name in FEWER if name != "one atom"), UP_TO_5000),
+    "pairs": Kind(1.0, tuple(dependent_rows.PAIRS), UP_TO_5000),
+}
 ATOM_COUNTS = (1, 2, 10)
 LOOKS = 50
 
 Job = tuple[str, tuple[object, ...]]
-Found = dict[Job, object]
-ABOUT = {
-    "calibrated": "scores uniform, labels follow them",
-    "mild": "scores uniform, logit slope 0.8",
-    "strong": "scores uniform, logit slope 0.4",
-    "discrete": "ten atoms, labels follow them",
-    "disc4": "ten atoms, off by 0.04 up and down in turn",
-    "rare": "scores log-uniform from 0.002 to 0.2, labels follow them",
-    "rare, wrong": "the same scores, labels half as frequent",
-    "rare, 15 atoms": "fifteen atoms from 0.002 to 0.2, labels follow them",
-    "tied": "scores uniform on hundredths, logit slope 0.8",
-    "one atom": "every score 0.5, labels 0.45: the hardest for one-sided bounds",
-}
+Result = tuple[Job, object]
 
 
-def jobs() -> Iterator[Job]:
-    """Yield every cell, the slowest first."""
-    for rows in reversed(ROWS):
-        for scenario in SCENARIOS:
-            for confidence in CONFIDENCES:
-                yield "interval", (scenario, rows, confidence)
-    for rows in reversed(TEST_ROWS):
-        for scenario in CALIBRATED:
-            yield "tests", (scenario, rows)
-    for count in ATOM_COUNTS:
-        yield "one look", (count,)
-        yield "any time", (count,)
-
-
-def repetitions_at(rows: int, repetitions: int) -> int:
-    """Return how often a cell is repeated: a tenth as often at 50,000 rows."""
-    return max(50, repetitions // 10) if rows >= 50_000 else repetitions
+def times(kind: str, rows: int, repetitions: int) -> int:
+    """Return how often a cell is repeated: less often at many rows."""
+    fewer = 0.2 if rows >= MANY_ROWS else 0.5 if kind == "peers" and rows >= SLOW_FOR_PEERS else 1.0
+    least = 100 if kind == "default" else 10
+    return max(least, round(KINDS[kind].share * fewer * repetitions))
 
 
 def streams_of(repetitions: int) -> int:
-    """Return how many streams of looks stand for so many repetitions."""
-    return max(1, repetitions // 5)
+    """Return how many streams of looks there are."""
+    return max(10, repetitions // 5)
 
 
-def run(task: tuple[Job, int]) -> tuple[Job, object]:
-    """Simulate one cell."""
-    job, repetitions = task
-    kind, key = job
-    if kind == "interval":
-        scenario, rows, confidence = key
-        times = repetitions_at(rows, repetitions)
-        return job, every_promise(scenario, rows, confidence=confidence, repetitions=times)
-    if kind == "tests":
-        return job, rejections(*key, repetitions=repetitions)
-    if kind == "one look":
-        return job, wrong_verdicts(*key, eps=0.05, rows=2000, repetitions=repetitions)
-    return job, wrong_verdicts_at_any_time(
-        *key, eps=0.05, step=400, looks=LOOKS, streams=streams_of(repetitions)
-    )
-
-
-def cell_text(name: str, tally: Tally, rows: int) -> str:
-    """Return coverage with the mean width, or mean bound of one end, and Theorem 12.4's width for ECE."""
-    mean = tally.width / tally.repetitions
-    text = f"{tally.coverage:.3f} ({1.0 - mean if name.endswith(' lower') else mean:.3f}"
-    text += f", 12.4: {tally.plain_width / tally.repetitions:.3f})" if tally.plain_width else ")"
-    missed = tally.misses > most_misses(tally.repetitions, allowed_error(name, tally))
-    return f"**{text}**" if missed and promised(name, rows) else text
-
-
-def interval_tables(found: Found) -> Iterator[str]:
-    """Yield one table per interval and confidence."""
-    for name in PROMISES:
-        kind = "finite-sample" if name in FINITE_SAMPLE else "approximate below 1,000 rows"
-        yield f"\n### {name} ({kind})\n"
-        for confidence in CONFIDENCES:
-            side = (1 + confidence) / 2 if name.endswith((" upper", " lower")) else confidence
-            yield f"\nNominal {side:.1%}.\n\n"
-            yield "| scenario | " + " | ".join(f"{rows:,} rows" for rows in ROWS) + " |\n"
-            yield "|---" * (len(ROWS) + 1) + "|\n"
-            for scenario in SCENARIOS:
-                cells = [found["interval", (scenario, rows, confidence)] for rows in ROWS]
-                if any(name not in cell for cell in cells):
-                    continue  # no interval is printed where nothing varies
-                tallies = [cell[name] for cell in cells]
-                texts = [cell_text(name, tally, rows) for tally, rows in zip(tallies, ROWS, strict=True)]
-                yield (f"| {scenario} | " + " | ".join(texts) + " |\n")
-
-
-def least_table(found: Found) -> Iterator[str]:
-    """Yield the cell that speaks most against each interval, among those for which it is promised."""
-    yield "| interval | nominal | cell | coverage | misses | misses allowed |\n|---|---|---|---|---|---|\n"
-    for confidence in CONFIDENCES:
-        for name in PROMISES:
-            cells = [
-                (key[0], key[1], tallies[name])
-                for (kind, key), tallies in sorted(found.items(), key=lambda item: str(item[0]))
-                if kind == "interval" and key[2] == confidence and name in tallies and promised(name, key[1])
-            ]
-            scenario, rows, tally = min(cells, key=lambda cell: tail_of(cell[2]))
-            most = most_misses(tally.repetitions, allowed_error(name, tally))
-            yield (
-                f"| {name} | {1 - tally.error:.1%} | {scenario}, {rows:,} rows | {tally.coverage:.3f} "
-                f"| {tally.misses} of {tally.repetitions:,} | {most} |\n"
-            )
-
-
-def tail_of(tally: Tally) -> tuple[float, float]:
-    """Return how probable so many misses are at the nominal rate, then the coverage."""
-    return float(binom.sf(tally.misses - 1, tally.repetitions, tally.error)), tally.coverage
-
-
-def test_table(found: Found, repetitions: int) -> Iterator[str]:
-    """Yield how often each test rejects calibrated labels at 5 %."""
-    names = ("ks", "kuiper", "spiegelhalter", "t", "combined")
-    yield "| scenario | rows | " + " | ".join(names) + " |\n" + "|---" * (len(names) + 2) + "|\n"
-    for scenario in CALIBRATED:
-        for rows in TEST_ROWS:
-            counts = found["tests", (scenario, rows)]
-            shares = " | ".join(f"{counts[name] / repetitions:.3f}" for name in names)
-            yield f"| {scenario} | {rows:,} | {shares} |\n"
-
-
-def verdict_table(found: Found, repetitions: int) -> Iterator[str]:
-    """Yield how often a gate was wrong where the error is exactly at the limit."""
-    yield "| atoms | wrong pass, one look | wrong fail, one look | ever a wrong pass | ever a wrong fail |\n"
-    yield "|---|---|---|---|---|\n"
-    for count in ATOM_COUNTS:
-        one = [n / repetitions for n in found["one look", (count,)]]
-        ever = [n / (streams_of(repetitions)) for n in found["any time", (count,)]]
-        yield f"| {count} | {one[0]:.3f} | {one[1]:.3f} | {ever[0]:.3f} | {ever[1]:.3f} |\n"
-
-
-def document(found: Found, repetitions: int) -> str:
-    """Return the page."""
-    lines = [
-        "# Measured coverage",
-        "",
-        f"Written by `python benchmarks/write_coverage.py --repetitions {repetitions}`; do not edit.",
-        f"{repetitions:,} repetitions a cell, {repetitions_at(50_000, repetitions):,} at 50,000 rows; a",
-        "quarter of that for smECE. Every cell is seeded by its name (`tests/claims/simulation.py`), so the",
-        "same command gives the same page. `make claims` runs the same cells and fails where one breaks its",
-        "promise.",
-        "",
-        "An interval may miss as often as its nominal rate, plus what chance gives with probability 1e-6;",
-        "approximate intervals may miss three points more and promise nothing below 1,000 rows. A cell that",
-        "breaks this is bold. In brackets stands the mean width (of one end alone the mean bound), for ECE",
-        "beside that of the two-sided interval of Theorem 12.4 for the same rows. Coverage above nominal is",
-        "the price of holding at every number of rows.",
-        "",
-        "| scenario | |",
-        "|---|---|",
-        *(f"| {name} | {ABOUT[name]} |" for name in SCENARIOS),
-        "",
-        "## The cell that speaks most against each interval",
-        "",
-        "".join(least_table(found)),
-        "## Intervals",
-        "".join(interval_tables(found)),
-        "## Tests: rejections of calibrated labels at 5 %",
-        "",
-        "P-values as `measure` decides them, with 199 draws where they are drawn.",
-        "",
-        "".join(test_table(found, repetitions)),
-        "## Gates: wrong verdicts where the error is exactly the limit 0.05, delta 5 % on each side",
-        "",
-        f"One look: 2,000 rows, bets of an artifact, {repetitions:,} repetitions. Ever: asked after",
-        f"every 400 rows up to {400 * LOOKS:,}, any-time bets, {streams_of(repetitions):,} streams.",
-        "",
-        "".join(verdict_table(found, repetitions)),
+def jobs(*, with_peers: bool) -> list[Job]:
+    """Return every cell, the slowest kinds first."""
+    kinds = [kind for kind in KINDS if with_peers or kind != "peers"]
+    return [
+        *(job for kind in kinds for job in cells_of(kind)),
+        *(("clusters", key) for key in product(dependent_rows.CLUSTERS, CONFIDENCES)),
+        *(("tests", (scenario, rows)) for rows, scenario in product((5000, 1000, 200), CALIBRATED)),
+        *((gate, (count,)) for count, gate in product(ATOM_COUNTS, ("one look", "any time"))),
     ]
-    return "\n".join(lines)
+
+
+def cells_of(kind: str) -> Iterator[Job]:
+    """Yield the cells of a kind, those of most rows first; other packages take both confidences at once."""
+    for rows, scenario in product(reversed(KINDS[kind].rows), KINDS[kind].scenarios):
+        if kind != "peers":
+            yield from ((kind, (scenario, rows, confidence)) for confidence in CONFIDENCES)
+        elif rows < SLOW_FOR_PEERS or scenario in FEWEST[:3]:
+            yield kind, (scenario, rows)
+
+
+def intervals(  # noqa: PLR0911 - one return a kind
+    kind: str, scenario: str, rows: int, *, confidence: float, often: int
+) -> dict[str, Tally]:
+    """Simulate the intervals of one kind in one cell."""
+    asked = {"confidence": confidence, "repetitions": often}
+    match kind:
+        case "default":
+            return every_promise(scenario, rows, **asked)
+        case "bins":
+            found = over_bins.bounds_of_these_scores(scenario, rows, **asked)
+            return found | over_bins.bounds_of_the_population(scenario, rows, **asked)
+        case "means":
+            return of_scores.means(scenario, rows, **asked).tallies
+        case "coefficients":
+            return of_scores.coefficients(scenario, rows, **asked).tallies
+        case "distances":
+            return without_bins.simulate(scenario, rows, names=without_bins.DISTANCES, **asked)
+        case "scales":
+            return without_bins.simulate(scenario, rows, names=tuple(without_bins.SCALES), **asked)
+        case "pairs":
+            found = dependent_rows.paired(scenario, rows, **asked).tallies
+            return found | dependent_rows.by_bonferroni(scenario, rows, **asked).tallies
+    raise ValueError(kind)
+
+
+def over_clusters(clusters: str, confidence: float, often: int) -> dict[str, dict[str, Tally]]:
+    """Simulate the intervals over clusters, by the world that labels come from."""
+    asked = {"confidence": confidence, "repetitions": often}
+    found = {
+        world: dependent_rows.over_clusters(clusters, world=world, **asked).tallies
+        for world in dependent_rows.WORLDS
+    }
+    for pair in ("equally wrong", "strong"):
+        differences = dependent_rows.paired_over_clusters(clusters, pair, **asked).tallies
+        found[pair] = found.get(pair, {}) | differences
+    return found
+
+
+def run(task: tuple[Job, int, Path | None]) -> Result:
+    """Simulate one cell."""
+    (kind, key), repetitions, peers = task
+    match kind:
+        case "peers":
+            often = times(kind, key[1], repetitions)
+            found: object = beside(
+                *key, repetitions=often, few=max(5, often // 2), peers=peers, confidences=CONFIDENCES
+            )
+        case "clusters":
+            found = over_clusters(*key, often=repetitions)
+        case "tests":
+            found = rejections(*key, repetitions=repetitions)
+            found |= of_scores.rejections(*key, repetitions=repetitions)
+        case "one look":
+            found = wrong_verdicts(*key, eps=0.05, rows=2000, repetitions=repetitions)
+        case "any time":
+            streams = streams_of(repetitions)
+            found = wrong_verdicts_at_any_time(*key, eps=0.05, step=400, looks=LOOKS, streams=streams)
+        case _:
+            scenario, rows, confidence = key
+            often = times(kind, rows, repetitions)
+            found = intervals(kind, scenario, rows, confidence=confidence, often=often)
+    return (kind, key), found
+
+
+def gathered(results: dict[Job, object], repetitions: int, *, command: str) -> Run:
+    """Sort what the cells gave into what the page tells."""
+    found = Run(command=command, repetitions=repetitions)
+    found.often = {
+        name: {rows: times(name, rows, repetitions) for rows in kind.rows} for name, kind in KINDS.items()
+    }
+    gates: dict[str, dict[int, tuple[int, int]]] = {"one look": {}, "any time": {}}
+    # In the order of the jobs, not in that in which they ended.
+    for kind, key in sorted(results, key=str):
+        result = results[kind, key]
+        match kind:
+            case "peers":
+                assert isinstance(result, Beside)  # noqa: S101 - for readers
+                found.peers[key] = result
+            case "clusters":
+                for world, tallies in result.items():
+                    for name, tally in tallies.items():
+                        found.clusters[name, key[0], world, key[1]] = tally
+            case "tests":
+                found.tests[key] = result
+            case "one look" | "any time":
+                gates[kind][key[0]] = result
+            case _:
+                for name, tally in result.items():
+                    found.tallies[str(name), *key] = tally
+    found.gates = Gates(gates["one look"], gates["any time"], LOOKS, streams_of(repetitions))
+    return found
+
+
+def simulated(
+    tasks: list[tuple[Job, int, Path | None]], *, workers: int, keep: Path | None
+) -> dict[Job, object]:
+    """Run all cells that `keep` does not hold yet, and keep them there if asked."""
+    started, results = time.perf_counter(), {}
+    if keep is not None and keep.exists():
+        results = pickle.loads(keep.read_bytes())  # noqa: S301 - what an earlier run of ours wrote
+    waiting = [task for task in tasks if task[0] not in results]
+    with Pool(workers) as pool:
+        for number, (job, result) in enumerate(pool.imap_unordered(run, waiting), start=1):
+            results[job] = result
+            if number % 20 == 0 or number == len(waiting):
+                print(f"{number} of {len(waiting)} cells, {time.perf_counter() - started:.0f} s", flush=True)
+                if keep is not None:
+                    keep.write_bytes(pickle.dumps(results))
+    return results
 
 
 def main() -> None:
     """Run all cells, then write the page in one move."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=2000)
+    parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--peers", type=Path)
+    parser.add_argument("--keep", type=Path, help="a file of cells done, to go on after an interruption")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "coverage.md")
     chosen = parser.parse_args()
-    started, found = time.perf_counter(), {}
-    tasks = [(job, chosen.repetitions) for job in jobs()]
-    with Pool(chosen.workers) as pool:
-        for number, (job, result) in enumerate(pool.imap_unordered(run, tasks), start=1):
-            found[job] = result
-            if number % 20 == 0:
-                print(f"{number} of {len(tasks)} cells, {time.perf_counter() - started:.0f} s", flush=True)
-    beside = chosen.output.with_suffix(".tmp")
-    beside.write_text(document(found, chosen.repetitions), encoding="utf-8")
-    beside.replace(chosen.output)
-    print(f"wrote {chosen.output} in {time.perf_counter() - started:.0f} s")
+    tasks = [(job, chosen.repetitions, chosen.peers) for job in jobs(with_peers=chosen.peers is not None)]
+    results = simulated(tasks, workers=chosen.workers, keep=chosen.keep)
+    command = f"python benchmarks/write_coverage.py --repetitions {chosen.repetitions}"
+    command += " --peers PYTHON" if chosen.peers else ""
+    found = gathered(results, chosen.repetitions, command=command)
+    beside_it = chosen.output.with_suffix(".tmp")
+    beside_it.write_text(document(found), encoding="utf-8")
+    beside_it.replace(chosen.output)
+    print(f"wrote {chosen.output}")
 
 
 if __name__ == "__main__":

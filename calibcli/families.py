@@ -76,8 +76,28 @@ DEFAULT_MEASURES = (
     MeasureName.ECE_EQUAL_MASS,
     MeasureName.L2,
     MeasureName.SMECE,
+    MeasureName.DCE,
     MeasureName.BIAS,
     MeasureName.BRIER,
     MeasureName.LOG_LOSS,
 )
 DEFAULT_TESTS = (TestName.KS, TestName.KUIPER, TestName.SPIEGELHALTER, TestName.T)
+# Measures that never have an interval: a gate can ask for their value alone.
+WITHOUT_INTERVAL = (
+    MeasureName.ECE_SWEEP,
+    MeasureName.L1_DEBIASED,
+    MeasureName.MMCE,
+    MeasureName.ICI,
+    MeasureName.E50,
+    MeasureName.E90,
+    MeasureName.EMAX,
+    MeasureName.BRIER_RELIABILITY,
+    MeasureName.BRIER_RESOLUTION,
+    MeasureName.BRIER_WITHIN_VARIANCE,
+    MeasureName.BRIER_WITHIN_COVARIANCE,
+    MeasureName.BRIER_RESOLUTION_CORRECTED,
+    MeasureName.BRIER_MCB,
+    MeasureName.BRIER_DSC,
+    MeasureName.LOG_LOSS_MCB,
+    MeasureName.LOG_LOSS_DSC,
+)

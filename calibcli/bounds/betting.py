@@ -23,6 +23,8 @@ from calibcli.table.crossing import crossing
 # Tables with more cells than this are summed through the moments of their residuals.
 _DIRECT_CELLS = 20_000
 _MOST_MOMENTS = 120
+# Of bets for 250 * 4^j rows; they sum to 1 without rounding.
+_ANY_TIME_SHARES = tuple(weight / 16.0 for weight in (1.0, 2.0, 3.5, 3.5, 2.0, 1.25, 1.0, 0.75, 0.5, 0.5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +59,21 @@ def stakes_for_one_look(rows: float, variance: float, *, delta: float) -> Stakes
     return Stakes(sizes, (0.8, 0.1, 0.1))
 
 
-def stakes_for_any_time(*, delta: float) -> Stakes:
+def stakes_for_any_time(*, delta: float, variance: float = 0.25) -> Stakes:
     """
     Return bets that stay valid whenever and however often one looks; sharp from 250 to 65 million rows.
 
+    Most is put on the bets for some thousand rows, where most gates are decided.
+
     Args:
         delta: Error probability.
+
+        variance: What the mean of f (1 - f) is expected to be, from rows that will not be judged; 1/4, the
+            most there is, where nothing else is known.
     """
-    # The variance is taken as 1/4, since nothing is known but the rows that will be judged.
-    budget = 2.0 * math.log(1.0 / delta)
-    sizes = tuple(min(0.6, math.sqrt(budget / (250.0 * 4**j * 0.25))) for j in range(10))
-    return Stakes(sizes, (0.1,) * 10)
+    budget = 2.0 * math.log(1.0 / delta) / min(max(variance, 1e-12), 0.25)
+    sizes = tuple(min(0.6, math.sqrt(budget / (250.0 * 4**j))) for j in range(10))
+    return Stakes(sizes, _ANY_TIME_SHARES)
 
 
 class GroupedResiduals:

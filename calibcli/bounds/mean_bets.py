@@ -12,6 +12,7 @@ References:
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +21,11 @@ from calibcli.bounds.betting import Stakes, log_sum
 from calibcli.bounds.special import Floats
 from calibcli.table.crossing import crossing
 
-# Larger collections are summed through the moments of their values.
-_DIRECT = 20_000
-_MOST_MOMENTS = 120
 # Guesses at the variance, which may not be looked up in the rows, and what each is given to bet with.
 _VARIANCES = (1 / 4, 1 / 16, 1 / 64, 1 / 256)
 _SHARES = (1 / 2, 1 / 4, 1 / 8, 1 / 8)
+# The largest coefficients of e and of e^2 that values may have.
+MOST_RISE, MOST_BEND = 3.0, 2.0
 
 
 def stakes_of_rows(rows: int, *, delta: float) -> Stakes:
@@ -41,93 +41,147 @@ def stakes_of_rows(rows: int, *, delta: float) -> Stakes:
     return Stakes(tuple(min(0.9, math.sqrt(budget / v)) for v in _VARIANCES), _SHARES)
 
 
-class GroupedValues:
+def orders_needed(rows: int, *, delta: float, reach: float) -> int:
     """
-    Values in [-1, 1] in groups, ready for the products that bets need.
+    Return up to which power of e a bet's logarithm is expanded, so that at most e^-40 a row is left out.
+
+    A row's factor 1 + u e + v e^2 is (1 - p e)(1 - q e) with |p|, |q| <= (|u| + sqrt(u^2 + 4 |v|)) / 2, and
+    the series of log(1 - p e) is cut after |p e|^J / J.
 
     Args:
-        values: Shape (..., n), each within a group along the last axis.
+        rows: Number of rows that will be judged.
 
-        counts: How many rows have each value, same shape.
+        delta: The smallest error probability.
 
-        starts: Where each group begins, shape (n_groups + 1,), ending with n.
+        reach: Largest |e|.
+    """
+    size = max(stakes_of_rows(rows, delta=delta).sizes)
+    # The steepest that `lower_bound_of_size` bets at any eps; `upper_bound_of_signed_sum` stays below it.
+    slope = size / (1.0 - size * min(1.0, 0.95 / size - 1.0))
+    u, v = (slope * most / (1.0 - slope) for most in (MOST_RISE, MOST_BEND))
+    root = 0.5 * (u + math.sqrt(u * u + 4.0 * v))
+    return max(2, math.ceil(-40.0 / math.log(root * reach)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quadratic:
+    """
+    A value that a row has, as a function of e = score - centre of its piece: level + rise e + bend e^2.
+
+    Args:
+        level: Shape (2, n_pieces), rows with label 1 first; in [-1, 1].
+
+        rise: Same shape, at most 3 in size.
+
+        bend: At most 2 in size.
     """
 
-    def __init__(self, values: Floats, *, counts: Floats, starts: npt.NDArray[np.intp]) -> None:
-        self.rows = float(counts.sum())
-        self._values, self._counts = values, counts
-        self._starts = starts[:-1][starts[1:] > starts[:-1]]
-        self._power = counts
-        self._moments: list[Floats] = []
-
-    def log_product(self, slope: float) -> Floats:
-        """Return the sum of log(1 + slope x) over each group that is not empty; |slope| < 1."""
-        needed = math.ceil(-40.0 / math.log(abs(slope))) + 1 if slope else 1
-        if self._values.size > _DIRECT and needed <= _MOST_MOMENTS:
-            return self._from_moments(slope, needed)
-        return self._summed(self._counts * np.log1p(slope * self._values))
-
-    def _from_moments(self, slope: float, needed: int) -> Floats:
-        """Sum the series log(1 + slope x) = sum_j -(-slope x)^j / j, whose rest is below e^-40 a row."""
-        while len(self._moments) < needed:
-            self._power = self._power * self._values
-            self._moments.append(self._summed(self._power))
-        total = np.zeros(self._starts.size)
-        for j in range(needed, 0, -1):
-            total -= (-slope) ** j / j * self._moments[j - 1]
-        return total
-
-    def _summed(self, terms: Floats) -> Floats:
-        flat = terms.reshape(-1, terms.shape[-1]).sum(axis=0)
-        return np.asarray(np.add.reduceat(flat, self._starts))
+    level: Floats
+    rise: Floats
+    bend: float = 0.0
 
 
-def upper_bound_of_signed_sum(plus: GroupedValues, minus: GroupedValues, *, delta: float) -> float:
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """
+    Rows gathered by label in pieces of [0, 1], ready for the products that bets need.
+
+    Args:
+        centre: From where e = score - centre is counted, shape (2, n_pieces), rows with label 1 first.
+
+        moments: Sums over the rows of each piece of e^0, e^1, and so on, shape (n_orders + 1, 2, n_pieces);
+            of e^0 alone where no row is off its centre.
+    """
+
+    centre: Floats
+    moments: Floats
+
+    @property
+    def rows(self) -> float:
+        """Number of rows."""
+        return float(self.moments[0].sum())
+
+    def sums(self, values: Quadratic) -> Floats:
+        """Return the sum of values over each piece, shape (n_pieces,)."""
+        total = values.level * self.moments[0]
+        for factor, moment in zip((values.rise, values.bend), self.moments[1:3], strict=False):
+            total = total + factor * moment
+        return np.asarray(total.sum(axis=0))
+
+    def log_products(self, slopes: Floats, values: Quadratic) -> Floats:
+        """Return the sum of log(1 + slope x) over each piece, shape (n_slopes, n_pieces); |slope| < 1."""
+        slope = slopes[:, None, None]
+        excess = slope * values.level
+        total = self.moments[0] * np.log1p(excess)
+        if len(self.moments) > 1:
+            share = slope / (1.0 + excess)
+            total += self._expanded(share * values.rise, share * values.bend)
+        return np.asarray(total.sum(axis=1))
+
+    def _expanded(self, u: Floats, v: Floats) -> Floats:
+        """Sum log(1 + u e + v e^2) as a series in e; j times its coefficients obey a recursion."""
+        before, last = u, 2.0 * v - u * u
+        total = before * self.moments[1] + last * (0.5 * self.moments[2])
+        for j in range(3, len(self.moments)):
+            before, last = last, -(u * last + v * before)
+            total += last * (self.moments[j] / j)
+        return np.asarray(total)
+
+
+def upper_bound_of_signed_sum(
+    pieces: Pieces, plus: Quadratic, minus: Quadratic, *, starts: npt.NDArray[np.intp], delta: float
+) -> float:
     """
     Return an upper bound of the largest mean that signs, one to a group, can give; at most 1.
 
     Args:
+        pieces: The rows.
+
         plus: Values where the group's sign is +1.
 
         minus: Values of the same rows where it is -1.
 
+        starts: The first piece of each group, shape (n_groups + 1,), ending with n_pieces.
+
         delta: Error probability.
     """
-    rows, level = plus.rows, math.log(1.0 / delta)
+    rows, level = pieces.rows, math.log(1.0 / delta)
     stakes = stakes_of_rows(int(rows), delta=delta)
+    sizes, shares = np.array(stakes.sizes), np.log(stakes.shares)
+    some = starts[:-1][starts[1:] > starts[:-1]]
 
     def evidence(eps: float) -> float:
-        terms = []
-        for size, share in zip(stakes.sizes, stakes.shares, strict=True):
-            # 1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps).
-            a = size / (1.0 + size * eps)
-            least = np.minimum(plus.log_product(-a), minus.log_product(-a)).sum()
-            terms.append(math.log(share) + rows * math.log1p(size * eps) + float(least))
-        return log_sum(terms) - level
+        # 1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps).
+        slopes = -sizes / (1.0 + sizes * eps)
+        either = (
+            np.add.reduceat(pieces.log_products(slopes, values), some, axis=1) for values in (plus, minus)
+        )
+        terms = shares + rows * np.log1p(sizes * eps) + np.minimum(*either).sum(axis=1)
+        return log_sum(terms.tolist()) - level
 
     return crossing(evidence, 0.0, 1.0)[1]
 
 
-def lower_bound_of_size(values: GroupedValues, *, delta: float) -> float:
+def lower_bound_of_size(pieces: Pieces, values: Quadratic, *, delta: float) -> float:
     """
     Return a lower bound of the size of the mean; at least 0.
 
     Args:
-        values: All rows.
+        pieces: The rows.
+
+        values: What the mean is of.
 
         delta: Error probability.
     """
-    rows, level = values.rows, math.log(1.0 / delta)
+    rows, level = pieces.rows, math.log(1.0 / delta)
     stakes = stakes_of_rows(int(rows), delta=delta)
+    sizes, shares = np.array(stakes.sizes), np.log(stakes.shares)
 
     def doubt(eps: float) -> float:
-        terms = []
-        for size, share in zip(stakes.sizes, stakes.shares, strict=True):
-            bet = min(size, 0.95 / (1.0 + eps))
-            b = bet / (1.0 - bet * eps)
-            signs = [float(values.log_product(sign * b).sum()) for sign in (1.0, -1.0)]
-            average = log_sum(signs) - math.log(2.0)
-            terms.append(math.log(share) + rows * math.log1p(-bet * eps) + average)
-        return level - log_sum(terms)
+        bets = np.minimum(sizes, 0.95 / (1.0 + eps))
+        slopes = bets / (1.0 - bets * eps)
+        up, down = (pieces.log_products(sign * slopes, values).sum(axis=1) for sign in (1.0, -1.0))
+        average = np.logaddexp(up, down) - math.log(2.0)
+        return level - log_sum((shares + rows * np.log1p(-bets * eps) + average).tolist())
 
     return crossing(doubt, 0.0, 1.0)[0]

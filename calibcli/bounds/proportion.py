@@ -25,12 +25,13 @@ def clopper_pearson(positive: Floats, rows: Floats, *, delta_each_side: float) -
         Clopper & Pearson (1934), Biometrika 26.
     """
     lower, upper = np.zeros_like(rows), np.ones_like(rows)
-    some = positive > 0
+    some, short = positive > 0, positive < rows
     x, n = positive[some], rows[some]
-    lower[some] = beta_quantile(delta_each_side, x, n - x + 1.0)
-    short = positive < rows
-    x, n = positive[short], rows[short]
-    upper[short] = beta_quantile(1.0 - delta_each_side, x + 1.0, n - x)
+    y, m = positive[short], rows[short]
+    # Both sides at once: for a few bins the steps cost more than what they work on.
+    levels = np.repeat([delta_each_side, 1.0 - delta_each_side], [x.size, y.size])
+    ends = beta_quantile(levels, np.concatenate((x, y + 1.0)), np.concatenate((n - x + 1.0, m - y)))
+    lower[some], upper[short] = ends[: x.size], ends[x.size :]
     return lower, upper
 
 

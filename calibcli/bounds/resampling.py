@@ -94,6 +94,9 @@ def calibrated_positives(cells: DrawCells, *, draws: int, generator: np.random.G
     block = max(1, _CHUNK // max(cells.score.size, 1))
     for start in range(0, draws, block):
         shape = (min(block, draws - start), cells.score.size)
+        if single.all():
+            yield (generator.random(shape) < cells.score).astype(np.float64)
+            continue
         positives = np.empty(shape)
         if single.any():
             uniform = generator.random((shape[0], int(single.sum())))

@@ -24,7 +24,9 @@ def normal_quantile(probability: float) -> float:
     return NormalDist().inv_cdf(probability)
 
 
-def incomplete_beta(a: Floats, b: Floats, x: Floats) -> tuple[Floats, Floats]:
+def incomplete_beta(
+    a: Floats, b: Floats, x: Floats, *, log_betas: tuple[Floats, Floats] | None = None
+) -> tuple[Floats, Floats]:
     """
     Return the regularised incomplete beta function I_x(a, b) and its complement, both small ones accurate.
 
@@ -35,33 +37,40 @@ def incomplete_beta(a: Floats, b: Floats, x: Floats) -> tuple[Floats, Floats]:
 
         x: Shape (n,), in (0, 1).
 
+        log_betas: ln B(a, b) and ln B(b, a), each rounded in its own way, if known.
+
     References:
         DLMF 8.17.22, evaluated on the side where it converges fast; Gauss-Legendre quadrature
         where both arguments are large.
     """
     small, large = np.empty_like(x), np.empty_like(x)
     integrated = np.minimum(a, b) >= _QUADRATURE_LIMIT
-    for chosen, method in ((integrated, _by_quadrature), (~integrated, _by_fraction)):
-        if chosen.any():
-            small[chosen], large[chosen] = method(a[chosen], b[chosen], x[chosen])
+    if integrated.any():
+        far = a[integrated], b[integrated], x[integrated]
+        small[integrated], large[integrated] = _by_quadrature(*far)
+    near = ~integrated
+    if near.any():
+        both = log_betas or (_log_beta(a, b), _log_beta(b, a))
+        logs = both[0][near], both[1][near]
+        small[near], large[near] = _by_fraction(a[near], b[near], x[near], logs)
     return small, large
 
 
-def _by_fraction(a: Floats, b: Floats, x: Floats) -> tuple[Floats, Floats]:
+def _by_fraction(a: Floats, b: Floats, x: Floats, log_betas: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     swap = x > (a + 1.0) / (a + b + 2.0)
     p, q = np.where(swap, b, a), np.where(swap, a, b)
     t = np.where(swap, 1.0 - x, x)
-    log_front = p * np.log(t) + q * np.log1p(-t) - _log_beta(p, q) - np.log(p)
+    log_front = p * np.log(t) + q * np.log1p(-t) - np.where(swap, log_betas[1], log_betas[0]) - np.log(p)
     part = np.exp(log_front) / _fraction(p, q, t)
     return np.where(swap, 1.0 - part, part), np.where(swap, part, 1.0 - part)
 
 
-def beta_quantile(probability: float, a: Floats, b: Floats) -> Floats:
+def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
     """
-    Return the x with I_x(a, b) = probability, by Newton steps kept inside a shrinking bracket.
+    Return the x with I_x(a, b) = probability, by Halley's steps kept inside a shrinking bracket.
 
     Args:
-        probability: In (0, 1).
+        probability: In (0, 1), one for all or shape (n,).
 
         a: Shape (n,), at least 1.
 
@@ -76,25 +85,30 @@ def beta_quantile(probability: float, a: Floats, b: Floats) -> Floats:
     low, high = np.zeros_like(a), np.ones_like(a)
     mean = a / (a + b)
     spread = np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
-    x = np.clip(mean + normal_quantile(probability) * spread, 0.1 * mean, 1.0 - 0.1 * (1.0 - mean))
-    lower_tail = probability <= 0.5
+    asked, which = np.unique(probability, return_inverse=True)
+    ahead = np.array([normal_quantile(one) for one in asked.tolist()])[which]
+    x = np.clip(mean + ahead * spread, 0.1 * mean, 1.0 - 0.1 * (1.0 - mean))
+    lower_tail = np.asarray(probability) <= 0.5
+    log_betas = _log_beta(a, b), _log_beta(b, a)
     for _ in range(100):
-        below, above = incomplete_beta(a, b, x)
-        excess = below - probability if lower_tail else (1.0 - probability) - above
+        below, above = incomplete_beta(a, b, x, log_betas=log_betas)
+        excess = np.where(lower_tail, below - probability, (1.0 - probability) - above)
         low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
         with np.errstate(all="ignore"):
-            step = x - excess / np.exp(_log_density(a, b, x))
+            newton = excess / np.exp(_log_density(a, b, x, log_betas[0]))
+            bend = newton * ((a - 1.0) / x - (b - 1.0) / (1.0 - x))
+            step = x - newton / (1.0 - 0.5 * np.minimum(bend, 1.0))
         inside = (step >= low) & (step <= high)
         moved = np.where(excess == 0, x, np.where(inside, step, 0.5 * (low + high)))
         if np.all(np.abs(moved - x) <= 1e-13 * x):
-            return moved
+            return np.asarray(moved)
         x = moved
-    return x
+    return np.asarray(x)
 
 
-def _log_density(a: Floats, b: Floats, x: Floats) -> Floats:
+def _log_density(a: Floats, b: Floats, x: Floats, log_beta: Floats) -> Floats:
     """Return the log of the beta density at x."""
-    return (a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x) - _log_beta(a, b)
+    return (a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x) - log_beta
 
 
 def _log_beta(a: Floats, b: Floats) -> Floats:

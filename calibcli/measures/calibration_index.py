@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
+from calibcli.measures.settings import Shared
 from calibcli.names import MeasureName
 from calibcli.table.grid import Table
 from calibcli.table.kernel import LEAST_BANDWIDTH, cosine_series, fixpoint, residual_series
@@ -18,7 +19,7 @@ _FEWEST = 1_024
 _REACH = 2.8
 
 
-def calibration_index(table: Table, *, name: CalibrationIndex) -> Estimate:
+def calibration_index(table: Table, *, name: CalibrationIndex, shared: Shared | None = None) -> Estimate:
     """
     Return the mean, median, 90th percentile or maximum over rows of |h(f) - f|, h a smooth curve.
 
@@ -31,11 +32,12 @@ def calibration_index(table: Table, *, name: CalibrationIndex) -> Estimate:
 
         name: Which of the four.
 
+        shared: Where the four find each other's curve.
+
     References:
         Austin & Steyerberg (2019), Statistics in Medicine 38, who take loess.
     """
-    bandwidth = max(fixpoint(residual_series(table)), LEAST_BANDWIDTH)
-    gap = np.abs(smooth_gap(table, bandwidth=bandwidth))
+    bandwidth, gap = (shared or Shared()).once("smooth gap", table, lambda: _gap_at_smece(table))
     return Estimate(
         name=name,
         value=_summary(gap, table.weight, name),
@@ -50,6 +52,12 @@ def calibration_index(table: Table, *, name: CalibrationIndex) -> Estimate:
         rows=table.total_rows,
         details={"bandwidth": bandwidth},
     )
+
+
+def _gap_at_smece(table: Table) -> tuple[float, Floats]:
+    """Return the smECE bandwidth, and |h(f) - f| at each score, shape (n_entries,)."""
+    bandwidth = max(fixpoint(residual_series(table)), LEAST_BANDWIDTH)
+    return bandwidth, np.abs(smooth_gap(table, bandwidth=bandwidth))
 
 
 def smooth_gap(table: Table, *, bandwidth: float) -> Floats:

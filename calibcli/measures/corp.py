@@ -10,6 +10,7 @@ from calibcli.bounds.interval import Interval
 from calibcli.bounds.resampling import calibrated_positives, draw_cells
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.measures.losses import LossOf, entropy, log_error, losses_of, squared_error, variance
+from calibcli.measures.settings import Shared
 from calibcli.measures.uncertainty import rate_interval
 from calibcli.names import MeasureName
 from calibcli.recalibrators.pooling import pooled_starts
@@ -75,6 +76,7 @@ def corp_part(
     *,
     confidence: float = 0.95,
     generator: np.random.Generator | None = None,
+    shared: Shared | None = None,
 ) -> Estimate:
     """
     Return one part of the Brier score or the log loss by isotonic recalibration.
@@ -91,6 +93,8 @@ def corp_part(
 
         generator: Source of randomness of the null reference, or None for no such reference.
 
+        shared: Where the parts of one score find each other's fit; all are given the same randomness.
+
     Returns:
         The part, the uncertainty with an interval (Clopper-Pearson of the rate), the others without.
         Miscalibration of the log loss is infinite if a score of exactly 0 or 1 was wrong.
@@ -98,8 +102,9 @@ def corp_part(
     References:
         Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
     """
-    score = _BRIER if name in _OF_BRIER else _LOG
-    value = corp_of(table, score).part(name)
+    score, of = (_BRIER, "brier") if name in _OF_BRIER else (_LOG, "log_loss")
+    shared = shared or Shared()
+    value = shared.once(f"corp {of}", table, lambda: corp_of(table, score)).part(name)
     assumptions = [INDEPENDENT_ROWS, HELD_OUT]
     if table.kind == "grid":
         assumptions.append("each cell of the grid counts as one score")
@@ -108,7 +113,10 @@ def corp_part(
         assumptions.append(why)
     null = None
     if generator is not None and not table.weighted:
-        null = _if_calibrated(table, score, generator=generator).part(name)
+        drawn = shared.once(
+            f"corp {of} drawn", table, lambda: _if_calibrated(table, score, generator=generator)
+        )
+        null = drawn.part(name)
     return Estimate(name, value, interval, null, tuple(assumptions), table.total_rows)
 
 

@@ -131,7 +131,7 @@ def _found(name: MeasureName, table: Table, points: Labelled, *, level: float) -
             why = f"every label is {int(side > 0.0)}: the fit has no finite intercept"
             return _infinite(name, table, points, least=0.0, side=side, why=why, level=level)
     elif one_label(points) or one_logit(points):
-        same = "label" if one_label(points) else "score"
+        same = "label" if one_label(points) else "score" if float(np.ptp(points.score)) == 0.0 else "logit"
         return _Found(math.nan, None, f"no interval: undefined where there is one {same} only")
     elif parted(*points.logits):
         return _parted(name, table, points, level=level)

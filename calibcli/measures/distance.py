@@ -6,15 +6,14 @@ import numpy as np
 
 from calibcli.bounds.brownian import normal_tail
 from calibcli.bounds.interval import Interval
-from calibcli.bounds.mean_bets import GroupedValues, lower_bound_of_size, upper_bound_of_signed_sum
+from calibcli.bounds.mean_bets import Quadratic, lower_bound_of_size, upper_bound_of_signed_sum
 from calibcli.bounds.proportion import hoeffding_deviation
 from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
-from calibcli.names import Binning, MeasureName, Target
-from calibcli.table.bins import BinnedTable, Bins, binned, equal_width_edges
+from calibcli.measures.pieces import CutTable, cut_table
+from calibcli.names import MeasureName, Target
 from calibcli.table.cells import CELLS
 from calibcli.table.grid import Table
-from calibcli.table.score_table import Floats
 
 ONE_POPULATION = "rows are drawn alike from one population"
 BOUNDS_EVERY_FORM = "the bounds hold for the lower and for the upper distance"
@@ -39,18 +38,18 @@ def distance(table: Table, *, confidence: float = 0.95) -> Estimate:
     References:
         Blasiok, Gopalan, Hu & Nakkiran (2023), STOC; the bounds are proved in `docs/methods.md`.
     """
-    sums = _bins(table)
-    rated, moved = _to_midpoints(table, sums)
+    cut = _cut(table, confidence=confidence)
+    rated, moved = _to_midpoints(cut)
     value = rated + moved
-    interval = distance_interval(table, sums=sums, confidence=confidence)
+    interval = distance_interval(table, cut=cut, confidence=confidence)
     return Estimate(
         name=MeasureName.DCE,
         value=value,
         interval=interval,
-        null=None if table.weighted else _of_calibrated_labels(sums) + moved,
+        null=None if table.weighted else _of_calibrated_labels(cut) + moved,
         assumptions=(*sentences(table), BOUNDS_EVERY_FORM, "the value is an upper estimate of the distance"),
         rows=table.total_rows,
-        details={"bins": sums.rows.size, "rate_to_midpoint": rated, "score_to_midpoint": moved},
+        details={"bins": cut.bins, "rate_to_midpoint": rated, "score_to_midpoint": moved},
     )
 
 
@@ -67,31 +66,23 @@ def number_of_bins(rows: int) -> int:
     return count
 
 
-def _bins(table: Table) -> BinnedTable:
-    edges = equal_width_edges(number_of_bins(table.total_rows))
-    return binned(table, Bins(Binning.EQUAL_WIDTH, edges))
+def _cut(table: Table, *, confidence: float) -> CutTable:
+    """Gather a table for every bet of the interval, the dictionary's being at a quarter of the error."""
+    return cut_table(table, bins=number_of_bins(table.total_rows), delta=(1.0 - confidence) / 4.0)
 
 
-def _midpoints(sums: BinnedTable) -> Floats:
-    """Return the middle of each bin, shape (n_bins,)."""
-    return np.asarray((np.arange(sums.rows.size) + 0.5) / sums.rows.size)
-
-
-def _to_midpoints(table: Table, sums: BinnedTable) -> tuple[float, float]:
+def _to_midpoints(cut: CutTable) -> tuple[float, float]:
     """Return the mean distances from rates to midpoints and from scores to midpoints."""
-    middle = _midpoints(sums)
-    rated = float(np.abs(sums.positive - sums.weight * middle).sum()) / sums.total
-    at = np.repeat(middle, np.diff(sums.starts))
-    positive, negative = table.positive, table.weight - table.positive
-    moved = positive * np.abs(table.score_of_positive - at) + negative * np.abs(table.score_of_negative - at)
-    return rated, float(moved.sum()) / sums.total
+    total = cut.pieces.rows
+    rated = float(np.abs(cut.of_bins(cut.gap)).sum()) / total
+    return rated, float(cut.of_bins(cut.moved).sum()) / total
 
 
-def _of_calibrated_labels(sums: BinnedTable) -> float:
+def _of_calibrated_labels(cut: CutTable) -> float:
     """Return the mean of |Y_k - n_k m_k| over calibrated labels, Y_k taken as normal."""
     total = 0.0
-    mean = sums.score_sum - sums.weight * _midpoints(sums)
-    for gap, spread in zip(np.abs(mean).tolist(), np.sqrt(sums.variance).tolist(), strict=True):
+    mean, variance = cut.of_bins(cut.from_midpoint), cut.of_bins(cut.variance)
+    for gap, spread in zip(np.abs(mean).tolist(), np.sqrt(variance).tolist(), strict=True):
         # Beyond 40 deviations the sign is certain, and squares may overflow.
         if gap >= 40.0 * spread:
             total += gap
@@ -99,10 +90,10 @@ def _of_calibrated_labels(sums: BinnedTable) -> float:
         ratio = gap / spread
         density = math.exp(-0.5 * ratio**2) / math.sqrt(2.0 * math.pi)
         total += 2.0 * spread * density + gap * (1.0 - 2.0 * normal_tail(ratio))
-    return total / sums.total
+    return total / cut.pieces.rows
 
 
-def distance_interval(table: Table, *, confidence: float, sums: BinnedTable | None = None) -> Interval:
+def distance_interval(table: Table, *, confidence: float, cut: CutTable | None = None) -> Interval:
     """
     Return bounds that hold for every form of the distance: the lower, the upper and any in between.
 
@@ -115,34 +106,23 @@ def distance_interval(table: Table, *, confidence: float, sums: BinnedTable | No
 
         confidence: Coverage asked, in (0, 1).
 
-        sums: The table over the bins of `distance`, if known.
+        cut: The table as `distance` gathers it, if known.
     """
     delta = (1.0 - confidence) / 2.0
-    sums = _bins(table) if sums is None else sums
+    cut = _cut(table, confidence=confidence) if cut is None else cut
     if table.weighted:
-        rated, moved = _to_midpoints(table, sums)
-        upper = rated + moved + hoeffding_deviation(effective_rows(table), delta)
+        upper = sum(_to_midpoints(cut)) + hoeffding_deviation(effective_rows(table), delta)
         method, target = "Hoeffding at the effective number of rows", Target.FIXED_DESIGN
     else:
-        upper = _upper_by_betting(table, sums, delta=delta)
-        method, target = f"betting on rows, upper over {sums.rows.size} bins", Target.POPULATION
-    level, tilt = dictionary(table, delta=delta)
+        either = (Quadratic(sign * cut.gap.level + cut.moved.level, cut.moved.rise) for sign in (1.0, -1.0))
+        upper = upper_bound_of_signed_sum(cut.pieces, *either, starts=cut.starts, delta=delta)
+        method, target = f"betting on rows, upper over {cut.bins} bins", Target.POPULATION
+    level, tilt = dictionary(table, delta=delta, cut=cut)
     lower = max(level, tilt / 3.0)
     return Interval(lower, min(1.0, upper), confidence, method, target, finite_sample=True)
 
 
-def _upper_by_betting(table: Table, sums: BinnedTable, *, delta: float) -> float:
-    at = np.repeat(_midpoints(sums), np.diff(sums.starts))
-    gap = np.stack((1.0 - at, -at))
-    moved = np.abs(np.stack((table.score_of_positive, table.score_of_negative)) - at)
-    counts = np.stack((table.positive, table.weight - table.positive))
-    plus, minus = (
-        GroupedValues(sign * gap + moved, counts=counts, starts=sums.starts) for sign in (1.0, -1.0)
-    )
-    return upper_bound_of_signed_sum(plus, minus, delta=delta)
-
-
-def dictionary(table: Table, *, delta: float) -> tuple[float, float]:
+def dictionary(table: Table, *, delta: float, cut: CutTable | None = None) -> tuple[float, float]:
     """
     Return lower bounds of |E r| and of |E[r (2f - 1)]| that hold together.
 
@@ -150,16 +130,16 @@ def dictionary(table: Table, *, delta: float) -> tuple[float, float]:
         table: The rows.
 
         delta: Probability that either fails.
+
+        cut: The table gathered for bets at `delta` / 2, if known.
     """
-    score = np.stack((table.score_of_positive, table.score_of_negative))
-    residual = np.stack((1.0 - score[0], -score[1]))
-    counts = np.stack((table.positive, table.weight - table.positive))
+    if cut is None:
+        cut = cut_table(table, bins=number_of_bins(table.total_rows), delta=delta / 2.0)
     found = []
-    for values in (residual, residual * (2.0 * score - 1.0)):
+    for values in (cut.residual, cut.tilted):
         if table.weighted:
-            size = abs(float((counts * values).sum()) / float(counts.sum()))
+            size = abs(float(cut.of_bins(values).sum())) / cut.pieces.rows
             found.append(max(0.0, size - hoeffding_deviation(effective_rows(table), delta / 4.0)))
         else:
-            whole = GroupedValues(values, counts=counts, starts=np.array([0, table.distinct]))
-            found.append(lower_bound_of_size(whole, delta=delta / 2.0))
+            found.append(lower_bound_of_size(cut.pieces, values, delta=delta / 2.0))
     return found[0], found[1]

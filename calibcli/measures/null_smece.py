@@ -22,6 +22,7 @@ _MANY = 20.0
 _RESOLVED, _COARSER = 20, (8, 4, 2)
 # Relative to the bandwidth; three digits are printed.
 _WITHIN = 1e-4
+_USUAL_BANDWIDTH = 0.01
 
 
 def expected_smece(table: Table, *, generator: np.random.Generator) -> float:
@@ -104,7 +105,11 @@ def _of_normal_noise(score: Floats, variance: Floats, *, rows: int, length: floa
         spread = mean_spread(series, gathered, bandwidth=bandwidth)
         return length * bandwidth - math.sqrt(2.0 / math.pi) * spread / rows
 
-    low, high = crossing(excess, LEAST_BANDWIDTH, 1.0, within=_WITHIN * LEAST_BANDWIDTH)
+    within = _WITHIN * LEAST_BANDWIDTH
+    # Small bandwidths take long transforms, and few solutions lie there.
+    low, high = crossing(excess, _USUAL_BANDWIDTH, 1.0, within=within)
+    if high == _USUAL_BANDWIDTH:
+        low, high = crossing(excess, LEAST_BANDWIDTH, _USUAL_BANDWIDTH, within=within)
     return length * 0.5 * (low + high)
 
 
@@ -125,9 +130,9 @@ def mean_spread(series: CosineSeries, variance: Floats, *, bandwidth: float) -> 
     own = series.smoothed(bandwidth / math.sqrt(2.0), oversampling=4) / (2.0 * math.sqrt(math.pi) * bandwidth)
     t = np.linspace(0.0, 1.0, own.size)
     square = np.maximum(own, 0.0)
-    middle = (np.arange(variance.size) + 0.5) / variance.size
-    reflected = np.exp(-((middle / bandwidth) ** 2))
+    some = np.flatnonzero(variance)
+    middle, held = (some + 0.5) / variance.size, variance[some]
     place = np.exp(-((t / bandwidth) ** 2)) / (math.pi * bandwidth**2)
-    square += float((variance * reflected).sum()) * place
-    square += float((variance * reflected[::-1]).sum()) * place[::-1]
+    square += float((held * np.exp(-((middle / bandwidth) ** 2))).sum()) * place
+    square += float((held * np.exp(-(((1.0 - middle) / bandwidth) ** 2))).sum()) * place[::-1]
     return float(np.sqrt(square).mean())

@@ -67,6 +67,7 @@ def _part(name: ScorePart, table: Table, *, settings: Settings) -> Estimate:
             # Where nothing was drawn for the others, no reference is wanted.
             drawn = settings.calibrated is not None
             generator = stream(settings.seed, Purpose.CORP) if drawn else None
-            return corp_part(name, table, confidence=settings.confidence, generator=generator)
+            shared, confidence = settings.shared, settings.confidence
+            return corp_part(name, table, confidence=confidence, generator=generator, shared=shared)
         case _:
             assert_never(name)

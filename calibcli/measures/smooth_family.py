@@ -36,7 +36,7 @@ def smooth_measure(name: SmoothMeasure, table: Table, *, settings: Settings) -> 
         case MeasureName.ICI | MeasureName.E50 | MeasureName.E90 | MeasureName.EMAX:
             from calibcli.measures.calibration_index import calibration_index
 
-            return calibration_index(table, name=name)
+            return calibration_index(table, name=name, shared=settings.shared)
         case _:
             assert_never(name)
 

@@ -45,7 +45,8 @@ def u_test(table: Table) -> TestResult:
     if not ((points.score > 0.0) & (points.score < 1.0)).any():
         return _undefined("every score is 0 or 1")
     if one_logit(points):
-        return _undefined("there is one score only")
+        same = "score" if points.score.min() == points.score.max() else "logit"
+        return _undefined(f"there is one {same} only")
     try:
         least = _least(points, table)
     except NotConverged as problem:

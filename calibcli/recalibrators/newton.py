@@ -153,9 +153,11 @@ def minimise(loss: Loss, points: Points, *, start: Floats, what: str) -> Optimum
 def _log_terms(t: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the log loss of each point and its first two derivatives in the logit."""
     small = np.exp(-np.abs(t))
-    curve = np.where(t >= 0.0, 1.0, small) / (1.0 + small)
     each = np.maximum(t, 0.0) + np.log1p(small) - target * t
-    return each, curve - target, small / ((1.0 + small) * (1.0 + small))
+    # The curve is 1 - rest or rest: so written, the pull of a sure and right point is not lost in rounding.
+    rest = small / (1.0 + small)
+    slope = np.where(t >= 0.0, (1.0 - target) - rest, rest - target)
+    return each, slope, rest / (1.0 + small)
 
 
 def _squared_terms(t: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:

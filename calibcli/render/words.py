@@ -6,12 +6,17 @@ from collections.abc import Iterable, Sequence
 from calibcli.bounds.interval import Interval
 
 NONE = "none"
+UNDEFINED = "undefined"
+# Whole numbers from here on take powers of ten to write: no column is so wide.
+_LARGE = 1e15
 _MOST_DIGITS = 17
 
 
 def four(value: float | None) -> str:
-    """Return four significant digits, "none" where there is no number."""
-    return NONE if value is None else _digits(value, 4)
+    """Return four significant digits, "none" where there is no number, "undefined" for what is not one."""
+    if value is None:
+        return NONE
+    return UNDEFINED if math.isnan(value) else _digits(value, 4)
 
 
 def count(rows: int) -> str:
@@ -130,6 +135,6 @@ def _digits(value: float, digits: int) -> str:
     """Return significant digits, zeros included, so that columns of them line up."""
     if value == 0.0 or not math.isfinite(value):
         return str(value) if value else "0"
-    if abs(value) >= 10.0**digits:
+    if 10.0**digits <= abs(value) < _LARGE:
         return f"{value:,.0f}"
     return f"{value:#.{digits}g}".removesuffix(".")

@@ -14,7 +14,7 @@ import numpy as np
 
 from calibcli.errors import InputProblem
 from calibcli.table import cells
-from calibcli.table.score_table import Floats, Integers, ScoreTable, frozen, sealed
+from calibcli.table.score_table import Floats, Integers, ScoreTable, frozen, run_starts, sealed
 
 # Distances to the cell's edge are kept in units of 2^-52, so that sums are integers and every order,
 # shard and number of workers gives the same bits.
@@ -236,9 +236,17 @@ def grid_of(table: ScoreTable) -> GridTable:
     Raises:
         ValueError: If the table carries importance weights, whose sums are not integers.
     """
-    whole = GridAccumulator()
-    whole.add(table)
-    return whole.table()
+    if table.weighted or not 0 < table.distinct <= _COUNTED:
+        whole = GridAccumulator()
+        whole.add(table)
+        return whole.table()
+    # Scores ascend and so do their cells: nothing as large as the grid is needed.
+    code, distance = placed(table.score)
+    below, ones, starts = distance.astype(np.int64), table.positive_rows, run_starts(code)
+    sums = (table.rows, ones, below * ones, below * (table.rows - ones))
+    columns = [code[starts], *(np.add.reduceat(one, starts) for one in sums)]
+    held = columns[1] > 0
+    return GridTable(*(sealed(column[held]) for column in columns))
 
 
 def placed(score: Floats) -> tuple[Integers, Floats]:

@@ -10,8 +10,10 @@ References:
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from calibcli.table.crossing import crossing
 from calibcli.table.grid import Table
@@ -109,14 +111,19 @@ def cosine_series_of_cells(mass: Floats, moment: Floats | None = None) -> Cosine
         moment: Sum over each cell of mass times (position - cell centre), or None for 0.
     """
     count = mass.shape[-1]
-    k = np.arange(count)
-    turn = np.exp(-0.5j * np.pi * k / count)
+    k, turn = np.arange(count), _turns(count)
     coefficients = (np.fft.rfft(mass, 2 * count, axis=-1)[..., :count] * turn).real
     if moment is not None:
         # d/df cos(pi k f) = -pi k sin(pi k f), and the sine sums are minus the imaginary parts.
         sines = -(np.fft.rfft(moment, 2 * count, axis=-1)[..., :count] * turn).imag
         coefficients -= np.pi * k * sines
     return CosineSeries(coefficients)
+
+
+@cache
+def _turns(count: int) -> npt.NDArray[np.complex128]:
+    """Return what turns the Fourier coefficients of so many cells to the cells' middles."""
+    return np.asarray(np.exp(-0.5j * np.pi * np.arange(count) / count))
 
 
 def residual_series(table: Table) -> CosineSeries:

@@ -213,11 +213,12 @@ def test_stakes_cannot_lose_more_than_they_have(rows: float, variance: float, de
 
 
 def test_any_time_mixture_is_the_one_of_ten_scales() -> None:
-    """Ten bets, sharp at 250 * 4^j rows, with equal shares, cut at 0.6."""
+    """Ten bets, sharp at 250 * 4^j rows, cut at 0.6, with most on those for some thousand rows."""
     stakes = stakes_for_any_time(delta=0.05)
     expected = [min(0.6, math.sqrt(2 * math.log(20) / (250 * 4**j * 0.25))) for j in range(10)]
     assert stakes.sizes == pytest.approx(expected)
-    assert stakes.shares == (0.1,) * 10
+    assert [16 * share for share in stakes.shares] == [1, 2, 3.5, 3.5, 2, 1.25, 1, 0.75, 0.5, 0.5]
+    assert sum(stakes.shares) == 1.0
 
 
 def test_one_row_proves_nothing() -> None:

@@ -107,6 +107,14 @@ def test_turning_the_labels_round_turns_the_intercepts(rows: list[tuple[float, i
         assert mine.value == pytest.approx(sign * theirs.value, rel=1e-5, abs=1e-6, nan_ok=True)
 
 
+@pytest.mark.parametrize(("zeros", "ones"), [(2, 1), (1, 2), (1, 1), (400, 1)])
+def test_shift_of_surely_right_rows_is_half_their_log_odds(zeros: int, ones: int) -> None:
+    """Where every score is 0 or 1 and right, tiny pulls decide: exp(-a) ones = exp(a) zeros."""
+    table = table_of([(0.0, 0)] * zeros + [(1.0, 1)] * ones)
+    estimate = cox_measure(M.CITL_LOGIT, table)
+    assert estimate.value == pytest.approx(0.5 * math.log(ones / zeros), abs=1e-9)
+
+
 def test_one_label_leaves_the_shift_one_end() -> None:
     """Every label 0: citl_logit is -inf with the upper end of the likelihood; the line is undefined."""
     table = table_of([(0.5, 0)] * 10)

@@ -6,6 +6,7 @@ calzone-tool, relplot and uncertainty-calibration there, then
 
     /tmp/peers/bin/python tests/oracles/peer_values.py > tests/oracles/peer_values.json
 
+With a file of rows (`ROWS.npz`, two columns a set) it speaks of those; `benchmarks/agreement.py` does so.
 Tools that are not installed are left out. A number that a tool does not give is null, with the error on
 standard error. `test_compat_oracles.py` compares `measure --compat` with the file, without any of the tools.
 """
@@ -194,9 +195,16 @@ def values_of(tool: str, columns: Columns) -> dict[str, float | str | None]:
     return found
 
 
+def sets_in(path: Path) -> dict[str, Columns]:
+    """Return the sets in a file: arrays of shape (2, n), scores over labels."""
+    with np.load(path) as columns:
+        return {name: (columns[name][0], columns[name][1].astype(np.int64)) for name in columns.files}
+
+
 def main() -> None:
     """Print the values of every tool that is installed."""
     warnings.simplefilter("ignore")
+    sets = sets_in(Path(sys.argv[1])) if sys.argv[1:] else datasets()
     versions, values = {}, {}
     for tool, (package, _) in TOOLS.items():
         try:
@@ -204,7 +212,7 @@ def main() -> None:
         except PackageNotFoundError:
             sys.stderr.write(f"{package} is not installed\n")
             continue
-        values[tool] = {name: values_of(tool, columns) for name, columns in datasets().items()}
+        values[tool] = {name: values_of(tool, columns) for name, columns in sets.items()}
     document = {"versions": versions, "values": values}
     sys.stdout.write(json.dumps(document, indent=1, sort_keys=True) + "\n")
 

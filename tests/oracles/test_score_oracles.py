@@ -21,6 +21,7 @@ from calibcli.measures.u_test import u_test
 from calibcli.names import Binning, MeasureName
 from calibcli.table.bins import bins_of
 from calibcli.table.score_table import ScoreTable
+from oracles.slow_values import pooled_by_hand
 
 M = MeasureName
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
@@ -194,25 +195,6 @@ def test_murphy_by_a_loop_over_bins(seed: int) -> None:
         M.BRIER_UNCERTAINTY_CORRECTED: unc + more,
     }.items():
         assert murphy_part(name, table, bins=bins).value == pytest.approx(value, abs=1e-14), name
-
-
-def pooled_by_hand(score: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """Return the isotonic fit at each row by the max-min formula, quadratic in the scores."""
-    values, place = np.unique(score, return_inverse=True)
-    rows = np.bincount(place).astype(float)
-    ones = np.bincount(place, weights=label)
-    reached, ones_reached = np.append(0, rows.cumsum()), np.append(0, ones.cumsum())
-    levels = np.empty(values.size)
-    for i in range(values.size):
-        s, t = np.arange(i + 1)[:, None], np.arange(i, values.size)[None, :] + 1
-        levels[i] = ((ones_reached[t] - ones_reached[s]) / (reached[t] - reached[s])).min(axis=1).max()
-    return levels[place]
-
-
-def entropy(rate: np.ndarray) -> np.ndarray:
-    """Return -p ln p - (1 - p) ln(1 - p)."""
-    inside = np.clip(rate, 1e-300, 1 - 1e-16)
-    return -(rate * np.log(inside) + (1 - rate) * np.log1p(-inside))
 
 
 @pytest.mark.parametrize("seed", range(4))

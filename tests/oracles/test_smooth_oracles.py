@@ -22,6 +22,7 @@ from calibcli.table.kernel import cosine_series
 from calibcli.table.residuals import residuals
 from calibcli.table.score_table import ScoreTable
 from oracles.relplot_scales import BANDWIDTHS, CASES, drawn
+from oracles.slow_values import reflected
 
 M = MeasureName
 RELPLOT = json.loads(Path(__file__).with_name("relplot_scales.json").read_text(encoding="utf-8"))
@@ -33,16 +34,6 @@ def rows_of(seed: int, rows: int, *, decimals: int = 12) -> tuple[np.ndarray, np
     score = rng.random(rows).round(decimals)
     score[:2] = [0.0, 1.0]
     return score, rng.random(rows) < score**1.4
-
-
-def reflected(centres: np.ndarray, points: np.ndarray, *, bandwidth: float, length: float) -> np.ndarray:
-    """The Gaussian with its images beyond both ends of [0, length], shape (n, m)."""
-    total = np.zeros((centres.size, points.size))
-    for shift in (-1, 0, 1):
-        for sign in (1.0, -1.0):
-            place = 2.0 * shift * length + sign * centres
-            total += np.exp(-0.5 * ((points[None, :] - place[:, None]) / bandwidth) ** 2)
-    return total / (bandwidth * math.sqrt(2.0 * math.pi))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -152,10 +143,11 @@ def test_distance_and_its_bounds_are_those_of_rows_one_by_one() -> None:
     estimate = distance(ScoreTable.from_rows(score, label), confidence=0.9)
     count = estimate.details["bins"]
     assert count == 10
-    index = np.clip(np.ceil(score * count) - 1, 0, count - 1).astype(int)
-    middle = (index + 0.5) / count
+    # Scores of 0 and of 1 are bins of their own, and their own midpoints.
+    index = np.where(score == 1.0, count + 1, np.ceil(score * count)).astype(int)
+    middle = np.clip((index - 0.5) / count, 0.0, 1.0)
     gap, moved = label - middle, np.abs(score - middle)
-    value = sum(abs(gap[index == k].sum()) for k in range(count)) / 400 + moved.mean()
+    value = sum(abs(gap[index == k].sum()) for k in range(count + 2)) / 400 + moved.mean()
     assert estimate.value == pytest.approx(value, abs=1e-12)
     stakes = stakes_of_rows(400, delta=0.05)
 
@@ -163,7 +155,7 @@ def test_distance_and_its_bounds_are_those_of_rows_one_by_one() -> None:
         total = 0.0
         for size, share in zip(stakes.sizes, stakes.shares, strict=True):
             product = 1.0
-            for k in range(count):
+            for k in range(count + 2):
                 own = index == k
                 product *= min(
                     np.prod(1 - size * (sign * gap[own] + moved[own] - eps)) for sign in (1.0, -1.0)

@@ -72,7 +72,10 @@ def _hosmer_lemeshow(letter: str, gaps: Gaps, bins: str) -> tuple[PeerNumber, ..
     statistic = float(((rate * rows - expected) ** 2 / (expected * (1.0 - expected / rows))).sum())
     freedom = rows.size - 2
     p = defined(1.0 - float(chdtr(freedom, statistic))) if freedom > 0 else None
-    degrees = f"{freedom} degrees of freedom for {rows.size} bins, here one for each bin of ece"
+    freedoms = "1 degree" if freedom == 1 else f"{freedom} degrees"
+    degrees = (
+        f"{freedoms} of freedom for {rows.size} bins, here one for each bin of ece, or draws for thin bins"
+    )
     variance = (
         "n times mean score (1 - mean score) as variance, here the sum of f (1 - f) over the bins of ece"
     )

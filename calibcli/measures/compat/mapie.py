@@ -33,7 +33,7 @@ def mapie_numbers(table: ScoreTable, rows: OrderedRows) -> Peer:
     z = _spiegelhalter(table)
     jitter = f"seeded jitter breaks ties, so that the order of the rows matters ({rows.order})"
     path = f"the path leaves out its start at 0; {jitter}"
-    law = f"1 - cdf, which rounding can make negative; {path}"
+    law = f"1 - cdf, which rounding can make negative, here by draws for few rows or values; {path}"
     one_sided = "one-sided by the normal law, here two-sided (and by draws for few rows or values)"
     ks_p = ks_p_value(ks) if _usual(ks) else None
     kuiper_p = kuiper_p_value(kuiper) if _usual(kuiper) else None

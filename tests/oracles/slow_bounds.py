@@ -1,0 +1,111 @@
+"""Both ends of the 95 % intervals of `measure`, slowly and from their formulas; calibcli is not imported."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import beta, norm
+
+from oracles.slow_values import BINS, Values, smece_with, smooth_error, wide_index
+
+DELTA = 0.025
+LEVEL = math.log(1.0 / DELTA)
+
+
+def slow_bounds(score: np.ndarray, label: np.ndarray) -> Values:
+    """Return the ends as `name.lower` and `name.upper`, over 15 equal-width bins where there are bins."""
+    y, n = label.astype(float), score.size
+    residual = y - score
+    square, log_term = float((residual**2).sum()) / (n - 1), math.log(2 / DELTA)
+    margin = math.sqrt(2 * square * log_term / n) + 14 * log_term / (3 * (n - 1))
+    found = of_ece(score, residual) | of_bias(score, residual) | of_l2(score, residual)
+    found |= {
+        "smece.upper": min(1.0, smece_with(score, y, "smece", added=margin)),
+        "smce.upper": min(1.0, smooth_error(score, y) + margin),
+    }
+    given = np.where(label == 1, score, 1 - score)
+    for name, loss in (("brier", residual**2), ("log_loss", -np.log(np.maximum(given, 1e-320)))):
+        if (given > 0).all() or name == "brier":
+            half = norm.isf(DELTA) * loss.std(ddof=1) / math.sqrt(n)
+            found |= {f"{name}.lower": max(0.0, loss.mean() - half), f"{name}.upper": loss.mean() + half}
+    return {name: float(value) for name, value in found.items()}
+
+
+def stakes(score: np.ndarray) -> list[tuple[float, float]]:
+    """Bets for one look, with their shares."""
+    variance = min(max(float((score * (1 - score)).mean()), 1e-12), 0.25)
+    guesses = (variance, min(0.25, 4 * variance), variance / 4)
+    sizes = [min(0.9, math.sqrt(2 * LEVEL / score.size / v)) for v in guesses]
+    return list(zip(sizes, (0.8, 0.1, 0.1), strict=True))
+
+
+def least(evidence: Callable[[float], float], low: float) -> float:
+    """Where evidence that grows reaches the level; 1 where it never does."""
+    return brentq(lambda m: evidence(m) - LEVEL, low, 1.0, xtol=1e-12) if evidence(1.0) > LEVEL else 1.0
+
+
+def mixed(terms: list[float]) -> float:
+    """Log of a sum of exponentials."""
+    return float(np.logaddexp.reduce(terms))
+
+
+def of_ece(score: np.ndarray, residual: np.ndarray) -> Values:
+    """Betting or d* above, McDiarmid below."""
+    n, index = score.size, wide_index(score, BINS)
+    groups = [residual[index == k] for k in np.unique(index)]
+    value = sum(abs(group.sum()) for group in groups) / n
+
+    def evidence(eps: float) -> float:
+        terms = []
+        for size, share in stakes(score):
+            lost = [min(np.log1p(-size * (sign * group - eps)).sum() for sign in (1, -1)) for group in groups]
+            terms.append(math.log(share) + sum(lost))
+        return mixed(terms)
+
+    variance = float((score * (1 - score)).mean())
+    if norm.isf(DELTA) / 2 <= 1.02 * math.sqrt(2 * variance * LEVEL):
+        x = np.arange(n)
+        upper = min(1.0, value + float((beta.ppf(1 - DELTA, x + 1, n - x) - x / n).max()))
+    else:
+        upper = least(evidence, 0.0)
+    # A bin of equal width may hold several scores: its noise is taken at its largest, sqrt(n_k) / 2.
+    noise = sum(math.sqrt(group.size) / 2 for group in groups) / n
+    lower = max(0.0, value - noise - math.sqrt(LEVEL / (2 * n)))
+    return {"ece.lower": lower, "ece.upper": max(value, upper)}
+
+
+def of_bias(score: np.ndarray, residual: np.ndarray) -> Values:
+    """Betting on the mean residual from both sides."""
+
+    def above(values: np.ndarray) -> float:
+        def evidence(m: float) -> float:
+            bets = [(min(size, 0.45), share) for size, share in stakes(score)]
+            return mixed([math.log(share) + np.log1p(-bet * (values - m)).sum() for bet, share in bets])
+
+        return least(evidence, -1.0)
+
+    return {"bias.lower": -above(-residual), "bias.upper": above(residual)}
+
+
+def of_l2(score: np.ndarray, residual: np.ndarray) -> Values:
+    """Where |T - theta| is z standard deviations of T at theta."""
+    n, index = score.size, wide_index(score, BINS)
+    t = a = energy = noisy = fourth = 0.0
+    for k in np.unique(index):
+        r, f = residual[index == k], score[index == k]
+        if r.size >= 2:
+            share, gap, null = r.size / n, r.mean(), float((f * (1 - f)).mean())
+            t += (r.sum() ** 2 - (r**2).sum()) / (r.size - 1) / n
+            a += 2 / n**2 * r.size / (r.size - 1) * null**2
+            energy += share * gap**2
+            fourth += share * gap**4
+            noisy += share * gap**2 * max(r.var(ddof=1), null)
+    z, d = norm.isf(DELTA), max(fourth - energy**2, 0.0) / n
+
+    def strayed(theta: float) -> float:
+        return abs(t - theta) - z * math.sqrt(a + d + 4 * noisy / energy / n * theta)
+
+    low = brentq(strayed, 0.0, max(t, 0.0), xtol=1e-15) if t > 0 and strayed(0.0) > 0 else 0.0
+    high = brentq(strayed, max(t, 0.0), 50.0, xtol=1e-15) if strayed(max(t, 0.0)) < 0 else max(t, 0.0)
+    return {"l2.lower": math.sqrt(low), "l2.upper": math.sqrt(min(1.0, high))}

@@ -1,0 +1,84 @@
+"""Every measure and statistic is what slow formulas give, on edges, at 0 and 1, among ties, with few rows."""
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+from calibcli.names import Binning, MeasureName, TestName
+from calibcli.reports.input import InputSummary
+from calibcli.reports.measure import MeasureReport
+from calibcli.table.score_table import ScoreTable
+from calibcli.tasks.metrics import metrics_of
+from calibcli.tasks.one_table import MeasureOptions, measure_table
+from oracles.awkward_rows import Columns, awkward_sets
+from oracles.slow_bounds import slow_bounds
+from oracles.slow_values import MOST_PLACES, slow_values
+
+SETS = awkward_sets()
+SOURCE = InputSummary(("memory",), "score", "label", None, 0, 0, 0)
+OPTIONS = MeasureOptions(
+    metrics=metrics_of(["all"]), bins=15, binning=Binning.EQUAL_WIDTH, complete=False, seed=1
+)
+SMOOTH = dict.fromkeys(("smece", "smece_logit", "smece_probit"), 1e-06)
+# Curves are read between points of a series; fits end where steps gain nothing.
+ALLOWED = SMOOTH | {
+    **dict.fromkeys(("ici", "e50", "e90", "emax"), 2e-5),
+    **dict.fromkeys(("citl_logit", "cox_intercept", "cox_slope", "u"), 1e-6),
+    # scipy's linear programmes are solved to 1e-7 in their conditions.
+    **dict.fromkeys(("dce_lower", "smce"), 1e-9),
+    "l1_debiased": 1e-9,
+}
+
+
+def report_of(score: np.ndarray, label: np.ndarray) -> MeasureReport:
+    """Measure."""
+    return measure_table(ScoreTable.from_rows(score, label == 1), SOURCE, options=OPTIONS)
+
+
+def ours(score: np.ndarray, label: np.ndarray) -> dict[str, float]:
+    """Return the program's numbers that have a value."""
+    report = report_of(score, label)
+    found = {str(one.name): one.value for one in report.measures}
+    found |= {str(one.name): one.statistic for one in report.tests if one.statistic is not None}
+    return {name: value for name, value in found.items() if not math.isnan(value)}
+
+
+@cache
+def slowly(name: str) -> tuple[Columns, dict[str, float]]:
+    """Return rows of a set, a third where dense kernels would take their time, and their slow values."""
+    score, label = SETS[name]
+    step = 3 if np.unique(score).size > 100 else 1
+    columns = (score[::step], label[::step])
+    return columns, slow_values(*columns)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_number_is_that_of_the_slow_formulas(name: str) -> None:
+    """Each of the measures and statistics agrees, or is missing in both."""
+    (score, label), expected = slowly(name)
+    found = ours(score, label)
+    left_out = {"dce_lower"} if np.unique(score).size > MOST_PLACES else set()
+    assert set(found) - left_out == {key for key, value in expected.items() if not math.isnan(value)}
+    for key, value in expected.items():
+        if not math.isnan(value):
+            within = ALLOWED.get(key, 1e-12)
+            assert found[key] == pytest.approx(value, rel=within, abs=within), key
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_bounds_are_those_of_the_slow_formulas(name: str) -> None:
+    """Ends by betting, d*, McDiarmid, empirical Bernstein, the score of T and the normal law, to 1e-6."""
+    score, label = slowly(name)[0]
+    found = {str(one.name): one.interval for one in report_of(score, label).measures}
+    expected = slow_bounds(score, label)
+    assert len(expected) >= 10
+    for key, value in expected.items():
+        measure, side = key.split(".")
+        assert getattr(found[measure], side) == pytest.approx(value, abs=1e-6), key
+
+
+def test_slow_formulas_know_every_measure_and_test() -> None:
+    """A measure without its slow formula cannot be added by oversight."""
+    assert set(slowly("fifty rows")[1]) == {str(name) for name in (*MeasureName, *TestName)}
