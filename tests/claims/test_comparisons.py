@@ -1,71 +1,39 @@
 """The simulated promise of paired differences: seeded, in a few seconds."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit
 
 from calibcli.measures.paired import PAIRED, PairedSums
 from calibcli.names import ComparisonName, MeasureName
-from claims.simulation import generator_of, most_misses
+from claims.dependent_rows import PAIRS, by_bonferroni, paired, usual
+from claims.simulation import check_promises, generator_of, most_misses
 
 REPETITIONS = 2000
-FINE = (np.arange(200_000) + 0.5) / 200_000
-Map = Callable[[np.ndarray], np.ndarray]
 
 
-def bent(slope: float, shift: float) -> Map:
-    """Return a map that is linear in log odds."""
-    return lambda p: expit(shift + slope * logit(p))
-
-
-def usual(u: np.ndarray) -> np.ndarray:
-    """Return label probabilities all over the interval."""
-    return 0.02 + 0.96 * u
-
-
-def rare(u: np.ndarray) -> np.ndarray:
-    """Return label probabilities of an event that is seldom."""
-    return 0.01 + 0.1 * u**3
-
-
-SCENARIOS: dict[str, tuple[Map, Map, Map]] = {
-    "equally wrong": (usual, bent(1.0, 0.3), bent(1.0, -0.3)),
-    "mild": (usual, bent(1.2, 0.0), bent(1.0, 0.2)),
-    "strong": (usual, bent(2.0, 0.0), bent(1.0, 0.0)),
-    "nearly the same": (usual, bent(1.02, 0.0), bent(1.0, 0.01)),
-    "rare": (rare, bent(1.0, 0.5), bent(1.2, 0.0)),
-}
-
-
-def true_difference(name: MeasureName, p: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """Return the expected difference of losses, by quadrature over label probabilities."""
-    if name is MeasureName.BRIER:
-        return float(np.mean((second - p) ** 2 - (first - p) ** 2))
-    return float(np.mean(p * np.log(first / second) + (1 - p) * np.log((1 - first) / (1 - second))))
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_paired_intervals_cover(scenario: str) -> None:
+@pytest.mark.parametrize("pair", PAIRS)
+def test_paired_intervals_cover(pair: str) -> None:
     """At 1,000 rows the 95 % interval misses the true difference no more often than 5 % can explain."""
-    truth, *maps = SCENARIOS[scenario]
-    rng = generator_of("paired", scenario)
-    expected = {
-        name: true_difference(name, truth(FINE), *(of(truth(FINE)) for of in maps)) for name in PAIRED
-    }
-    misses = dict.fromkeys(PAIRED, 0)
-    for _ in range(REPETITIONS):
-        p = truth(rng.random(1000))
-        sums = PairedSums()
-        sums.add(*(of(p) for of in maps), rng.random(1000) < p)
-        for name in PAIRED:
-            interval = sums.difference(name, confidence=0.95).interval
-            assert interval is not None
-            misses[name] += not (interval.lower or 0.0) <= expected[name] <= (interval.upper or 0.0)
-    for name in PAIRED:
+    for name, tally in paired(pair, 1000, confidence=0.95, repetitions=1500).tallies.items():
         # Where the event is rare, differences are skewed: one point more is allowed, and called approximate.
-        assert misses[name] <= most_misses(REPETITIONS, 0.06 if scenario == "rare" else 0.05), name
+        assert tally.misses <= most_misses(1500, 0.06 if pair == "rare" else 0.05), name
+
+
+def test_differences_of_errors_cover() -> None:
+    """The difference of two ECEs by their two intervals misses at most 5 % of the time."""
+    check_promises(by_bonferroni("strong", 1000, confidence=0.95, repetitions=200).tallies, rows=1000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+@pytest.mark.parametrize("rows", [200, 1000, 5000])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_differences_cover_in_full(pair: str, rows: int, confidence: float) -> None:
+    """Every pair, number of rows and confidence: 2,000 repetitions, 500 of the difference of ECEs."""
+    found = paired(pair, rows, confidence=confidence, repetitions=2000).tallies
+    found |= by_bonferroni(pair, rows, confidence=confidence, repetitions=500).tallies
+    check_promises(found, rows=rows)
 
 
 def test_gate_rarely_fails_a_score_that_is_no_worse() -> None:

@@ -1,0 +1,121 @@
+"""
+Simulations of intervals for proper scores, skill, their parts and Cox's coefficients, and of two more tests.
+
+Means speak of the population, so rows are drawn anew; coefficients of these scores, so labels are.
+"""
+
+from functools import cache
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logit, xlogy
+
+from calibcli.measures.corp import corp_part
+from calibcli.measures.cox import cox_measure
+from calibcli.measures.hosmer_lemeshow import has_thin_bins, hosmer_lemeshow, hosmer_lemeshow_p_value
+from calibcli.measures.murphy import murphy_part
+from calibcli.measures.proper_scores import spherical
+from calibcli.measures.skill import brier_skill, log_loss_skill
+from calibcli.measures.u_test import u_p_value, u_test
+from calibcli.names import MeasureName
+from calibcli.table.bins import binned, looks_discrete
+from calibcli.table.score_table import ScoreTable
+from claims.simulation import FINE, SCENARIOS, Cell, generator_of, usual_bins
+
+M = MeasureName
+MEANS = {M.SPHERICAL: spherical, M.BRIER_SKILL: brier_skill, M.LOG_LOSS_SKILL: log_loss_skill}
+COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
+# A single score has no slope, and the line cannot be told from its rate.
+WITH_SLOPE = [name for name in SCENARIOS if name != "one atom"]
+# The other uncertainties have the same interval of the rate, turned; it takes two milliseconds to find.
+UNCERTAINTY_EVERY = 10
+
+
+@cache
+def population_truth(scenario: str) -> dict[str, float]:
+    """Return the population's values by quadrature."""
+    world = SCENARIOS[scenario]
+    f = world.quantile(FINE)
+    p, rate = world.truth(f), float(world.truth(f).mean())
+    length = np.hypot(f, 1 - f)
+    brier = float((p * (1 - f) ** 2 + (1 - p) * f**2).mean())
+    log_loss = float((-xlogy(p, f) - xlogy(1 - p, 1 - f)).mean())
+    unc, entropy = rate * (1 - rate), float(-xlogy(rate, rate) - xlogy(1 - rate, 1 - rate))
+    return {
+        M.SPHERICAL: float(1 - ((p * f + (1 - p) * (1 - f)) / length).mean()),
+        M.BRIER_SKILL: 1 - brier / unc,
+        M.LOG_LOSS_SKILL: 1 - log_loss / entropy,
+        M.BRIER_UNCERTAINTY: unc,
+        M.BRIER_UNCERTAINTY_CORRECTED: unc,
+        M.BRIER_UNC: unc,
+        M.LOG_LOSS_UNC: entropy,
+    }
+
+
+def cox_truth(score: np.ndarray, rows: np.ndarray, truth: np.ndarray) -> dict[MeasureName, float]:
+    """Return the coefficients that fit the label probabilities at these scores best."""
+    z = logit(score)
+
+    def loss(at: np.ndarray) -> float:
+        t = at[0] + at[1] * z
+        return float((rows * (np.logaddexp(0, t) - truth * t)).sum() / rows.sum())
+
+    both = minimize(loss, [0.0, 1.0], method="BFGS", options={"gtol": 1e-9}).x
+    one = minimize(lambda a: loss(np.array([a[0], 1.0])), [0.0], method="BFGS", options={"gtol": 1e-9}).x
+    return {M.CITL_LOGIT: float(one[0]), M.COX_INTERCEPT: float(both[0]), M.COX_SLOPE: float(both[1])}
+
+
+def means(scenario: str, rows: int, *, confidence: float, repetitions: int) -> Cell:
+    """Simulate the intervals that speak of the population."""
+    rng = generator_of("scores", scenario, rows, confidence)
+    world, cell, truths = SCENARIOS[scenario], Cell(confidence), population_truth(scenario)
+    for index in range(repetitions):
+        score = world.quantile(rng.random(rows))
+        table = ScoreTable.from_rows(score, rng.random(rows) < world.truth(score))
+        found = {name: measure(table, confidence=confidence) for name, measure in MEANS.items()}
+        if index % UNCERTAINTY_EVERY == 0:
+            bins = usual_bins(table)
+            for name in (M.BRIER_UNCERTAINTY, M.BRIER_UNCERTAINTY_CORRECTED):
+                found[name] = murphy_part(name, table, bins=bins, confidence=confidence)
+            for name in (M.BRIER_UNC, M.LOG_LOSS_UNC):
+                found[name] = corp_part(name, table, confidence=confidence)
+        for name, estimate in found.items():
+            cell.add_interval(name, estimate.interval, truth=truths[name])
+    return cell
+
+
+def coefficients(scenario: str, rows: int, *, confidence: float, repetitions: int) -> Cell:
+    """Simulate the intervals of Cox's coefficients: scores held, labels drawn anew."""
+    rng = generator_of("cox", scenario, rows, confidence)
+    world, cell = SCENARIOS[scenario], Cell(confidence)
+    base = ScoreTable.from_rows(world.quantile(rng.random(rows)), np.zeros(rows, bool))
+    truth = world.truth(base.score)
+    truths = cox_truth(base.score, base.rows, truth)
+    for _ in range(repetitions):
+        table = ScoreTable(base.score, base.rows, rng.binomial(base.rows, truth))
+        for name in COX:
+            cell.add_interval(
+                name, cox_measure(name, table, confidence=confidence).interval, truth=truths[name]
+            )
+    return cell
+
+
+def rejections(scenario: str, rows: int, *, repetitions: int, draws: int = 199) -> dict[str, int]:
+    """Count how often U and Hosmer-Lemeshow, as `calibration_tests` decides their p-values, reject at 5 %."""
+    rng = generator_of("u", scenario, rows)
+    world, counts = SCENARIOS[scenario], {"hosmer_lemeshow": 0, "u": 0}
+    for _ in range(repetitions):
+        score = world.quantile(rng.random(rows))
+        table = ScoreTable.from_rows(score, rng.random(rows) < world.truth(score))
+        sums = binned(table, usual_bins(table))
+        drawn = looks_discrete(table) or rows < 500
+        h, u = hosmer_lemeshow(table, bins=sums), u_test(table)
+        ps = {"hosmer_lemeshow": h.p_value, "u": u.p_value}
+        if drawn or has_thin_bins(sums):
+            found = hosmer_lemeshow_p_value(table, h.statistic, bins=sums, generator=rng, draws=draws)
+            ps["hosmer_lemeshow"] = found[0]
+        if drawn:
+            ps["u"] = u_p_value(table, generator=rng, draws=draws)[0]
+        for name, p in ps.items():
+            counts[name] += p <= 0.05
+    return counts
