@@ -1,0 +1,128 @@
+"""Every option of several classes, once; the others are in `options.py`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OnSum, OutputSum, ViewName
+
+if TYPE_CHECKING:
+    from calibcli.names import RecalibratorName
+    from calibcli.readers.class_columns import SeveralClasses
+
+Probs = Annotated[
+    str | None,
+    typer.Option(
+        "--probs", metavar="COLS", help="Columns of several classes: 'p_*', a,b,c, or one column of lists."
+    ),
+]
+Classes = Annotated[
+    str | None,
+    typer.Option("--classes", metavar="A,B,...", help="Their names in order. [default: ends of columns]"),
+]
+View = Annotated[
+    ViewName,
+    typer.Option(
+        "--view", help="Seen as the largest probability, by class predicted, or each class against the rest."
+    ),
+]
+OneClass = Annotated[
+    str | None, typer.Option("--class", metavar="NAME", help="Only this class, with --view.")
+]
+HowSummed = Annotated[
+    OnSum, typer.Option("--on-sum", help="Refuse rows that do not sum to 1, or divide and count them.")
+]
+
+Multiclass = Annotated[
+    ClassMethod | None,
+    typer.Option(
+        "--multiclass",
+        help="How several classes are recalibrated, those of one score with --method. [default: temperature]",
+    ),
+]
+LeastClassRows = Annotated[
+    int,
+    typer.Option("--min-class-rows", metavar="N", min=1, help="Classes with fewer fit rows share a map."),
+]
+HowOutputSums = Annotated[
+    OutputSum,
+    typer.Option(
+        "--output-sum", help="one-vs-rest: divide rows by their sum, or leave classes by themselves."
+    ),
+]
+
+
+def several_classes(
+    probs: str | None, classes: str | None, *, on_sum: OnSum, view: ViewName, one_class: str | None
+) -> "SeveralClasses | None":
+    """
+    Return what was said of several classes, or None where there is one score.
+
+    Args:
+        probs: Their columns.
+
+        classes: Their names, parted by commas.
+
+        on_sum: What becomes of rows that do not sum to one.
+
+        view: How rows are seen.
+
+        one_class: The one class that is looked at.
+
+    Raises:
+        UsageProblem: If something was said of classes and there are none.
+    """
+    from calibcli.errors import UsageProblem
+    from calibcli.readers.class_columns import SeveralClasses
+
+    if probs is None:
+        if (classes, on_sum, view, one_class) != (None, OnSum.ERROR, ViewName.CONFIDENCE, None):
+            msg = "--classes, --class, --view and --on-sum speak of several classes, and --probs names none"
+            raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")
+        return None
+    names = None if classes is None else tuple(name.strip() for name in classes.split(","))
+    return SeveralClasses(probs, names, on_sum, view, one_class)
+
+
+def refuse_prior(prior: float | None) -> None:
+    """
+    Refuse a base rate for several classes.
+
+    Raises:
+        UsageProblem: If one was given.
+    """
+    from calibcli.errors import UsageProblem
+
+    if prior is not None:
+        msg = "--prior is the base rate of one label, and the map was fitted to several classes"
+        raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
+
+
+def refuse_candidates(candidates: "list[RecalibratorName] | None") -> None:
+    """
+    Refuse candidates where there is nothing to choose from.
+
+    Raises:
+        UsageProblem: If some were given.
+    """
+    from calibcli.errors import UsageProblem
+
+    if candidates:
+        msg = "--candidate is what --method auto chooses from, and it chooses for one score"
+        raise UsageProblem(msg, "leave it out")
+
+
+def refuse_class_options(method: ClassMethod | None, least_rows: int, output_sum: OutputSum) -> None:
+    """
+    Refuse options of several classes where there is one score.
+
+    Raises:
+        UsageProblem: If one was given.
+    """
+    from calibcli.errors import UsageProblem
+
+    if (method, least_rows, output_sum) != (None, DEFAULT_LEAST_CLASS_ROWS, OutputSum.ONE):
+        msg = (
+            "--multiclass, --min-class-rows and --output-sum speak of several classes, and --probs names none"
+        )
+        raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")

@@ -1,0 +1,186 @@
+"""Binned ECE of several classes: class by class against the rest, and by the class that is predicted."""
+
+import math
+
+import numpy as np
+
+from calibcli.bounds.betting import GroupedResiduals, stakes_for_one_look
+from calibcli.bounds.proportion import deviation_of_a_mean, hoeffding_deviation
+from calibcli.measures.binned_ece import bets_are_sharper, deviation, effective_rows, mean_noise
+from calibcli.measures.classes.null import mean_size_if_calibrated
+from calibcli.measures.classes.views import ClassViews, Seen, side_by_side
+from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEstimate
+from calibcli.measures.gaps import for_these_scores
+from calibcli.table.score_table import Floats
+from calibcli.view_names import ClassMeasure
+
+_EFFECTIVE = "upper: Hoeffding at the effective number of rows"
+_LOWER = "lower: McDiarmid"
+_ALIKE = "every class counts alike"
+
+
+def classwise_ece(views: ClassViews) -> ClassEstimate:
+    """
+    Mean over classes of the binned ECE of one class against the rest, (1/C) sum_c (1/n) sum_b |S_cb|.
+
+    The interval is finite-sample, for these scores with labels drawn anew. Let s_cb be the signs of the
+    expected gaps. They are fixed, and the true value is the expectation of (1/n) sum_i X_i with
+    X_i = (1/C) sum_c s_c,b(i,c) (1[Y_i = c] - p_ic); the estimate, whose signs are the best for these
+    labels, is never below that mean. As exactly one class is right, X_i is s_c,b(i,c) / C at c = Y_i less a
+    constant. It takes two values, 2/C apart: it is 2/C times a Bernoulli variable, plus a constant. So the
+    true value exceeds the estimate by more than (2/C) d* with probability at most delta, d* being how far
+    the mean of n Bernoulli variables of unlike chances falls below its expectation (Hoeffding 1956). A new
+    label of one row moves at most two of the S_cb, by 1 each, hence the estimate by 2/(C n) at most: it
+    exceeds its mean by (2/C) sqrt(ln(1/delta)/(2n)) with probability at most delta (McDiarmid), and its mean
+    exceeds the true value by at most the mean over classes of sum_b sqrt(n_cb) / (2n), as E|S| - |E S| is at
+    most the standard deviation of S.
+
+    Args:
+        views: The rows.
+
+    References:
+        Nixon et al. (2019), CVPR workshops, equation 3 (static calibration error); Kull et al. (2019),
+        NeurIPS, for the name.
+    """
+    count, delta = len(views.rest), views.delta
+    value = float(np.mean([_ece(one) for one in views.rest]))
+    noise = float(np.mean([mean_noise(one.table, one.sums) for one in views.rest]))
+    table = views.whole
+    if table.weighted:
+        above, method = deviation(table, delta=delta), _EFFECTIVE
+    else:
+        above, method = deviation_of_a_mean(views.rows, delta), "upper: d*"
+    interval = for_these_scores(
+        value,
+        lower=value - noise - 2.0 / count * deviation(table, delta=delta),
+        upper=value + 2.0 / count * above,
+        confidence=views.confidence,
+        method=f"{method}; {_LOWER}",
+    )
+    over = views.rest[0].sums
+    return ClassEstimate(
+        name=ClassMeasure.CLASSWISE_ECE,
+        value=value,
+        interval=interval,
+        null=_null(views, views.rest, np.full(count, 1.0 / count)),
+        assumptions=(
+            INDEPENDENT_ROWS,
+            HELD_OUT,
+            f"of {over.spoken_of} of each class; every class counts alike",
+        ),
+        rows=views.rows,
+        details={"classes": count, "partition": over.described},
+    )
+
+
+def top_label_ece(views: ClassViews) -> ClassEstimate:
+    """
+    Binned ECE over bins of the largest probability within each predicted class, sum_c (n_c/n) ECE_c.
+
+    It is a binned ECE whose bins are the pairs of predicted class and bin, which the scores fix; so the
+    bounds of `binned_ece` hold as they are, finite-sample, for these scores with labels drawn anew.
+
+    Args:
+        views: The rows.
+
+    References:
+        Gupta & Ramdas (2022), ICLR, "Top-label calibration and multiclass-to-binary reductions".
+    """
+    share = _shares(views)
+    value = float(share @ [_ece(one) for one in views.top])
+    noise = float(share @ [mean_noise(one.table, one.sums) for one in views.top])
+    upper, method = _upper(views, value)
+    interval = for_these_scores(
+        value,
+        lower=value - noise - deviation(views.whole, delta=views.delta),
+        upper=upper,
+        confidence=views.confidence,
+        method=f"{method}; {_LOWER}",
+    )
+    over = views.top[0].sums
+    return ClassEstimate(
+        name=ClassMeasure.TOP_LABEL_ECE,
+        value=value,
+        interval=interval,
+        null=_null(views, views.top, share),
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {over.spoken_of} of each predicted class"),
+        rows=views.rows,
+        details={"classes": len(views.top), "partition": over.described},
+    )
+
+
+def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
+    """
+    Mean over the classes that are predicted of the binned ECE of the rows that predict them.
+
+    A rare class counts as much as a frequent one. The interval is finite-sample, for these scores: a row
+    that predicts class c moves the value by 1/(m n_c) at most, m being the number of classes predicted, so
+    that it strays by sqrt(ln(1/delta) sum_c (1/n_c) / 2) / m on either side (Hoeffding above, where the
+    signs of the expected gaps are fixed; McDiarmid below, less the most that noise adds on average).
+
+    Args:
+        views: The rows.
+
+    References:
+        The class-wise mean that MAPIE gives as `top_label_ece`.
+    """
+    count = len(views.top)
+    value = float(np.mean([_ece(one) for one in views.top]))
+    noise = float(np.mean([mean_noise(one.table, one.sums) for one in views.top]))
+    lightness = sum(1.0 / effective_rows(one.table) for one in views.top)
+    strays = hoeffding_deviation(1.0, views.delta) * math.sqrt(lightness) / count
+    interval = for_these_scores(
+        value,
+        lower=value - noise - strays,
+        upper=value + strays,
+        confidence=views.confidence,
+        method=f"upper: Hoeffding; {_LOWER}",
+    )
+    over = views.top[0].sums
+    alike = f"of {over.spoken_of} of each predicted class; every class predicted counts alike"
+    return ClassEstimate(
+        name=ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED,
+        value=value,
+        interval=interval,
+        null=_null(views, views.top, np.full(count, 1.0 / count)),
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, alike),
+        rows=views.rows,
+        details={"classes": count, "partition": over.described},
+    )
+
+
+def _ece(one: Seen) -> float:
+    return float(np.abs(one.sums.residual).sum()) / one.sums.total
+
+
+def _shares(views: ClassViews) -> Floats:
+    """Return the share of the weight that predicts each class."""
+    weight = np.array([one.sums.total for one in views.top])
+    return np.asarray(weight / weight.sum())
+
+
+def _null(views: ClassViews, seen: tuple[Seen, ...], share: Floats) -> float | None:
+    """Return the mean for labels that follow the scores, class by class."""
+    if views.whole.weighted:
+        return None
+    return float(share @ [mean_size_if_calibrated(one.sums) / one.sums.total for one in seen])
+
+
+def _upper(views: ClassViews, value: float) -> tuple[float, str]:
+    """Return the upper bound of `binned_ece` over pairs of class and bin."""
+    delta, table = views.delta, views.whole
+    if table.weighted:
+        return value + deviation(table, delta=delta), _EFFECTIVE
+    sums = side_by_side(views.top)
+    variance = float(sums.variance.sum()) / sums.total
+    if not bets_are_sharper(variance, delta=delta):
+        return value + deviation_of_a_mean(views.rows, delta), "upper: d*"
+    tables = [one.table for one in views.top]
+    residuals = GroupedResiduals(
+        np.concatenate([one.score for one in tables]),
+        positive=np.concatenate([one.positive for one in tables]),
+        negative=np.concatenate([one.weight - one.positive for one in tables]),
+        starts=sums.starts,
+    )
+    stakes = stakes_for_one_look(views.rows, variance, delta=delta)
+    return residuals.upper_bound(stakes, delta=delta), "upper: betting"

@@ -1,0 +1,175 @@
+"""Accuracy and proper scores of several classes."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from calibcli.bounds.interval import Interval
+from calibcli.bounds.proportion import clopper_pearson
+from calibcli.measures.binned_ece import effective_rows
+from calibcli.measures.classes.views import ClassViews
+from calibcli.measures.estimate import INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, ClassEstimate
+from calibcli.measures.murphy import observed_parts
+from calibcli.measures.proper_scores import normal_interval
+from calibcli.names import Target
+from calibcli.table.class_sums import Moments
+from calibcli.table.score_table import Floats
+from calibcli.view_names import ClassMeasure
+
+_PARTS = {
+    "reliability": "reliability",
+    "resolution": "resolution",
+    "uncertainty": "uncertainty",
+    "within_variance": "variance",
+    "within_covariance": "covariance",
+}
+
+
+def accuracy(views: ClassViews) -> ClassEstimate:
+    """
+    Share of the rows whose most probable class is the right one; the first of several counts.
+
+    Args:
+        views: The rows.
+
+    Returns:
+        The share with its Clopper-Pearson interval for the population; none with importance weights. `null`
+        is the mean of the largest probability.
+    """
+    table = views.whole
+    total = float(table.weight.sum())
+    value = float(table.positive.sum()) / total
+    interval, assumptions = None, [INDEPENDENT_ROWS]
+    if table.weighted:
+        assumptions.append(NO_WEIGHTED_INTERVAL)
+    else:
+        counts = np.array([float(table.total_positive_rows)]), np.array([float(views.rows)])
+        lower, upper = clopper_pearson(*counts, delta_each_side=views.delta)
+        interval = Interval(
+            float(lower[0]),
+            float(upper[0]),
+            views.confidence,
+            "Clopper-Pearson",
+            Target.POPULATION,
+            finite_sample=True,
+        )
+    score_sum = table.positive * table.score_of_positive
+    score_sum = score_sum + (table.weight - table.positive) * table.score_of_negative
+    return ClassEstimate(
+        name=ClassMeasure.ACCURACY,
+        value=value,
+        interval=interval,
+        null=float(score_sum.sum()) / total,
+        assumptions=tuple(assumptions),
+        rows=views.rows,
+    )
+
+
+def class_log_loss(views: ClassViews) -> ClassEstimate:
+    """
+    Mean of -ln of the probability of the right class.
+
+    Args:
+        views: The rows.
+
+    Returns:
+        The mean with its normal interval, asymptotic, for the population; infinite without one if a right
+        class had probability 0. `null` is the mean of the entropy -sum_c p_c ln p_c.
+
+    References:
+        Good (1952), JRSS-B 14.
+    """
+    wrong = views.joint.log_loss.infinite
+    return _mean_loss(
+        ClassMeasure.CLASS_LOG_LOSS,
+        views.joint.log_loss,
+        views=views,
+        null=sum(_entropy(one.table.score, one.table.weight) for one in views.rest),
+        details={"certain_and_wrong": wrong},
+    )
+
+
+def class_brier(views: ClassViews) -> ClassEstimate:
+    """
+    Mean of the squared distances of probability and label, summed over the classes; it lies in [0, 2].
+
+    The details hold Murphy's parts over the bins of each class, summed over classes: reliability -
+    resolution + uncertainty + within_variance - within_covariance.
+
+    Args:
+        views: The rows.
+
+    Returns:
+        The mean with its normal interval, asymptotic, for the population. `null` is the mean of
+        sum_c p_c (1 - p_c).
+
+    References:
+        Brier (1950), Monthly Weather Review 78; Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho &
+        Jolliffe (2008), Weather and Forecasting 23, for the within-bin terms.
+    """
+    parts = [observed_parts(one.table, one.sums) for one in views.rest]
+    details: dict[str, float | int | str] = {
+        name: float(sum(getattr(one, part) for one in parts)) for name, part in _PARTS.items()
+    }
+    return _mean_loss(
+        ClassMeasure.CLASS_BRIER,
+        views.joint.brier,
+        views=views,
+        null=sum(float(one.sums.variance.sum()) for one in views.rest),
+        details={**details, "parts_over": views.rest[0].sums.described},
+    )
+
+
+def _entropy(score: Floats, weight: Floats) -> float:
+    """Return the weighted sum of -p ln p."""
+    return float(-(weight * score * np.log(np.where(score > 0.0, score, 1.0))).sum())
+
+
+def _mean_loss(
+    name: ClassMeasure,
+    moments: Moments,
+    *,
+    views: ClassViews,
+    null: float,
+    details: dict[str, float | int | str],
+) -> ClassEstimate:
+    """Return the mean of a loss whose sums were gathered; `null` and sums are over the weight."""
+    joint, total = views.joint, float(views.whole.weight.sum())
+    assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows"]
+    interval, value = None, math.inf
+    if moments.infinite:
+        assumptions.append(f"no interval: {moments.infinite:,} rows were certain and wrong")
+    else:
+        weight = joint.weight.exact() if joint.weighted else Fraction(joint.rows)
+        mean = moments.linear.exact() / weight
+        value = float(mean)
+        interval, why = _interval(moments, views, mean, total=weight)
+        assumptions += [] if why is None else [why]
+    return ClassEstimate(
+        name=name,
+        value=value,
+        interval=interval,
+        null=null / total,
+        assumptions=tuple(assumptions),
+        rows=views.rows,
+        details=details,
+    )
+
+
+def _interval(
+    moments: Moments, views: ClassViews, mean: Fraction, *, total: Fraction
+) -> tuple[Interval | None, str | None]:
+    """Return the normal interval of a mean, or why there is none."""
+    rows = effective_rows(views.whole)
+    if rows < 1.5:
+        return None, "no interval: one row" if views.rows < 2 else "no interval: one row has the weight"
+    joint = views.joint
+    cross = moments.squared_linear.exact() if joint.weighted else moments.linear.exact()
+    weight_sq = joint.weight_sq.exact() if joint.weighted else Fraction(joint.rows)
+    squares = float(moments.squares.exact() - 2 * mean * cross + mean**2 * weight_sq)
+    spread = math.sqrt(max(squares, 0.0) * rows / (rows - 1.0)) / float(total)
+    interval = normal_interval(float(mean), spread, confidence=views.confidence)
+    if interval is None:
+        return None, "no interval: every row has the same loss, so nothing varies"
+    return interval, None

@@ -1,0 +1,188 @@
+"""The columns of several classes: which they are, and what their classes are called."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.readers.names_of_columns import listing, named
+from calibcli.table.score_table import Floats
+from calibcli.view_names import OnSum, ViewName
+
+ClassChange = Callable[[Floats, tuple[str, ...]], Floats]
+"""From rows of probabilities, shape (n, K), and the names of their classes to rows of probabilities."""
+
+_PATTERN = re.compile(r"[*?\[]")
+_SEPARATOR = re.compile(r".*[^0-9A-Za-z]", re.DOTALL)
+MOST_CLASSES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralClasses:
+    """
+    What the user said about several classes.
+
+    Args:
+        probs: A pattern such as "p_*", columns parted by commas, or the name of one column of lists.
+
+        classes: What the classes are called, in the order of their columns, or None for the ends of the
+            columns' names.
+
+        on_sum: What becomes of a row whose probabilities do not sum to one.
+
+        view: How rows are seen.
+
+        one_class: The one class that is looked at, or None for all.
+
+        change: The map that probabilities go through before they are seen, or None.
+
+    Raises:
+        UsageProblem: If one class is named for a view of all.
+    """
+
+    probs: str
+    classes: tuple[str, ...] | None = None
+    on_sum: OnSum = OnSum.ERROR
+    view: ViewName = ViewName.CONFIDENCE
+    one_class: str | None = None
+    change: ClassChange | None = None
+
+    def __post_init__(self) -> None:
+        if self.one_class is not None and self.view is ViewName.CONFIDENCE:
+            msg = f"--class {self.one_class} without a view of single classes"
+            raise UsageProblem(msg, "pass --view one-vs-rest or --view top-label")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassColumns:
+    """
+    The columns that hold the probabilities of the classes, in the order of the classes.
+
+    Args:
+        names: One column for each class, or a single one that holds a list for every row.
+
+        classes: What the classes are called; empty for a list column whose length is not known yet.
+    """
+
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+
+    @property
+    def in_list(self) -> bool:
+        """Whether one column holds a list for every row."""
+        return len(self.names) == 1
+
+
+def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) -> ClassColumns:
+    """
+    Find the columns of the classes in a header.
+
+    Args:
+        several: What the user said.
+
+        header: The names of the file's columns.
+
+        path: The file, for messages.
+
+    Raises:
+        InputProblem: If no column, or one alone, fits a pattern, or a column is not there.
+
+        UsageProblem: If there are not as many names of classes as columns, two are the same, or none is
+            that of the one class asked for.
+    """
+    probs, classes = several.probs, several.classes
+    if probs in header or not (_PATTERN.search(probs) or "," in probs):
+        column = named(probs, header, path=path)
+        return ClassColumns((column,), checked_classes(tuple(classes or ()), None))
+    if _PATTERN.search(probs):
+        columns = tuple(name for name in header if fnmatchcase(name, probs))
+        if len(columns) < 2:
+            fitting = f"only {columns[0]!r} fits" if columns else "no column fits"
+            msg = f"{path}: {fitting} --probs {probs!r}; the columns are {listing(header)}"
+            raise InputProblem(msg, "quote the pattern so that the shell leaves it alone: --probs 'p_*'")
+    else:
+        columns = tuple(named(one.strip(), header, path=path) for one in probs.split(","))
+        _refuse_repeated(columns, "--probs names column")
+    found = checked_classes(tuple(classes or _ends(columns)), len(columns))
+    _refuse_absent(several.one_class, found, path=path)
+    return ClassColumns(columns, found)
+
+
+def counted(probs: ClassColumns, length: int | None, *, several: SeveralClasses, path: str) -> ClassColumns:
+    """
+    Return the columns of the classes, those of lists without names called by their places from 0.
+
+    Args:
+        probs: One column of lists.
+
+        length: How many numbers its first list holds, or None where there is none to see.
+
+        several: What the user said.
+
+        path: The file, for messages.
+
+    Raises:
+        InputProblem: If there are no two classes, or too many.
+
+        UsageProblem: If none has the name of the one class asked for.
+    """
+    found = probs.classes
+    if not found and length is not None:
+        if not 2 <= length <= MOST_CLASSES:
+            msg = f"{path}, column {probs.names[0]!r}: its first list holds {length:,} numbers"
+            raise InputProblem(msg, f"lists hold a number for each of 2 to {MOST_CLASSES:,} classes")
+        found = tuple(str(place) for place in range(length))
+    if not found:
+        msg = f"{path}, column {probs.names[0]!r}: there is no list of numbers to count the classes by"
+        raise InputProblem(msg, "name a column for each class, such as --probs 'p_*' or --probs a,b,c")
+    _refuse_absent(several.one_class, found, path=path)
+    return ClassColumns(probs.names, found)
+
+
+def _refuse_absent(one: str | None, classes: tuple[str, ...], *, path: str) -> None:
+    if one is not None and one not in classes:
+        msg = f"{path}: there is no class {one!r}; the classes are {listing(classes)}"
+        raise UsageProblem(msg, "name one of them with --class")
+
+
+def checked_classes(classes: tuple[str, ...], count: int | None) -> tuple[str, ...]:
+    """
+    Return names of classes, refused if they repeat or are not as many as there are columns.
+
+    Args:
+        classes: The names.
+
+        count: How many columns there are, or None where that is not known.
+
+    Raises:
+        UsageProblem: If they do.
+    """
+    if count is not None and len(classes) != count:
+        msg = f"--classes names {len(classes):,} classes, and there are {count:,} probabilities to a row"
+        raise UsageProblem(msg, "name every class once, in the order of the columns")
+    if len(classes) > MOST_CLASSES:
+        msg = f"{len(classes):,} classes"
+        raise UsageProblem(msg, f"at most {MOST_CLASSES:,} are read")
+    _refuse_repeated(classes, "two columns stand for class")
+    return classes
+
+
+def _refuse_repeated(names: Sequence[str], what: str) -> None:
+    name, times = Counter(names).most_common(1)[0] if names else ("", 1)
+    if times > 1:
+        msg = f"{what} {name!r}" + (" more than once" if what.startswith("--") else "")
+        raise UsageProblem(msg, "name the classes with --classes a,b,c in the order of their columns")
+
+
+def _ends(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns without what all begin with, up to its last separator."""
+    start = os.path.commonprefix(columns)  # noqa: RUF071 - of letters, not of folders
+    cut = _SEPARATOR.match(start)
+    prefix = cut.group() if cut else ""
+    if not prefix and start and all(name[len(start) :].isdigit() for name in columns):
+        prefix = start
+    ends = tuple(name[len(prefix) :] for name in columns)
+    return ends if all(ends) else tuple(columns)

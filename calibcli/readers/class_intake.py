@@ -1,0 +1,251 @@
+"""Record batches of several classes to rows: the probabilities and the label of each, checked."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+
+from calibcli.errors import InputProblem
+from calibcli.names import OnRange
+from calibcli.readers.class_columns import ClassColumns, SeveralClasses
+from calibcli.readers.class_labels import NO_CLASS, ClassLabels, class_labels_of
+from calibcli.readers.class_matrix import (
+    is_list_of_numbers,
+    list_lengths,
+    matrix_of_columns,
+    matrix_of_lists,
+)
+from calibcli.readers.class_rows import ClassRows, normalised, on_class_scale, sums_off
+from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.decode import Booleans, Column, Decoded, nulls, value_type
+from calibcli.readers.fault_words import problem_of
+from calibcli.readers.faults import Fault, FaultKind
+from calibcli.readers.intake import Before, Intake, Rows
+from calibcli.readers.labels import can_be_labels
+from calibcli.readers.places import Places
+from calibcli.table.score_table import Floats
+from calibcli.view_names import OnSum, ViewName
+
+Gap = tuple[FaultKind, int, Booleans | None]
+
+
+def intake_of(chosen: ChosenColumns, *, shown: str, first_row: int = 0) -> Intake:
+    """
+    Return the intake for the columns of a file.
+
+    Args:
+        chosen: The columns.
+
+        shown: The file's name in messages.
+
+        first_row: How many rows of the file come before.
+    """
+    kind = Intake if chosen.probs is None else ClassIntake
+    return kind(chosen, shown=shown, first_row=first_row)
+
+
+class ClassIntake(Intake):
+    """
+    Takes batches of several classes.
+
+    The score of a row is its largest probability, and its label whether that class is the right one; where
+    one class is looked at against the rest, its probability, and whether it is the right one.
+    """
+
+    def rows_of(self, batch: pa.RecordBatch) -> Rows | None:
+        """
+        Return the rows of a batch; None once something was wrong, since then only how much of it matters.
+
+        Raises:
+            InputProblem: If a column's type cannot hold what it should.
+        """
+        matrix, gaps = self._matrix(batch)
+        labels = self._class_labels(batch)
+        weight, alike = self._weights(batch), self._alike(batch)
+        gaps = [
+            *gaps,
+            (FaultKind.MISSING_LABEL, 0, labels.missing),
+            (FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing),
+            *alike.gaps(drop=self._drops),
+        ]
+        places = self._kept(gaps)
+        self._check_classes(labels, places)
+        probability = self._checked(places, matrix)
+        self._advance(batch.num_rows)
+        if self.findings.faults:
+            return None
+        given = ClassRows.of(probability, places.select(labels.place))
+        whole = self._weighted(given.confidence, given.correct, weight=weight, places=places)
+        if self.findings.refused:
+            return None
+        whole = replace(whole, places=places)
+        rows = self._seen(whole, given)
+        change = self._several.change
+        if change is not None:
+            changed = ClassRows.of(change(probability, self._probs.classes), given.label)
+            rows = replace(self._seen(whole, changed), before=Before(rows, whole))
+        self._count(rows, of=whole)
+        return self._placed(rows, alike)
+
+    def probabilities_of(self, batch: pa.RecordBatch) -> Floats:
+        """
+        Return the probabilities of every row of a batch, shape (n, K); no label is needed.
+
+        Raises:
+            InputProblem: If something is wrong with one; at the first batch that has one.
+        """
+        matrix, gaps = self._matrix(batch)
+        places = self._kept(gaps)
+        probability = self._checked(places, matrix)
+        self._advance(batch.num_rows)
+        problem = problem_of(self.findings, self._chosen, shown=self._shown, partly=True)
+        if problem is not None:
+            raise problem
+        return probability
+
+    def _seen(self, whole: Rows, classes: ClassRows) -> Rows:
+        """Return the rows in the view that was asked for."""
+        if self._predicted is not None:
+            which = np.flatnonzero(classes.predicted == self._predicted)
+            whole, classes = whole.kept(which), classes.some(which)
+        score, label = classes.confidence, classes.correct
+        if self._against_rest is not None:
+            score, label = classes.of_class(self._against_rest)
+        return replace(whole, score=score, label=label, classes=classes)
+
+    def _count(self, rows: Rows, *, of: Rows) -> None:
+        self.findings.tied += 0 if rows.classes is None else rows.classes.tied
+        self.findings.elsewhere += of.label.size - rows.label.size
+        self.findings.positive_rows += int(np.count_nonzero(rows.label))
+
+    @property
+    def _predicted(self) -> int | None:
+        """The place of the class that rows must predict to be seen, or None for all rows."""
+        return self._place if self._several.view is ViewName.TOP_LABEL else None
+
+    @property
+    def _against_rest(self) -> int | None:
+        """The place of the class that is seen against the rest, or None for the most probable one."""
+        return self._place if self._several.view is ViewName.ONE_VS_REST else None
+
+    @property
+    def _place(self) -> int | None:
+        name = self._several.one_class
+        return None if name is None else self._probs.classes.index(name)
+
+    @property
+    def _several(self) -> SeveralClasses:
+        return cast("SeveralClasses", self._chosen.asked.several)
+
+    @property
+    def _probs(self) -> ClassColumns:
+        return cast("ClassColumns", self._chosen.probs)
+
+    def _matrix(self, batch: pa.RecordBatch) -> tuple[Floats, list[Gap]]:
+        """Return the numbers of all rows, shape (n, K), and where some are missing."""
+        if not self._probs.in_list:
+            columns = [self._numbers(batch.column(name), name) for name in self._probs.names]
+            gaps: list[Gap] = [
+                (FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(columns)
+            ]
+            return matrix_of_columns(columns).values, gaps
+        lists = self._lists(batch.column(self._probs.names[0]))
+        return lists.values, [(FaultKind.MISSING_SCORE, 0, lists.missing)]
+
+    def _lists(self, column: Column) -> Decoded[np.float64]:
+        """Return lists as rows; those of another length than the classes are faults and count as missing."""
+        name, count = self._probs.names[0], len(self._probs.classes)
+        if not is_list_of_numbers(column.type):
+            msg = f"{self._shown}, column {name!r}: it holds {value_type(column.type)}, not lists of numbers"
+            raise InputProblem(msg, "name a column for each class, such as --probs 'p_*' or --probs a,b,c")
+        lengths = list_lengths(column)
+        lost = nulls(column)
+        wrong = (lengths != count) & (True if lost is None else ~lost)
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            row = Places(self._before).row(first)
+            fault = Fault(int(np.count_nonzero(wrong)), row, f"a list of {lengths[first]:,}")
+            self.findings.note(FaultKind.WRONG_LENGTH, fault)
+            return Decoded(np.full((len(column), count), 1.0 / count), None)
+        return matrix_of_lists(column, count)
+
+    def _class_labels(self, batch: pa.RecordBatch) -> ClassLabels:
+        name = str(self._chosen.label)
+        column = batch.column(name)
+        kind = value_type(column.type)
+        if not can_be_labels(kind):
+            msg = f"{self._shown}, column {name!r}: it holds {kind}, not labels"
+            raise InputProblem(msg, "labels are the names of the classes, or their places counted from 0")
+        return class_labels_of(column, self._probs.classes)
+
+    def _check_classes(self, labels: ClassLabels, places: Places) -> None:
+        """Note labels that name none of the classes."""
+        strange = places.select(labels.place) == NO_CLASS
+        if not strange.any():
+            return
+        rows = np.flatnonzero(strange)
+        first = places.row(int(rows[0]))
+        within = [places.row(int(row)) - 1 - self._before for row in _first_of_each(labels, places, rows)]
+        texts = [labels.labels.text(row) for row in within]
+        self.findings.note(FaultKind.NOT_A_CLASS, Fault(int(rows.size), first, repr(texts[0])))
+        self.findings.note_labels(texts)
+
+    def _checked(self, places: Places, matrix: Floats) -> Floats:
+        """Return probabilities: what is out of range, or does not sum to one, is mended or noted."""
+        values = places.select(matrix)
+        probability = on_class_scale(values, self._chosen.asked.scale)
+        outside = (probability < 0.0) | (probability > 1.0)
+        if outside.any():
+            if self._chosen.asked.on_range is not OnRange.CLIP:
+                self._note_outside(values, outside, places)
+                return probability
+            self.findings.clipped += int(np.count_nonzero(outside))
+            probability = np.clip(probability, 0.0, 1.0)
+        off, total = sums_off(probability)
+        if not off.any():
+            return probability
+        return self._summing(probability, off, total=total, places=places)
+
+    def _summing(self, probability: Floats, off: Booleans, *, total: Floats, places: Places) -> Floats:
+        hopeless = off & ~(total > 0.0)
+        refused = hopeless if self._several.on_sum is OnSum.NORMALISE else off
+        if not refused.any():
+            self.findings.normalised += int(np.count_nonzero(off))
+            return normalised(probability, off, total)
+        rows = np.flatnonzero(refused)
+        sums = total[rows]
+        fault = Fault(
+            int(rows.size),
+            places.row(int(rows[0])),
+            f"a sum of {float(sums[0]):.6g}",
+            lowest=float(sums.min()),
+            highest=float(sums.max()),
+        )
+        self.findings.note(FaultKind.NOT_SUMMING, fault)
+        return probability
+
+    def _note_outside(self, values: Floats, outside: Booleans, places: Places) -> None:
+        """Note, for the first column that has some, the values out of range."""
+        for place in np.flatnonzero(outside.any(axis=0)).tolist():
+            rows = np.flatnonzero(outside[:, place])
+            beyond = values[rows, place]
+            fault = Fault(
+                int(rows.size),
+                places.row(int(rows[0])),
+                repr(float(beyond[0])),
+                lowest=float(beyond.min()),
+                highest=float(beyond.max()),
+            )
+            column = 0 if self._probs.in_list else place
+            self.findings.note(FaultKind.OUTSIDE, fault, column=column)
+
+
+def _first_of_each(labels: ClassLabels, places: Places, rows: Iterable[int]) -> list[int]:
+    """Return the first row of each different label among the rows given."""
+    codes = places.select(labels.labels.codes)
+    seen: dict[object, int] = {}
+    for row in rows:
+        seen.setdefault(codes[row].item(), int(row))
+    return list(seen.values())

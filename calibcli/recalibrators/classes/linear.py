@@ -1,0 +1,150 @@
+"""softmax(W log p + b): vector scaling, the same towards one slope, and matrix or Dirichlet scaling."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.documents import Node, same_length
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.recalibrators.classes.interface import ClassFitOptions
+from calibcli.recalibrators.classes.linear_fit import fitted
+from calibcli.recalibrators.classes.linear_models import LinearMethod, model_named
+from calibcli.recalibrators.classes.log_rows import LogRows
+from calibcli.recalibrators.classes.softmax import log_of, softmax, with_prediction_of
+from calibcli.table.class_rows_again import ClassRowSource
+from calibcli.table.score_table import Floats
+from calibcli.view_names import ClassMethod
+
+MOST_OF_MATRIX = 200
+_LARGEST = 1e6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linear:
+    """
+    softmax(W log p + b).
+
+    Args:
+        method: Vector scaling: a slope and an intercept for each class. Structured: the same, pulled towards
+            one slope for all. Matrix: a full W, pulled towards that too, which is Dirichlet calibration.
+
+        weight: The diagonal of W, shape (K,), or all of it, shape (K, K).
+
+        intercept: b, shape (K,), summing to 0.
+
+        penalty: How strongly the coefficients that may not be needed were pulled towards 0, as chosen by
+            cross-validated log loss; None for vector scaling, which has no penalty.
+
+    References:
+        Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2; Kull, Perello-Nieto, Kaengsepp et al.
+        (2019), NeurIPS, on Dirichlet calibration and its off-diagonal and intercept penalty (ODIR); what the
+        slopes of a matrix differ by is penalised too here, a hundredth as much.
+    """
+
+    method: LinearMethod
+    weight: Floats
+    intercept: Floats
+    penalty: float | None
+
+    @classmethod
+    def fit(cls, method: LinearMethod, rows: ClassRowSource, *, options: ClassFitOptions) -> Self:
+        """
+        Fit by maximum likelihood, penalised where the method asks for it.
+
+        Args:
+            method: What is free.
+
+            rows: The fit rows.
+
+            options: The folds of the cross-validation that chooses the penalty.
+
+        Raises:
+            EmptyTable: If there are no rows.
+
+            InputProblem: If there is one label only, or none of a class whose intercept is free.
+
+            UsageProblem: If a matrix would have too many coefficients.
+
+            NotConverged: If the loss has no minimum that can be reached.
+        """
+        count = len(rows.classes)
+        if method is ClassMethod.MATRIX and count > MOST_OF_MATRIX:
+            msg = f"a matrix for {count:,} classes has {count * (count + 1):,} coefficients"
+            raise UsageProblem(
+                msg, f"use --multiclass structured; matrix is for up to {MOST_OF_MATRIX} classes"
+            )
+        again = LogRows.of(rows)
+        if method is ClassMethod.VECTOR and again.absent:
+            msg = f"no row has label {again.absent[0]!r}, so that no intercept of that class is best"
+            raise InputProblem(msg, "fit on rows of all classes, or use --multiclass structured")
+        model = model_named(method, count)
+        coefficients, penalty = fitted(model, again, folds=options.folds)
+        weight, intercept = model.parts(coefficients)
+        return cls(method, weight, intercept - intercept.mean(), penalty)
+
+    @classmethod
+    def from_dict(cls, method: LinearMethod, parameters: Node, *, classes: tuple[str, ...]) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If that cannot be, with the place.
+        """
+        parameters.only("weight", "intercept", "penalty")
+        count = len(classes)
+        intercept = np.array(parameters.child("intercept").numbers(-_LARGEST, _LARGEST))
+        same_length(parameters.child("intercept"), count, reason="there are so many classes")
+        node = parameters.child("weight")
+        model = model_named(method, count)
+        weight = _matrix(node, count) if model.full else _row(node, count)
+        if not model.penalised:
+            parameters.child("penalty").expect(None)
+        return cls(
+            method, weight, intercept, parameters.child("penalty").number(0.0) if model.penalised else None
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state in plain values."""
+        return {
+            "weight": self.weight.tolist(),
+            "intercept": self.intercept.tolist(),
+            "penalty": self.penalty,
+        }
+
+    @property
+    def name(self) -> ClassMethod:
+        """The method."""
+        return self.method
+
+    @property
+    def keeps_prediction(self) -> bool:
+        """Whether no row can change its most probable class."""
+        diagonal = self.weight if self.weight.ndim == 1 else np.diag(self.weight)
+        alike = bool(np.all(diagonal == diagonal[0])) and not self.intercept.any()
+        off = self.weight.ndim == 2 and bool(np.any(self.weight != np.diag(diagonal)))
+        return alike and not off and bool(diagonal[0] > 0.0)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        if self.penalty is None:
+            return ()
+        return (f"the penalty {self.penalty:g} was chosen by cross-validated log loss",)
+
+    def predict(self, probability: Floats) -> Floats:
+        """Return recalibrated rows, shape (n, K)."""
+        log = log_of(probability)
+        slope = log * self.weight if self.weight.ndim == 1 else log @ self.weight.T
+        after = softmax(slope + self.intercept)
+        return with_prediction_of(probability, after) if self.keeps_prediction else after
+
+
+def _row(node: Node, count: int) -> Floats:
+    same_length(node, count, reason="there are so many classes")
+    return np.array(node.numbers(-_LARGEST, _LARGEST))
+
+
+def _matrix(node: Node, count: int) -> Floats:
+    same_length(node, count, reason="there are so many classes")
+    return np.array([_row(row, count) for row in node.items()])

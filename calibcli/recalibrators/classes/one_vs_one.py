@@ -1,0 +1,172 @@
+"""A map for each pair of classes, and the probabilities that agree with all pairs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Self
+
+import numpy as np
+
+from calibcli.documents import Node
+from calibcli.errors import UsageProblem
+from calibcli.names import RecalibratorName
+from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict
+from calibcli.recalibrators.classes.interface import ClassFitOptions
+from calibcli.recalibrators.classes.softmax import class_weights, require_several
+from calibcli.recalibrators.interface import Recalibrator
+from calibcli.table.class_rows_again import ClassBlock, ClassRowSource
+from calibcli.table.score_table import Floats
+from calibcli.table.sliced import RunningSlices
+from calibcli.view_names import ClassMethod
+
+MOST_CLASSES = 100
+LEAST_RARER = 10
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class OneVsOne:
+    """
+    For each pair of classes the map from p_a / (p_a + p_b) to the probability of a among rows of the two.
+
+    Args:
+        classes: What the classes are called.
+
+        pairs: The maps; a pair with too few rows has none and stays as it is.
+
+    References:
+        Price, Knerr, Personnaz & Dreyfus (1995), NIPS 7, on pairs to probabilities; Manokhin (2017),
+        PMLR 60, on Venn-Abers predictors of pairs.
+    """
+
+    classes: tuple[str, ...]
+    pairs: Mapping[Pair, Recalibrator]
+
+    @classmethod
+    def fit(cls, rows: ClassRowSource, *, options: ClassFitOptions) -> Self:
+        """
+        Fit a map to each pair with enough rows.
+
+        Args:
+            rows: The fit rows.
+
+            options: The method of the maps, and how few rows are too few.
+
+        Raises:
+            EmptyTable: If there are no rows.
+
+            InputProblem: If there is one label only, or a pair cannot be fitted.
+
+            UsageProblem: If there are over a hundred classes, and so too many pairs.
+        """
+        count = len(rows.classes)
+        if count > MOST_CLASSES:
+            msg = f"{count:,} classes make {count * (count - 1) // 2:,} pairs"
+            raise UsageProblem(msg, "use --multiclass one-vs-rest, which needs a map for each class only")
+        weights, total = np.zeros(count), 0
+        running = RunningSlices(None)
+        names = [(str(first), str(second)) for first, second in combinations(range(count), 2)]
+        for block in rows.blocks():
+            weights += class_weights(count, block)
+            total += block.label.size
+            _add(running, block, names)
+        require_several(rows.classes, weights, total)
+        pairs = {}
+        for name, table in running.tables().items():
+            positive = table.total_positive_rows
+            few = min(positive, table.total_rows - positive) < LEAST_RARER
+            if table.total_rows >= options.least_rows and not few:
+                pair = (int(name[0]), int(name[1]))
+                pairs[pair] = fit_recalibrator(options.inner, table, options=options.inner_options)
+        return cls(rows.classes, dict(sorted(pairs.items())))
+
+    @classmethod
+    def from_dict(cls, parameters: Node, *, classes: tuple[str, ...]) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If no fit can have written this, with the place.
+        """
+        parameters.only("pairs")
+        pairs: dict[Pair, Recalibrator] = {}
+        for node in parameters.child("pairs").items():
+            node.only("first", "second", "method", "parameters")
+            first = node.child("first").whole(0, len(classes) - 2)
+            second = node.child("second").whole(first + 1, len(classes) - 1)
+            if (first, second) in pairs:
+                msg = "is the second map of one pair"
+                raise node.problem(msg)
+            method = node.child("method").choice(RecalibratorName)
+            pairs[first, second] = recalibrator_from_dict(method, node.child("parameters"))
+        return cls(classes, pairs)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state in plain values."""
+        return {
+            "pairs": [
+                {"first": first, "second": second, "method": one.name.value, "parameters": one.to_dict()}
+                for (first, second), one in self.pairs.items()
+            ]
+        }
+
+    @property
+    def name(self) -> ClassMethod:
+        """The method."""
+        return ClassMethod.ONE_VS_ONE
+
+    @property
+    def keeps_prediction(self) -> bool:
+        """Never for certain: the maps of two pairs differ."""
+        return False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        count = len(self.classes)
+        alone = count * (count - 1) // 2 - len(self.pairs)
+        if not alone:
+            return ()
+        return (f"{alone:,} pairs of classes have too few fit rows for a map and stay as they are",)
+
+    def predict(self, probability: Floats) -> Floats:
+        """Return recalibrated rows, shape (n, K): 1 / (sum_b 1 / r_ab - (K - 2)), divided by their sum."""
+        count = probability.shape[1]
+        inverse = np.zeros_like(probability)
+        with np.errstate(divide="ignore"):
+            for first, second in combinations(range(count), 2):
+                share = _share(probability, first, second)
+                one = self.pairs.get((first, second))
+                ahead = share if one is None else one.predict(share)
+                inverse[:, first] += 1.0 / ahead
+                inverse[:, second] += 1.0 / (1.0 - ahead)
+            result = 1.0 / (inverse - (count - 2.0))
+        total = result.sum(axis=1)
+        nothing = total <= 0.0
+        result[nothing] = probability[nothing]
+        return np.asarray(result / np.where(nothing, probability.sum(axis=1), total)[:, None])
+
+
+def _share(probability: Floats, first: int, second: int) -> Floats:
+    """Return p_a / (p_a + p_b) of each row, 1/2 where both are 0."""
+    one, other = probability[:, first], probability[:, second]
+    total = one + other
+    some = total > 0.0
+    return np.asarray(np.where(some, one / np.where(some, total, 1.0), 0.5))
+
+
+def _add(running: RunningSlices, block: ClassBlock, names: list[tuple[str, str]]) -> None:
+    """Add each row to the pairs that its class is one of."""
+    for place, (first, second) in enumerate((int(one), int(two)) for one, two in names):
+        rows = np.flatnonzero((block.label == first) | (block.label == second))
+        if not rows.size:
+            continue
+        score = np.clip(_share(block.probability[rows], first, second), 0.0, 1.0)
+        running.add_rows(
+            score,
+            block.label[rows] == first,
+            names=names,
+            code=np.full(rows.size, place),
+            counts=None if block.counts is None else block.counts[rows],
+            weight=None if block.weight is None else block.weight[rows],
+        )

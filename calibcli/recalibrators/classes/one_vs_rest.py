@@ -1,0 +1,113 @@
+"""A map for the probability of each class against the rest, divided by their sum."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.documents import Node
+from calibcli.recalibrators.classes.ends import Ends
+from calibcli.recalibrators.classes.interface import ClassFitOptions, ClassTables
+from calibcli.recalibrators.classes.members import Members
+from calibcli.table.score_table import Floats
+from calibcli.view_names import ClassMethod, EndsOf, OutputSum
+
+
+@dataclass(frozen=True, slots=True)
+class OneVsRest:
+    """
+    Each class's probability recalibrated by itself.
+
+    Args:
+        members: The maps.
+
+        output_sum: Whether rows are divided by their sum, which is what makes them probabilities of the
+            classes, or left as they are, each class calibrated by itself.
+
+    References:
+        Zadrozny & Elkan (2002), KDD, section 4; marginal calibration in Kumar, Liang & Ma (2019).
+    """
+
+    members: Members
+    output_sum: OutputSum
+
+    @classmethod
+    def fit(cls, tables: ClassTables, *, options: ClassFitOptions) -> Self:
+        """
+        Fit.
+
+        Args:
+            tables: The views.
+
+            options: The method of the maps, how few rows are too few for one, and whether to divide.
+
+        Raises:
+            InputProblem: If a table cannot be fitted.
+        """
+        members = Members.fit(tables.classes, tables.rest, options=options, spare=tables.confidence)
+        return cls(members, options.output_sum)
+
+    @classmethod
+    def from_dict(cls, parameters: Node, *, classes: tuple[str, ...]) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If no fit can have written this, with the place.
+        """
+        parameters.only("members", "output_sum")
+        members = Members.from_dict(parameters.child("members"), classes=classes)
+        return cls(members, parameters.child("output_sum").choice(OutputSum))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state in plain values."""
+        return {"members": self.members.to_dict(), "output_sum": self.output_sum.value}
+
+    @property
+    def name(self) -> ClassMethod:
+        """The method."""
+        return ClassMethod.ONE_VS_REST
+
+    @property
+    def keeps_prediction(self) -> bool:
+        """Never for certain: the maps of two classes differ."""
+        return False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        return self.members.notes()
+
+    @property
+    def ends_of(self) -> EndsOf | None:
+        """Every class, where its map has ends."""
+        return EndsOf.CLASSES if self.members.with_ends else None
+
+    def ends(self, probability: Floats, after: Floats) -> Ends:  # noqa: ARG002 - the face of all
+        """
+        Return the ends that each class's own map gives, before rows are divided by their sums.
+
+        Dividing would take from them what is known of them, so that the probability of a row that was divided
+        may lie outside.
+        """
+        lower, upper = np.empty_like(probability), np.empty_like(probability)
+        for place in range(probability.shape[1]):
+            lower[:, place], upper[:, place] = self.members.ends(place, probability[:, place])
+        return Ends(lower, upper)
+
+    def predict(self, probability: Floats) -> Floats:
+        """
+        Return recalibrated rows, shape (n, K).
+
+        A row that every map sends to 0 stays as it was where rows are divided by their sum.
+        """
+        result = np.empty_like(probability)
+        for place in range(probability.shape[1]):
+            result[:, place] = self.members.of(place).predict(probability[:, place])
+        if self.output_sum is OutputSum.FREE:
+            return result
+        total = result.sum(axis=1)
+        nothing = total <= 0.0
+        result[nothing] = probability[nothing]
+        total = np.where(nothing, probability.sum(axis=1), total)
+        return np.asarray(result / total[:, None])

@@ -1,0 +1,133 @@
+"""One temperature for all classes: softmax(log p / T)."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.documents import Node
+from calibcli.errors import InputProblem, NotConverged
+from calibcli.recalibrators.classes.log_rows import LogRows
+from calibcli.recalibrators.classes.softmax import (
+    log_of,
+    softmax,
+    with_prediction_of,
+)
+from calibcli.table.class_rows_again import ClassRowSource
+from calibcli.table.score_table import Floats
+from calibcli.view_names import ClassMethod
+
+_MOST_STEPS = 100
+_FLAT = 1e-12
+_LARGEST = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTemperature:
+    """
+    softmax(log p / temperature).
+
+    Args:
+        temperature: Positive; above 1 lowers confidence, below 1 raises it.
+
+    References:
+        Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2.
+    """
+
+    temperature: float
+
+    @classmethod
+    def fit(cls, rows: ClassRowSource) -> Self:
+        """
+        Fit by maximum likelihood: Newton on 1 / T, in which the log loss is convex.
+
+        Args:
+            rows: The fit rows.
+
+        Raises:
+            EmptyTable: If there are no rows.
+
+            InputProblem: If there is one label only, if no temperature above 0 is best, or none at all since
+                the most probable class is right in every row.
+        """
+        again = LogRows.of(rows)
+        slope = 1.0
+        low, high = 0.0, np.inf
+        if _derivatives(again, 0.0)[0] >= 0.0:
+            msg = "labels do not follow the probabilities, so that no temperature above 0 is best"
+            raise InputProblem(msg, "are the columns in the order of the classes? --classes names them")
+        if _never_wrong(again):
+            msg = "the most probable class is right in every row, so that no temperature is best"
+            raise InputProblem(msg, "fit on more rows, or on rows the model has not been trained on")
+        for _ in range(_MOST_STEPS):
+            first, second = _derivatives(again, slope)
+            if abs(first) < _FLAT * max(1.0, second):
+                return cls(1.0 / slope)
+            low, high = (slope, high) if first < 0.0 else (low, slope)
+            step = slope - first / second if second > 0.0 else np.inf
+            inside = low < step < high
+            slope = step if inside else (2.0 * low if np.isinf(high) else 0.5 * (low + high))
+            if np.isfinite(high) and high - low <= 4e-16 * high:
+                return cls(1.0 / slope)
+        msg = f"the temperature did not settle in {_MOST_STEPS} steps"
+        raise NotConverged(msg)
+
+    @classmethod
+    def from_dict(cls, parameters: Node) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If that cannot be, with the place.
+        """
+        parameters.only("temperature")
+        return cls(parameters.child("temperature").number(1.0 / _LARGEST, _LARGEST))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state in plain values."""
+        return {"temperature": self.temperature}
+
+    @property
+    def name(self) -> ClassMethod:
+        """The method."""
+        return ClassMethod.TEMPERATURE
+
+    @property
+    def keeps_prediction(self) -> bool:
+        """Always: a positive temperature keeps the order of a row's probabilities."""
+        return True
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Nothing that the user should read."""
+        return ()
+
+    def predict(self, probability: Floats) -> Floats:
+        """Return recalibrated rows, shape (n, K)."""
+        return with_prediction_of(probability, softmax(log_of(probability) / self.temperature))
+
+
+def _never_wrong(rows: LogRows) -> bool:
+    """Whether no class is more probable than the right one in any row that weighs something."""
+    for block in rows:
+        right = block.log[np.arange(block.label.size), block.label]
+        if np.any((right < block.log.max(axis=1)) & (block.weight > 0.0)):
+            return False
+    return True
+
+
+def _derivatives(rows: LogRows, slope: float) -> tuple[float, float]:
+    """Return the first and second derivative of the mean log loss by 1 / T."""
+    first = second = 0.0
+    for block in rows:
+        right = block.log[np.arange(block.label.size), block.label]
+        top = block.log.max(axis=1)
+        below = block.log - top[:, None]
+        power = np.exp(slope * below)
+        total = power.sum(axis=1)
+        power *= below
+        mean = power.sum(axis=1) / total
+        spread = np.einsum("ij,ij->i", power, below) / total - mean * mean
+        first += float(block.weight @ (mean - (right - top)))
+        second += float(block.weight @ spread)
+    return first, second

@@ -1,0 +1,244 @@
+"""Add the recalibrated probabilities of several classes to every row of a file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from calibcli.artifacts.class_document import ClassArtifact
+from calibcli.errors import UsageProblem
+from calibcli.names import DataFormat
+from calibcli.readers import reader_of
+from calibcli.readers.class_columns import SeveralClasses
+from calibcli.readers.class_columns_again import columns_of_classes
+from calibcli.readers.class_intake import ClassIntake
+from calibcli.readers.class_matrix import is_list_of_numbers
+from calibcli.readers.columns import ChosenColumns, Columns, resolve
+from calibcli.readers.fragments import Fragment
+from calibcli.recalibrators.classes.ends import kind_of_ends
+from calibcli.reports.apply_classes import ClassApplyReport
+from calibcli.table.score_table import Floats
+from calibcli.tasks.apply import only_file
+from calibcli.tasks.class_map import ClassMap
+from calibcli.tasks.destination import check_output
+from calibcli.tasks.gather import with_counted
+from calibcli.tasks.widened import Widening, output_format, refuse_names, text_note, write_widened
+from calibcli.view_names import EndsOf, OnSum, OutputSum
+from calibcli.writers.arrow import list_column, list_like, text_column
+from calibcli.writers.splice import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class ClassAsk:
+    """
+    What is asked of rows of several classes.
+
+    Args:
+        columns: What is to be done with values; its `several` names the columns, or is None to find those
+            whose names end in the classes of the fit.
+
+        on_sum: What becomes of a row whose probabilities do not sum to one, where columns are to be found.
+
+        name: What the names of new columns begin with.
+    """
+
+    columns: Columns
+    on_sum: OnSum = OnSum.ERROR
+    name: str = "calibrated"
+
+
+def apply_class_file(
+    loaded: ClassArtifact,
+    inputs: Sequence[str],
+    *,
+    artifact: str,
+    output: str,
+    ask: ClassAsk,
+    input_format: DataFormat | None = None,
+    force: bool = False,
+) -> ClassApplyReport:
+    """
+    Apply a map of several classes to a file; other columns stay as they are, and no label is needed.
+
+    Each class gets a column `NAME_CLASS`, or all get one column `NAME` of lists where they came as such;
+    `NAME_class` is the most probable class, and `NAME_confidence` its probability. Methods with ends add
+    those of every class as `NAME_CLASS_lower` and `NAME_CLASS_upper`, or those of the most probable one as
+    `NAME_confidence_lower` and `NAME_confidence_upper`.
+
+    Args:
+        loaded: The artifact.
+
+        inputs: One file, or "-" for standard input.
+
+        artifact: The path of the artifact, for messages.
+
+        output: Where to write, as for one score.
+
+        ask: The columns and their names.
+
+        input_format: The format of the input, or None to look.
+
+        force: Whether an existing output may be replaced.
+
+    Raises:
+        UsageProblem: If there are several inputs, or a new column has the name of another.
+
+        OutputProblem: If the output exists or cannot be written.
+
+        InputProblem: If something is wrong with the input; then there is no output.
+    """
+    if len(inputs) != 1:
+        msg = f"{len(inputs)} inputs for one output"
+        raise UsageProblem(msg, "apply them one by one")
+    check_output(output, force=force, inputs=inputs, artifact=artifact)
+    fragment = only_file(inputs[0], input_format)
+    chosen = _chosen(loaded, ask, fragment)
+    change = ClassMap(loaded, artifact)
+    change.order_of(chosen.classes)
+    kind = output_format(output, fragment)
+    predictor = ClassPredictor(change, chosen, fragment, quotes=_delimiter(kind, fragment))
+    fields = _fields(loaded, chosen, fragment, name=ask.name)
+    names = [ask.name] if not ask.name.strip() else [field.name for field in fields]
+    refuse_names(names, reader_of(fragment.format).header(fragment), shown=fragment.shown)
+    width = 2 * len(chosen.classes) + len(fields)
+    job = Widening(fragment, chosen, kind, fields, predictor, predictor.intake, width)
+    rows = write_widened(job, output)
+    findings = predictor.intake.findings
+    return ClassApplyReport(
+        files=(fragment.path,),
+        probs=chosen.shown_score,
+        output=output,
+        columns=job.names,
+        method=loaded.recalibrator.name,
+        classes=chosen.classes,
+        rows=rows,
+        changed=predictor.changed,
+        tied=predictor.tied,
+        keeps_prediction=loaded.recalibrator.keeps_prediction,
+        clipped=findings.clipped,
+        normalised=findings.normalised,
+        notes=(*chosen.notes, *text_note(job), *_ends_notes(loaded)),
+    )
+
+
+class ClassPredictor:
+    """
+    From the columns of classes to the new columns, counting predictions that change.
+
+    Args:
+        change: The map.
+
+        chosen: The columns.
+
+        fragment: The file.
+
+        quotes: What separates fields of a text file that rows are spliced into, and names of classes are
+            quoted for; None for any other.
+    """
+
+    def __init__(
+        self, change: ClassMap, chosen: ChosenColumns, fragment: Fragment, *, quotes: str | None
+    ) -> None:
+        self.intake = ClassIntake(chosen, shown=fragment.shown)
+        self.changed = 0
+        self.tied = 0
+        self._change = change
+        self._classes = chosen.classes
+        self._texts = [one if quotes is None else quoted(one, quotes) for one in chosen.classes]
+        self._list = _list_kind(chosen, fragment)
+
+    def __call__(self, batch: pa.RecordBatch) -> tuple["Floats | pa.Array[Any]", ...]:
+        """Return the new columns of some rows; they must come in the order of the file."""
+        probability = self.intake.probabilities_of(batch)
+        after = self._change(probability, self._classes)
+        predicted = after.argmax(axis=1)
+        before = probability.argmax(axis=1)
+        top = probability[np.arange(before.size), before]
+        self.tied += int(np.count_nonzero((probability == top[:, None]).sum(axis=1) > 1))
+        self.changed += int(np.count_nonzero(before != predicted))
+        ends = self._change.ends(probability, after, self._classes)
+        return (
+            *self._columns(after),
+            text_column(self._texts, predicted),
+            after[np.arange(predicted.size), predicted],
+            *(() if ends is None else _interleaved(ends.lower, ends.upper)),
+        )
+
+    def _columns(self, after: Floats) -> tuple["Floats | pa.Array[Any]", ...]:
+        if self._list is not None:
+            return (list_column(np.ascontiguousarray(after), self._list),)
+        return tuple(np.ascontiguousarray(after.T))
+
+
+def _interleaved(lower: Floats, upper: Floats) -> tuple[Floats, ...]:
+    """Return lower and upper ends by turns, of each class or of one."""
+    pairs = zip(np.atleast_2d(lower.T), np.atleast_2d(upper.T), strict=True)
+    return tuple(np.ascontiguousarray(one) for pair in pairs for one in pair)
+
+
+def _chosen(loaded: ClassArtifact, ask: ClassAsk, fragment: Fragment) -> ChosenColumns:
+    """Return the columns named, or those that are found by the names of the classes."""
+    header = reader_of(fragment.format).header(fragment)
+    columns = replace(ask.columns, scale=loaded.scale)
+    if columns.several is not None:
+        found = resolve(columns, header, path=fragment.shown, labelled=False)
+        if found.probs is not None and found.probs.in_list and not found.classes:
+            return replace(found, probs=replace(found.probs, classes=loaded.classes))
+        return with_counted(found, fragment)
+    lists = [
+        field.name
+        for field in (reader_of(fragment.format).schema(fragment, _no_columns(columns, header)))
+        if is_list_of_numbers(field.type)
+    ]
+    columns = replace(columns, several=SeveralClasses("", on_sum=ask.on_sum))
+    return columns_of_classes(loaded.classes, columns, header, lists=lists, path=fragment.shown)
+
+
+def _no_columns(columns: Columns, header: Sequence[str]) -> ChosenColumns:
+    return ChosenColumns(columns, header[0] if header else "", None)
+
+
+def _list_kind(chosen: ChosenColumns, fragment: Fragment) -> pa.DataType | None:
+    """Return the type of the new column of lists, or None where each class has a column."""
+    if chosen.probs is None or not chosen.probs.in_list:
+        return None
+    schema = reader_of(fragment.format).schema(fragment, chosen)
+    return list_like(schema.field(chosen.score).type, len(chosen.classes))
+
+
+def _fields(
+    loaded: ClassArtifact, chosen: ChosenColumns, fragment: Fragment, *, name: str
+) -> tuple["pa.Field[Any]", ...]:
+    """Return the new columns."""
+    number = pa.float64()
+    kind = _list_kind(chosen, fragment)
+    each = [f"{name}_{one}" for one in chosen.classes]
+    own = [pa.field(one, number) for one in each] if kind is None else [pa.field(name, kind)]
+    bracketed: list[str] = []
+    match kind_of_ends(loaded.recalibrator):
+        case EndsOf.CLASSES:
+            bracketed = each
+        case EndsOf.PREDICTED:
+            bracketed = [f"{name}_confidence"]
+        case None:
+            pass
+    ends = [pa.field(f"{one}_{end}", number) for one in bracketed for end in ("lower", "upper")]
+    return (*own, pa.field(f"{name}_class", pa.string()), pa.field(f"{name}_confidence", number), *ends)
+
+
+def _ends_notes(loaded: ClassArtifact) -> tuple[str, ...]:
+    """Say where ends do not bracket what stands beside them."""
+    if kind_of_ends(loaded.recalibrator) is not EndsOf.CLASSES:
+        return ()
+    if loaded.recalibrator.to_dict().get("output_sum") == OutputSum.FREE.value:
+        return ()
+    return ("ends are those of each class by itself, before rows were divided by their sums",)
+
+
+def _delimiter(kind: DataFormat, fragment: Fragment) -> str | None:
+    """Return what separates fields where rows are spliced, None where a writer quotes by itself."""
+    if kind is not fragment.format or kind is DataFormat.PARQUET:
+        return None
+    return "\t" if kind is DataFormat.TSV else ","

@@ -1,0 +1,206 @@
+"""Several classes of one input: measures of all together, and every class by itself in two views."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from calibcli.errors import UsageProblem
+from calibcli.measures.classes import ClassViews, class_measure
+from calibcli.measures.classes.null import mean_size_if_calibrated
+from calibcli.measures.classes.views import Seen
+from calibcli.names import DEFAULT_BINS, Binning, MeasureName
+from calibcli.readers.class_aside import ClassAside
+from calibcli.readers.columns import Columns
+from calibcli.reports.classes import ClassesReport, ViewSummary
+from calibcli.reports.input import InputSummary
+from calibcli.reports.measure import MeasureReport
+from calibcli.table.bins import binned
+from calibcli.table.grid import Table
+from calibcli.tasks.judged import Judged
+from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.one_table import MeasureOptions, measure_table
+from calibcli.tasks.partition import chosen_bins, given_bins
+from calibcli.tasks.slices import Group, level_of, refuse_cut_cells, worst_of
+from calibcli.view_names import ClassMeasure, ViewName
+
+KEYS = {ViewName.ONE_VS_REST: "class", ViewName.TOP_LABEL: "top-label"}
+# More classes than these are measured one by one by a few measures only, unless somebody asks for others.
+MOST_IN_FULL = 20
+_DEPENDENT = "with --cluster the classes are not measured one by one, nor all together"
+FEW = (MeasureName.ECE, MeasureName.BIAS, MeasureName.BRIER)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassGroups:
+    """
+    The classes in one view.
+
+    Args:
+        view: The view.
+
+        groups: The rows of each class, in the order of the classes.
+
+        absent: Keys of classes without rows.
+    """
+
+    view: ViewName
+    groups: tuple[Group, ...]
+    absent: tuple[str, ...]
+
+    def measured(self, least_rows: int) -> tuple[Group, ...]:
+        """Return the classes with enough rows, and some weight."""
+        return tuple(
+            one
+            for one in self.groups
+            if one.table.total_rows >= least_rows and float(one.table.weight.sum()) > 0.0
+        )
+
+    def left_out(self, measured: tuple[Group, ...]) -> dict[str, int]:
+        """Return how many rows each of the other classes has, by key."""
+        keys = {one.key for one in measured}
+        few = {one.key: one.table.total_rows for one in self.groups if one.key not in keys}
+        return {**few, **dict.fromkeys(self.absent, 0)}
+
+
+def sees_all_classes(columns: Columns) -> bool:
+    """Whether there are several classes, and none of them is the only one that is looked at."""
+    return columns.several is not None and columns.several.one_class is None
+
+
+def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
+    """
+    Refuse measures of several classes where there is one score, or one class.
+
+    Raises:
+        UsageProblem: If one was asked for by name.
+    """
+    if not metrics.of_classes or (sees_all_classes(columns) and columns.cluster is None):
+        return
+    name = metrics.of_classes[0].value
+    if columns.cluster is not None:
+        msg = f"{name} is not measured where rows depend on each other"
+        raise UsageProblem(msg, "leave out --cluster, or ask for ece")
+    if columns.several is None:
+        msg = f"{name} is a measure of several classes, and --probs names none"
+        raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")
+    msg = f"{name} is a measure of all classes, and --class {columns.several.one_class} looks at one"
+    raise UsageProblem(msg, "leave out --class, or ask for ece")
+
+
+def judged_view(columns: Columns) -> ViewName | None:
+    """Return the view whose classes a gate judges one by one; None where it judges one score."""
+    if columns.several is None or columns.several.one_class is not None:
+        return None
+    return columns.several.view if columns.several.view in KEYS else None
+
+
+def class_groups(classes: ClassAside, view: ViewName) -> ClassGroups:
+    """
+    Return the rows of every class in a view.
+
+    Args:
+        classes: What was gathered.
+
+        view: One-vs-rest: all rows by the probability of the class; top-label: those that predict it.
+    """
+    tables: Mapping[str, Table]
+    if view is ViewName.ONE_VS_REST:
+        tables = classes.rest.tables()
+    else:
+        tables = {name[0]: table for name, table in classes.top.tables().items()}
+    keys = {name: f"{KEYS[view]}={name}" for name in classes.classes}
+    groups = tuple(Group(key, tables[name], None) for name, key in keys.items() if name in tables)
+    return ClassGroups(view, groups, tuple(key for name, key in keys.items() if name not in tables))
+
+
+def views_shown(columns: Columns) -> tuple[ViewName, ...]:
+    """Return the views of single classes that are shown: the one asked for, or both."""
+    view = None if columns.several is None else columns.several.view
+    return (view,) if view in KEYS else tuple(KEYS)
+
+
+def with_classes(
+    report: MeasureReport, judged: Judged, slices: dict[str, MeasureReport], *, options: MeasureOptions
+) -> MeasureReport:
+    """
+    Add to a report what is measured of several classes.
+
+    Args:
+        report: The report of the largest probability.
+
+        judged: What was read.
+
+        slices: Where a report of every class with enough rows is put.
+
+        options: What is asked.
+
+    Raises:
+        UsageProblem: If bins would cut the cells of grid tables.
+    """
+    classes, chosen = judged.gathered.aside.classes, judged.gathered.chosen
+    if chosen is not None and classes is None and sees_all_classes(chosen.asked):
+        return replace(report, notes=(*report.notes, _DEPENDENT))
+    if classes is None or chosen is None:
+        return report
+    rest, top = (class_groups(classes, view) for view in (ViewName.ONE_VS_REST, ViewName.TOP_LABEL))
+    names = options.metrics.of_classes
+    asked = tuple(ClassMeasure) if names is None else names
+    views = ClassViews(
+        judged.table,
+        tuple(_seen(one, options) for one in rest.groups),
+        tuple(_seen(one, options) for one in top.measured(1)),
+        classes.sums,
+        options.confidence,
+    )
+    measures = tuple(class_measure(name, views) for name in asked)
+    many = len(classes.classes) > MOST_IN_FULL
+    few = many and not options.metrics.chosen
+    inside = replace(options, metrics=Metrics(FEW, ())) if few else options
+    if many:
+        inside = replace(inside, drawn=bool(inside.metrics.tests), complete=False)
+    wanted = views_shown(chosen.asked) if inside.metrics.measures or inside.metrics.tests else ()
+    shown = tuple(
+        _measured(one, report.input, slices, options=inside) for one in (rest, top) if one.view in wanted
+    )
+    return replace(report, classes=ClassesReport(classes.classes, measures, shown, few))
+
+
+def _measured(
+    view: ClassGroups, source: InputSummary, slices: dict[str, MeasureReport], *, options: MeasureOptions
+) -> ViewSummary:
+    """Put a report of each class with enough rows among the slices."""
+    measured = view.measured(options.least_rows)
+    level = level_of(options.confidence, len(measured))
+    inside = replace(options, confidence=level, binning=_binning(options))
+    reports = {}
+    for one in measured:
+        refuse_cut_cells(one, options.bins, options.edges)
+        reports[one.key] = _with_null(measure_table(one.table, source, options=inside), one, inside)
+    slices.update(reports)
+    worst = worst_of(reports)
+    keys = tuple(reports)
+    return ViewSummary(view.view, keys, view.left_out(measured), options.least_rows, level, worst)
+
+
+def _with_null(report: MeasureReport, group: Group, options: MeasureOptions) -> MeasureReport:
+    """Add what the ECE would be if calibrated, where no labels were drawn that would tell."""
+    if options.drawn or group.table.weighted:
+        return report
+    sums = _seen(group, options).sums
+    null = mean_size_if_calibrated(sums) / sums.total
+    measures = tuple(
+        replace(one, null=null) if one.name is MeasureName.ECE else one for one in report.measures
+    )
+    return replace(report, measures=measures)
+
+
+def _binning(options: MeasureOptions) -> Binning | None:
+    """Return how the bins of every class are cut: in the same way, whichever scores it has."""
+    return options.binning or (None if options.edges is not None else Binning.EQUAL_WIDTH)
+
+
+def _seen(group: Group, options: MeasureOptions) -> Seen:
+    refuse_cut_cells(group, options.bins, options.edges)
+    bins = given_bins(options.edges) or chosen_bins(
+        group.table, bins=options.bins or DEFAULT_BINS, binning=_binning(options), discrete=False
+    )
+    return Seen(group.table, binned(group.table, bins))

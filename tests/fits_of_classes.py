@@ -1,0 +1,72 @@
+"""Rows of several classes as a fit takes them, and fits to them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcli.names import RecalibratorName
+from calibcli.readers.class_rows import ClassRows
+from calibcli.recalibrators.classes import fit_class_recalibrator
+from calibcli.recalibrators.classes.interface import ClassFitOptions, ClassRecalibrator, ClassTables
+from calibcli.table.class_rows_again import ClassBlock
+from calibcli.table.score_table import ScoreTable
+from calibcli.view_names import ClassMethod
+
+NAMES = ("ant", "bee", "cat", "dog", "eel", "fox")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Rows with probabilities of shape (n, K), labels, and what they are called."""
+
+    probability: np.ndarray
+    label: np.ndarray
+    classes: tuple[str, ...]
+    counts: np.ndarray | None = None
+    cut: int = 1_000
+    in_memory: bool = True
+
+    def blocks(self) -> Iterator[ClassBlock]:
+        """Yield the rows in blocks of so many."""
+        for start in range(0, self.label.size, self.cut):
+            some = slice(start, start + self.cut)
+            counts = None if self.counts is None else self.counts[some]
+            yield ClassBlock(self.probability[some], self.label[some], counts=counts)
+
+    @property
+    def tables(self) -> ClassTables:
+        """The views of the rows."""
+        seen = ClassRows.of(self.probability, self.label)
+
+        def of(score: np.ndarray, label: np.ndarray, which: np.ndarray) -> ScoreTable:
+            counts = None if self.counts is None else self.counts[which]
+            return ScoreTable.from_rows(score[which], label[which], counts=counts)
+
+        everywhere = np.ones(self.label.size, np.bool_)
+        top, rest = {}, {}
+        for place, name in enumerate(self.classes):
+            which = seen.predicted == place
+            if which.any():
+                top[name] = of(seen.confidence, seen.correct, which)
+            rest[name] = of(*seen.of_class(place), everywhere)
+        return ClassTables(self.classes, of(seen.confidence, seen.correct, everywhere), top, rest)
+
+
+def drawn(seed: int = 0, *, rows: int = 400, classes: int = 3, sharpness: float = 2.0) -> Drawn:
+    """Labels drawn from a softmax, and probabilities that are too sure of it and lean towards one class."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(rows, classes)) * 1.5
+    truth = np.exp(logits)
+    truth /= truth.sum(axis=1, keepdims=True)
+    label = (truth.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1).clip(0, classes - 1)
+    power = np.exp(sharpness * logits + 0.4 * np.arange(classes))
+    return Drawn(power / power.sum(axis=1, keepdims=True), label, NAMES[:classes])
+
+
+def fitted(
+    method: ClassMethod, rows: Drawn, inner: RecalibratorName = RecalibratorName.PLATT, **asked: object
+) -> ClassRecalibrator:
+    """A method fitted to rows."""
+    options = ClassFitOptions(inner, **asked)  # type: ignore[arg-type]
+    return fit_class_recalibrator(method, rows.tables, rows, options=options)

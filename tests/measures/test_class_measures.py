@@ -1,0 +1,297 @@
+"""Measures of several classes together: laws, oracles by hand, and simulated coverage."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.bounds.proportion import deviation_of_a_mean
+from calibcli.measures.binned_ece import binned_ece
+from calibcli.measures.classes import ClassViews, class_measure
+from calibcli.measures.classes.null import mean_size_if_calibrated
+from calibcli.measures.estimate import NO_WEIGHTED_INTERVAL, ClassEstimate
+from calibcli.measures.l2 import t_statistic
+from calibcli.measures.proper_scores import brier, log_loss
+from calibcli.names import Binning
+from calibcli.table import class_tables, sliced
+from calibcli.table.bins import binned, bins_of
+from calibcli.table.class_sums import ClassSums
+from calibcli.table.class_tables import RunningClasses
+from calibcli.table.score_table import Floats, Integers
+from calibcli.view_names import ClassMeasure
+from class_rows import drawn_rows, labels_of, softmax, views_of
+
+C = ClassMeasure
+EVERY = tuple(ClassMeasure)
+BINS = 15
+
+
+def every(views: ClassViews) -> dict[ClassMeasure, ClassEstimate]:
+    """Return every measure."""
+    return {name: class_measure(name, views) for name in EVERY}
+
+
+def numbers(found: dict[ClassMeasure, ClassEstimate]) -> list[float]:
+    """Return every value, bound and null reference in one list."""
+    listed: list[float] = []
+    for one in found.values():
+        ends = (None, None) if one.interval is None else (one.interval.lower, one.interval.upper)
+        listed += [math.nan if each is None else each for each in (one.value, *ends, one.null)]
+    return listed
+
+
+def gaps_by_hand(score: Floats, label: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return rows, sum of label - score and its squares of each bin (k/15, (k+1)/15]."""
+    place = np.clip(np.ceil(score * BINS).astype(int) - 1, 0, BINS - 1)
+    rest = label - score
+    columns = (np.ones_like(score), rest, rest**2)
+    rows, gap, squares = (np.bincount(place, one, minlength=BINS) for one in columns)
+    return rows, gap, squares
+
+
+def t_by_hand(rows: Floats, gap: Floats, squares: Floats) -> float:
+    """Return the sum over bins of (S^2 - Q) / (n - 1), not divided by the number of rows."""
+    two = rows >= 2
+    return float(((gap[two] ** 2 - squares[two]) / (rows[two] - 1)).sum())
+
+
+def test_values_are_those_of_sums_by_hand() -> None:
+    """Each measure equals its definition, written out in numpy over rows."""
+    probability, label = drawn_rows(500, 4, seed=3)
+    n, count = probability.shape
+    predicted, top = probability.argmax(axis=1), probability.max(axis=1)
+    rest = [gaps_by_hand(probability[:, k], (label == k).astype(float)) for k in range(count)]
+    kept = [predicted == k for k in range(count)]
+    tops = [gaps_by_hand(top[one], (label[one] == predicted[one]).astype(float)) for one in kept]
+    found = every(views_of(probability, label))
+    right = probability[np.arange(n), label]
+    sizes = [np.abs(gap).sum() for _, gap, _ in tops]
+    assert {name: one.value for name, one in found.items()} == pytest.approx(
+        {
+            C.ACCURACY: np.mean(predicted == label),
+            C.CLASS_LOG_LOSS: -np.log(right).mean(),
+            C.CLASS_BRIER: ((probability - np.eye(count)[label]) ** 2).sum(axis=1).mean(),
+            C.CLASSWISE_ECE: np.mean([np.abs(gap).sum() / n for _, gap, _ in rest]),
+            C.MARGINAL_L2: math.sqrt(np.mean([t_by_hand(*one) / n for one in rest])),
+            C.TOP_LABEL_ECE: sum(sizes) / n,
+            C.TOP_LABEL_L2: math.sqrt(sum(t_by_hand(*one) for one in tops) / n),
+            C.TOP_LABEL_ECE_UNWEIGHTED: np.mean([s / one.sum() for s, one in zip(sizes, kept, strict=True)]),
+        },
+        rel=1e-12,
+    )
+
+
+@given(st.permutations(range(4)), st.integers(0, 50))
+@settings(deadline=None, max_examples=15)
+def test_order_of_classes_changes_no_measure(order: list[int], seed: int) -> None:
+    """Columns in another order, with labels that follow them, leave every number as it was."""
+    probability, label = drawn_rows(150, 4, seed=seed)
+    place = np.argsort(order)
+    one, two = every(views_of(probability, label)), every(views_of(probability[:, order], place[label]))
+    assert numbers(one) == pytest.approx(numbers(two), rel=1e-9, abs=1e-12, nan_ok=True)
+
+
+@given(st.integers(0, 1000))
+@settings(deadline=None, max_examples=15)
+def test_frequency_weights_are_repeated_rows(seed: int) -> None:
+    """A row of frequency w counts as w rows in every value, bound and null reference."""
+    probability, label = drawn_rows(80, 3, seed=seed)
+    counts = np.random.default_rng(seed).integers(0, 4, label.size)
+    counts[0] = 1
+    repeated = views_of(np.repeat(probability, counts, axis=0), np.repeat(label, counts))
+    weighted = views_of(probability, label, counts=counts)
+    assert numbers(every(weighted)) == pytest.approx(numbers(every(repeated)), rel=1e-9, nan_ok=True)
+
+
+def test_two_classes_are_the_binary_case() -> None:
+    """With two classes each class against the rest is the binary score, seen from either side."""
+    probability, label = drawn_rows(300, 2, seed=5)
+    views = views_of(probability, label)
+    found, table = every(views), views.rest[1].table
+    bins = bins_of(Binning.EQUAL_WIDTH, BINS, table=table)
+    assert found[C.CLASSWISE_ECE].value == pytest.approx(binned_ece(table, bins=bins).value, rel=1e-12)
+    assert found[C.MARGINAL_L2].details["t"] == pytest.approx(t_statistic(binned(table, bins)), rel=1e-12)
+    assert found[C.CLASS_BRIER].value == pytest.approx(2 * brier(table).value, rel=1e-12)
+    one, two = found[C.CLASS_LOG_LOSS], log_loss(table)
+    assert one.interval is not None
+    assert two.interval is not None
+    ends = one.interval.lower, one.interval.upper
+    assert (one.value, one.null) == pytest.approx((two.value, two.null), rel=1e-12)
+    assert ends == pytest.approx((two.interval.lower, two.interval.upper), rel=1e-9)
+
+
+def parts(probability: Floats, label: Integers, limit: int | None, cuts: int) -> RunningClasses:
+    """Return the tables of all rows, gathered in parts and merged."""
+    names = tuple(str(place) for place in range(probability.shape[1]))
+    whole = RunningClasses(names, limit)
+    for some in np.array_split(np.arange(label.size), cuts):
+        part = RunningClasses(names, limit)
+        for block in np.array_split(some, 2):
+            part.add_rows(probability[block], label[block])
+        whole.add(part)
+    return whole
+
+
+@pytest.mark.parametrize("limit", [None, 50])
+def test_merged_parts_are_the_whole(monkeypatch: pytest.MonkeyPatch, limit: int | None) -> None:
+    """Tables and joint sums of parts merge into those of all rows, as exact tables and as grids."""
+    monkeypatch.setattr(sliced, "_BUFFER_ROWS", 60)
+    probability, label = drawn_rows(400, 3, sharpness=12.0, seed=7)
+    once, cut = (parts(probability, label, limit, cuts).tables() for cuts in (1, 5))
+    assert once == cut
+    assert {table.kind for table in once.values()} == {"exact" if limit is None else "grid"}
+    sums = [ClassSums(3), ClassSums(3), ClassSums(3)]
+    predicted = probability.argmax(axis=1)
+    for total, some in zip(sums, (slice(None), slice(0, 150), slice(150, None)), strict=True):
+        total.add_rows(probability[some], label[some], predicted[some])
+    sums[2].merge(sums[1])
+    assert sums[2].log_loss.linear.exact() == sums[0].log_loss.linear.exact()
+    assert sums[2].brier.squares.exact() == sums[0].brier.squares.exact()
+
+
+@pytest.mark.parametrize("sharpness", [1.0, 30.0, 200.0])
+def test_cells_side_by_side_are_those_of_groups(monkeypatch: pytest.MonkeyPatch, sharpness: float) -> None:
+    """Counting the cells of all classes at once gives the grids that counting them as groups does."""
+    monkeypatch.setattr(sliced, "_BUFFER_ROWS", 60)
+    probability, label = drawn_rows(300, 5, sharpness=sharpness, seed=11)
+    counted: list[int] = []
+    plain_sums = class_tables.ClassCells.sums
+
+    def sums(cells: class_tables.ClassCells) -> sliced.Sums:
+        found = plain_sums(cells)
+        counted.append(int(found.whole[0].sum()))
+        return found
+
+    monkeypatch.setattr(class_tables.ClassCells, "sums", sums)
+    dense = parts(probability, label, 40, 3).tables()
+    assert sum(counted) > 0
+    monkeypatch.setattr(class_tables.ClassCells, "worth_it", staticmethod(lambda _: False))
+    assert parts(probability, label, 40, 3).tables() == dense
+
+
+def test_murphys_parts_add_up_to_the_score() -> None:
+    """Reliability - resolution + uncertainty + what bins hide is the Brier score over all classes."""
+    found = class_measure(C.CLASS_BRIER, views_of(*drawn_rows(300, 4, seed=2)))
+    part = {key: float(value) for key, value in found.details.items() if key != "parts_over"}
+    total = part["reliability"] - part["resolution"] + part["uncertainty"]
+    total += part["within_variance"] - part["within_covariance"]
+    assert total == pytest.approx(found.value, rel=1e-12)
+
+
+def test_a_right_class_of_probability_0_is_certain_and_wrong() -> None:
+    """Log loss is then infinite without an interval, unless the row has no weight."""
+    probability = np.array([[1.0, 0.0], [0.5, 0.5], [0.3, 0.7]])
+    label = np.array([1, 0, 1])
+    found = class_measure(C.CLASS_LOG_LOSS, views_of(probability, label))
+    assert (found.value, found.interval, found.details["certain_and_wrong"]) == (math.inf, None, 1)
+    weight = np.array([0.0, 1.0, 2.0])
+    light = class_measure(C.CLASS_LOG_LOSS, views_of(probability, label, weight=weight))
+    assert light.value == pytest.approx(-(math.log(0.5) + 2 * math.log(0.7)) / 3)
+    assert class_measure(C.CLASS_LOG_LOSS, views_of(probability, label, counts=np.array([0, 1, 2]))).value < 1
+
+
+def test_importance_weights_leave_the_bounds_that_hold() -> None:
+    """ECEs keep Hoeffding's interval at the effective number of rows; the others say why they have none."""
+    probability, label = drawn_rows(200, 3, seed=4)
+    found = every(views_of(probability, label, weight=np.linspace(0.1, 2.0, label.size)))
+    for name in (C.ACCURACY, C.MARGINAL_L2, C.TOP_LABEL_L2):
+        assert found[name].interval is None
+        assert NO_WEIGHTED_INTERVAL in found[name].assumptions
+    for name in (C.CLASSWISE_ECE, C.TOP_LABEL_ECE, C.TOP_LABEL_ECE_UNWEIGHTED):
+        interval = found[name].interval
+        assert interval is not None
+        assert interval.lower is not None
+        assert interval.upper is not None
+        assert interval.lower <= found[name].value <= interval.upper
+        assert found[name].null is None
+
+
+def test_weights_of_one_are_rows_that_count_once() -> None:
+    """Values do not depend on whether a weight of one was written down."""
+    probability, label = drawn_rows(200, 3, seed=6)
+    heavy, plain = (
+        every(views_of(probability, label, weight=weight)) for weight in (np.ones(label.size), None)
+    )
+    values = [[one.value for one in found.values()] for found in (heavy, plain)]
+    assert values[0] == pytest.approx(values[1], rel=1e-12)
+
+
+def test_certain_rows_have_no_l2_interval() -> None:
+    """Where every score is 0 or 1 and right nothing varies, and a lone row in every bin gives no T."""
+    certain = every(views_of(np.eye(3)[[0, 1, 2, 0]], np.array([0, 1, 2, 0])))
+    assert (certain[C.MARGINAL_L2].value, certain[C.MARGINAL_L2].interval) == (0.0, None)
+    assert (certain[C.TOP_LABEL_L2].value, certain[C.TOP_LABEL_L2].interval) == (0.0, None)
+    lone = every(views_of(np.array([[0.6, 0.4]]), np.array([0])))
+    assert math.isnan(lone[C.MARGINAL_L2].value)
+    assert math.isnan(lone[C.TOP_LABEL_L2].value)
+    assert lone[C.CLASS_BRIER].interval is None
+
+
+def test_upper_bound_of_classwise_ece_is_two_d_star_over_the_classes() -> None:
+    """It lies (2/C) d* above the value, which d* alone would overstate for many classes."""
+    views = views_of(*drawn_rows(400, 8, seed=1))
+    found = class_measure(C.CLASSWISE_ECE, views)
+    assert found.interval is not None
+    assert found.interval.upper == pytest.approx(found.value + 2 / 8 * deviation_of_a_mean(400, views.delta))
+
+
+@pytest.mark.parametrize(("classes", "sharpness", "rows"), [(3, 1.5, 100), (20, 4.0, 300), (2, 0.1, 40)])
+def test_null_reference_is_the_mean_of_draws(classes: int, sharpness: float, rows: int) -> None:
+    """Without drawing, the sizes of gaps are within 2 % of their mean over labels that follow the scores."""
+    generator = np.random.default_rng(8)
+    probability = softmax(sharpness * generator.standard_normal((rows, classes)))
+    label = labels_of(probability, generator)
+    expected = sum(mean_size_if_calibrated(one.sums) for one in views_of(probability, label).rest)
+    place = [np.clip(np.ceil(one * BINS).astype(int) - 1, 0, BINS - 1) for one in probability.T]
+    sizes = []
+    for _ in range(1_500):
+        rest = np.eye(classes)[labels_of(probability, generator)] - probability
+        columns = zip(place, rest.T, strict=True)
+        sizes.append(sum(np.abs(np.bincount(one, column)).sum() for one, column in columns))
+    noise = 4.0 * np.std(sizes) / math.sqrt(len(sizes))
+    assert expected == pytest.approx(np.mean(sizes), rel=0.02, abs=noise)
+
+
+def truths(probability: Floats, truth: Floats) -> dict[ClassMeasure, float]:
+    """Return what the measures estimate at these scores, given the label probabilities."""
+    n, count = probability.shape
+    predicted, top = probability.argmax(axis=1), probability.max(axis=1)
+    rate = truth[np.arange(n), predicted]
+    rest = [gaps_by_hand(probability[:, k], truth[:, k]) for k in range(count)]
+    kept = [predicted == k for k in range(count) if (predicted == k).any()]
+    tops = [gaps_by_hand(top[one], rate[one]) for one in kept]
+    energy = [sum(gap[r > 0] ** 2 / r[r > 0]) for r, gap, _ in rest]
+    energy_top = [sum(gap[r > 1] ** 2 / r[r > 1]) for r, gap, _ in tops]
+    return {
+        C.CLASSWISE_ECE: float(np.mean([np.abs(gap).sum() / n for _, gap, _ in rest])),
+        C.TOP_LABEL_ECE: sum(np.abs(gap).sum() for _, gap, _ in tops) / n,
+        C.TOP_LABEL_ECE_UNWEIGHTED: float(np.mean([np.abs(gap).sum() / r.sum() for r, gap, _ in tops])),
+        C.MARGINAL_L2: math.sqrt(np.mean(energy) / n),
+        C.TOP_LABEL_L2: math.sqrt(sum(energy_top) / n),
+    }
+
+
+@pytest.mark.parametrize("heat", [1.0, 1.6, math.inf])
+def test_intervals_cover_what_they_speak_of(heat: float) -> None:
+    """Of 250 intervals at 90 % for drawn labels, no more miss on either side than chance allows."""
+    generator = np.random.default_rng(17)
+    logits = 1.5 * np.round(generator.standard_normal((240, 3)), 1)
+    if math.isinf(heat):
+        # One row again and again, of even chances: gaps of one sign, where the bounds are sharpest.
+        logits = np.tile([[2.0, 0.0, 0.0]], (240, 1))
+    probability, truth = softmax(logits), softmax(logits / heat)
+    expected = truths(probability, truth)
+    above, below = dict.fromkeys(expected, 0), dict.fromkeys(expected, 0)
+    for _ in range(250):
+        views = views_of(probability, labels_of(truth, generator), confidence=0.9)
+        for name, value in expected.items():
+            interval = class_measure(name, views).interval
+            assert interval is not None
+            assert interval.lower is not None
+            assert interval.upper is not None
+            above[name] += value > interval.upper + 1e-12
+            below[name] += value < interval.lower - 1e-12
+    # The binomial of 250 at 5 % passes 30 with probability 4e-6.
+    assert max(*above.values(), *below.values()) <= 30, (above, below)

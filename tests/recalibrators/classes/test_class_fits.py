@@ -1,0 +1,226 @@
+"""Fits of several classes: where they agree with those of one score, and what they refuse."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibcli.errors import EmptyTable, InputProblem, NotConverged, UsageProblem
+from calibcli.names import RecalibratorName
+from calibcli.recalibrators.classes.linear import MOST_OF_MATRIX, Linear
+from calibcli.recalibrators.classes.linear_fit import _loss_and_pull
+from calibcli.recalibrators.classes.linear_models import model_named
+from calibcli.recalibrators.classes.log_rows import LogRows
+from calibcli.recalibrators.classes.one_vs_one import OneVsOne
+from calibcli.recalibrators.classes.one_vs_rest import OneVsRest
+from calibcli.recalibrators.classes.outputs import outputs_of
+from calibcli.recalibrators.classes.temperature import ClassTemperature
+from calibcli.recalibrators.classes.top_label import TopLabel
+from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.temperature import Temperature
+from calibcli.table.score_table import ScoreTable
+from calibcli.view_names import ClassMethod, OutputSum, ViewName
+from fits_of_classes import NAMES, Drawn, drawn, fitted
+
+
+def test_temperature_of_two_classes_is_that_of_one_score() -> None:
+    """softmax(log p / T) of (1 - p, p) is the logistic curve of logit(p) / T."""
+    rows = drawn(1, rows=2_000, classes=2)
+    both = ClassTemperature.fit(rows)
+    table = ScoreTable.from_rows(rows.probability[:, 1], rows.label == 1)
+    one = Temperature.fit(table, options=FitOptions())
+    assert both.temperature == pytest.approx(one.temperature, rel=1e-9)
+    np.testing.assert_allclose(
+        both.predict(rows.probability)[:, 1], one.predict(rows.probability[:, 1]), rtol=0, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("method", [ClassMethod.VECTOR, ClassMethod.STRUCTURED, ClassMethod.MATRIX])
+def test_gradient_is_flat_at_the_end(method: ClassMethod) -> None:
+    """No coefficient has a pull above 1e-8, the penalty included."""
+    rows = drawn(2, rows=1_500, classes=5)
+    one = fitted(method, rows)
+    assert isinstance(one, Linear)
+    model = model_named(one.method, 5)
+    # The free slope is where the penalised differences sum to 0.
+    slope = one.weight.mean() if one.weight.ndim == 1 else np.diag(one.weight).mean()
+    beside = one.weight - slope * (1.0 if one.weight.ndim == 1 else np.eye(5))
+    diagonal = one.weight if method is ClassMethod.VECTOR else np.concatenate(([slope], beside.ravel()))
+    coefficients = np.concatenate((diagonal, one.intercept))
+    _, pull = _loss_and_pull(model, LogRows.of(rows), (one.penalty or 0.0) * model.shares(), coefficients)
+    assert np.abs(pull).max() < 2e-8
+
+
+@pytest.mark.parametrize("method", [ClassMethod.VECTOR, ClassMethod.STRUCTURED, ClassMethod.MATRIX])
+def test_more_freedom_never_loses_to_temperature_on_the_fit_rows(method: ClassMethod) -> None:
+    """One slope for all is among what each of them may choose, but for what the penalty costs."""
+    rows = drawn(2, rows=1_500, classes=5)
+
+    def loss(one: object) -> float:
+        after = one.predict(rows.probability)  # type: ignore[attr-defined]
+        return float(-np.log(after[np.arange(rows.label.size), rows.label]).mean())
+
+    assert loss(fitted(method, rows)) <= loss(fitted(ClassMethod.TEMPERATURE, rows)) + 1e-9
+
+
+@pytest.mark.parametrize("sharpness", [0.1, 0.5, 1.0, 3.0, 20.0])
+def test_temperature_is_where_the_loss_has_its_minimum(sharpness: float) -> None:
+    """Whether scores are too sure or not sure enough: a hair to either side is worse."""
+    rows = drawn(6, rows=800, classes=4, sharpness=sharpness)
+    best = ClassTemperature.fit(rows).temperature
+
+    def loss(temperature: float) -> float:
+        after = ClassTemperature(temperature).predict(rows.probability)
+        return float(-np.log(after[np.arange(rows.label.size), rows.label]).mean())
+
+    assert loss(best) < min(loss(best * 1.001), loss(best / 1.001))
+
+
+def right(rows: int = 60, classes: int = 3) -> Drawn:
+    """Rows whose most probable class is always right."""
+    label = np.arange(rows) % classes
+    probability = np.full((rows, classes), 0.1)
+    probability[np.arange(rows), label] = 0.8 + 0.001 * np.arange(rows)
+    return Drawn(probability / probability.sum(axis=1, keepdims=True), label, NAMES[:classes])
+
+
+def test_perfect_rows_have_no_best_temperature() -> None:
+    """The smaller T, the better: said instead of a number."""
+    with pytest.raises(InputProblem, match="right in every row"):
+        ClassTemperature.fit(right())
+
+
+def test_perfect_rows_have_no_best_vector() -> None:
+    """Coefficients without end are not written to an artifact."""
+    with pytest.raises(NotConverged, match=r"every row right for certain|did not settle") as problem:
+        fitted(ClassMethod.VECTOR, right())
+    assert problem.value.hint
+
+
+def test_labels_that_contradict_the_probabilities_have_no_temperature() -> None:
+    """Columns in another order than the classes are the likely reason, and the hint says so."""
+    rows = right()
+    with pytest.raises(InputProblem, match="do not follow the probabilities") as problem:
+        ClassTemperature.fit(replace(rows, label=(rows.label + 1) % 3))
+    assert "--classes" in str(problem.value.hint)
+
+
+def test_matrix_has_an_end_where_scores_are_saturated() -> None:
+    """A class that is right whenever its probability is exactly 1, and else never, has a finite slope."""
+    rows = drawn(5, rows=400, classes=3)
+    probability = rows.probability.copy()
+    probability[rows.label == 2] = [0.0, 0.0, 1.0]
+    one = fitted(ClassMethod.MATRIX, replace(rows, probability=probability))
+    assert isinstance(one, Linear)
+    assert np.abs(one.weight).max() < 1_000.0
+
+
+def without_the_last(classes: int = 4) -> Drawn:
+    """Rows none of which has the last class."""
+    rows = drawn(4, rows=500, classes=classes)
+    kept = rows.label < classes - 1
+    return replace(rows, probability=rows.probability[kept], label=rows.label[kept])
+
+
+def test_vector_refuses_a_class_that_no_row_has() -> None:
+    """Its intercept would fall without end."""
+    with pytest.raises(InputProblem, match="no row has label 'dog'"):
+        fitted(ClassMethod.VECTOR, without_the_last())
+
+
+@pytest.mark.parametrize("method", [method for method in ClassMethod if method is not ClassMethod.VECTOR])
+def test_other_methods_take_a_class_that_no_row_has(method: ClassMethod) -> None:
+    """It keeps a probability above or at 0, and rows still sum to one."""
+    after = fitted(method, without_the_last()).predict(drawn(9, classes=4).probability)
+    np.testing.assert_allclose(after.sum(axis=1), 1.0, rtol=0, atol=1e-9)
+    assert np.all(after >= 0.0)
+
+
+@pytest.mark.parametrize(
+    "method", [ClassMethod.TEMPERATURE, ClassMethod.VECTOR, ClassMethod.STRUCTURED, ClassMethod.ONE_VS_ONE]
+)
+def test_one_label_is_refused(method: ClassMethod) -> None:
+    """Nothing is learnt of classes from rows that all have one, or from none."""
+    rows = drawn(3, rows=200)
+    with pytest.raises(InputProblem, match="needs several classes: all 200 rows have label 'ant'"):
+        fitted(method, replace(rows, label=np.zeros_like(rows.label)))
+    with pytest.raises(EmptyTable, match="all 200 rows have weight 0"):
+        fitted(method, replace(rows, counts=np.zeros(200, np.int64)))
+
+
+def test_matrix_of_a_thousand_classes_is_refused_with_the_way_out() -> None:
+    """A million coefficients would take hours."""
+    count = MOST_OF_MATRIX + 1
+    rows = Drawn(np.full((4, count), 1.0 / count), np.arange(4), tuple(map(str, range(count))))
+    with pytest.raises(UsageProblem, match=r"40,602 coefficients") as problem:
+        Linear.fit(ClassMethod.MATRIX, rows, options=None)  # type: ignore[arg-type]
+    assert "structured" in str(problem.value.hint)
+
+
+def test_pairs_of_too_many_classes_are_refused() -> None:
+    """One-vs-one of 101 classes has 5,050 pairs."""
+    rows = Drawn(np.full((4, 101), 1.0 / 101), np.arange(4), tuple(map(str, range(101))))
+    with pytest.raises(UsageProblem, match="5,050 pairs"):
+        OneVsOne.fit(rows, options=None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", [ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST])
+def test_classes_with_few_rows_share_a_map_and_it_is_said(method: ClassMethod) -> None:
+    """The note names them, and both are recalibrated by one map."""
+    one = fitted(method, drawn(3, rows=300, classes=4), least_rows=10_000)
+    assert one.notes
+    assert (
+        "4 classes have too few fit rows for a map of their own and share one: 'ant', 'bee'" in one.notes[0]
+    )
+    assert isinstance(one, OneVsRest | TopLabel)
+    assert one.members.sharing == ("ant", "bee", "cat", "dog")
+
+
+def test_one_vs_one_says_which_pairs_stay_as_they_are() -> None:
+    """A pair with too few rows has no map."""
+    one = fitted(ClassMethod.ONE_VS_ONE, drawn(3, rows=300), least_rows=10_000)
+    assert one.notes == ("3 pairs of classes have too few fit rows for a map and stay as they are",)
+    rows = drawn(8).probability
+    np.testing.assert_allclose(one.predict(rows), rows, rtol=0, atol=1e-9)
+
+
+def test_outputs_of_binned_maps_are_listed_by_view() -> None:
+    """The largest probability takes the values of the confidence map, and a free class those of its own."""
+    rows = drawn(3, rows=2_000, classes=4)
+    confidence = fitted(ClassMethod.CONFIDENCE, rows, RecalibratorName.SCALING_BINNING)
+    free = fitted(ClassMethod.ONE_VS_REST, rows, RecalibratorName.SCALING_BINNING, output_sum=OutputSum.FREE)
+
+    def listed(one: object, view: ViewName, name: str | None = None) -> tuple[float, ...] | None:
+        return outputs_of(one, rows.classes, view=view, one_class=name)  # type: ignore[arg-type]
+
+    seen = listed(confidence, ViewName.CONFIDENCE)
+    assert seen is not None
+    assert set(confidence.predict(rows.probability).max(axis=1)) <= set(seen)
+    of_bee = listed(free, ViewName.ONE_VS_REST, "bee")
+    assert of_bee is not None
+    assert set(free.predict(rows.probability)[:, 1]) == set(of_bee)
+    assert listed(free, ViewName.CONFIDENCE) is None
+    assert listed(confidence, ViewName.ONE_VS_REST, "bee") is None
+    assert listed(fitted(ClassMethod.TEMPERATURE, rows), ViewName.CONFIDENCE) is None
+    divided = fitted(ClassMethod.ONE_VS_REST, rows, RecalibratorName.SCALING_BINNING)
+    assert listed(divided, ViewName.ONE_VS_REST, "bee") is None
+
+
+def test_free_one_vs_rest_keeps_each_class_to_its_own_map() -> None:
+    """Rows need not sum to one; each column is the map of its class."""
+    rows = drawn(3, rows=800, classes=4)
+    free = fitted(ClassMethod.ONE_VS_REST, rows, RecalibratorName.HISTOGRAM, output_sum=OutputSum.FREE)
+    assert isinstance(free, OneVsRest)
+    after = free.predict(rows.probability)
+    assert np.abs(after.sum(axis=1) - 1.0).max() > 1e-3
+    expected = free.members.of(2).predict(rows.probability[:, 2])
+    assert np.array_equal(after[:, 2], expected)
+
+
+@pytest.mark.parametrize("inner", list(RecalibratorName))
+@pytest.mark.parametrize("method", [ClassMethod.CONFIDENCE, ClassMethod.ONE_VS_REST])
+def test_every_method_of_one_score_fits_inside(method: ClassMethod, inner: RecalibratorName) -> None:
+    """Rows come out as probabilities, whatever the inner method."""
+    rows = drawn(3, rows=600)
+    after = fitted(method, rows, inner).predict(rows.probability)
+    np.testing.assert_allclose(after.sum(axis=1), 1.0, rtol=0, atol=1e-9)

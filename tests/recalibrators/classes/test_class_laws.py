@@ -1,0 +1,163 @@
+"""What every map of several classes obeys."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.documents import Node, canonical_text
+from calibcli.names import RecalibratorName
+from calibcli.recalibrators.classes import class_recalibrator_from_dict
+from calibcli.recalibrators.classes.ends import ends_of, kind_of_ends
+from calibcli.recalibrators.classes.interface import ClassRecalibrator
+from calibcli.recalibrators.classes.one_vs_rest import OneVsRest
+from calibcli.view_names import ClassMethod, EndsOf, OutputSum
+from fits_of_classes import Drawn, drawn, fitted
+
+JOINT = (ClassMethod.TEMPERATURE, ClassMethod.VECTOR, ClassMethod.STRUCTURED, ClassMethod.MATRIX)
+KINDS: list[tuple[ClassMethod, RecalibratorName]] = [
+    (method, RecalibratorName.PLATT) for method in ClassMethod
+]
+KINDS += [
+    (method, inner)
+    for method in ClassMethod
+    if method not in JOINT
+    for inner in (RecalibratorName.VENN_ABERS, RecalibratorName.SCALING_BINNING, RecalibratorName.ISOTONIC)
+]
+MAPS: dict[str, ClassRecalibrator] = {
+    f"{method}-{inner}": fitted(method, drawn(3, rows=600, classes=4), inner) for method, inner in KINDS
+}
+
+
+@st.composite
+def awkward(draw: st.DrawFn, classes: int = 4) -> np.ndarray:
+    """Rows of probabilities with zeros, ones, ties and numbers that are hardly there."""
+    value = st.one_of(
+        st.sampled_from([0.0, 1e-320, 1e-12, 0.25, 0.5, 1.0]), st.floats(0.0, 1.0, allow_subnormal=True)
+    )
+    rows = np.array(
+        draw(st.lists(st.lists(value, min_size=classes, max_size=classes), min_size=1, max_size=8))
+    )
+    rows[rows.sum(axis=1) < 1e-300] = 1.0
+    return rows / rows.sum(axis=1, keepdims=True)
+
+
+def restored(one: ClassRecalibrator, classes: tuple[str, ...]) -> ClassRecalibrator:
+    """A map as it comes back from the text of an artifact."""
+    text = canonical_text(one.to_dict())
+    return class_recalibrator_from_dict(one.name, Node(json.loads(text)), classes=classes)
+
+
+@pytest.mark.parametrize("kind", list(MAPS))
+@given(rows=awkward())
+@settings(deadline=None, max_examples=10)
+def test_rows_stay_probabilities_of_the_classes(kind: str, rows: np.ndarray) -> None:
+    """Every probability is in [0, 1], and each row sums to one."""
+    after = MAPS[kind].predict(rows)
+    assert np.all((after >= 0.0) & (after <= 1.0))
+    np.testing.assert_allclose(after.sum(axis=1), 1.0, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", list(MAPS))
+def test_restored_map_predicts_the_same_bits(kind: str) -> None:
+    """What an artifact holds is all that a prediction needs."""
+    rows = drawn(8, classes=4).probability
+    again = restored(MAPS[kind], drawn(8, classes=4).classes)
+    assert again.predict(rows).tobytes() == MAPS[kind].predict(rows).tobytes()
+    assert again.to_dict() == MAPS[kind].to_dict()
+
+
+@pytest.mark.parametrize("kind", list(MAPS))
+@given(rows=awkward())
+@settings(deadline=None, max_examples=10)
+def test_promised_predictions_are_kept(kind: str, rows: np.ndarray) -> None:
+    """Where a map says that no row changes its predicted class, none does, ties included."""
+    one = MAPS[kind]
+    if one.keeps_prediction:
+        assert np.array_equal(one.predict(rows).argmax(axis=1), rows.argmax(axis=1))
+
+
+def test_some_maps_promise_to_keep_predictions_and_some_do_not() -> None:
+    """Temperature does, and binned confidences above 1 / K do; a matrix does not."""
+    keeping = {kind for kind, one in MAPS.items() if one.keeps_prediction}
+    assert "temperature-platt" in keeping
+    assert "confidence-scaling-binning" in keeping
+    assert "matrix-platt" not in keeping
+
+
+@given(rows=awkward(), step=st.floats(1e-17, 1e-15))
+@settings(deadline=None, max_examples=20)
+def test_temperature_keeps_predictions_that_differ_in_the_last_digit(rows: np.ndarray, step: float) -> None:
+    """Logarithms round two neighbouring probabilities to one; the prediction is kept nevertheless."""
+    rows = rows.copy()
+    rows[:, 3] = np.nextafter(rows[:, 0], 1.0) + step
+    kept = MAPS["temperature-platt"].predict(rows)
+    assert np.array_equal(kept.argmax(axis=1), rows.argmax(axis=1))
+
+
+@pytest.mark.parametrize("method", list(ClassMethod))
+def test_naming_classes_in_another_order_permutes_the_map(method: ClassMethod) -> None:
+    """Probabilities of permuted classes are the permuted probabilities."""
+    rows, order = drawn(5, rows=500), [2, 0, 1]
+    moved = Drawn(
+        rows.probability[:, order],
+        np.argsort(order)[rows.label],
+        tuple(rows.classes[place] for place in order),
+    )
+    one, other = fitted(method, rows), fitted(method, moved)
+    np.testing.assert_allclose(
+        other.predict(moved.probability), one.predict(rows.probability)[:, order], rtol=0, atol=2e-6
+    )
+
+
+@pytest.mark.parametrize("method", list(ClassMethod))
+def test_order_and_cut_of_the_rows_change_nothing(method: ClassMethod) -> None:
+    """The same rows in another order and in other blocks give the same map, bit for bit."""
+    rows = drawn(6, rows=300)
+    order = np.random.default_rng(1).permutation(rows.label.size)
+    moved = replace(rows, probability=rows.probability[order], label=rows.label[order], cut=17)
+    assert fitted(method, moved).to_dict() == fitted(method, rows).to_dict()
+
+
+@pytest.mark.parametrize("method", list(ClassMethod))
+def test_frequencies_do_what_repeated_rows_do(method: ClassMethod) -> None:
+    """A row that counts three times is three rows, bit for bit."""
+    rows = drawn(7, rows=200)
+    counts = np.random.default_rng(2).integers(0, 4, rows.label.size)
+    repeated = replace(
+        rows, probability=np.repeat(rows.probability, counts, axis=0), label=np.repeat(rows.label, counts)
+    )
+    assert fitted(method, replace(rows, counts=counts)).to_dict() == fitted(method, repeated).to_dict()
+
+
+@pytest.mark.parametrize("method", JOINT)
+def test_rows_that_are_not_kept_in_memory_give_the_same_map(method: ClassMethod) -> None:
+    """But for the last digits, which the order of sums decides."""
+    rows = drawn(6, rows=300)
+    kept, streamed = fitted(method, rows), fitted(method, replace(rows, in_memory=False, cut=40))
+    np.testing.assert_allclose(
+        streamed.predict(rows.probability), kept.predict(rows.probability), rtol=0, atol=1e-7
+    )
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MAPS if "venn-abers" in kind])
+@given(rows=awkward())
+@settings(deadline=None, max_examples=10)
+def test_ends_bracket_what_they_belong_to(kind: str, rows: np.ndarray) -> None:
+    """Of the predicted class always; of every class as its own map has it."""
+    one = MAPS[kind]
+    after = one.predict(rows)
+    found = ends_of(one, rows, after)
+    if kind_of_ends(one) is None:
+        assert found is None
+        return
+    assert found is not None
+    inside = after[np.arange(after.shape[0]), after.argmax(axis=1)]
+    if kind_of_ends(one) is EndsOf.CLASSES:
+        assert isinstance(one, OneVsRest)
+        inside = replace(one, output_sum=OutputSum.FREE).predict(rows)
+    assert np.all(found.lower <= inside + 1e-12)
+    assert np.all(inside <= found.upper + 1e-12)

@@ -1,0 +1,313 @@
+"""Several classes of files: slices of both views, what is said of them, and gates on every class."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.gate_names import Bound, Relation
+from calibcli.measures.classes.views import ClassViews
+from calibcli.names import Binning, MeasureName, VerdictName, WeightMeaning
+from calibcli.readers.class_columns import SeveralClasses
+from calibcli.readers.columns import Columns
+from calibcli.reports.measure import MeasureReport
+from calibcli.table import sliced
+from calibcli.table.score_table import Floats, Integers
+from calibcli.tasks.classes import FEW, MOST_IN_FULL
+from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.metrics import Metrics, metrics_of
+from calibcli.tasks.reading import Reading
+from calibcli.tasks.verify import VerifyOptions, verify_files
+from calibcli.verdicts.claim import Rule
+from calibcli.view_names import ClassMeasure, OnSum, ViewName
+from class_rows import drawn_rows, views_of
+
+M = MeasureName
+QUICK = Metrics((M.ECE, M.BIAS), ())
+OPTIONS = MeasureOptions(QUICK, complete=False, least_rows=1)
+NAMES = ("ant", "bee", "cat", "dog")
+SEVERAL = SeveralClasses("p_*")
+COLUMNS = Columns(label="label", several=SEVERAL)
+
+
+def written(
+    path: Path, probability: Floats, label: Integers, *, names: tuple[str, ...] = NAMES, **others: Any
+) -> str:
+    """Write rows as Parquet, and return the path."""
+    columns = {f"p_{name}": probability[:, place] for place, name in enumerate(names)}
+    table = pa.table({**columns, "label": np.array(names)[label], **others})
+    pq.write_table(table, path, row_group_size=100)
+    return str(path)
+
+
+@pytest.fixture
+def rows() -> tuple[Floats, Integers]:
+    """Return rows of four classes."""
+    return drawn_rows(600, 4, seed=1)
+
+
+def slice_numbers(report: MeasureReport) -> dict[str, list[Any]]:
+    """Return rows, values and intervals of every slice."""
+    return {
+        key: [part.table.rows, *((one.value, one.interval) for one in part.measures)]
+        for key, part in report.slices.items()
+    }
+
+
+def together(report: MeasureReport) -> dict[str, Any]:
+    """Return values and intervals of the measures of all classes."""
+    assert report.classes is not None
+    return {one.name.value: (one.value, one.interval, one.null) for one in report.classes.measures}
+
+
+def test_slices_are_the_classes_in_both_views(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
+    """Each slice has the ECE of its binary table, with confidence shared out over the slices of its view."""
+    report = measure_files([written(tmp_path / "rows.parquet", *rows)], COLUMNS, options=OPTIONS)
+    views = views_of(*rows)
+    assert report.classes is not None
+    assert report.classes.names == NAMES
+    assert [one.view for one in report.classes.views] == [ViewName.ONE_VS_REST, ViewName.TOP_LABEL]
+    for view, seen, word in zip(
+        report.classes.views, (views.rest, views.top), ("class", "top-label"), strict=True
+    ):
+        assert view.measured == tuple(f"{word}={name}" for name in NAMES)
+        assert view.confidence == pytest.approx(1 - 0.05 / 4)
+        for key, one in zip(view.measured, seen, strict=True):
+            ece = report.slices[key].measures[0]
+            assert ece.value == pytest.approx(np.abs(one.sums.residual).sum() / one.sums.total)
+            assert ece.interval is not None
+            assert ece.interval.confidence == view.confidence
+    assert [one.name for one in report.classes.measures] == list(ClassMeasure)
+
+
+def test_order_of_columns_permutes_slices_and_leaves_the_rest(
+    tmp_path: Path, rows: tuple[Floats, Integers]
+) -> None:
+    """Classes in another order have the same slices; measures of all of them keep every digit they show."""
+    probability, label = rows
+    order = np.array([2, 0, 3, 1])
+    names = tuple(NAMES[place] for place in order)
+    one = measure_files([written(tmp_path / "a.parquet", *rows)], COLUMNS, options=OPTIONS)
+    path = written(tmp_path / "b.parquet", probability[:, order], np.argsort(order)[label], names=names)
+    two = measure_files([path], COLUMNS, options=OPTIONS)
+    assert slice_numbers(one) == slice_numbers(two)
+    assert list(one.slices) != list(two.slices)
+    for key, (value, interval, null) in together(one).items():
+        again = together(two)[key]
+        assert again[0] == pytest.approx(value, rel=1e-9)
+        assert again[2] is null is None or again[2] == pytest.approx(null, rel=1e-9)
+        assert again[1].lower == pytest.approx(interval.lower, rel=1e-9)
+        assert again[1].upper == pytest.approx(interval.upper, rel=1e-9)
+
+
+@pytest.mark.parametrize("memory", ["256MiB", "4KiB"])
+def test_shards_and_workers_change_no_digit(
+    tmp_path: Path, rows: tuple[Floats, Integers], monkeypatch: pytest.MonkeyPatch, memory: str
+) -> None:
+    """Files cut in three, and read by one worker or two, give the same report, grids included."""
+    monkeypatch.setattr(sliced, "_BUFFER_ROWS", 100)
+    probability, label = rows
+    whole = written(tmp_path / "whole.parquet", *rows)
+    cuts = [slice(0, 50), slice(50, 420), slice(420, 600)]
+    shards = [
+        written(tmp_path / f"{place}.parquet", probability[some], label[some])
+        for place, some in enumerate(cuts)
+    ]
+    found = [
+        measure_files(inputs, COLUMNS, options=OPTIONS, reading=Reading(jobs=jobs, memory=memory))
+        for inputs, jobs in (([whole], 1), (shards, 1), (shards, 2))
+    ]
+    kinds = {part.table.kind for part in found[0].slices.values()}
+    assert kinds == {"exact" if memory == "256MiB" else "grid"}
+    assert slice_numbers(found[0]) == slice_numbers(found[1]) == slice_numbers(found[2])
+    assert together(found[0]) == together(found[1]) == together(found[2])
+
+
+def test_frequency_weights_are_repeated_rows(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
+    """A column of counts gives the slices and measures of the rows written out."""
+    probability, label = rows
+    times = np.random.default_rng(0).integers(0, 3, label.size)
+    weighted = written(tmp_path / "w.parquet", *rows, times=times)
+    repeated = written(tmp_path / "r.parquet", np.repeat(probability, times, axis=0), np.repeat(label, times))
+    counted = replace(COLUMNS, weight="times", weights_are=WeightMeaning.FREQUENCY)
+    one = measure_files([weighted], counted, options=OPTIONS)
+    two = measure_files([repeated], COLUMNS, options=OPTIONS)
+    assert slice_numbers(one) == slice_numbers(two)
+    assert together(one) == together(two)
+
+
+@pytest.mark.parametrize("view", [ViewName.ONE_VS_REST, ViewName.TOP_LABEL])
+def test_one_class_is_its_slice(tmp_path: Path, rows: tuple[Floats, Integers], view: ViewName) -> None:
+    """With --class the whole report is that of the slice, and rows of other predictions are counted."""
+    path = written(tmp_path / "rows.parquet", *rows)
+    every = measure_files([path], COLUMNS, options=replace(OPTIONS, binning=Binning.EQUAL_WIDTH))
+    columns = replace(COLUMNS, several=replace(SEVERAL, view=view, one_class="bee"))
+    one = measure_files([path], columns, options=replace(OPTIONS, confidence=1 - 0.05 / 4))
+    key = "class=bee" if view is ViewName.ONE_VS_REST else "top-label=bee"
+    values = [(each.value, each.interval) for each in one.measures]
+    assert values == [(each.value, each.interval) for each in every.slices[key].measures]
+    assert one.classes is None
+    assert one.input.classes is not None
+    predicted = int((rows[0].argmax(axis=1) == 1).sum())
+    expected = (600, 0) if view is ViewName.ONE_VS_REST else (predicted, 600 - predicted)
+    assert (one.input.rows, one.input.classes.elsewhere) == expected
+
+
+def test_a_view_without_a_class_shows_its_slices_only(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
+    """The rest of the report is that of both views."""
+    path = written(tmp_path / "rows.parquet", *rows)
+    columns = replace(COLUMNS, several=replace(SEVERAL, view=ViewName.TOP_LABEL))
+    some = measure_files([path], columns, options=OPTIONS)
+    assert set(some.slices) == {f"top-label={name}" for name in NAMES}
+    assert together(some) == together(measure_files([path], COLUMNS, options=OPTIONS))
+
+
+def test_classes_of_few_rows_are_listed(tmp_path: Path) -> None:
+    """Those that too few rows predict are named with their rows, and those that none does with 0."""
+    probability = np.tile([[0.7, 0.2, 0.1, 0.0]], (200, 1))
+    probability[:30] = [0.1, 0.6, 0.3, 0.0]
+    path = written(tmp_path / "rows.parquet", probability, np.arange(200) % 4)
+    report = measure_files([path], COLUMNS, options=replace(OPTIONS, least_rows=100))
+    assert report.classes is not None
+    rest, top = report.classes.views
+    assert (rest.left_out, len(rest.measured)) == ({}, 4)
+    assert top.measured == ("top-label=ant",)
+    assert top.left_out == {"top-label=bee": 30, "top-label=cat": 0, "top-label=dog": 0}
+    assert top.confidence == 0.95
+
+
+def test_ties_and_sums_are_counted(tmp_path: Path) -> None:
+    """Rows with several most probable classes, and rows divided by their sum, are said in the input."""
+    probability = np.array([[0.4, 0.4, 0.2, 0.0], [0.7, 0.1, 0.1, 0.1], [0.6, 0.6, 0.4, 0.4]] * 10)
+    path = written(tmp_path / "rows.parquet", probability, np.zeros(30, int))
+    columns = replace(COLUMNS, several=replace(SEVERAL, on_sum=OnSum.NORMALISE))
+    read = measure_files([path], columns, options=OPTIONS).input.classes
+    assert read is not None
+    assert (read.count, read.tied, read.normalised) == (4, 20, 10)
+
+
+def test_many_classes_are_measured_by_few_measures(tmp_path: Path) -> None:
+    """Above twenty classes a slice has ECE, bias and Brier score, unless others are asked for."""
+    count = MOST_IN_FULL + 1
+    probability, label = drawn_rows(150, count, seed=3)
+    names = tuple(f"{place:02}" for place in range(count))
+    path = written(tmp_path / "rows.parquet", probability, label, names=names)
+    plain = measure_files([path], COLUMNS, options=MeasureOptions(complete=False, least_rows=1))
+    assert plain.classes is not None
+    assert plain.classes.few
+    part = plain.slices["class=07"]
+    assert (tuple(one.name for one in part.measures), part.tests) == (FEW, ())
+    assert part.measures[0].null is not None
+    asked = replace(OPTIONS, metrics=metrics_of(["linf", "accuracy"]))
+    found = measure_files([path], COLUMNS, options=asked)
+    assert [one.name for one in found.slices["class=07"].measures] == [M.LINF]
+    assert list(together(found)) == ["accuracy"]
+
+
+def test_measures_of_all_classes_alone_have_no_slices(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
+    """Where nothing is asked that a single class has, no class is measured."""
+    options = replace(OPTIONS, metrics=metrics_of(["top-label-ece"]))
+    report = measure_files([written(tmp_path / "rows.parquet", *rows)], COLUMNS, options=options)
+    assert (report.slices, report.measures, list(together(report))) == ({}, (), ["top_label_ece"])
+
+
+def test_measures_of_classes_need_all_of_them(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
+    """One score, one class, or dependent rows do not have them, and that is said."""
+    path = written(tmp_path / "rows.parquet", *rows, site=np.arange(600) % 60)
+    options = replace(OPTIONS, metrics=metrics_of(["accuracy"]))
+    one_class = replace(SEVERAL, view=ViewName.TOP_LABEL, one_class="bee")
+    for columns, words in (
+        (Columns("p_bee", "label", positive="bee"), "--probs names none"),
+        (replace(COLUMNS, several=one_class), "--class bee looks at one"),
+        (replace(COLUMNS, cluster="site"), "depend on each other"),
+    ):
+        with pytest.raises(UsageProblem, match=words):
+            measure_files([path], columns, options=options)
+    report = measure_files([path], replace(COLUMNS, cluster="site"), options=OPTIONS)
+    assert (report.classes, report.slices) == (None, {})
+    assert any("classes are not measured" in note for note in report.notes)
+
+
+def test_a_class_that_no_row_predicts_is_an_empty_table(tmp_path: Path) -> None:
+    """Looking at its predictions alone says that there are none."""
+    path = written(tmp_path / "rows.parquet", np.tile([[0.7, 0.3, 0.0, 0.0]], (20, 1)), np.zeros(20, int))
+    columns = replace(COLUMNS, several=replace(SEVERAL, view=ViewName.TOP_LABEL, one_class="dog"))
+    with pytest.raises(EmptyTable, match="none of 20 rows predicts the class asked for"):
+        measure_files([path], columns, options=OPTIONS)
+
+
+def test_bins_that_cut_cells_of_many_scores_are_refused(
+    tmp_path: Path, rows: tuple[Floats, Integers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Grids of classes take numbers of bins that divide 5,040, and the message names the way out."""
+    monkeypatch.setattr(sliced, "_BUFFER_ROWS", 100)
+    path = written(tmp_path / "rows.parquet", *rows)
+    with pytest.raises(UsageProblem, match="cut the cells"):
+        measure_files([path], COLUMNS, options=replace(OPTIONS, bins=17), reading=Reading(memory="4KiB"))
+
+
+def test_importance_weights_reach_every_view(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
+    """Slices and measures are those of weighted tables."""
+    weight = np.random.default_rng(2).random(600) + 0.1
+    path = written(tmp_path / "rows.parquet", *rows, heavy=weight)
+    columns = replace(COLUMNS, weight="heavy", weights_are=WeightMeaning.IMPORTANCE)
+    report = measure_files([path], columns, options=OPTIONS)
+    assert all(part.table.weighted for part in report.slices.values())
+    right = rows[0].argmax(axis=1) == rows[1]
+    assert together(report)["accuracy"][0] == pytest.approx(weight[right].sum() / weight.sum())
+
+
+def rule(name: MeasureName, limit: float) -> Rule:
+    """Return a claim that a measure is at most a limit."""
+    return Rule(f"max-{name.value}", name, Bound.UPPER, Relation.AT_MOST, limit)
+
+
+@pytest.mark.parametrize("view", [ViewName.ONE_VS_REST, ViewName.TOP_LABEL])
+def test_a_gate_on_a_view_judges_every_class(
+    tmp_path: Path, rows: tuple[Floats, Integers], view: ViewName
+) -> None:
+    """Each rule is a claim for each class and for no whole; fails share out the error probability."""
+    path = written(tmp_path / "rows.parquet", *rows)
+    columns = replace(COLUMNS, several=replace(SEVERAL, view=view))
+    options = VerifyOptions((rule(M.ECE, 0.4), rule(M.BIAS, 0.3)))
+    report = verify_files([path], columns, options=options)
+    assert report.verdicts == {}
+    assert report.rules == ("max-ece", "max-bias")
+    assert len(report.claims) == 8
+    assert [claim.confidence_of_fail for claim in report.claims] == pytest.approx([1 - 0.05 / 8] * 8)
+    seen = views_of(*rows)
+    parts = seen.rest if view is ViewName.ONE_VS_REST else seen.top
+    values = [one.verdicts["max-ece"].value for one in report.groups.values()]
+    assert values == pytest.approx([np.abs(one.sums.residual).sum() / one.sums.total for one in parts])
+    assert report.outcome is VerdictName.PASS
+    strict = verify_files([path], columns, options=replace(options, rules=(rule(M.ECE, 0.001),)))
+    assert strict.outcome is not VerdictName.PASS
+
+
+def test_a_gate_on_confidence_or_one_class_judges_one_score(
+    tmp_path: Path, rows: tuple[Floats, Integers]
+) -> None:
+    """Without a view it is the largest probability, with a class that binary view."""
+    path = written(tmp_path / "rows.parquet", *rows)
+    options = VerifyOptions((rule(M.ECE, 0.4),), binning=Binning.EQUAL_WIDTH)
+    seen: ClassViews = views_of(*rows, bins=None)
+    whole = verify_files([path], COLUMNS, options=options)
+    assert whole.groups == {}
+    assert whole.table.rows == 600
+    columns = replace(COLUMNS, several=replace(SEVERAL, view=ViewName.ONE_VS_REST, one_class="cat"))
+    one = verify_files([path], columns, options=options)
+    expected = np.abs(seen.rest[2].sums.residual).sum() / 600
+    assert one.verdicts["max-ece"].value == pytest.approx(expected)
+
+
+def test_classes_and_groups_are_not_judged_together(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
+    """A view of every class leaves no room for --by, and says what to do."""
+    path = written(tmp_path / "rows.parquet", *rows, site=["a", "b"] * 300)
+    columns = replace(COLUMNS, by=("site",), several=replace(SEVERAL, view=ViewName.TOP_LABEL))
+    with pytest.raises(UsageProblem, match="--view judges every class"):
+        verify_files([path], columns, options=VerifyOptions((rule(M.ECE, 0.4),)))
