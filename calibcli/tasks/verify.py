@@ -1,18 +1,33 @@
-"""Judge a claim about the calibration error of exported predictions."""
+"""Judge claims about the calibration of exported predictions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
+from calibcli.measures.paired import PairedSums
 from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, Binning, Inconclusive
+from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
-from calibcli.reports.verify import VerifyReport
+from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.table.bins import ATOMS, Bins
-from calibcli.tasks.judged import Judged, read_judged
+from calibcli.table.grid import Table
+from calibcli.tasks.baseline import Before, Regression, read_baseline
+from calibcli.tasks.classes import judged_view
+from calibcli.tasks.gather import RAW
+from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
+from calibcli.tasks.judged_parts import judged_parts
 from calibcli.tasks.partition import check_confidence, chosen_bins, may_cut_cells, parted, summary_of
 from calibcli.tasks.reading import Reading
-from calibcli.verdicts.claim import Claim
-from calibcli.verdicts.ece_below import ece_below
+from calibcli.tasks.regression import against_report, against_score
+from calibcli.tasks.rules import require_some
+from calibcli.tasks.slices import Group, refuse_cut_cells
+from calibcli.verdicts import judge
+from calibcli.verdicts.claim import BOUNDS, Ground, Rule, Verdict
+
+BASELINE = "score 1"
+_OVER_ALL_ROWS = ("the comparison with the baseline is over all rows, not group by group",)
+# A score of more values than this, with fewer rows for each, is continuous.
+_FEW, _ROWS_EACH = 50, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +36,7 @@ class VerifyOptions:
     What is asked of `verify`.
 
     Args:
-        max_ece: The largest calibration error that passes; the rule that every gate needs.
+        rules: What is asked of the score.
 
         confidence: 1 - delta; each wrong verdict has probability at most delta.
 
@@ -34,30 +49,32 @@ class VerifyOptions:
         policy: What an inconclusive gate counts as.
 
         allow_fit_rows: Whether the rows may be those that the artifact was fitted on.
+
+        least_group_rows: A group of fewer rows is listed and not judged; None judges every group.
+
+        regression: What is asked of a comparison with a baseline, or None.
     """
 
-    max_ece: float | None = None
+    rules: tuple[Rule, ...] = ()
     confidence: float = DEFAULT_CONFIDENCE
     bins: int | None = None
     binning: Binning | None = None
     least_rows: int = DEFAULT_LEAST_ROWS
     policy: Inconclusive = Inconclusive.ERROR
     allow_fit_rows: bool = False
+    least_group_rows: int | None = None
+    regression: Regression | None = None
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         if self.binning is Binning.EQUAL_MASS:
             msg = "equal-mass bins are cut by the rows they would judge"
             raise UsageProblem(msg, "a gate takes --binning equal-width or atoms, fixed in advance")
-        if self.max_ece is None:
-            msg = "no rule to verify"
-            hint = (
-                "try --max-ece 0.02, --max-ece 0.02 --artifact cal.json, or --max-ece 0.05 --confidence 0.99"
-            )
-            raise UsageProblem(msg, hint)
-        if not 0.0 < self.max_ece < 1.0:
-            msg = f"a limit of {self.max_ece:g}"
-            raise UsageProblem(msg, "--max-ece takes a number between 0 and 1, such as 0.02")
+
+    @property
+    def regressions(self) -> int:
+        """How many measures are compared with a baseline."""
+        return 0 if self.regression is None else len(self.regression.measures)
 
 
 def verify_files(
@@ -69,7 +86,7 @@ def verify_files(
     reading: Reading | None = None,
 ) -> VerifyReport:
     """
-    Judge the rules by the rows of the inputs.
+    Judge the rules by the rows of the inputs, and by those of each group.
 
     Args:
         inputs: Files, "-" for standard input.
@@ -84,34 +101,164 @@ def verify_files(
 
     Raises:
         InputProblem: If the rows are those the artifact was fitted on, unless that was allowed.
+
+        UsageProblem: If there is no rule, or one for which such a score has no bound.
     """
-    twice = may_cut_cells(options.bins, options.binning)
-    judged = read_judged(inputs, columns, artifact=artifact, reading=reading or Reading(), twice=twice)
-    if judged.fitted_rows and not options.allow_fit_rows:
+    asked = options.regression
+    require_some(options.rules if asked is None else asked.measures)
+    each_class = judged_view(columns) is not None
+    if each_class and (asked is not None or columns.by):
+        msg = "--view judges every class, and a baseline or --by asks for more than that"
+        raise UsageProblem(msg, "name one class with --class, or leave out --view")
+    if each_class and options.bins is None and options.binning is None:
+        options = replace(options, binning=Binning.EQUAL_WIDTH)
+    before = None
+    if asked is not None and asked.report is not None:
+        before = read_baseline(asked.report, asked.measures, confidence=options.confidence)
+    if asked is not None and asked.score is not None:
+        columns = replace(columns, others=(asked.score,))
+    judged = read_judged(
+        inputs,
+        columns,
+        artifact=artifact,
+        reading=reading or Reading(),
+        twice=may_cut_cells(options.bins, options.binning),
+        beside=replace(_beside(columns, artifact=artifact), classes=each_class),
+    )
+    _refuse_rows(judged, artifact, allow_fit_rows=options.allow_fit_rows)
+    return _report(judged, options, artifact=artifact, before=before)
+
+
+def _beside(columns: Columns, *, artifact: str | None) -> Beside:
+    """Return what is gathered beside the score: its groups, and another score row by row."""
+    key = RAW if artifact is None else RECALIBRATED
+    return Beside(
+        columns={BASELINE: 1} if columns.others else {},
+        pairs=((BASELINE, key),) if columns.others else (),
+        sliced=(key,) if columns.by else (),
+    )
+
+
+def _refuse_rows(judged: Judged, artifact: str | None, *, allow_fit_rows: bool) -> None:
+    if judged.fitted_rows and not allow_fit_rows:
         msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
         raise InputProblem(msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist")
     if judged.table.total_rows == 0:
         msg = "no rows left to judge by"
         raise EmptyTable(msg)
-    bins = _partition(judged, options)
-    measure = "ece" if bins is ATOMS else "binned_ece"
-    claim = Claim(measure, options.max_ece or 0.0, options.confidence)
-    variance = None if judged.artifact is None else judged.artifact.fit.mean_variance
+
+
+def _report(
+    judged: Judged, options: VerifyOptions, *, artifact: str | None, before: Before | None
+) -> VerifyReport:
+    """Judge every rule in the whole and in each group, as many claims together as that makes."""
+    bins = partition_of(judged, options)
+    parts = judged_parts(judged, least_rows=options.least_group_rows or 1)
+    groups, whole = parts.judged, () if parts.alone else options.rules
+    bounded = sum(rule.bound in BOUNDS for rule in options.rules)
+    claims = max(1, bounded * (len(groups) + (not parts.alone)) + options.regressions)
+    ground = ground_of(judged, bins, options, claims=claims)
     table = parted(judged.table, bins, again=judged.again)
-    verdict = ece_below(table, claim, bins=bins, variance=variance, least_rows=options.least_rows)
-    if judged.fitted_rows:
-        verdict = replace(verdict, void="judged by the rows of the fit itself (--allow-fit-rows)")
-    return VerifyReport(
+    verdicts = {rule.key: judge(table, rule, ground=ground) for rule in whole}
+    verdicts.update(_regressions(judged, table, options.regression, ground=ground, before=before))
+    summary = summary_of(judged.table, discrete=bins is ATOMS)
+    report = VerifyReport(
         input=judged.gathered.input,
-        table=summary_of(judged.table, discrete=bins is ATOMS),
+        table=summary,
         artifact=artifact,
-        verdicts={"max-ece": verdict},
+        verdicts=verdicts,
         policy=options.policy,
-        notes=judged.notes,
+        notes=(
+            *judged.notes,
+            *_notes(before, judged, artifact=artifact, digest=summary.digest),
+            *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
+        ),
+        by=parts.by,
+        groups={one.key: _of_group(one, options, ground) for one in groups},
+        left_out=parts.left_out,
+        least_group_rows=options.least_group_rows,
+    )
+    return _void(report) if judged.fitted_rows else report
+
+
+def _notes(
+    before: Before | None, judged: Judged, *, artifact: str | None, digest: str | None
+) -> tuple[str, ...]:
+    if before is None:
+        return ()
+    return before.notes(judged.gathered.input.score, artifact=artifact, digest=digest)
+
+
+def _regressions(
+    judged: Judged, table: Table, asked: Regression | None, *, ground: Ground, before: Before | None
+) -> dict[str, Verdict]:
+    """Compare the whole with the baseline, where there is one."""
+    if asked is None:
+        return {}
+    if before is not None:
+        return against_report(table, before, asked, ground=ground)
+    other, paired = judged.gathered.tables[BASELINE], judged.gathered.paired or PairedSums()
+    return against_score(table, other, paired, asked=asked, ground=ground)
+
+
+def ground_of(judged: Judged, bins: Bins, options: VerifyOptions, *, claims: int = 1) -> Ground:
+    """Return what is settled before a label is looked at."""
+    return Ground(
+        bins,
+        variance=None if judged.artifact is None else judged.artifact.fit.mean_variance,
+        outputs=judged.outputs,
+        least_rows=options.least_rows,
+        confidence=options.confidence,
+        claims=claims,
     )
 
 
-def _partition(judged: Judged, options: VerifyOptions) -> Bins:
-    """Return the outputs of a discrete recalibrator, else a partition that no label had a say in."""
-    discrete = judged.artifact is not None and judged.artifact.recalibrator.bins is not None
-    return chosen_bins(judged.table, bins=options.bins, binning=options.binning, discrete=discrete)
+def partition_of(judged: Judged, options: VerifyOptions) -> Bins:
+    """
+    Return the outputs of a discrete recalibrator, else a partition that no label had a say in.
+
+    Raises:
+        UsageProblem: If each value of a continuous score is to be judged by itself.
+    """
+    discrete = judged.outputs is not None
+    bins = chosen_bins(judged.table, bins=options.bins, binning=options.binning, discrete=discrete)
+    if bins is ATOMS and not discrete:
+        refuse_continuous(judged.table)
+    return bins
+
+
+def refuse_continuous(table: Table) -> None:
+    """
+    Refuse to judge each value of a continuous score by itself.
+
+    Raises:
+        UsageProblem: If the score takes many values, and few rows have each.
+    """
+    if table.distinct <= _FEW or table.total_rows >= _ROWS_EACH * table.distinct:
+        return
+    msg = (
+        f"the score takes {table.distinct:,} values in {table.total_rows:,} rows, and by Theorem 12.5 no "
+        "number of rows bounds the calibration error of such a score value by value"
+    )
+    raise UsageProblem(msg, "gate on --max-ece over bins (--bins 15), on --max-smece or on --max-dce")
+
+
+def _of_group(group: Group, options: VerifyOptions, ground: Ground) -> GroupVerdicts:
+    """Judge every rule in a group, over the partition of the whole."""
+    refuse_cut_cells(group, options.bins, None)
+    if ground.bins is ATOMS and group.table.kind == "grid":
+        msg = f"the grid tables that groups share do not keep distinct scores apart ({group.key})"
+        raise UsageProblem(msg, "pass --exact, or ask for --bins 15")
+    verdicts = {rule.key: judge(group.table, rule, ground=ground) for rule in options.rules}
+    return GroupVerdicts(summary_of(group.table, discrete=ground.bins is ATOMS), verdicts)
+
+
+def _void(report: VerifyReport) -> VerifyReport:
+    """Say of every verdict that its bounds do not hold for new rows."""
+    void = "judged by the rows of the fit itself (--allow-fit-rows)"
+
+    def of(verdicts: dict[str, Verdict]) -> dict[str, Verdict]:
+        return {key: replace(one, void=void) for key, one in verdicts.items()}
+
+    groups = {key: replace(one, verdicts=of(one.verdicts)) for key, one in report.groups.items()}
+    return replace(report, verdicts=of(report.verdicts), groups=groups)

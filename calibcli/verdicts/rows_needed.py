@@ -12,11 +12,12 @@ from calibcli.bounds.betting import (
     stakes_for_any_time,
     stakes_for_one_look,
 )
+from calibcli.bounds.special import normal_quantile
 from calibcli.measures.binned_ece import mean_noise
 from calibcli.table.bins import BinnedTable
 from calibcli.table.crossing import crossing
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Claim, RowsNeeded
+from calibcli.verdicts.claim import Claim, Ground, RowsNeeded
 
 _MOST_ROWS = 18.0  # as a power of ten
 
@@ -25,8 +26,8 @@ class Growth:
     """
     The evidence that bets would gather on more rows with these scores.
 
-    Labels are taken to follow the scores, and the limit to be nearer by the estimated error; noise in a bin
-    costs a pass what it costs on average.
+    Labels are taken to follow the scores, and the limit to be nearer by the estimated error; noise costs a
+    pass what it costs on average, or with the probability asked for.
 
     Args:
         table: The rows.
@@ -46,14 +47,26 @@ class Growth:
         some = sums.occupied
         self._bins = int(np.count_nonzero(some))
         self._roots = float(np.sqrt(sums.variance[some] / sums.total).sum())
+        self._mean_variance = float(sums.variance[some].sum()) / sums.total
         self._delta, self._variance = delta, variance
 
-    def rows_to_pass(self, room: float) -> int:
-        """Return the rows at which "at least the limit" is refuted, the limit `room` above the error."""
+    def rows_to_pass(self, room: float, *, power: float = 0.5) -> int:
+        """
+        Return the rows at which "at least the limit" is refuted.
 
-        def evidence(power: float) -> float:
-            rows = 10.0**power
-            cost = math.sqrt(2.0 / math.pi) * self._roots * math.sqrt(rows)
+        The size of the noise in a bin, sqrt(n_k v_k) |Z|, has mean sqrt(2 n_k v_k / pi) and variance
+        (1 - 2 / pi) n_k v_k; over bins their sum is taken as normal.
+
+        Args:
+            room: How far the limit is above the error.
+
+            power: Probability with which so many rows are to be enough.
+        """
+        noise = mean_size_of_noise(self._roots, self._mean_variance, power=power)
+
+        def evidence(digits: float) -> float:
+            rows = 10.0**digits
+            cost = noise * math.sqrt(rows)
             terms = []
             for size, share in self._bets(rows):
                 slope = size / (1.0 + size * room)
@@ -61,13 +74,13 @@ class Growth:
                 terms.append(math.log(share) + rows * growth - slope * cost)
             return log_sum(terms) - math.log(1.0 / self._delta)
 
-        return _first(evidence)
+        return first_rows(evidence)
 
     def rows_to_fail(self, excess: float) -> int:
         """Return the rows at which "at most the limit" is refuted, the error being `excess` above it."""
 
-        def evidence(power: float) -> float:
-            rows = 10.0**power
+        def evidence(digits: float) -> float:
+            rows = 10.0**digits
             terms = []
             for size, share in self._bets(rows):
                 bet = min(size, 0.475)
@@ -76,7 +89,7 @@ class Growth:
                 terms.append(math.log(share) + rows * growth - self._bins * math.log(2.0))
             return log_sum(terms) - math.log(1.0 / self._delta)
 
-        return _first(evidence)
+        return first_rows(evidence)
 
     def _per_row(self, slope: float) -> float:
         """Return the mean of log(1 + slope r) for calibrated labels, over both signs."""
@@ -93,9 +106,7 @@ class Growth:
         return stakes_for_one_look(rows, self._variance, delta=self._delta)
 
 
-def rows_needed(
-    table: Table, sums: BinnedTable, claim: Claim, *, width: float, variance: float | None, least_rows: int
-) -> RowsNeeded:
+def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, width: float) -> RowsNeeded:
     """
     Extrapolate from the noise-corrected estimate to the rows that would decide.
 
@@ -104,31 +115,94 @@ def rows_needed(
 
         sums: The table over the partition.
 
-        claim: The limit and the confidence.
+        claim: The limit.
+
+        ground: What settled the bets, and how few rows conclude nothing.
 
         width: Width of the interval now.
-
-        variance: What the bets for one look were set by; None for bets that hold at any time.
-
-        least_rows: Below so many rows nothing is concluded.
 
     Returns:
         Approximate: about a tenth off where the truth is near zero, a guess elsewhere.
     """
-    growth = Growth(table, sums, delta=1.0 - claim.confidence, variance=variance)
+    growth = Growth(table, sums, delta=ground.delta, variance=ground.variance)
+    failing = Growth(table, sums, delta=ground.fail_delta, variance=ground.variance)
     value = float(np.abs(sums.residual).sum()) / sums.total
     room = claim.limit - max(0.0, value - mean_noise(table, sums))
-    at_best = max(least_rows, growth.rows_to_pass(claim.limit)) if claim.limit > 0.0 else 0
-    deciding = growth.rows_to_pass(room) if room > 0.0 else growth.rows_to_fail(-room)
+    best = growth.rows_to_pass(claim.limit) if claim.limit > 0.0 else 0
+    return promise(
+        room,
+        width=width,
+        rows=table.total_rows,
+        at_best=at_best(best, ground),
+        to_pass=lambda: growth.rows_to_pass(room),
+        to_fail=lambda: failing.rows_to_fail(-room),
+    )
+
+
+def promise(
+    room: float,
+    *,
+    width: float,
+    rows: int,
+    at_best: int,
+    to_pass: Callable[[], int],
+    to_fail: Callable[[], int | None],
+) -> RowsNeeded:
+    """
+    Promise rows where the estimate can be told from the limit, and no fewer than were not enough.
+
+    Args:
+        room: How far the limit is above the estimate less its noise.
+
+        width: Width of the interval now.
+
+        rows: Rows now.
+
+        at_best: Rows for a pass if the score were perfectly calibrated, 0 if no number does.
+
+        to_pass: Rows for a pass, wanted where there is room.
+
+        to_fail: Rows for a fail, wanted where there is none; None if the bound cannot show it.
+    """
+    if room == 0.0 or abs(room) < width / 2.0:
+        return RowsNeeded(None, None, at_best, within_noise=True)
+    deciding = to_pass() if room > 0.0 else to_fail()
     # Rows that were not enough are no promise, whatever the estimate says.
-    if abs(room) < width / 2.0 or room == 0.0 or deciding <= table.total_rows:
+    if deciding is not None and deciding <= rows:
         return RowsNeeded(None, None, at_best, within_noise=True)
     if room > 0.0:
         return RowsNeeded(deciding, None, at_best, within_noise=False)
     return RowsNeeded(None, deciding, at_best, within_noise=False)
 
 
-def _first(evidence: Callable[[float], float]) -> int:
-    """Return the rows, from the power of ten at which evidence becomes positive; 10^18 at most."""
-    _, power = crossing(evidence, 0.0, _MOST_ROWS, within=1e-4)
-    return math.ceil(float(10.0**power))
+def at_best(rows: int, ground: Ground) -> int:
+    """Return the rows for a pass at best, which are never fewer than are judged at all; 0 stays 0."""
+    return max(ground.least_rows, rows) if rows else 0
+
+
+def mean_size_of_noise(roots: float, variance: float, *, power: float) -> float:
+    """
+    Return what a sum of sizes of noise stays below with a probability, over the root of the rows.
+
+    Args:
+        roots: Sum of the standard deviations of a row's share in each part.
+
+        variance: Sum of their squares.
+
+        power: The probability; at one half the mean.
+    """
+    mean = math.sqrt(2.0 / math.pi) * roots
+    return max(0.0, mean + normal_quantile(power) * math.sqrt((1.0 - 2.0 / math.pi) * variance))
+
+
+def first_rows(evidence: Callable[[float], float], *, most: float = _MOST_ROWS) -> int:
+    """
+    Return the rows, from the power of ten at which evidence becomes positive.
+
+    Args:
+        evidence: Of the power of ten; increasing.
+
+        most: The largest power of ten, which stands for more.
+    """
+    _, digits = crossing(evidence, 0.0, most, within=1e-3)
+    return math.ceil(float(10.0**digits))

@@ -8,19 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
-from calibcli.names import Binning, Target, VerdictName
+from calibcli.gate_names import Bound, Relation
+from calibcli.names import Binning, MeasureName, Target, VerdictName
 from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Claim, RowsNeeded
-from calibcli.verdicts.ece_below import LEAST_RARER, ece_below
+from calibcli.verdicts.claim import Claim, Ground, RowsNeeded, Rule
+from calibcli.verdicts.ece_below import ece_below
+from calibcli.verdicts.outcome import LEAST_RARER
 from calibcli.verdicts.rows_needed import Growth, rows_needed
 
 ATOMS_OF_TEN = (np.arange(10) + 0.5) / 10
 
 
-def claim(limit: float = 0.05, confidence: float = 0.95) -> Claim:
-    """The claim that the ECE is at most a limit."""
-    return Claim("ece", limit, confidence)
+def claim(limit: float = 0.05) -> Rule:
+    """The rule that the ECE be at most a limit."""
+    return Rule("max-ece", MeasureName.ECE, Bound.UPPER, Relation.AT_MOST, limit)
 
 
 def exact_table(each: int, error: float = 0.0) -> ScoreTable:
@@ -31,16 +33,16 @@ def exact_table(each: int, error: float = 0.0) -> ScoreTable:
 
 def test_claim_is_one_line() -> None:
     """A claim reads as it was asked."""
-    assert claim(0.02).expression == "ece <= 0.02"
+    assert Claim("ece", 0.02, 0.95).expression == "ece <= 0.02"
 
 
 @pytest.mark.parametrize("variance", [None, 0.17])
 def test_calibrated_rows_pass_and_wrong_rows_fail(variance: float | None) -> None:
     """Plenty of rows decide: calibrated passes at 0.05, an error of 0.2 fails, each with its bound."""
-    good = ece_below(exact_table(2000), claim(), bins=ATOMS, variance=variance)
+    good = ece_below(exact_table(2000), claim(), ground=Ground(ATOMS, variance))
     assert good.outcome is VerdictName.PASS
     assert good.lower <= good.value <= good.upper <= 0.05
-    bad = ece_below(exact_table(2000, 0.2), claim(), bins=ATOMS, variance=variance)
+    bad = ece_below(exact_table(2000, 0.2), claim(), ground=Ground(ATOMS, variance))
     assert bad.outcome is VerdictName.FAIL
     assert 0.05 < bad.lower <= bad.value <= bad.upper
     for verdict in (good, bad):
@@ -55,7 +57,7 @@ def test_calibrated_rows_pass_and_wrong_rows_fail(variance: float | None) -> Non
 
 def test_few_rows_are_inconclusive_with_the_rows_it_takes() -> None:
     """A little over the least rows decides nothing, and the verdict says how many would."""
-    verdict = ece_below(exact_table(20), claim(0.02), bins=ATOMS, variance=None)
+    verdict = ece_below(exact_table(20), claim(0.02), ground=Ground(ATOMS, None))
     assert verdict.outcome is VerdictName.INCONCLUSIVE
     assert verdict.reason is None
     assert verdict.needed is not None
@@ -66,13 +68,13 @@ def test_few_rows_are_inconclusive_with_the_rows_it_takes() -> None:
 def test_least_rows_is_the_first_count_that_is_judged(rows: int, outcome: VerdictName) -> None:
     """Below --min-rows nothing is concluded however bad it looks; at it, it is."""
     table = ScoreTable(np.array([0.05, 0.95]), np.array([rows - 50, 50]), np.array([rows - 50, 0]))
-    verdict = ece_below(table, claim(0.1), bins=ATOMS, variance=None)
+    verdict = ece_below(table, claim(0.1), ground=Ground(ATOMS, None))
     assert verdict.outcome is outcome
     assert (verdict.reason is not None) == (outcome is VerdictName.INCONCLUSIVE)
     if verdict.reason is not None:
         assert "99 rows" in verdict.reason
         assert verdict.needed is None
-    lower = ece_below(table, claim(0.1), bins=ATOMS, variance=None, least_rows=50)
+    lower = ece_below(table, claim(0.1), ground=Ground(ATOMS, None, least_rows=50))
     assert lower.outcome is VerdictName.FAIL
 
 
@@ -82,7 +84,7 @@ def test_rarer_label_needs_ten_rows(rarer: int, label: int) -> None:
     """With fewer than ten rows of the rarer label nothing is concluded, and the label is named."""
     ones = rarer if label == 1 else 50_000 - rarer
     table = ScoreTable(np.array([ones / 50_000]), np.array([50_000]), np.array([ones]))
-    verdict = ece_below(table, claim(0.1), bins=ATOMS, variance=None)
+    verdict = ece_below(table, claim(0.1), ground=Ground(ATOMS, None))
     if rarer < LEAST_RARER:
         assert verdict.outcome is VerdictName.INCONCLUSIVE
         assert verdict.reason == f"{rarer} rows have label {label}, fewer than 10"
@@ -94,7 +96,7 @@ def test_importance_weights_are_refused() -> None:
     """No bound of the gate holds for importance weights; the hint says what to do instead."""
     table = ScoreTable.from_rows(np.array([0.2, 0.6]), np.array([True, False]), weight=np.array([1.0, 2.0]))
     with pytest.raises(UsageProblem, match="importance weights") as caught:
-        ece_below(table, claim(), bins=ATOMS, variance=None)
+        ece_below(table, claim(), ground=Ground(ATOMS, None))
     assert "frequency" in str(caught.value.hint)
 
 
@@ -109,18 +111,18 @@ def test_frequency_weights_count_as_rows() -> None:
             [False, True], [int((table.rows - table.positive_rows).sum()), int(table.positive_rows.sum())]
         ),
     )
-    one, other = (ece_below(t, claim(), bins=ATOMS, variance=0.2) for t in (table, repeated))
+    one, other = (ece_below(t, claim(), ground=Ground(ATOMS, 0.2)) for t in (table, repeated))
     assert one == other
 
 
 def test_partition_is_named_in_the_assumptions() -> None:
     """On atoms it is the calibration error itself; on bins the report says binned ECE and why."""
     table = exact_table(100)
-    atoms = ece_below(table, claim(), bins=ATOMS, variance=None)
+    atoms = ece_below(table, claim(), ground=Ground(ATOMS, None))
     assert any("calibration error and not that of bins" in text for text in atoms.assumptions)
     assert any("however often" in text for text in atoms.assumptions)
     bins = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
-    binned_verdict = ece_below(table, claim(), bins=bins, variance=0.1)
+    binned_verdict = ece_below(table, claim(), ground=Ground(bins, 0.1))
     assert binned_verdict.partition == "15 equal-width bins"
     assert any(
         "15 equal-width bins" in text and "cannot be bounded" in text for text in binned_verdict.assumptions
@@ -140,14 +142,14 @@ def test_outcome_follows_from_the_bounds(seed: int, limit: float, variance: floa
     rng = np.random.default_rng(seed)
     score = rng.random(rows).round(1)
     table = ScoreTable.from_rows(score, rng.random(rows) < score ** rng.uniform(0.2, 3))
-    verdict = ece_below(table, claim(limit), bins=ATOMS, variance=variance)
+    verdict = ece_below(table, claim(limit), ground=Ground(ATOMS, variance))
     assert verdict.lower <= verdict.value <= verdict.upper
     if verdict.reason is None:
         assert (verdict.outcome is VerdictName.PASS) == (verdict.upper <= limit)
         assert (verdict.outcome is VerdictName.FAIL) == (verdict.lower > limit)
         assert (verdict.needed is None) == (verdict.outcome is not VerdictName.INCONCLUSIVE)
         if verdict.outcome is VerdictName.PASS:
-            looser = ece_below(table, claim(min(1.0, limit * 1.5)), bins=ATOMS, variance=variance)
+            looser = ece_below(table, claim(min(1.0, limit * 1.5)), ground=Ground(ATOMS, variance))
             assert looser.outcome is VerdictName.PASS
 
 
@@ -161,7 +163,9 @@ def needed_for(
 ) -> RowsNeeded:
     """Rows that would decide over atoms, without a least number of rows."""
     sums = binned(table, ATOMS)
-    return rows_needed(table, sums, claim(limit), width=width, variance=variance, least_rows=1)
+    return rows_needed(
+        table, sums, Claim("ece", limit, 0.95), ground=Ground(ATOMS, variance, least_rows=1), width=width
+    )
 
 
 def test_rows_needed_at_best_are_near_those_of_the_formulas() -> None:
@@ -194,10 +198,12 @@ def test_rows_needed_hold_where_scores_are_near_the_ends(shape: tuple[float, flo
     first = sample(3000)
     variance = None if any_time else float((first.score * (1 - first.score)).mean())
     sums = binned(first, bins)
-    best = rows_needed(first, sums, claim(0.03), width=1.0, variance=variance, least_rows=1).at_best
+    best = rows_needed(
+        first, sums, Claim("ece", 0.03, 0.95), ground=Ground(ATOMS, variance, least_rows=1), width=1.0
+    ).at_best
 
     def passing(n: int) -> float:
-        uppers = [ece_below(sample(n), claim(0.03), bins=bins, variance=variance).upper for _ in range(40)]
+        uppers = [ece_below(sample(n), claim(0.03), ground=Ground(bins, variance)).upper for _ in range(40)]
         return sum(upper <= 0.03 for upper in uppers) / 40
 
     assert passing(math.ceil(1.2 * best)) >= 0.5
@@ -231,14 +237,14 @@ def test_estimate_within_noise_promises_no_rows() -> None:
 
 def test_limit_of_zero_is_never_reached() -> None:
     """No number of rows proves an error of exactly 0, and asking is not an error."""
-    verdict = ece_below(exact_table(1000), claim(0.0), bins=ATOMS, variance=None)
+    verdict = ece_below(exact_table(1000), claim(0.0), ground=Ground(ATOMS, None))
     assert verdict.outcome is VerdictName.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("limit", [5e-324, 1e-200, 1e-12])
 def test_absurd_limits_are_answered(limit: float) -> None:
     """A limit that no number of rows reaches is inconclusive and asks for very many rows."""
-    verdict = ece_below(exact_table(1000), claim(limit), bins=ATOMS, variance=None)
+    verdict = ece_below(exact_table(1000), claim(limit), ground=Ground(ATOMS, None))
     assert verdict.outcome is VerdictName.INCONCLUSIVE
     assert verdict.needed is not None
     assert verdict.needed.at_best >= 10**17
@@ -252,8 +258,25 @@ def test_promised_rows_decide() -> None:
     def passing(each: int) -> float:
         counts = np.full(10, each)
         tables = [ScoreTable(ATOMS_OF_TEN, counts, rng.binomial(counts, ATOMS_OF_TEN)) for _ in range(60)]
-        outcomes = [ece_below(t, claim(0.03), bins=ATOMS, variance=0.165).outcome for t in tables]
+        outcomes = [ece_below(t, claim(0.03), ground=Ground(ATOMS, 0.165)).outcome for t in tables]
         return outcomes.count(VerdictName.PASS) / 60
 
     assert passing(math.ceil(1.05 * best / 10)) >= 0.4
     assert passing(best // 30) <= 0.1
+
+
+@pytest.mark.parametrize("variance", [None, 0.165])
+def test_power_asked_for_is_about_kept(variance: float | None) -> None:
+    """With the rows for a power of 0.9 about nine calibrated samples in ten pass, with those for 0.5 half."""
+    rng, few = np.random.default_rng(1), exact_table(100)
+    growth = Growth(few, binned(few, ATOMS), delta=0.05, variance=variance)
+    ground = Ground(ATOMS, variance, rows_wanted=False)
+    shares = []
+    for power in (0.5, 0.9):
+        rows = growth.rows_to_pass(0.04, power=power)
+        counts = rng.multinomial(rows, np.full(10, 0.1), size=100)
+        tables = [ScoreTable(ATOMS_OF_TEN, one, rng.binomial(one, ATOMS_OF_TEN)) for one in counts]
+        outcomes = [ece_below(table, claim(0.04), ground=ground).outcome for table in tables]
+        shares.append(outcomes.count(VerdictName.PASS) / 100)
+    assert 0.35 <= shares[0] <= 0.65
+    assert shares[1] >= 0.8

@@ -1,12 +1,20 @@
 """calibcli verify."""
 
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from calibcli.cli import class_options as k
+from calibcli.cli import gate_options as g
 from calibcli.cli import options as o
+from calibcli.errors import OutputProblem, UsageProblem
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_LEAST_ROWS,
     DEFAULT_MEMORY,
     ColorWhen,
     Inconclusive,
+    MeasureName,
     OnMissing,
     OnRange,
     ReportFormat,
@@ -14,20 +22,51 @@ from calibcli.names import (
     VerdictName,
 )
 from calibcli.outputs import STDOUT
+from calibcli.view_names import OnSum, ViewName
+
+if TYPE_CHECKING:
+    from calibcli.readers.columns import Columns
+    from calibcli.reports.verify import VerifyReport
+    from calibcli.tasks.reading import Reading
+    from calibcli.tasks.verify import VerifyOptions
+
+M = MeasureName
 
 
 def verify(
-    inputs: o.Inputs,
+    files: g.GateInputs = None,
     score: o.Score = None,
     label: o.Label = None,
-    max_ece: o.MaxEce = None,
+    probs: k.Probs = None,
+    classes: k.Classes = None,
+    view: k.View = ViewName.CONFIDENCE,
+    one_class: k.OneClass = None,
+    on_sum: k.HowSummed = OnSum.ERROR,
+    max_ece: g.MaxEce = None,
+    max_l2: g.MaxL2 = None,
+    max_linf: g.MaxLinf = None,
+    max_smece: g.MaxSmece = None,
+    max_dce: g.MaxDce = None,
+    rule: g.Rules = None,
     artifact: o.Artifact = None,
     confidence: o.Confidence = DEFAULT_CONFIDENCE,
-    bins: o.Bins = None,
+    bins: g.GateBins = None,
     binning: o.HowBinned = None,
-    min_rows: o.MinRows = DEFAULT_LEAST_ROWS,
-    inconclusive: o.OnInconclusive = Inconclusive.ERROR,
-    allow_fit_rows: o.AllowFitRows = False,
+    min_rows: g.MinRows = DEFAULT_LEAST_ROWS,
+    inconclusive: g.OnInconclusive = Inconclusive.ERROR,
+    by: g.JudgedBy = None,
+    min_group_rows: g.LeastJudgedRows = None,
+    baseline: g.Baseline = None,
+    baseline_score: g.BaselineScore = None,
+    max_regression: g.MaxRegression = None,
+    regression_metric: g.RegressionMetric = None,
+    state: g.State = None,
+    batch: g.Batch = None,
+    row_id: g.RowId = None,
+    planned_rows: g.PlannedRows = None,
+    alarm: g.Alarm = False,
+    report: g.Reports = None,
+    allow_fit_rows: g.AllowFitRows = False,
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
@@ -51,33 +90,151 @@ def verify(
     Gate on the calibration error.
 
     PASS (exit 0) if it is at most the limit, FAIL (1) if above, INCONCLUSIVE (4) if the rows cannot tell.
+    Of several rules, and of groups or classes, all must pass.
 
     \b
     EXAMPLES
       calibcli verify eval.csv -s score -y label --artifact cal.json --max-ece 0.02
       calibcli verify eval.csv -s score -y label --max-ece 0.05 --confidence 0.99
+      calibcli verify eval.csv -s score -y label --max-smece 0.03 --rule 'bias.lower>=-0.01' --by country
+      calibcli verify eval.csv -s score -y label --baseline report.json --max-regression 0.01
+      calibcli verify eval.csv -s new -y label --baseline-score old --max-regression 0.005
       calibcli verify eval.csv -s score -y label --max-ece 0.02 --inconclusive fail --json
+      calibcli verify eval.parquet --probs 'p_*' -y label --view one-vs-rest --max-ece 0.02
+
+    \b
+    RULES
+      MEASURE<=L, MEASURE.upper<=L   pass: the upper bound is at most L; fail: the lower bound is above
+      MEASURE>=L, MEASURE.lower>=L   the mirror image
+      MEASURE.value<=L               compares the estimate, without confidence
+      TEST.p>=A                      fails if the test rejects at level A
+      MEASURE.lower<=L, .upper>=L    fails if the contrary is shown, and else passes
+      Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
     """
     from calibcli.cli.output import renderer_for, say_notes, write
+    from calibcli.cli.report_files import parse_reports, told_of_errors, write_reports
     from calibcli.readers.columns import Columns
+    from calibcli.tasks.baseline import regression_of
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.reading import Reading
-    from calibcli.tasks.verify import VerifyOptions, verify_files
+    from calibcli.tasks.rules import bins_of_gate, require_some, rules_of
+    from calibcli.tasks.verify import VerifyOptions
 
-    options = VerifyOptions(max_ece, confidence, bins, binning, min_rows, inconclusive, allow_fit_rows)
-    check_output(output, force=force, inputs=inputs, artifact=artifact)
-    report = verify_files(
-        inputs,
-        Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),
-        options=options,
-        artifact=artifact,
-        reading=Reading(input_format, jobs, exact, memory),
-    )
+    inputs = files or []
     chosen = ReportFormat.JSON if json else fmt
-    write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)
+    wanted = parse_reports(
+        report, inputs=inputs, output=output, force=force, others=(artifact, baseline, state)
+    )
+    with told_of_errors(wanted):
+        if not inputs and state is None:
+            msg = "Missing argument 'INPUT...'"
+            raise UsageProblem(msg, "calibcli verify --help")
+        limits = {M.ECE: max_ece, M.L2: max_l2, M.LINF: max_linf, M.SMECE: max_smece, M.DCE: max_dce}
+        regression = regression_of(baseline, baseline_score, limit=max_regression, measures=regression_metric)
+        options = VerifyOptions(
+            rules_of(limits, rule or ()),
+            confidence,
+            *bins_of_gate(bins, binning),
+            min_rows,
+            inconclusive,
+            allow_fit_rows,
+            min_group_rows,
+            regression,
+        )
+        if not alarm:
+            require_some([*options.rules, *([] if regression is None else [regression])])
+        if by and regression is not None and not options.rules:
+            msg = "--by with nothing but a baseline, which is compared over all rows"
+            raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
+        several = k.several_classes(probs, classes, on_sum=on_sum, view=view, one_class=one_class)
+        if min_group_rows is not None and not by and (view is ViewName.CONFIDENCE or one_class):
+            msg = "--min-group-rows without groups"
+            raise UsageProblem(msg, "name the columns that make them with --by")
+        kept = _Kept(state, batch, row_id, planned_rows, alarm)
+        kept.refuse_without_path()
+        kept.refuse_output(output)
+        check_output(output, force=force, inputs=inputs, artifact=artifact)
+        check_output(output, force=force, inputs=inputs, artifact=baseline)
+        columns = Columns(
+            score,
+            label,
+            weight,
+            weights_are,
+            positive,
+            scale,
+            on_missing,
+            on_range,
+            by=tuple(by or ()),
+            several=several,
+        )
+        reading = Reading(input_format, jobs, exact, memory)
+        judged = _judged(inputs, columns, options, kept, artifact=artifact, reading=reading)
+        write(renderer_for(chosen, output, color=color, verbose=verbose).render(judged), output)
+        write_reports(judged, wanted)
     # The other formats hold the notes where they are read.
-    say_notes(report.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)
-    return exit_code(report.outcome, inconclusive)
+    say_notes(judged.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)
+    return exit_code(judged.outcome, inconclusive)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What was said about keeping a state."""
+
+    path: str | None
+    batch: str | None
+    id_column: str | None
+    planned_rows: int | None
+    alarm: bool
+
+    def refuse_output(self, output: str) -> None:
+        """Refuse to write the report over the state."""
+        if self.path is None or output == STDOUT:
+            return
+        if os.path.realpath(output) == os.path.realpath(self.path):
+            msg = f"{output} is the state"
+            raise OutputProblem(msg, "write the report to another file")
+
+    def refuse_without_path(self) -> None:
+        """Refuse options that speak of a state where there is none."""
+        if self.path is not None:
+            return
+        said = {
+            "--batch": self.batch,
+            "--id": self.id_column,
+            "--planned-rows": self.planned_rows,
+            "--alarm": self.alarm,
+        }
+        for option, value in said.items():
+            if value:
+                msg = f"{option} without --state"
+                raise UsageProblem(msg, "name the file that keeps what was counted: --state gate.json")
+
+
+def _judged(
+    inputs: list[str],
+    columns: "Columns",
+    options: "VerifyOptions",
+    kept: _Kept,
+    *,
+    artifact: str | None,
+    reading: "Reading",
+) -> "VerifyReport":
+    """Judge the rows by themselves, or together with those that a state has counted."""
+    if kept.path is None:
+        from calibcli.tasks.verify import verify_files
+
+        return verify_files(inputs, columns, options=options, artifact=artifact, reading=reading)
+    from calibcli.tasks.gate import StateOptions, judge_with_state
+
+    many = len(options.rules) > 1 or not (options.rules or kept.alarm)
+    if many or columns.by or options.regression is not None:
+        msg = "--state keeps one rule over all rows, without --by and without a baseline"
+        raise UsageProblem(msg, "keep one state file for each rule, and one for each group of rows")
+    state = StateOptions(kept.path, kept.batch, kept.id_column, kept.planned_rows, kept.alarm)
+    rule = options.rules[0] if options.rules else None
+    return judge_with_state(
+        inputs, columns, rule=rule, options=options, state=state, artifact=artifact, reading=reading
+    )
 
 
 def exit_code(outcome: VerdictName, policy: Inconclusive) -> int:

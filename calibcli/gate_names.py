@@ -1,0 +1,29 @@
+"""The closed vocabularies of gates alone; the others are in `names.py`, and as cheap to import."""
+
+from enum import StrEnum
+
+
+class Bound(StrEnum):
+    """What of a measure or test a rule speaks of, as in `smece.upper<=0.02`."""
+
+    VALUE = "value"
+    LOWER = "lower"
+    UPPER = "upper"
+    P_VALUE = "p"
+
+
+class Relation(StrEnum):
+    """How a rule compares, as in `cox_slope.lower>=0.8`."""
+
+    AT_MOST = "<="
+    AT_LEAST = ">="
+
+
+class GateFormat(StrEnum):
+    """Reports that `verify --report` writes for continuous integration and monitoring."""
+
+    JUNIT = "junit"
+    GITHUB = "github"
+    MARKDOWN = "md"
+    JSON = "json"
+    OPENMETRICS = "openmetrics"

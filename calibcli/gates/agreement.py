@@ -1,0 +1,42 @@
+"""What two states, or a state and a call, must agree on."""
+
+from calibcli.gates.cells import Partition
+from calibcli.gates.state import Terms
+
+
+def differences(mine: Terms, other: Terms) -> list[str]:
+    """Return what differs between terms, as `what: mine, not other`; rows under both could not be added."""
+    pairs = [
+        ("measure", mine.measure.value, other.measure.value),
+        ("limit", _limit(mine), _limit(other)),
+        ("confidence", f"{mine.confidence:g}", f"{other.confidence:g}"),
+        ("question", _question(mine), _question(other)),
+        ("artifact", mine.artifact or "none", other.artifact or "none"),
+        ("score column", mine.score.strip().casefold(), other.score.strip().casefold()),
+        ("scale", mine.scale.value, other.scale.value),
+        ("label that counts as 1", repr(mine.positive), repr(other.positive)),
+        ("bins", _bins(mine.partition), _bins(other.partition)),
+        ("identities", _kept(mine), _kept(other)),
+    ]
+    found = [f"{what}: {one}, not {two}" for what, one, two in pairs if one != two]
+    if not found and mine.partition != other.partition:
+        found.append("outputs of the artifact: other values")
+    if not found and mine.stakes != other.stakes:
+        found.append("bets: other sizes")
+    return found
+
+
+def _limit(terms: Terms) -> str:
+    return "none" if terms.limit is None else f"{terms.limit!r}"
+
+
+def _question(terms: Terms) -> str:
+    return "an alarm" if terms.alarm else "a gate"
+
+
+def _bins(partition: Partition) -> str:
+    return "each output" if partition.outputs else f"{partition.bins}"
+
+
+def _kept(terms: Terms) -> str:
+    return "of rows" if terms.identified else "of batches"

@@ -1,0 +1,287 @@
+"""The state of a gate as a JSON object: `calibcli.gate/1`."""
+
+import base64
+import binascii
+import math
+
+import numpy as np
+
+from calibcli.bounds.betting import Stakes
+from calibcli.documents import Node, ascending, same_length
+from calibcli.gates.alarm import MOST_EPOCHS, Epoch
+from calibcli.gates.cells import UNIT, Partition, Sums
+from calibcli.gates.plausible import check_looks
+from calibcli.gates.state import Batch, Fingerprints, GateState, Look, Terms
+from calibcli.names import MeasureName, Scale
+from calibcli.reports.plain import number
+from calibcli.version import __version__
+
+SCHEMA = "calibcli.gate/1"
+# Ten million fingerprints are 107 MB of text; a state without them is far below a MiB.
+MOST_BYTES = 192 * 1024 * 1024
+_MOST_CELLS = 1_000_000
+_KEYS = (
+    "schema", "rule", "confidence", "alarm", "artifact", "input", "partition", "stakes", "epochs",
+    "batches", "passed_at", "failed_at", "ids",
+)  # fmt: skip
+_COLUMNS = ("rows", "positive", "below_positive", "below_negative")
+
+
+def to_dict(state: GateState) -> dict[str, object]:
+    """Return plain values for JSON: the same state gives the same text, and no timestamps."""
+    terms = state.terms
+    partition = terms.partition
+    return {
+        "schema": SCHEMA,
+        "rule": {"measure": terms.measure.value, "limit": terms.limit},
+        "confidence": terms.confidence,
+        "alarm": terms.alarm,
+        "artifact": terms.artifact,
+        "input": {"score": terms.score, "scale": terms.scale.value, "positive": terms.positive},
+        "partition": {
+            "outputs": list(partition.outputs) or None,
+            "bins": partition.bins,
+            "per_bin": partition.per_bin,
+        },
+        "stakes": {"sizes": list(terms.stakes.sizes), "shares": list(terms.stakes.shares)},
+        "epochs": [_epoch_to_dict(epoch) for epoch in state.epochs],
+        "batches": [_batch_to_dict(batch) for batch in state.batches],
+        "passed_at": state.passed_at,
+        "failed_at": state.failed_at,
+        "ids": _text_of(state.ids) if terms.identified else None,
+    }
+
+
+def from_dict(root: Node) -> GateState:
+    """
+    Restore what `to_dict` returned.
+
+    Raises:
+        DocumentProblem: If no gate can have written this, with the place.
+    """
+    _check_schema(root)
+    root.only(*_KEYS)
+    terms = _terms(root)
+    batches = _batches(root.child("batches"), alarm=terms.alarm)
+    epochs = _epochs(root.child("epochs"), terms, count=len(batches))
+    total = sum(batch.rows for batch in batches)
+    if sum(epoch.sums.total_rows for epoch in epochs) != total:
+        msg = f"does not hold the {total:,} rows that the batches have"
+        raise root.child("epochs").problem(msg)
+    ids = np.zeros(0, np.uint64)
+    if terms.identified:
+        ids = _fingerprints(root.child("ids"), most=total)
+    else:
+        root.child("ids").expect(None)
+    passed, failed = root.optional("passed_at"), root.optional("failed_at")
+    if terms.alarm:
+        root.child("passed_at").expect(None)
+    state = GateState(
+        terms,
+        epochs,
+        batches,
+        None if passed is None else passed.whole(1, total),
+        None if failed is None else failed.whole(1, total),
+        ids,
+    )
+    check_looks(root, state)
+    return state
+
+
+def _check_schema(root: Node) -> None:
+    members = root.members()
+    if "schema" not in members:
+        msg = "is not a calibcli document: it has no 'schema'"
+        raise root.problem(msg, "a gate's state is what `calibcli verify --state` writes")
+    node = members["schema"]
+    schema = node.text()
+    if schema == SCHEMA:
+        return
+    family, _, version = schema.partition("/")
+    if family == SCHEMA.partition("/")[0] and version.isdecimal():
+        msg = f"is {schema!r}, and calibcli {__version__} reads {SCHEMA!r}"
+        raise node.problem(msg, "it was written by a newer calibcli: upgrade with `pip install -U calibcli`")
+    msg = f"is {schema[:60]!r}, should be {SCHEMA!r}: this is not the state of a gate"
+    raise node.problem(msg, "a gate's state is what `calibcli verify --state` writes")
+
+
+def _terms(root: Node) -> Terms:
+    rule, columns = root.child("rule"), root.child("input")
+    rule.only("measure", "limit")
+    columns.only("score", "scale", "positive")
+    measure, limit = rule.child("measure"), rule.optional("limit")
+    if measure.choice(MeasureName) not in (MeasureName.ECE, MeasureName.DCE):
+        msg = f"is {measure.value!r}, should be ece or dce"
+        raise measure.problem(msg)
+    alarm = root.child("alarm").truth()
+    if limit is None and not alarm:
+        rule.child("limit").number()
+    artifact, positive, ids = root.optional("artifact"), columns.optional("positive"), root.optional("ids")
+    return Terms(
+        measure=measure.choice(MeasureName),
+        limit=None if limit is None else limit.number(0.0, 1.0),
+        confidence=root.child("confidence").number(0.5, 0.999999),
+        partition=_partition(root.child("partition")),
+        stakes=_stakes(root.child("stakes")),
+        alarm=alarm,
+        artifact=None if artifact is None else artifact.text(),
+        score=columns.child("score").text(),
+        scale=columns.child("scale").choice(Scale),
+        positive=None if positive is None else positive.text(),
+        identified=ids is not None,
+    )
+
+
+def _partition(node: Node) -> Partition:
+    node.only("outputs", "bins", "per_bin")
+    outputs = node.optional("outputs")
+    if outputs is None:
+        bins, cells = node.child("bins").whole(1, _MOST_CELLS), node.child("per_bin").whole(1, _MOST_CELLS)
+        if bins * cells > _MOST_CELLS:
+            msg = f"has {bins * cells:,} cells, should have at most {_MOST_CELLS:,}"
+            raise node.problem(msg)
+        return Partition(bins=bins, per_bin=cells)
+    node.child("bins").expect(0)
+    node.child("per_bin").expect(1)
+    values = outputs.numbers(0.0, 1.0)
+    ascending(outputs.items())
+    if not values:
+        msg = "is empty"
+        raise outputs.problem(msg)
+    return Partition(tuple(values))
+
+
+def _stakes(node: Node) -> Stakes:
+    node.only("sizes", "shares")
+    sizes, shares = (tuple(node.child(key).numbers(0.0, 1.0)) for key in ("sizes", "shares"))
+    same_length(node.child("shares"), len(sizes), reason="one for each size")
+    if not sizes or max(sizes) > 0.6 or min(*sizes, *shares) <= 0.0:
+        msg = "has bets outside (0, 0.6], or without a share"
+        raise node.problem(msg)
+    if not math.isclose(sum(shares), 1.0, rel_tol=1e-9):
+        msg = f"has shares that add up to {sum(shares)!r}, should be 1"
+        raise node.child("shares").problem(msg)
+    return Stakes(sizes, shares)
+
+
+def _epoch_to_dict(epoch: Epoch) -> dict[str, object]:
+    """Return the cells that hold rows, in columns."""
+    some = [place for place, rows in enumerate(epoch.sums.rows) if rows]
+    columns = {
+        name: [column[place] for place in some]
+        for name, column in zip(_COLUMNS, epoch.sums.columns, strict=True)
+    }
+    return {"first": epoch.first, "cells": some, **columns}
+
+
+def _epochs(node: Node, terms: Terms, *, count: int) -> tuple[Epoch, ...]:
+    items = node.items()
+    most = MOST_EPOCHS if terms.alarm else 1
+    if len(items) > most or (count and not items):
+        msg = f"has {len(items)} elements, should have from 1 to {most}"
+        raise node.problem(msg)
+    firsts = [item.child("first") for item in items]
+    for first in firsts:
+        first.whole(1, count)
+    ascending(firsts)
+    if firsts:
+        firsts[0].expect(1)
+    return tuple(_epoch(item, terms.partition) for item in items)
+
+
+def _epoch(node: Node, partition: Partition) -> Epoch:
+    node.only("first", "cells", *_COLUMNS)
+    cells = node.child("cells")
+    places = cells.wholes()
+    ascending(cells.items())
+    if places and places[-1] >= partition.size:
+        msg = f"is {places[-1]}, should be below {partition.size}"
+        raise cells.items()[-1].problem(msg)
+    columns = []
+    for name in _COLUMNS:
+        same_length(node.child(name), len(places), reason="one for each cell")
+        column = [0] * partition.size
+        for place, item in zip(places, node.child(name).items(), strict=True):
+            column[place] = item.whole(-(2**53) if name.startswith("below") else 0, 2**127)
+        columns.append(tuple(column))
+    sums = Sums(*columns)
+    _check_sums(node, sums, partition)
+    return Epoch(node.child("first").whole(1), sums)
+
+
+def _check_sums(node: Node, sums: Sums, partition: Partition) -> None:
+    """Refuse more positive rows than rows, and distances that no score in the cell has."""
+    for rows, ones, *below in zip(*sums.columns, strict=True):
+        if ones > rows:
+            msg = f"has {ones:,} of {rows:,} rows in one place"
+            raise node.child("positive").problem(msg)
+        for name, found, count in zip(_COLUMNS[2:], below, (ones, rows - ones), strict=True):
+            # Each row's distance is rounded twice.
+            if not -count <= found <= count * (partition.width * UNIT + 1.0):
+                msg = f"has {found:,} for {count:,} rows of one place, which no scores there give"
+                raise node.child(name).problem(msg)
+
+
+def _batch_to_dict(batch: Batch) -> dict[str, object]:
+    look = batch.look
+    return {
+        "key": batch.key,
+        "digest": batch.digest,
+        "rows": batch.rows,
+        "look": None
+        if look is None
+        else {
+            "rows": look.rows,
+            "value": look.value,
+            "log_pass": number(look.log_pass),
+            "log_fail": number(look.log_fail),
+        },
+    }
+
+
+def _batches(node: Node, *, alarm: bool) -> tuple[Batch, ...]:
+    batches = tuple(_batch(item, alarm=alarm) for item in node.items())
+    seen: set[str] = set()
+    for batch, item in zip(batches, node.items(), strict=True):
+        if batch.key in seen:
+            msg = f"is {batch.key!r}, which an earlier batch is called"
+            raise item.child("key").problem(msg)
+        seen.add(batch.key)
+    return batches
+
+
+def _batch(node: Node, *, alarm: bool) -> Batch:
+    node.only("key", "digest", "rows", "look")
+    look = node.optional("look")
+    found = None
+    if look is not None:
+        look.only("rows", "value", "log_pass", "log_fail")
+        if alarm:
+            look.child("log_pass").expect(None)
+        found = Look(
+            look.child("rows").whole(1),
+            look.child("value").number(0.0, 1.0),
+            None if alarm else look.child("log_pass").number(),
+            look.child("log_fail").number_or_infinity(),
+        )
+    return Batch(node.child("key").text(), node.child("digest").text(), node.child("rows").whole(1), found)
+
+
+def _text_of(ids: Fingerprints) -> str:
+    return base64.b64encode(ids.astype("<u8").tobytes()).decode("ascii")
+
+
+def _fingerprints(node: Node, *, most: int) -> Fingerprints:
+    """Return fingerprints, ascending; rows of weight above 1 have one each, so there are at most `most`."""
+    try:
+        content = base64.b64decode(node.text(), validate=True)
+    except (binascii.Error, ValueError):
+        content = b"?"
+    if len(content) % 8:
+        msg = "is not the base64 text of whole numbers of eight bytes"
+        raise node.problem(msg)
+    ids = np.frombuffer(content, "<u8").astype(np.uint64)
+    if ids.size > most or np.any(ids[1:] <= ids[:-1]):
+        msg = f"has {ids.size:,} fingerprints of {most:,} rows, or they do not ascend"
+        raise node.problem(msg)
+    return ids

@@ -1,0 +1,184 @@
+"""Batches added to a state: none of them, and no row with an identity, is counted twice."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.gates.cells import Sums, sums_of
+from calibcli.gates.state import Batch, Fingerprints, GateState
+from calibcli.names import DEFAULT_LEAST_ROWS
+from calibcli.table.grid import Table
+from calibcli.table.score_table import Floats, Integers, ScoreTable
+
+MOST_IDS = 10_000_000
+# So many rows are hardly ever alike by chance; fewer may be.
+LEAST_TWIN_ROWS = 30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """
+    Rows one by one, each with its identity; arrays of shape (n,).
+
+    Args:
+        ids: Fingerprints.
+
+        score: Scores.
+
+        label: True for label 1.
+
+        counts: How many rows each stands for.
+    """
+
+    ids: Fingerprints
+    score: Floats
+    label: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    counts: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Incoming:
+    """
+    A batch that has been read.
+
+    Args:
+        key: Its name, or the digest of its rows.
+
+        digest: The digest of its rows.
+
+        shown: The file it came from, for messages.
+
+        rows: Its rows: a table, or one by one where they have identities.
+    """
+
+    key: str
+    digest: str
+    shown: str
+    rows: Table | Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Growth:
+    """
+    What became of batches.
+
+    Args:
+        state: The state with the rows that it did not know.
+
+        known: Batches that it knew.
+
+        known_rows: Rows that it knew, in those batches or by their identities.
+
+        notes: Sentences the reader should not miss.
+    """
+
+    state: GateState
+    known: tuple[str, ...] = ()
+    known_rows: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def grown(state: GateState, batches: tuple[Incoming, ...], *, least_rows: int = DEFAULT_LEAST_ROWS) -> Growth:
+    """
+    Count batches in order.
+
+    Args:
+        state: What was counted so far.
+
+        batches: What has come.
+
+        least_rows: Below so many rows, or ten of the rarer label, nothing is concluded.
+
+    Raises:
+        InputProblem: If a batch has the name of one with other rows, or the rows of one with another name, or
+            repeats an identity.
+
+        UsageProblem: If there are more identities than can be kept, or rows carry importance weights.
+    """
+    growth = Growth(state)
+    for batch in batches:
+        growth = _counted(growth, batch, least_rows=least_rows)
+    state = growth.state
+    if state.batches:
+        # The sums of a merged state have not been looked at yet, and a look is never wrong.
+        growth = replace(growth, state=state.latched(state.look(), least_rows=least_rows))
+    return growth
+
+
+def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
+    state = growth.state
+    known = state.knows(batch.key)
+    rows = batch.rows
+    total = int(rows.counts.sum()) if isinstance(rows, Rows) else rows.total_rows
+    if known is not None:
+        _refuse_other_rows(known, batch)
+        return replace(
+            growth,
+            known=(*growth.known, batch.key),
+            known_rows=growth.known_rows + total,
+            notes=(*growth.notes, _known_note(batch, total)),
+        )
+    notes = growth.notes
+    twin = next((one for one in state.batches if one.digest == batch.digest), None)
+    if twin is not None and not state.terms.identified:
+        _refuse_twin(twin, batch, total)
+        note = f"batch {batch.key!r} has the very rows of batch {twin.key!r}: it counts since its name is new"
+        notes = (*notes, note)
+    sums, ids = _new_rows(state, batch)
+    left_out = total - sums.total_rows
+    if left_out:
+        notes = (
+            *notes,
+            f"{batch.shown}: {left_out:,} of {total:,} rows were counted before, by their identity",
+        )
+    if sums.total_rows:
+        state = state.counted(sums, key=batch.key, digest=batch.digest, ids=ids, least_rows=least_rows)
+    return Growth(state, growth.known, growth.known_rows + left_out, notes)
+
+
+def _new_rows(state: GateState, batch: Incoming) -> tuple[Sums, Fingerprints | None]:
+    """Return what is not in the state yet, with its identities where rows have some."""
+    rows, partition = batch.rows, state.terms.partition
+    if not isinstance(rows, Rows):
+        return sums_of(rows, partition), None
+    order = np.argsort(rows.ids, kind="stable")
+    ids = rows.ids[order]
+    again = np.flatnonzero(ids[1:] == ids[:-1])
+    if again.size:
+        first = int(order[again + 1].min())
+        some = f"{again.size:,} of {ids.size:,} rows"
+        msg = f"{batch.shown}: {some} repeat the identity of an earlier one; the first is row {first + 1:,}"
+        raise InputProblem(msg, "name a column with --id whose values are different in every row")
+    place = np.minimum(np.searchsorted(state.ids, rows.ids), max(state.ids.size - 1, 0))
+    new = state.ids[place] != rows.ids if state.ids.size else np.ones(ids.size, np.bool_)
+    if state.ids.size + int(np.count_nonzero(new)) > MOST_IDS:
+        msg = f"the state would hold more than {MOST_IDS:,} identities"
+        raise UsageProblem(msg, "begin a state without --id: whole batches are known again by their digests")
+    table = ScoreTable.from_rows(rows.score[new], rows.label[new], counts=rows.counts[new])
+    return sums_of(table, partition), rows.ids[new]
+
+
+def _refuse_other_rows(known: Batch, batch: Incoming) -> None:
+    if known.digest != batch.digest:
+        msg = f"{batch.shown}: batch {batch.key!r} was counted before, with other rows"
+        raise InputProblem(msg, "give these rows another name with --batch")
+
+
+def _refuse_twin(twin: Batch, batch: Incoming, total: int) -> None:
+    """Refuse rows that were counted under another name, where they are too many to be alike by chance."""
+    if total >= LEAST_TWIN_ROWS:
+        name = "a batch without a name" if twin.key == twin.digest else f"batch {twin.key!r}"
+        msg = f"{batch.shown}: these are the very {total:,} rows that were counted as {name}"
+        raise InputProblem(msg, "every row counts once; rows that only look alike are told apart by --id")
+
+
+def _known_note(batch: Incoming, total: int) -> str:
+    name = f"batch {batch.key!r}" if batch.key != batch.digest else "a batch of the very same rows"
+    said = f"{batch.shown}: {name} was counted before and is not counted again"
+    if isinstance(batch.rows, Rows):
+        return said
+    if total >= LEAST_TWIN_ROWS:
+        return f"{said}; rows that only look alike are told apart by a state with --id"
+    how = "--batch another name" if batch.key != batch.digest else "--batch a name"
+    return f"{said}; if these are other rows, give {how}, or begin a state with --id"

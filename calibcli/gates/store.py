@@ -1,0 +1,176 @@
+"""
+States on disk: read, grown and replaced under a lock, so that no update is lost or seen half-made.
+
+The lock is one of the system's (flock) on an empty companion, `.NAME.lock`, that is made once and never
+removed: a lock on the state itself would be lost when the state is replaced, and one that has to be removed
+would outlive a killed process. The system lets go of it with the process, however that ends. The new state
+is written beside the old one, flushed and renamed, and the directory is flushed, so that at any instant the
+name stands for the old state or for the new one. What a killed process left beside it is removed by the
+next, which holds the lock and so knows that nobody is writing.
+"""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from calibcli.documents import Node, canonical_text, parse
+from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
+from calibcli.gates.document import MOST_BYTES, from_dict, to_dict
+from calibcli.gates.state import GateState
+from calibcli.outputs import STDOUT, refuse_existing, write_file
+
+_PATIENCE = 60.0
+_RESTORE = "restore it from a copy, or count the rows anew under another --state"
+
+
+def state_text(state: GateState) -> str:
+    """Return the one text of a state: the same state gives the same bytes."""
+    return canonical_text(to_dict(state))
+
+
+def read_state(path: str | Path) -> GateState | None:
+    """
+    Read a state; None where there is none yet.
+
+    Raises:
+        InputProblem: If the file cannot be opened.
+
+        DocumentProblem: If what it holds is not a state, with the file and the place in it.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        msg = f"{path}: cannot be read ({reason})"
+        raise InputProblem(msg) from None
+    try:
+        return from_dict(_root(content))
+    except DocumentProblem as problem:
+        place = f"{path}" if problem.path == "$" else f"{path}: {problem.path}"
+        raise DocumentProblem(place, problem.detail, _hint(problem)) from None
+
+
+def refuse_state(path: str, *, inputs: Iterable[str | Path] = ()) -> None:
+    """
+    Refuse a path that no state can be kept at, before any row is read.
+
+    Args:
+        path: Where the state is, or will be.
+
+        inputs: Files that are read.
+
+    Raises:
+        UsageProblem: If it is standard output.
+
+        OutputProblem: If it is an input, not a file, or not writable.
+    """
+    if path in (STDOUT, ""):
+        msg = "a state cannot be kept on standard output" if path else "--state '' names no file"
+        raise UsageProblem(msg, "name a file with --state")
+    refuse_existing(path, force=True, inputs=inputs)
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - one call, links followed
+            msg = f"{path} is not a file"
+            raise OutputProblem(msg, "name a file with --state, or one that is not there yet")
+
+
+def save_state(path: str, state: GateState) -> None:
+    """
+    Replace a state; the caller holds its lock.
+
+    Raises:
+        OutputProblem: If it cannot be written; then the old one stands.
+    """
+    _remove_leftovers(path)
+    write_file(path, state_text(state).encode("ascii"))
+    _flush_folder(path)
+
+
+@contextmanager
+def locked(path: str) -> Iterator[None]:
+    """
+    Hold the lock of a state; it need not exist yet.
+
+    Raises:
+        OutputProblem: If the file system has no locks, the lock cannot be made, or another process has held
+            it for a minute.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        msg = f"{path} cannot be locked: this system has no flock"
+        raise OutputProblem(msg, "keep the state on a system that has it, such as Linux or macOS") from None
+    target = Path(os.path.realpath(path))
+    companion = target.with_name(f".{target.name}.lock")
+    try:
+        descriptor = os.open(companion, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    except OSError as error:
+        raise _not_locked(path, error) from error
+    try:
+        _wait(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB), path)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait(take: Callable[[], None], path: str) -> None:
+    """Take a lock, waiting for others to let go of it."""
+    begun, pause = time.monotonic(), 0.002
+    while True:
+        try:
+            take()
+        except BlockingIOError:
+            if time.monotonic() - begun > _PATIENCE:
+                msg = f"{path} cannot be locked: another process has held it for {_PATIENCE:.0f} seconds"
+                raise OutputProblem(msg, "see what that process does, and run this again") from None
+        except OSError as error:
+            raise _not_locked(path, error) from error
+        else:
+            return
+        time.sleep(pause)
+        pause = min(0.05, 2.0 * pause)
+
+
+def _not_locked(path: str, error: OSError) -> OutputProblem:
+    msg = f"{path} cannot be locked: {(error.strerror or str(error)).lower()}"
+    return OutputProblem(msg, "keep the state on a local file system, in a directory that can be written")
+
+
+def _remove_leftovers(path: str) -> None:
+    """Remove what killed processes left beside a state; whoever holds its lock is alone here."""
+    target = Path(os.path.realpath(path))
+    left = re.compile(rf"\.{re.escape(target.name[:100])}\.\d+-[0-9a-f]{{8}}\.part")
+    # Of longer names the part that is kept could be another's.
+    if len(target.name) > 100:
+        return
+    with suppress(OSError):
+        for entry in os.scandir(target.parent):
+            if left.fullmatch(entry.name):
+                with suppress(OSError):
+                    os.unlink(entry.path)  # noqa: PTH108 - scandir gives no Path
+
+
+def _flush_folder(path: str) -> None:
+    """Make a rename outlast a power failure, where the file system can."""
+    with suppress(OSError):
+        descriptor = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _root(content: bytes) -> Node:
+    return parse(content, most=MOST_BYTES)
+
+
+def _hint(problem: DocumentProblem) -> str:
+    """Keep a hint that does not speak of artifacts."""
+    return problem.hint if problem.hint and "calibcli fit" not in problem.hint else _RESTORE

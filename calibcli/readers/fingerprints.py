@@ -1,0 +1,107 @@
+"""
+Identities of rows as whole numbers of 64 bits: the hash of their text, the same on every machine.
+
+Words of eight bytes are taken in one after the other, each followed by the finaliser of splitmix64, for all
+rows at once. Different texts get the same number by chance only: of ten million, any two do with probability
+3e-6. The numbers are kept in the states of gates, so they never change.
+
+References:
+    Steele, Lea & Flood (2014), OOPSLA, "Fast splittable pseudorandom number generators".
+"""
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from calibcli.readers.decode import Booleans, Column, nulls
+from calibcli.readers.places import Places
+from calibcli.table.score_table import Integers
+
+Fingerprints = npt.NDArray[np.uint64]
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_BLANK = 0x20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Identities:
+    """
+    A column that tells rows apart.
+
+    Args:
+        values: Fingerprints, shape (n,); anything where the identity is missing.
+
+        missing: Shape (n,), or None if nothing is missing.
+    """
+
+    values: Fingerprints
+    missing: Booleans | None
+
+    def selected(self, places: Places) -> Fingerprints:
+        """Return the fingerprints of the rows that are left."""
+        return places.select(self.values)
+
+
+def identities_of(column: Column) -> Identities:
+    """Read a column of identities by their text; outer blanks do not count, and an empty one is missing."""
+    if isinstance(column, pa.DictionaryArray):
+        column = cast("Column", column.dictionary_decode())
+    text = column.cast(pa.large_string())
+    missing = nulls(text)
+    data, offsets = _bytes_of(text)
+    if _has_outer_blanks(data, offsets):
+        stripped = [("" if one is None else one.strip()).encode() for one in text.to_pylist()]
+        data = np.frombuffer(b"".join(stripped), np.uint8)
+        offsets = np.cumsum([0, *map(len, stripped)], dtype=np.int64)
+    empty = offsets[1:] == offsets[:-1]
+    if empty.any():
+        missing = empty if missing is None else missing | empty
+    return Identities(fingerprints(data, offsets), missing)
+
+
+def fingerprints(data: npt.NDArray[np.uint8], offsets: Integers) -> Fingerprints:
+    """
+    Hash texts.
+
+    Args:
+        data: Their bytes, one after the other.
+
+        offsets: Where each begins in them, and where the last ends; shape (n + 1,).
+    """
+    padded = np.concatenate((data, np.zeros(8, np.uint8)))
+    # The eight bytes from any place on.
+    words = np.ndarray((data.size + 1,), "<u8", padded, strides=(1,))
+    begins, lengths = offsets[:-1], np.diff(offsets)
+    found = _mixed(lengths.astype(np.uint64) * _GOLDEN)
+    for start in range(0, int(lengths.max(initial=0)), 8):
+        left = lengths - start
+        some = np.flatnonzero(left > 0)
+        word = words[begins[some] + start].astype(np.uint64)
+        unused = np.uint64(8) * np.maximum(8 - left[some], 0).astype(np.uint64)
+        word = (word << unused) >> unused
+        found[some] = _mixed((found[some] ^ word) + _GOLDEN)
+    return found
+
+
+def _mixed(value: Fingerprints) -> Fingerprints:
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+def _bytes_of(text: Column) -> tuple[npt.NDArray[np.uint8], Integers]:
+    """Return the buffers of a column of large strings."""
+    _, offsets, data = text.buffers()
+    if offsets is None or len(text) == 0:
+        return np.zeros(0, np.uint8), np.zeros(len(text) + 1, np.int64)
+    begins = np.frombuffer(memoryview(offsets), np.int64)[text.offset : text.offset + len(text) + 1]
+    return np.zeros(0, np.uint8) if data is None else np.frombuffer(memoryview(data), np.uint8), begins
+
+
+def _has_outer_blanks(data: npt.NDArray[np.uint8], offsets: Integers) -> bool:
+    full = np.flatnonzero(offsets[1:] > offsets[:-1])
+    outer = np.concatenate((data[offsets[full]], data[offsets[full + 1] - 1]))
+    # Blanks beyond ASCII begin with one of these bytes in UTF-8, as much else does.
+    return bool(np.any(outer <= _BLANK) or np.any(outer >= 0x80))

@@ -1,0 +1,223 @@
+"""What a gate compares a score with: a report of `measure`, or another score of the same rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from calibcli.artifacts.store import in_file, read_document
+from calibcli.bounds.interval import Interval
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem, UsageProblem
+from calibcli.names import MeasureName, Target
+from calibcli.reports.measure import SCHEMA
+
+# Measures that have bounds, and of which more is worse; the upper bound of smECE speaks of the population and
+# the lower one of these scores, so that their difference would speak of neither.
+COMPARED = (
+    MeasureName.ECE,
+    MeasureName.ECE_EQUAL_MASS,
+    MeasureName.L2,
+    MeasureName.DCE,
+    MeasureName.BRIER,
+    MeasureName.LOG_LOSS,
+)
+# What binary fractions add to a confidence such as 0.95.
+_ROUNDING = 1e-9
+_HOW = "--baseline report.json --max-regression 0.01, or --baseline-score COL --max-regression 0.01"
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """
+    What a gate asks of a comparison with a baseline.
+
+    Args:
+        limit: The most that a measure may exceed the baseline's by.
+
+        measures: Which measures.
+
+        report: Path of a report of `measure`, or None.
+
+        score: Name of a score column of the same rows, or None; one of the two is given.
+    """
+
+    limit: float
+    measures: tuple[MeasureName, ...]
+    report: str | None = None
+    score: str | None = None
+
+
+def regression_of(
+    report: str | None,
+    score: str | None,
+    *,
+    limit: float | None,
+    measures: Sequence[MeasureName] | None,
+) -> Regression | None:
+    """
+    Return what is asked, or None where no baseline is spoken of.
+
+    Raises:
+        UsageProblem: If there are two baselines, a baseline without a limit or a limit without a baseline, or
+            a measure of which more is not worse.
+    """
+    if report is None and score is None:
+        if limit is not None or measures:
+            option = "--max-regression" if limit is not None else "--regression-metric"
+            msg = f"{option} without a baseline"
+            raise UsageProblem(msg, f"compare with something: {_HOW}")
+        return None
+    if report is not None and score is not None:
+        msg = "--baseline and --baseline-score are two baselines"
+        raise UsageProblem(msg, f"take one: {_HOW}")
+    if limit is None:
+        msg = "a baseline without --max-regression"
+        raise UsageProblem(msg, f"say how much worse is too much: {_HOW}")
+    if not 0.0 <= limit < 1.0:
+        msg = f"a regression of {limit:g}"
+        raise UsageProblem(msg, "--max-regression takes a number from 0 to below 1, such as 0.01")
+    names = tuple(dict.fromkeys(measures or (MeasureName.ECE,)))
+    for name in names:
+        if name not in COMPARED:
+            msg = f"--regression-metric {name.value}: it has no bounds, or more of it is not worse"
+            raise UsageProblem(msg, f"take one of {', '.join(COMPARED)}")
+    return Regression(limit, names, report, score)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """
+    A measure as a report states it.
+
+    Args:
+        value: The estimate.
+
+        interval: Its two-sided interval, both ends stated.
+
+        partition: Its bins in words, or None where it has none.
+    """
+
+    value: float
+    interval: Interval
+    partition: str | None
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the interval."""
+        return self.interval.lower or 0.0
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the interval."""
+        return self.interval.upper or 0.0
+
+    @property
+    def spent(self) -> float:
+        """Probability that one end is wrong."""
+        return (1.0 - self.interval.confidence) / 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """
+    What a report of `measure` says of the baseline.
+
+    Args:
+        path: The report.
+
+        score: Its score column.
+
+        artifact: Path of the recalibrator that was applied to it, or None.
+
+        digest: Fingerprint of its table.
+
+        measures: Each measure that was asked for.
+    """
+
+    path: str
+    score: str
+    artifact: str | None
+    digest: str
+    measures: dict[MeasureName, Measured]
+
+    def notes(self, score: str, *, artifact: str | None, digest: str | None) -> tuple[str, ...]:
+        """
+        Return what the reader should know of a comparison with it.
+
+        Args:
+            score: The score column that is judged.
+
+            artifact: Path of the recalibrator that was applied to it, or None.
+
+            digest: Fingerprint of its table.
+        """
+        found = []
+        if digest == self.digest:
+            found.append("the baseline has these very rows; --baseline-score compares scores row by row")
+        if score != self.score:
+            found.append(f"the baseline is of the score {self.score!r}, and this is {score!r}")
+        if artifact is None and self.artifact is not None:
+            found.append(f"the baseline was recalibrated ({self.artifact}), and this score is not")
+        if artifact is not None and self.artifact is None:
+            found.append("the baseline was not recalibrated, and this score is")
+        return tuple(found)
+
+
+def read_baseline(path: str, names: Sequence[MeasureName], *, confidence: float) -> Before:
+    """
+    Take the baseline from a report that `measure --json` wrote.
+
+    Args:
+        path: The report.
+
+        names: Which of its measures.
+
+        confidence: 1 - delta of the gate.
+
+    Raises:
+        InputProblem: If the file cannot be read, or is no such report.
+
+        UsageProblem: If it lacks a measure, its interval, or enough confidence in it.
+    """
+    try:
+        tree = read_document(path)
+        tree.child("schema").expect(SCHEMA)
+        artifact = tree.optional("artifact")
+        return Before(
+            path,
+            tree.child("input").child("score").text(),
+            None if artifact is None else artifact.text(),
+            tree.child("table").child("digest").text(),
+            {name: _measured(tree, name, path, confidence=confidence) for name in names},
+        )
+    except DocumentProblem as problem:
+        raise in_file(path, problem) from None
+
+
+def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) -> Measured:
+    again = f"measure the baseline again: calibcli measure ... --metric {name.value}"
+    measures = tree.child("measures").members()
+    if name.value not in measures:
+        msg = f"{path} holds no {name.value}"
+        raise UsageProblem(msg, f"{again} --json -o report.json")
+    found = measures[name.value]
+    lower, upper = found.optional("lower"), found.optional("upper")
+    if lower is None or upper is None:
+        msg = f"{path}: its {name.value} has no interval, so that nothing follows from it"
+        raise UsageProblem(msg, "its assumptions say why; compare another measure")
+    interval = Interval(
+        lower.number(),
+        upper.number(),
+        found.child("confidence").number(0.0, 1.0),
+        found.child("method").text(),
+        found.child("target").choice(Target),
+        finite_sample=found.child("finite_sample").truth(),
+    )
+    partition = found.child("details").members().get("partition")
+    measured = Measured(
+        found.child("value").number(), interval, None if partition is None else partition.text()
+    )
+    if measured.spent >= (1.0 - confidence) * (1.0 - _ROUNDING):
+        held = f"{path}: its interval of {name.value} is at a confidence of {interval.confidence:g}"
+        msg = f"{held}, which leaves nothing of the {1.0 - confidence:g} that a wrong verdict may have"
+        raise UsageProblem(msg, f"{again} --confidence {confidence:g} --json -o report.json")
+    return measured

@@ -1,0 +1,190 @@
+"""What a gate that keeps a state settles before it sees a row, and holds to for good."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from calibcli.bounds.betting import Stakes
+from calibcli.errors import UsageProblem
+from calibcli.gate_names import Bound, Relation
+from calibcli.gates.agreement import differences
+from calibcli.gates.bets import frozen_stakes
+from calibcli.gates.cells import Partition
+from calibcli.gates.state import GateState, Terms
+from calibcli.measures.distance import number_of_bins
+from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Scale
+from calibcli.verdicts.claim import Rule
+
+if TYPE_CHECKING:
+    from calibcli.artifacts.document import Artifact
+    from calibcli.tasks.verify import VerifyOptions
+
+MOST_BINS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class StateOptions:
+    """
+    What is asked of a gate that keeps a state.
+
+    Args:
+        path: Where the state is, or will be.
+
+        batch: Name of the rows, or None for the digest of each file's rows.
+
+        id_column: Column that tells rows apart, or None.
+
+        planned_rows: Rows the state will hold in the end, which settles the bins of the distance to
+            calibration.
+
+        alarm: Whether to ask "is it still calibrated?".
+    """
+
+    path: str
+    batch: str | None = None
+    id_column: str | None = None
+    planned_rows: int | None = None
+    alarm: bool = False
+
+
+def terms_of(
+    rule: Rule | None,
+    options: "VerifyOptions",
+    asked: StateOptions,
+    *,
+    artifact: "Artifact | None",
+    before: GateState | None,
+) -> Terms:
+    """
+    Return the terms of a call; those of its columns are added when the first file is read.
+
+    Args:
+        rule: The claim; None for an alarm on any error at all.
+
+        options: Confidence and bins.
+
+        asked: What is asked of the state.
+
+        artifact: The recalibrator that is applied first, or None.
+
+        before: The state so far, or None: bins that are not named are its bins.
+
+    Raises:
+        UsageProblem: If no bet that holds at any time exists for the rule, or the bins cannot be fixed.
+    """
+    measure, limit = _measure_and_limit(rule, alarm=asked.alarm)
+    partition = _partition(measure, options, asked, artifact=artifact, before=before)
+    return Terms(
+        measure=measure,
+        limit=limit,
+        confidence=options.confidence,
+        partition=partition,
+        stakes=_stakes(options.confidence, artifact=artifact, before=before),
+        alarm=asked.alarm,
+        artifact=None if artifact is None else fingerprint_of(artifact),
+        identified=asked.id_column is not None,
+    )
+
+
+def of_columns(terms: Terms, *, score: str, scale: Scale, positive: str | None) -> Terms:
+    """Return terms with what was found out about the columns."""
+    return replace(terms, score=score, scale=scale, positive=positive)
+
+
+def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:
+    """
+    Refuse a call whose rows could not be added to those of the state.
+
+    Raises:
+        UsageProblem: If the terms differ, naming how.
+    """
+    found = differences(before, now)
+    if found:
+        msg = f"{path} was begun on other terms: {'; '.join(found)}"
+        raise UsageProblem(msg, "ask as before, or begin another --state")
+
+
+def fingerprint_of(artifact: "Artifact") -> str:
+    """Return what tells the map of an artifact: of its method, parameters and columns, not of its wording."""
+    import hashlib
+
+    from calibcli.documents import canonical_text
+
+    document = artifact.to_dict()
+    told = canonical_text({key: document[key] for key in ("method", "parameters", "input")})
+    return f"sha256:{hashlib.sha256(told.encode()).hexdigest()}"
+
+
+def _stakes(confidence: float, *, artifact: "Artifact | None", before: GateState | None) -> Stakes:
+    """Return the bets of the state, whatever a later version would choose; new ones for a new state."""
+    if before is not None:
+        return before.terms.stakes
+    variance = None if artifact is None else artifact.fit.mean_variance
+    return frozen_stakes(delta=1.0 - confidence, variance=variance)
+
+
+def _measure_and_limit(rule: Rule | None, *, alarm: bool) -> tuple[MeasureName, float | None]:
+    if rule is None:
+        if not alarm:
+            msg = "no rule to verify"
+            raise UsageProblem(msg, "try --max-ece 0.02 --state gate.json")
+        return MeasureName.ECE, None
+    subject = rule.subject
+    if not isinstance(subject, MeasureName) or subject not in (MeasureName.ECE, MeasureName.DCE):
+        msg = f"--state with {subject.value}, for which no bound holds at any time"
+        raise UsageProblem(msg, "a state takes --max-ece or --max-dce; leave out --state for a single look")
+    if rule.bound is not Bound.UPPER or rule.relation is not Relation.AT_MOST:
+        msg = f"--state with {subject.value}.{rule.bound.value}{rule.relation.value}{rule.limit:g}"
+        raise UsageProblem(msg, f"a state takes --max-{subject.value} {rule.limit:g}")
+    if not 0.0 < rule.limit < 1.0:
+        msg = f"a limit of {rule.limit:g}"
+        raise UsageProblem(msg, f"--max-{subject.value} takes a number between 0 and 1, such as 0.02")
+    return subject, rule.limit
+
+
+def _partition(
+    measure: MeasureName,
+    options: "VerifyOptions",
+    asked: StateOptions,
+    *,
+    artifact: "Artifact | None",
+    before: GateState | None,
+) -> Partition:
+    if measure is MeasureName.DCE:
+        if options.bins is not None:
+            msg = "--bins with --max-dce, whose bins follow from --planned-rows"
+            raise UsageProblem(msg, "leave it out")
+        return _of_distance(asked.planned_rows, before)
+    if asked.planned_rows is not None:
+        msg = "--planned-rows without --max-dce"
+        raise UsageProblem(msg, "the bins of other measures do not depend on the number of rows")
+    fitted = None if artifact is None else artifact.recalibrator.bins
+    if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and fitted is not None:
+        return Partition(tuple(sorted({one.value + 0.0 for one in fitted})))
+    if options.binning is Binning.ATOMS:
+        msg = "values found in the rows are not fixed before they are seen"
+        raise UsageProblem(msg, "with --state use --bins, or the --artifact of a discrete recalibrator")
+    bins = options.bins
+    if bins is None and before is not None and before.terms.partition.bins:
+        bins = before.terms.partition.bins
+    bins = DEFAULT_BINS if bins is None else bins
+    if not 1 <= bins <= MOST_BINS:
+        msg = f"{bins:,} bins"
+        raise UsageProblem(msg, f"with --state, --bins takes a whole number from 1 to {MOST_BINS:,}")
+    return _same_cells(Partition.of_bins(bins), before)
+
+
+def _same_cells(partition: Partition, before: GateState | None) -> Partition:
+    """Return the partition, with the bins cut into cells as the state has them."""
+    if before is not None and before.terms.partition.bins == partition.bins:
+        return before.terms.partition
+    return partition
+
+
+def _of_distance(planned_rows: int | None, before: GateState | None) -> Partition:
+    """Return the bins for as many rows as are planned, or those of the state."""
+    if planned_rows is not None:
+        return _same_cells(Partition.of_bins(number_of_bins(planned_rows), halved=True), before)
+    if before is not None and before.terms.measure is MeasureName.DCE:
+        return before.terms.partition
+    msg = "--max-dce with a new --state, and nothing says how many rows it will hold"
+    raise UsageProblem(msg, "say so with --planned-rows, such as --planned-rows 100000: it fixes the bins")

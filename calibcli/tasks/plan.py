@@ -1,0 +1,252 @@
+"""Plan a gate: how many labelled rows it will take, before any are collected."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.store import read_artifact
+from calibcli.errors import UsageProblem
+from calibcli.gate_names import Bound, Relation
+from calibcli.names import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_LEAST_ROWS,
+    DEFAULT_POWER,
+    DEFAULT_SEED,
+    Binning,
+    MeasureName,
+    Purpose,
+    VerdictName,
+)
+from calibcli.readers.columns import Columns
+from calibcli.reports.input import InputSummary
+from calibcli.reports.plan import PlanReport
+from calibcli.table.bins import ATOMS, Bins
+from calibcli.table.streams import stream
+from calibcli.tasks.judged import as_fitted, as_transform
+from calibcli.tasks.partition import check_confidence, chosen_bins
+from calibcli.tasks.reading import Reading
+from calibcli.tasks.verify import refuse_continuous
+from calibcli.verdicts import judge
+from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.plan import MOST_ROWS, Plan, planned
+from calibcli.verdicts.plan_looks import Asked
+from calibcli.verdicts.plan_population import Population, erring, population_like, population_of
+
+_MOST_POWER = 0.99
+_WAYS = "--artifact cal.json with a discrete method such as scaling-binning, or --like preds.csv -s score"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """
+    What is asked of `plan`.
+
+    Args:
+        limits: The limit of each measure that has one; exactly one.
+
+        error: The true error to reckon with.
+
+        power: Probability with which the verdict that is right is to come.
+
+        confidence: 1 - delta of the gate.
+
+        any_time: Whether the gate is asked again and again as rows come in.
+
+        bins: Number of equal-width bins, or None.
+
+        binning: Equal width or atoms, or None.
+
+        least_rows: Rows below which the gate concludes nothing.
+
+        seed: Seed of the simulation.
+    """
+
+    limits: Mapping[MeasureName, float]
+    error: float = 0.0
+    power: float = DEFAULT_POWER
+    confidence: float = DEFAULT_CONFIDENCE
+    any_time: bool = False
+    bins: int | None = None
+    binning: Binning | None = None
+    least_rows: int = DEFAULT_LEAST_ROWS
+    seed: int = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        self._check_limits()
+        if not 0.5 <= self.power <= _MOST_POWER:
+            msg = f"a power of {self.power!r}"
+            raise UsageProblem(msg, f"--power takes a number from 0.5 to {_MOST_POWER}, such as 0.9")
+        if not 0.0 <= self.error < 1.0:
+            msg = f"a true error of {self.error!r}"
+            raise UsageProblem(msg, "--error takes a number from 0 to 1, such as half the limit")
+        if self.error == self.rule.limit:
+            msg = f"a true error of {self.error:g} is the limit itself: no number of rows can tell them apart"
+            raise UsageProblem(msg, "--error takes a number below the limit for a pass, above it for a fail")
+        if self.binning is Binning.EQUAL_MASS:
+            msg = "equal-mass bins are cut by the rows they would judge"
+            raise UsageProblem(msg, "a gate takes --binning equal-width or atoms, fixed in advance")
+        if self.any_time and self.measure is not MeasureName.ECE:
+            msg = f"plan --any-time speaks of the ece, not of {self.measure.value}"
+            raise UsageProblem(msg, "ask for --max-ece, or plan one look without --any-time")
+
+    def _check_limits(self) -> None:
+        if not self.limits:
+            msg = "no rule to plan"
+            raise UsageProblem(msg, "try --max-ece 0.02, --max-smece 0.02 or --max-l2 0.02")
+        if len(self.limits) > 1:
+            msg = f"{len(self.limits)} rules to plan at once"
+            raise UsageProblem(msg, "plan them one by one: a gate of several takes the most rows of any")
+        for measure, limit in self.limits.items():
+            if not 0.0 < limit < 1.0:
+                msg = f"a limit of {limit:g}"
+                raise UsageProblem(msg, f"--max-{measure.value} takes a number between 0 and 1, such as 0.02")
+
+    @property
+    def measure(self) -> MeasureName:
+        """The measure that has a limit."""
+        (measure,) = self.limits
+        return measure
+
+    @property
+    def rule(self) -> Rule:
+        """The rule of the gate."""
+        measure = self.measure
+        return Rule(f"max-{measure.value}", measure, Bound.UPPER, Relation.AT_MOST, self.limits[measure])
+
+    @property
+    def wanted(self) -> VerdictName:
+        """The verdict that is right under the true error."""
+        return VerdictName.PASS if self.error < self.rule.limit else VerdictName.FAIL
+
+
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    """Where scores fall: the population, the bins that judge it, and how that is known."""
+
+    population: Population
+    bins: Bins
+    known_from: str
+    input: InputSummary | None = None
+
+
+def plan_rows(
+    options: PlanOptions,
+    *,
+    artifact: str | None = None,
+    like: str | None = None,
+    columns: Columns | None = None,
+    reading: Reading | None = None,
+) -> PlanReport:
+    """
+    Find how many labelled rows a gate takes, by simulating it.
+
+    Args:
+        options: What is asked.
+
+        artifact: Path of the recalibrator that the gate will apply, or None.
+
+        like: A file whose scores fall as those of the rows to come; no label is read. None to take the
+            fit rows of a discrete artifact.
+
+        columns: Which column of it is the score, raw where there is an artifact.
+
+        reading: How to read it.
+
+    Raises:
+        UsageProblem: If nothing says how scores fall, or no bound exists for such a score.
+    """
+    loaded = None if artifact is None else read_artifact(artifact)
+    if like is None:
+        if options.bins is not None or options.binning is not None:
+            msg = "--bins and --binning cut a score that --like would name; an artifact has its outputs"
+            raise UsageProblem(msg, "leave them out, or pass --like preds.csv -s score too")
+        scores = _of_fit(loaded, artifact)
+    else:
+        scores = _of_file(options, like, loaded, columns=columns or Columns(), reading=reading or Reading())
+    generator = stream(options.seed, Purpose.PLAN)
+    asked = Asked(options.rule, _ground(options, loaded, scores.bins), options.wanted)
+    patterns = erring(scores.population, options.measure, options.error)
+    found = planned(asked, patterns, power=options.power, again=options.any_time, generator=generator)
+    example = _example(asked, found, generator, any_time=options.any_time)
+    return PlanReport(
+        measure=example.claim.measure,
+        limit=options.rule.limit,
+        error=options.error,
+        wanted=options.wanted,
+        power=options.power,
+        confidence=options.confidence,
+        any_time=options.any_time,
+        method=example.method,
+        partition=example.partition,
+        values=scores.population.score.size,
+        least_rows=options.least_rows,
+        scores_from=scores.known_from,
+        found=found,
+        artifact=artifact,
+        input=scores.input,
+        seed=options.seed,
+        assumptions=(f"the rows to come have scores as {scores.known_from}", *example.assumptions),
+        notes=_notes(found, options),
+    )
+
+
+def _of_fit(artifact: Artifact | None, path: str | None) -> _Scores:
+    """Take the fit rows of a discrete recalibrator for the rows to come."""
+    fitted = None if artifact is None else artifact.recalibrator.bins
+    if artifact is None or fitted is None:
+        msg = "how many rows it takes depends on where the scores fall, and nothing says where"
+        if artifact is not None:
+            msg = f"{path} does not say where its outputs fall, since they are many"
+        raise UsageProblem(msg, f"pass {_WAYS}" if artifact is None else "pass --like preds.csv -s score too")
+    values, place = np.unique([one.value for one in fitted], return_inverse=True)
+    rows = np.zeros(values.size)
+    np.add.at(rows, place, [one.rows for one in fitted])
+    known = f"the {artifact.fit.rows:,} rows that {path} was fitted on"
+    return _Scores(population_of(values, rows, bins=ATOMS), ATOMS, known)
+
+
+def _of_file(
+    options: PlanOptions, like: str, artifact: Artifact | None, *, columns: Columns, reading: Reading
+) -> _Scores:
+    """Take the scores of a file for those of the rows to come."""
+    from calibcli.tasks.unlabelled import read_scores
+
+    change, discrete = None, False
+    if artifact is not None:
+        columns = as_fitted(columns, artifact)
+        change = as_transform(artifact.recalibrator)
+        discrete = artifact.recalibrator.bins is not None
+    table, source = read_scores([like], columns, reading=reading, change=change)
+    bins = chosen_bins(table, bins=options.bins, binning=options.binning, discrete=discrete)
+    if bins is ATOMS and not discrete:
+        refuse_continuous(table)
+    known = f"the {source.rows:,} rows of {like}"
+    return _Scores(population_like(table, bins=bins), bins, known, source)
+
+
+def _ground(options: PlanOptions, artifact: Artifact | None, bins: Bins) -> Ground:
+    outputs = None if artifact is None else artifact.recalibrator.bins
+    return Ground(
+        bins,
+        variance=None if artifact is None else artifact.fit.mean_variance,
+        outputs=None if outputs is None else tuple(sorted({one.value for one in outputs})),
+        least_rows=options.least_rows,
+        confidence=options.confidence,
+    )
+
+
+def _example(asked: Asked, found: Plan, generator: np.random.Generator, *, any_time: bool) -> Verdict:
+    """Return one verdict of the gate, which says by which method and over which bins it decides."""
+    rows = min(found.rows or MOST_ROWS, MOST_ROWS)
+    count, ones = found.population.drawn(rows, times=1, generator=generator)
+    ground = replace(asked.ground, variance=None) if any_time else asked.ground
+    return judge(found.population.table(count[0], ones[0]), asked.rule, ground=ground)
+
+
+def _notes(found: Plan, options: PlanOptions) -> tuple[str, ...]:
+    if found.reached is not None and found.reached < options.power:
+        return (f"{found.times:,} simulations reached a power of {found.reached:.3g} only: take more rows",)
+    return ()

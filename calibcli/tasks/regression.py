@@ -1,0 +1,256 @@
+"""Has a measure become worse than the baseline's by more than a limit?"""
+
+import math
+from dataclasses import dataclass
+
+from calibcli.bounds.interval import Interval
+from calibcli.errors import UsageProblem
+from calibcli.gate_names import Bound, Relation
+from calibcli.measures import Settings, measure_named
+from calibcli.measures.estimate import Estimate
+from calibcli.measures.paired import PAIRED, Difference, PairedSums, difference_of_intervals
+from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target, VerdictName
+from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
+from calibcli.table.grid import Table
+from calibcli.tasks.baseline import Before, Measured, Regression
+from calibcli.tasks.partition import parted
+from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.outcome import claim_of, outcome_of, refuse_weights
+
+# Bounds that may be wrong more often than this are not made: a smaller error is always allowed.
+_MOST_ERROR = 0.25
+_PERCENT = 100.0
+# What binary fractions add to a confidence such as 0.95.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """
+    How much larger a measure is than the baseline's.
+
+    Args:
+        value: The difference of the estimates; may be inf.
+
+        lower: A lower bound at the error probability of a fail, or None.
+
+        upper: An upper bound at that of a pass, or None.
+
+        method: How the bounds were found.
+
+        interval: An interval that says what kind of bounds they are, or None without bounds.
+
+        partition: The bins in words, or "".
+
+        assumptions: Sentences under which the bounds hold.
+    """
+
+    value: float
+    lower: float | None
+    upper: float | None
+    method: str
+    interval: Interval | None
+    partition: str
+    assumptions: tuple[str, ...]
+
+
+def against_report(table: Table, before: Before, asked: Regression, *, ground: Ground) -> dict[str, Verdict]:
+    """
+    Judge "measure - baseline <= limit" by the rows and what a report says of other ones.
+
+    Each end of the report's interval may be wrong with probability (1 - c) / 2, c being its confidence, and
+    the new bound with what that leaves of delta: then new upper - old lower bounds the difference from above,
+    and new lower - old upper from below (Bonferroni).
+
+    Args:
+        table: The rows.
+
+        before: The report.
+
+        asked: The limit and the measures.
+
+        ground: What was settled in advance.
+
+    Returns:
+        A verdict for each measure, by keys such as "regression:ece".
+
+    Raises:
+        UsageProblem: If a measure of the report is over other bins, or rows carry importance weights.
+    """
+    refuse_weights(table)
+    return {
+        f"regression:{name.value}": _verdict(
+            table, name, _since(table, name, before, ground=ground), asked.limit, ground=ground
+        )
+        for name in asked.measures
+    }
+
+
+def against_score(
+    table: Table, other: Table, paired: PairedSums, *, asked: Regression, ground: Ground
+) -> dict[str, Verdict]:
+    """
+    Judge "measure - baseline <= limit" by two scores of the same rows.
+
+    Args:
+        table: The rows by the score that is judged.
+
+        other: The same rows by the baseline's score.
+
+        paired: Differences of their losses row by row, the baseline being the first.
+
+        asked: The limit and the measures.
+
+        ground: What was settled in advance.
+
+    Returns:
+        A verdict for each measure: by the differences row by row of the Brier score and the log loss, by two
+        intervals at once of any other.
+
+    Raises:
+        UsageProblem: If bins would cut cells of a grid table, or rows carry importance weights.
+    """
+    refuse_weights(table)
+    bins = ground.bins
+    if bins is ATOMS and not looks_discrete(other):
+        bins = bins_of(Binning.EQUAL_WIDTH, DEFAULT_BINS, table=other)
+    other = parted(other, bins, again=None)
+
+    def gap(name: MeasureName) -> _Gap:
+        if name in PAIRED:
+            return _row_by_row(paired, name, ground=ground)
+        return _two_intervals(table, other, name, bins=bins, ground=ground)
+
+    return {
+        f"regression:{name.value}": _verdict(table, name, gap(name), asked.limit, ground=ground)
+        for name in asked.measures
+    }
+
+
+def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -> _Gap:
+    """Return how much has changed since a report was made."""
+    old = before.measures[name]
+    above = _estimate(table, name, ground.bins, error=ground.delta - old.spent)
+    _refuse_other_bins(before.path, name, old, above)
+    upper, lower = _less(above, Bound.UPPER, old.lower), None
+    assumptions = [*above.assumptions, "the rows of the baseline are others than these, drawn by themselves"]
+    if ground.fail_delta * (1.0 - _ROUNDING) > old.spent:
+        below = _estimate(table, name, ground.bins, error=ground.fail_delta - old.spent)
+        lower = _less(below, Bound.LOWER, old.upper)
+    else:
+        assumptions.append(
+            f"no fail can be shown beside the other claims: measure the baseline with --confidence "
+            f"{1.0 - ground.fail_delta:.6g} or more"
+        )
+    if above.value == math.inf:
+        lower = math.inf
+    held = f"Bonferroni with the baseline's interval at {_PERCENT * old.interval.confidence:.6g} %"
+    return _Gap(
+        above.value - old.value,
+        lower,
+        upper,
+        held,
+        _weaker(above.interval, old.interval),
+        old.partition or "",
+        tuple(assumptions),
+    )
+
+
+def _row_by_row(paired: PairedSums, name: MeasureName, *, ground: Ground) -> _Gap:
+    """Return the mean difference of a loss, each bound by a normal interval over rows."""
+    above = paired.difference(name, confidence=1.0 - 2.0 * min(ground.delta, _MOST_ERROR))
+    below = paired.difference(name, confidence=1.0 - 2.0 * min(ground.fail_delta, _MOST_ERROR))
+    return _of_differences(above, below, "paired normal", "")
+
+
+def _two_intervals(table: Table, other: Table, name: MeasureName, *, bins: Bins, ground: Ground) -> _Gap:
+    """Return the difference of two estimates by an interval of each, as if rows were not the same."""
+
+    def at(error: float) -> Difference:
+        # Each interval is two-sided, and so half of its error is at the end that counts.
+        first, second = (_estimate(one, name, bins, error=error / 2.0) for one in (other, table))
+        return difference_of_intervals(first, second, confidence=1.0 - error)
+
+    binned_errors = (MeasureName.ECE, MeasureName.L2)
+    partition = bins.described if name in binned_errors else ""
+    return _of_differences(at(ground.delta), at(ground.fail_delta), "Bonferroni of both intervals", partition)
+
+
+def _of_differences(above: Difference, below: Difference, method: str, partition: str) -> _Gap:
+    value = math.nan if above.value is None else above.value
+    lower = None if below.interval is None else below.interval.lower
+    upper = None if above.interval is None else above.interval.upper
+    if value == math.inf:
+        # One row that is certain and wrong settles it.
+        lower = math.inf
+    if value == -math.inf:
+        upper = -math.inf
+    return _Gap(value, lower, upper, method, above.interval, partition, above.assumptions)
+
+
+def _verdict(table: Table, name: MeasureName, gap: _Gap, limit: float, *, ground: Ground) -> Verdict:
+    key = f"regression:{name.value}"
+    rule = Rule(key, name, Bound.UPPER, Relation.AT_MOST, limit)
+    claim = claim_of(rule, ground, measure=f"{name.value} - baseline")
+    outcome, reason = outcome_of(table, claim, ground, lower=gap.lower, upper=gap.upper)
+    if outcome is VerdictName.INCONCLUSIVE and reason is None:
+        reason = next(
+            (one for one in gap.assumptions if one.startswith(("no interval", "no difference"))), None
+        )
+    return Verdict(
+        claim=claim,
+        outcome=outcome,
+        value=gap.value,
+        lower=gap.lower,
+        upper=gap.upper,
+        method=gap.method,
+        target=None if gap.interval is None else gap.interval.target,
+        partition=gap.partition,
+        any_time=False,
+        assumptions=gap.assumptions,
+        rows=table.total_rows,
+        finite_sample=gap.interval is not None and gap.interval.finite_sample,
+        reason=reason,
+    )
+
+
+def _estimate(table: Table, name: MeasureName, bins: Bins, *, error: float) -> Estimate:
+    """Return a measure of which each end of the interval may be wrong with this probability."""
+    count = DEFAULT_BINS if bins.edges is None else bins.edges.size - 1
+    settings = Settings(
+        bins=binned(table, bins),
+        equal_mass=binned(table, bins_of(Binning.EQUAL_MASS, count, table=table)),
+        confidence=1.0 - 2.0 * min(error, _MOST_ERROR),
+        calibrated=None,
+    )
+    return measure_named(name, table, settings=settings)
+
+
+def _less(estimate: Estimate, bound: Bound, other: float) -> float | None:
+    """Return one end of an estimate's interval less a number, or None where it has none."""
+    if estimate.interval is None:
+        return None
+    end = estimate.interval.upper if bound is Bound.UPPER else estimate.interval.lower
+    return None if end is None else end - other
+
+
+def _weaker(one: Interval | None, other: Interval) -> Interval | None:
+    """Return the interval that promises less: what speaks of these scores only, or only of many rows."""
+    if one is None or not one.finite_sample or other.target is one.target:
+        return one
+    return other if other.target is not Target.POPULATION else one
+
+
+def _refuse_other_bins(path: str, name: MeasureName, old: Measured, new: Estimate) -> None:
+    """
+    Refuse to compare errors over different bins.
+
+    Raises:
+        UsageProblem: If they are.
+    """
+    partition = new.details.get("partition")
+    if old.partition is not None and partition != old.partition:
+        msg = f"{path}: its {name.value} is over {old.partition}, and here it would be over {partition}"
+        raise UsageProblem(
+            msg, "ask for the same with --bins and --binning, here or when measuring the baseline"
+        )

@@ -1,0 +1,231 @@
+"""The rules of a gate: from options and texts such as `smece.upper<=0.02` to what is judged."""
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import NoReturn
+
+from calibcli.errors import UsageProblem
+from calibcli.gate_names import Bound, Relation
+from calibcli.names import Binning, MeasureName, TestName
+from calibcli.verdicts.claim import Rule
+
+M = MeasureName
+_NO_RULE = "try --max-ece 0.02, --max-ece 0.02 --artifact cal.json, or --max-ece 0.05 --confidence 0.99"
+_FORMS = "write it like 'smece.upper<=0.02', 'cox_slope.lower>=0.8' or 'ks.p>=0.01'"
+_RULE = re.compile(r"\s*([^\s<>=!.]+)\s*(?:\.\s*([^\s<>=!]*))?\s*([<>=!]+)\s*(\S*)\s*")
+_BOUNDS = (Bound.VALUE, Bound.LOWER, Bound.UPPER)
+# What a measure can be, where that is not from 0 to 1.
+_EITHER_SIGN = (
+    M.BIAS,
+    M.L1_DEBIASED,
+    M.BRIER_WITHIN_COVARIANCE,
+    M.BRIER_RELIABILITY_CORRECTED,
+    M.BRIER_RESOLUTION_CORRECTED,
+    M.BRIER_UNCERTAINTY_CORRECTED,
+)
+_NOT_BOUNDED = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
+_SKILLS = (M.BRIER_SKILL, M.LOG_LOSS_SKILL)
+_LOG_LOSSES = (M.LOG_LOSS, M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC)
+
+
+def rules_of(limits: Mapping[MeasureName, float | None], texts: Iterable[str]) -> tuple[Rule, ...]:
+    """
+    Return the rules that were asked for, each once.
+
+    Args:
+        limits: For measures that have an option of their own, such as `--max-ece`, its value or None.
+
+        texts: Rules in words.
+
+    Raises:
+        UsageProblem: If a rule cannot be read, or no number could break or keep it.
+    """
+    asked = [largest(name, limit) for name, limit in limits.items() if limit is not None]
+    rules: dict[tuple[MeasureName | TestName, Bound, Relation, float], Rule] = {}
+    for rule in (*asked, *map(rule_of, texts)):
+        # The same claim twice is one claim: it must not cost the error probability of two.
+        rules.setdefault((rule.subject, rule.bound, rule.relation, rule.limit), rule)
+    return tuple(rules.values())
+
+
+def require_some(rules: Iterable[object]) -> None:
+    """
+    Refuse a gate that asks for nothing.
+
+    Raises:
+        UsageProblem: If there is no rule.
+    """
+    if not any(True for _ in rules):
+        msg = "no rule to verify"
+        raise UsageProblem(msg, _NO_RULE)
+
+
+def largest(name: MeasureName, limit: float) -> Rule:
+    """
+    Return the rule of an option such as `--max-ece`.
+
+    Raises:
+        UsageProblem: If the limit is not between 0 and 1.
+    """
+    if not 0.0 < limit < 1.0:
+        msg = f"a limit of {limit:g}"
+        raise UsageProblem(msg, f"--max-{name.value} takes a number between 0 and 1, such as 0.02")
+    return Rule(f"max-{name.value}", name, Bound.UPPER, Relation.AT_MOST, limit)
+
+
+def rule_of(text: str) -> Rule:
+    """
+    Return the rule that a text is.
+
+    `MEASURE<=L`, which is `MEASURE.upper<=L`, passes if the upper bound is at most L and fails if the lower
+    bound is above it; `MEASURE>=L`, which is `MEASURE.lower>=L`, is its mirror image. `MEASURE.value`
+    compares the estimate, without confidence. `TEST.p>=A` fails if the test rejects at level A.
+    `MEASURE.lower<=L` and `MEASURE.upper>=L` fail if the contrary is shown and pass otherwise.
+
+    Args:
+        text: `MEASURE[.value|.lower|.upper]` or `TEST.p`, then `<=` or `>=`, then a number, blanks between
+            them or not.
+
+    Raises:
+        UsageProblem: If it is anything else, or if no number could break or keep it.
+    """
+    found = _RULE.fullmatch(text)
+    if found is None:
+        msg = f"{text!r} is not a rule"
+        raise UsageProblem(msg, _FORMS)
+    word, end, sign, number = found.groups()
+    subject = _subject(word, text)
+    relation = _relation(sign, text)
+    bound = _bound(subject, end, relation, text)
+    limit = _limit(number, text)
+    _refuse_empty(subject, bound, relation, limit=limit, text=text)
+    shown = f"{limit:g}" if float(f"{limit:g}") == limit else repr(limit)
+    return Rule(f"{subject.value}.{bound.value}{relation.value}{shown}", subject, bound, relation, limit)
+
+
+def _subject(word: str, text: str) -> MeasureName | TestName:
+    name = word.lower().replace("-", "_")
+    known: tuple[MeasureName | TestName, ...] = (*MeasureName, *TestName)
+    for member in known:
+        if name == member.value:
+            return member
+    near = difflib.get_close_matches(name, known, n=3)
+    msg = f"{text!r}: there is no measure or test {word!r}"
+    closest = f"did you mean {' or '.join(near)}? " if near else ""
+    raise UsageProblem(msg, f"{closest}{_FORMS}")
+
+
+def _relation(sign: str, text: str) -> Relation:
+    for relation in Relation:
+        if sign == relation.value:
+            return relation
+    if sign in ("<", ">"):
+        msg = f"{text!r}: a rule with {sign}"
+        raise UsageProblem(msg, f"write {sign}=: a rule holds at its limit too")
+    msg = f"{text!r}: a rule with {sign}"
+    raise UsageProblem(msg, f"rules compare with <= or >=; {_FORMS}")
+
+
+def _bound(subject: MeasureName | TestName, end: str | None, relation: Relation, text: str) -> Bound:
+    """Return which number of its subject a rule names, by default the bound that must keep to the limit."""
+    if isinstance(subject, TestName):
+        return _p_value(subject, end, relation, text)
+    if end is None:
+        return Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
+    for bound in _BOUNDS:
+        if end.lower() == bound.value:
+            return bound
+    if end.lower() == Bound.P_VALUE.value:
+        msg = f"{text!r}: {subject.value} is a measure and has no p-value"
+    else:
+        msg = f"{text!r}: {subject.value} has no {end!r}"
+    near = difflib.get_close_matches(end.lower(), _BOUNDS, n=1)
+    raise UsageProblem(msg, f"{f'did you mean .{near[0]}? ' if near else ''}{_FORMS}")
+
+
+def _p_value(subject: TestName, end: str | None, relation: Relation, text: str) -> Bound:
+    right = f"{subject.value}.p>=0.01"
+    if end is None or end.lower() != Bound.P_VALUE.value:
+        msg = f"{text!r}: a rule may name the p-value of a test, not {f'its {end}' if end else 'the test'}"
+        raise UsageProblem(msg, f"write it like '{right}'")
+    if relation is Relation.AT_MOST:
+        msg = f"{text!r} would pass what the test finds miscalibrated"
+        raise UsageProblem(msg, f"a small p-value speaks against calibration: '{right}'")
+    return Bound.P_VALUE
+
+
+def _limit(number: str, text: str) -> float:
+    try:
+        limit = float(number)
+    except ValueError:
+        limit = math.nan
+    if not math.isfinite(limit):
+        msg = f"{text!r}: {number!r} is not a number" if number else f"{text!r} has no limit"
+        raise UsageProblem(msg, _FORMS)
+    return limit
+
+
+def _refuse_empty(
+    subject: MeasureName | TestName, bound: Bound, relation: Relation, *, limit: float, text: str
+) -> None:
+    """
+    Refuse a limit that every value keeps, or none.
+
+    Raises:
+        UsageProblem: If the limit is such a one.
+    """
+    least, most = range_of(subject)
+    kept_by_all = limit >= most if relation is Relation.AT_MOST else limit <= least
+    at_the_end = limit in (least, most) and bound is not Bound.VALUE
+    if kept_by_all or at_the_end or not least <= limit <= most:
+        _refuse_limit(subject, least, most, kept_by_all=kept_by_all, text=text)
+
+
+def _refuse_limit(
+    subject: MeasureName | TestName, least: float, most: float, *, kept_by_all: bool, text: str
+) -> NoReturn:
+    what = "a p-value" if isinstance(subject, TestName) else subject.value
+    where = f"{what} lies between {least:g} and {most:g}"
+    if math.isinf(least) or math.isinf(most):
+        where = f"{what} is at most {most:g}" if math.isinf(least) else f"{what} is at least {least:g}"
+    msg = f"{text!r} holds whatever the rows say" if kept_by_all else f"{text!r} can never be shown to hold"
+    raise UsageProblem(msg, f"{where}: take a limit inside")
+
+
+def range_of(subject: MeasureName | TestName) -> tuple[float, float]:
+    """Return the least and the largest value there can be of a measure, or of the p-value of a test."""
+    if isinstance(subject, TestName):
+        return 0.0, 1.0
+    if subject in _EITHER_SIGN:
+        return -1.0, 1.0
+    if subject in _NOT_BOUNDED:
+        return -math.inf, math.inf
+    if subject in _SKILLS:
+        return -math.inf, 1.0
+    if subject in _LOG_LOSSES:
+        return 0.0, math.inf
+    return 0.0, 1.0
+
+
+def bins_of_gate(text: str | None, binning: Binning | None) -> tuple[int | None, Binning | None]:
+    """
+    Return the number of bins and how they are cut, from what `--bins` says; "none" is each value by itself.
+
+    Raises:
+        UsageProblem: If it is neither a number nor "none", or "none" of bins of equal width.
+    """
+    if text is None:
+        return None, binning
+    if text.strip().lower() == "none":
+        if binning not in (None, Binning.ATOMS):
+            msg = f"--bins none and --binning {binning.value}"
+            raise UsageProblem(msg, "leave out one of them")
+        return None, Binning.ATOMS
+    try:
+        count = int(text)
+    except ValueError:
+        msg = f"{text!r} bins"
+        raise UsageProblem(msg, "--bins takes a whole number, or none for a score of few values") from None
+    return count, binning

@@ -1,0 +1,158 @@
+"""How many rows would decide a claim about the distance to calibration, by its bets on more rows."""
+
+import math
+
+import numpy as np
+
+from calibcli.bounds.mean_bets import stakes_of_rows
+from calibcli.bounds.special import normal_quantile
+from calibcli.measures.distance import number_of_bins
+from calibcli.measures.l1_debiased import mean_size
+from calibcli.names import Binning
+from calibcli.table.bins import Bins, binned, equal_width_edges, looks_discrete
+from calibcli.table.grid import Table
+from calibcli.table.residuals import residuals
+from calibcli.verdicts.claim import Claim, Ground, RowsNeeded
+from calibcli.verdicts.rows_needed import at_best, first_rows, promise
+
+# As a power of ten.
+_MOST_ROWS = 12.0
+# Where scores are few, up to twice as many rows may come with bins that happen to fit them worse.
+_AHEAD = np.linspace(1.0, 2.0, 17).tolist()
+
+
+class DceGrowth:
+    """
+    The bounds that more rows with these scores would have.
+
+    Args:
+        table: The rows.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._variance = float((table.weight * table.score * (1.0 - table.score)).sum()) / table.total_rows
+
+    def calibrated(self, rows: float, *, power: float = 0.5) -> float:
+        """
+        Return the estimate that calibrated labels have at a number of rows.
+
+        Args:
+            rows: The number.
+
+            power: Probability with which they have no more; at one half, their mean.
+        """
+        ahead = _AHEAD if looks_discrete(self._table) else [1.0]
+        strays = normal_quantile(power) * math.sqrt((1.0 - 2.0 / math.pi) * self._variance / rows)
+        counts = {number_of_bins(math.ceil(rows * one)) for one in ahead}
+        return strays + max(sum(self._over_bins(rows, count)) for count in counts)
+
+    def error(self, value: float) -> float:
+        """Return an estimate from these rows without its noise, which adds up with errors as squares do."""
+        rows = self._table.total_rows
+        rated, moved = self._over_bins(float(rows), number_of_bins(rows))
+        return math.sqrt(max(0.0, (value - moved) ** 2 - rated**2))
+
+    def _over_bins(self, rows: float, count: int) -> tuple[float, float]:
+        """Return the mean distances from rates to midpoints and from scores to midpoints."""
+        table = self._table
+        sums = binned(table, Bins(Binning.EQUAL_WIDTH, equal_width_edges(count)))
+        middle = (np.arange(count) + 0.5) / count
+        more = rows / sums.total
+        mean, spread = more * (sums.score_sum - sums.weight * middle), np.sqrt(more * sums.variance)
+        moved = table.weight * np.abs(table.score - np.repeat(middle, np.diff(sums.starts)))
+        return float(mean_size(mean, spread).sum()) / rows, float(moved.sum()) / sums.total
+
+    def price(self, rows: float, *, level: float, delta: float) -> float:
+        """
+        Return how far a bound lies beyond the mean it speaks of.
+
+        A bet of size l gains l times that less l^2 V / 2 in each row, and must reach the level.
+
+        Args:
+            rows: Number of rows.
+
+            level: What the logarithm of the evidence must reach.
+
+            delta: Error probability that the bets are set by.
+        """
+        stakes = stakes_of_rows(math.ceil(rows), delta=delta)
+        return min(
+            ((level - math.log(share)) / rows + 0.5 * size**2 * self._variance) / size
+            for size, share in zip(stakes.sizes, stakes.shares, strict=True)
+        )
+
+    def rows_to_pass(self, limit: float, *, error: float, delta: float, power: float = 0.5) -> int:
+        """
+        Return the rows at which the upper bound comes down to a limit.
+
+        Args:
+            limit: The limit, above the error.
+
+            error: How much the estimate is above that of calibrated labels.
+
+            delta: Error probability.
+
+            power: Probability with which so many rows are to be enough.
+        """
+
+        def evidence(digits: float) -> float:
+            rows = 10.0**digits
+            price = self.price(rows, level=math.log(1.0 / delta), delta=delta)
+            return limit - error - self.calibrated(rows, power=power) - price
+
+        return first_rows(evidence, most=_MOST_ROWS)
+
+    def rows_to_fail(self, limit: float, *, delta: float) -> int | None:
+        """Return the rows at which either lower bound rises to a limit; None if neither does."""
+        each = delta / 2.0
+        level = math.log(2.0 / each)
+        excess, divisor = max((size / by - limit, by) for size, by in self._levers())
+        if excess <= 0.0:
+            return None
+        return first_rows(
+            lambda digits: divisor * excess - self.price(10.0**digits, level=level, delta=each),
+            most=_MOST_ROWS,
+        )
+
+    def _levers(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the means that can refute the claim, less their noise, and what divides each."""
+        table, rows = self._table, float(self._table.total_rows)
+        residual = residuals(table)
+        tilt = 2.0 * table.score - 1.0
+        noise = math.sqrt(2.0 / math.pi * self._variance / rows)
+        sizes = (abs(float(one.sum())) / rows for one in (residual, residual * tilt))
+        level, tilted = (max(0.0, size - noise) for size in sizes)
+        return (level, 1.0), (tilted, 3.0)
+
+
+def dce_rows_needed(table: Table, claim: Claim, ground: Ground, *, value: float, upper: float) -> RowsNeeded:
+    """
+    Extrapolate from the estimate, less that of calibrated labels, to the rows that would decide.
+
+    Args:
+        table: The rows.
+
+        claim: The limit.
+
+        ground: The error probabilities, and how few rows conclude nothing.
+
+        value: The estimate now.
+
+        upper: The upper bound now.
+
+    Returns:
+        Approximate: about a tenth off for a calibrated score, a guess elsewhere.
+    """
+    if claim.limit <= 0.0:
+        return RowsNeeded(None, None, 0, within_noise=True)
+    growth = DceGrowth(table)
+    error = growth.error(value)
+    return promise(
+        claim.limit - error,
+        width=2.0 * (upper - value),
+        rows=table.total_rows,
+        at_best=at_best(growth.rows_to_pass(claim.limit, error=0.0, delta=ground.delta), ground),
+        to_pass=lambda: growth.rows_to_pass(claim.limit, error=error, delta=ground.delta),
+        to_fail=lambda: growth.rows_to_fail(claim.limit, delta=ground.fail_delta),
+    )

@@ -1,0 +1,145 @@
+"""A claim about any measure that has a confidence interval: each end by itself, with delta on each side."""
+
+import math
+from dataclasses import dataclass, replace
+
+from calibcli.errors import UsageProblem
+from calibcli.families import WITHOUT_INTERVAL
+from calibcli.measures.estimate import Estimate
+from calibcli.names import MeasureName, Target, TestName, VerdictName
+from calibcli.table.grid import Table
+from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.measured import measured, partition_of, why_none
+from calibcli.verdicts.outcome import ONE_LOOK, claim_of, levels, outcome_of, refuse_weights
+
+# r (1 - r) and the entropy of r fall on both sides of r = 1/2, so both ends of the interval of r stand behind
+# each end of theirs, which together fail with the probability of the whole.
+_ENDS_TOGETHER = (
+    MeasureName.BRIER_UNCERTAINTY,
+    MeasureName.BRIER_UNCERTAINTY_CORRECTED,
+    MeasureName.BRIER_UNC,
+    MeasureName.LOG_LOSS_UNC,
+)
+_APPROXIMATE = "each bound holds with its confidence only approximately, the better the more rows"
+_SETTLED = "one row that was certain and wrong settles it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """
+    One-sided bounds.
+
+    Args:
+        lower: Lower bound, or None.
+
+        upper: Upper bound, or None.
+
+        method: How they were found.
+
+        target: What they bound; None where nothing is bounded.
+
+        finite_sample: Whether they hold at every number of rows.
+    """
+
+    lower: float | None
+    upper: float | None
+    method: str
+    target: Target | None
+    finite_sample: bool
+
+
+def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
+    """
+    Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta.
+
+    Args:
+        table: The rows to judge by.
+
+        rule: The measure and its limit.
+
+        ground: The partition and the confidence, settled in advance.
+
+    Returns:
+        Pass, fail or inconclusive; each wrong verdict has probability at most delta, approximately where the
+        interval is approximate.
+
+    Raises:
+        UsageProblem: If the measure never has an interval, the rule speaks of bounds of a test, or rows carry
+            importance weights.
+    """
+    name = _with_interval(rule)
+    refuse_weights(table)
+    claim = claim_of(rule, ground, measure=name.value)
+    at_lower, at_upper = levels(rule, ground)
+    estimate = measured(name, table, ground=ground, confidence=_coverage(name, at_upper))
+    ends = _ends(estimate)
+    if at_lower != at_upper:
+        other = measured(name, table, ground=ground, confidence=_coverage(name, at_lower))
+        ends = replace(ends, lower=_ends(other).lower)
+    outcome, reason = outcome_of(table, claim, ground, lower=ends.lower, upper=ends.upper)
+    if reason is None and ends.lower is None and ends.upper is None:
+        outcome, reason = VerdictName.INCONCLUSIVE, why_none(estimate)
+    elif reason is None and outcome is VerdictName.INCONCLUSIVE:
+        reason = _one_ended(ends)
+    return Verdict(
+        claim=claim,
+        outcome=outcome,
+        value=estimate.value,
+        lower=ends.lower,
+        upper=ends.upper,
+        method=ends.method,
+        target=ends.target,
+        partition=partition_of(estimate),
+        any_time=False,
+        assumptions=(*estimate.assumptions, *(() if ends.finite_sample else (_APPROXIMATE,)), ONE_LOOK),
+        rows=table.total_rows,
+        finite_sample=ends.finite_sample,
+        reason=reason,
+    )
+
+
+def _with_interval(rule: Rule) -> MeasureName:
+    """
+    Return the measure that a rule bounds.
+
+    Raises:
+        UsageProblem: If nothing bounds it.
+    """
+    name = rule.subject
+    if isinstance(name, TestName):
+        msg = f"{name.value} is a test, which has a p-value and no bounds"
+        raise UsageProblem(msg, f"write {name.value}.p>=0.05 to fail where calibration is rejected at 5 %")
+    if name in WITHOUT_INTERVAL:
+        msg = f"{name.value} has no confidence interval, so no bound of it can be gated"
+        raise UsageProblem(msg, f"gate on the estimate alone, without confidence: {name.value}.value")
+    return name
+
+
+def _coverage(name: MeasureName, delta: float) -> float:
+    """Return the two-sided coverage at which one end fails with probability delta."""
+    return 1.0 - delta if name in _ENDS_TOGETHER else 1.0 - 2.0 * delta
+
+
+def _ends(estimate: Estimate) -> _Ends:
+    interval = estimate.interval
+    if interval is not None:
+        lower, upper = _finite(interval.lower), _finite(interval.upper)
+        return _Ends(lower, upper, interval.method, interval.target, interval.finite_sample)
+    if math.isinf(estimate.value):
+        # What is infinite once in a sample is infinite in the population.
+        lower, upper = (estimate.value, None) if estimate.value > 0.0 else (None, estimate.value)
+        return _Ends(lower, upper, _SETTLED, Target.POPULATION, finite_sample=True)
+    return _Ends(None, None, "none", None, finite_sample=False)
+
+
+def _finite(end: float | None) -> float | None:
+    """Return an end of an interval, or None where it excludes nothing."""
+    return end if end is not None and math.isfinite(end) else None
+
+
+def _one_ended(ends: _Ends) -> str | None:
+    if ends.lower is None:
+        return "these rows give no lower bound, and the upper one does not settle it"
+    return (
+        "these rows give no upper bound, and the lower one does not settle it" if ends.upper is None else None
+    )

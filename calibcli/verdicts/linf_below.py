@@ -1,0 +1,97 @@
+"""Is the error of every value of the score at most eps? Exact bounds for each rate, delta on each side."""
+
+import numpy as np
+
+from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
+from calibcli.measures.linf import each_of, farthest
+from calibcli.names import Target, VerdictName
+from calibcli.table.bins import binned
+from calibcli.table.grid import Table
+from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.linf_rows import linf_rows_needed
+from calibcli.verdicts.outcome import (
+    ONE_LOOK,
+    claim_of,
+    levels,
+    outcome_of,
+    refuse_many_values,
+    refuse_weights,
+    wants_rows,
+)
+
+_EVERY_OUTPUT = "every output of the recalibrator is judged, however rare"
+_SEEN_VALUES = "of the values of the score seen here; others may err by more"
+
+
+def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
+    """
+    Judge "|rate - score| <= eps for every value of the score".
+
+    The worst value is a fixed one, so bounds that each hold with 1 - delta all pass together
+    (intersection-union); any of them may fail, so the lower bounds share delta (Sidak).
+
+    Args:
+        table: The rows to judge by.
+
+        rule: The limit.
+
+        ground: The partition, the outputs of a recalibrator and the confidence, settled in advance.
+
+    Returns:
+        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
+        There is no upper bound where an output of the recalibrator has no rows.
+
+    Raises:
+        UsageProblem: If scores are not judged one by one, or rows carry importance weights.
+
+    References:
+        Clopper & Pearson (1934), Biometrika 26; Berger (1982), Technometrics 24.
+    """
+    refuse_weights(table)
+    refuse_many_values(table, ground, words="l-infinity")
+    claim = claim_of(rule, ground, measure="linf")
+    at_lower, at_upper = levels(rule, ground)
+    sums = binned(table, ground.bins)
+    some = sums.occupied
+    lower = float(farthest(sums, delta=each_of(int(some.sum()), at_lower) / 2.0)[0].max())
+    unseen = _unseen(table, ground.outputs)
+    upper = None if unseen else float(farthest(sums, delta=at_upper)[1].max())
+    outcome, reason = outcome_of(table, claim, ground, lower=lower, upper=upper)
+    if unseen and reason is None and outcome is VerdictName.INCONCLUSIVE:
+        reason = unseen
+    needed = None
+    if upper is not None and wants_rows(claim, ground, outcome=outcome, reason=reason):
+        needed = linf_rows_needed(table, sums, claim, ground=ground, ends=(lower, upper))
+    return Verdict(
+        claim=claim,
+        outcome=outcome,
+        value=float(np.abs(sums.residual[some] / sums.weight[some]).max()),
+        lower=lower,
+        upper=upper,
+        method="upper: Clopper-Pearson, intersection-union; lower: Clopper-Pearson, Sidak",
+        target=Target.FIXED_DESIGN if ground.outputs is None else Target.POPULATION,
+        partition=ground.bins.described,
+        any_time=False,
+        assumptions=(
+            INDEPENDENT_ROWS,
+            HELD_OUT,
+            _SEEN_VALUES if ground.outputs is None else _EVERY_OUTPUT,
+            ONE_LOOK,
+        ),
+        rows=table.total_rows,
+        needed=needed,
+        reason=reason,
+    )
+
+
+def _unseen(table: Table, outputs: tuple[float, ...] | None) -> str | None:
+    """Return which outputs of a recalibrator no row has, or None."""
+    if outputs is None:
+        return None
+    missing = np.setdiff1d(np.array(outputs), table.score[table.rows > 0])
+    if not missing.size:
+        return None
+    named = ", ".join(f"{one:.4g}" for one in missing[:3].tolist())
+    more = ", ..." if missing.size > 3 else ""
+    have = "has" if missing.size == 1 else "have"
+    return f"{missing.size} of the {len(outputs)} outputs of the recalibrator {have} no rows ({named}{more})"

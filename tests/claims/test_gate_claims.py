@@ -1,0 +1,223 @@
+"""
+What a gate promises: wrong verdicts are rare, at one look and at two hundred, and right ones come soon.
+
+The quick tests are one cell a promise; the slow ones are the tables of `docs/gates.md`, where each cell fails
+only on more wrong verdicts than its error rate gives with probability 1e-6.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from calibcli.bounds.proportion import deviation_of_a_mean
+from calibcli.measures.binned_ece import mean_noise
+from calibcli.measures.cumulative import ks_and_kuiper
+from calibcli.measures.hosmer_lemeshow import hosmer_lemeshow as hl_test
+from calibcli.measures.l2 import score_interval, t_statistic
+from calibcli.measures.spiegelhalter import spiegelhalter as z_test
+from calibcli.table.bins import ATOMS, binned
+from claims import gate_streams as g
+from claims.gate_alarm import alarms, distance_streams, one_batch, state_of
+from claims.gate_looks import LIMIT, LOOKED_AT, exact_linf, planned_for, shown_at, verdicts
+from claims.simulation import generator_of, most_misses
+
+DELTA = 0.05
+QUICK = (
+    "ece, 2 atoms",
+    "l2, 2 atoms",
+    "linf, 10 atoms",
+    "binned ece, shifted",
+    "smece, shifted",
+    "dce, two clumps",
+)
+
+
+def streams(name: str, number: int, *, step: int = 100, looks: int = 200) -> g.Streams:
+    """Return streams of a world of the table."""
+    generator = generator_of("monitored", name, step, looks)
+    return g.drawn(g.WORLDS[name], step=step, looks=looks, streams=number, generator=generator)
+
+
+def fired(name: str, drawn: g.Streams) -> int:
+    """Return in how many streams a procedure ever fired."""
+    return int(g.PROCEDURES[name](drawn).any(axis=-1).sum())
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_one_look_at_the_limit_is_rarely_wrong(name: str) -> None:
+    """Where the error is exactly the limit, neither a pass nor a fail comes more often than promised."""
+    found = verdicts(name, error=LIMIT, rows=2_000, repetitions=150)
+    assert found.passes <= most_misses(150, DELTA)
+    assert found.fails <= most_misses(150, DELTA)
+
+
+@pytest.mark.parametrize("rows", [100, 500, 5_000])
+def test_one_value_at_the_limit_is_wrong_as_often_as_allowed(rows: int) -> None:
+    """Where it can be computed, the probability of a wrong verdict is below 5 %, and not far below."""
+    passes, fails = exact_linf(rows)
+    assert passes <= DELTA
+    assert fails <= DELTA / 2.0
+    if rows == 5_000:
+        assert passes > 0.04
+
+
+def test_two_hundred_looks_are_rarely_wrong() -> None:
+    """At the limit the gate that is asked again stays within its error; a repeated interval does not."""
+    drawn = streams("error = limit = .05, B = 2", 150)
+    for name in g.GATE:
+        assert fired(name, drawn) <= most_misses(150, DELTA), name
+    assert fired("score interval PASS", drawn) > most_misses(150, DELTA)
+
+
+def test_simulated_procedures_are_the_shipped_ones() -> None:
+    """What is simulated for many streams is what `measure`, `verify` and its state find for one table."""
+    few = streams("off by .04, B = 10, limit .02", 2, step=700, looks=3)
+    population, rows = few.world.population, few.rows
+    lower, upper = g.score_l2(few)
+    deviations = g.d_star(few)
+    for stream, look in ((0, 0), (0, 2), (1, 1)):
+        at = (stream, look)
+        table = population.table(few.count[at].astype(np.int64), few.ones[at].astype(np.int64))
+        sums = binned(table, ATOMS)
+        interval = score_interval(sums, t_statistic(sums), confidence=0.9)
+        value = float(np.abs(sums.residual).sum()) / table.total_rows
+        assert lower[at] == pytest.approx(interval.lower, abs=1e-12)
+        assert upper[at] == pytest.approx(interval.upper, abs=1e-12)
+        assert deviations[at] == pytest.approx(value + deviation_of_a_mean(table.total_rows, DELTA))
+        noise = mean_noise(table, sums) + math.sqrt(math.log(20.0) / (2.0 * rows[look]))
+        assert g.fixed_lower(few)[at] == pytest.approx(value - noise, abs=1e-12)
+        p_values = (
+            hl_test(table, bins=ATOMS).p_value,
+            ks_and_kuiper(table)[1].p_value,
+            z_test(table).p_value,
+        )
+        names = ("Hosmer-Lemeshow p < .05", "Kuiper p < .05", "Spiegelhalter p < .05")
+        assert [bool(g.PROCEDURES[name](few)[at]) for name in names] == [p <= 0.05 for p in p_values]
+
+
+def test_simulated_evidence_is_that_of_the_state() -> None:
+    """The e-values of simulated streams are those that a state file holds after each batch."""
+    few = streams("error = limit = .05, B = 10", 1, step=400, looks=3)
+    a_world = few.world
+    state = state_of(a_world, alarm=False, limit=a_world.limit)
+    new = np.diff(np.stack((few.count[0], few.ones[0])).astype(np.int64), axis=1, prepend=0)
+    for number in range(3):
+        table = a_world.population.table(new[0, number], new[1, number])
+        state = state.counted(table, key=str(number))
+        look = state.batches[-1].look
+        for above, held in ((False, look.log_pass), (True, look.log_fail)):
+            found = g.log_evidence(
+                few.count[0, number].astype(np.int64),
+                few.ones[0, number].astype(np.int64),
+                population=a_world.population,
+                limit=a_world.limit,
+                stakes=state.terms.stakes,
+                above=above,
+            )
+            assert held == pytest.approx(float(found), abs=1e-6)
+
+
+def test_alarm_is_rarely_false_and_soon_right() -> None:
+    """Fourteen calibrated batches seldom set off the alarm; batches off by 0.1 do so within a few."""
+    calibrated = g.world(10, error=0.0, limit=0.03)
+    wrong = g.world(10, error=0.1, limit=0.03)
+    options = {"batch": 500, "batches": 14, "streams": 20, "generator": generator_of("alarm, quick")}
+    assert np.isfinite(alarms(calibrated, wrong, calibrated=14, **options)).sum() <= most_misses(20, DELTA)
+    found = alarms(calibrated, wrong, calibrated=6, **options)
+    assert np.median(found) <= 9
+
+
+def test_planned_rows_are_those_that_decide() -> None:
+    """One look at the planned rows passes nine times in ten, and takes two fifths of Theorem 12.4's rows."""
+    a_world = g.WORLDS["calibrated, B = 10, limit .03"]
+    found = planned_for(a_world, again=False)
+    assert found.rows is not None
+    assert found.by_theorem is not None
+    assert shown_at(a_world, found.rows, repetitions=300) > 0.85
+    assert found.by_theorem >= 2.4 * found.rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [500, 5_000])
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_one_look_is_rarely_wrong_in_every_case(name: str, rows: int) -> None:
+    """At the limit, and with no error or twice the limit, wrong verdicts keep to their rate."""
+    often = 250
+    allowed = most_misses(often, DELTA)
+    at_limit = verdicts(name, error=LIMIT, rows=rows, repetitions=often)
+    assert at_limit.passes <= allowed
+    assert at_limit.fails <= allowed
+    assert verdicts(name, error=0.0, rows=rows, repetitions=often // 5).fails <= allowed // 5
+    assert verdicts(name, error=2.0 * LIMIT, rows=rows, repetitions=often // 5).passes <= allowed // 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, one in g.WORLDS.items() if one.boundary])
+def test_two_hundred_looks_are_rarely_wrong_in_every_world(name: str) -> None:
+    """With 500 streams of 200 looks no wrong verdict of the gate comes more often than promised."""
+    drawn = streams(name, 500)
+    for procedure in g.GATE:
+        assert fired(procedure, drawn) <= most_misses(500, DELTA), procedure
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", g.BINNED)
+def test_two_hundred_looks_at_bins_are_rarely_wrong(name: str) -> None:
+    """The gate on the binned ECE of a continuous score keeps its error over 200 looks."""
+    generator = generator_of("bins, claims", name)
+    found = g.ever_wrong(g.BINNED[name], step=100, looks=200, streams=400, generator=generator)
+    assert max(found) <= most_misses(400, DELTA)
+
+
+@pytest.mark.slow
+def test_two_hundred_looks_at_the_distance_are_rarely_wrong() -> None:
+    """The state of a gate on the distance to calibration keeps its error over 200 looks."""
+    generator = generator_of("distance, claims")
+    found = distance_streams(limit=0.05, step=100, looks=200, streams=30, generator=generator)
+    assert max(found) <= most_misses(30, DELTA)
+
+
+@pytest.mark.slow
+def test_repeated_tests_alarm_on_calibrated_scores() -> None:
+    """Over 200 looks fixed-n tests reject calibrated labels a fifth of the time or more, e-values do not."""
+    drawn = streams("calibrated, B = 10, limit .03", 500)
+    assert fired("**exact calibration, e-value**", drawn) <= most_misses(500, DELTA)
+    for name in ("Hosmer-Lemeshow p < .05", "Kuiper p < .05", "Spiegelhalter p < .05"):
+        assert fired(name, drawn) > 100, name
+
+
+@pytest.mark.slow
+def test_gate_that_is_asked_again_takes_under_half_of_the_theorems_rows() -> None:
+    """The first pass of the gate comes with less than half of the rows that Theorem 12.4 takes."""
+    name = "calibrated, B = 10, limit .03"
+    drawn = streams(name, 500)
+    gate, theorem = (
+        g.median_first(g.PROCEDURES[one](drawn), drawn.rows)
+        for one in ("**gate PASS, artifact**", "Theorem 12.4 PASS")
+    )
+    assert theorem >= 2.2 * gate
+    assert planned_for(g.WORLDS[name], again=True).half == pytest.approx(gate, rel=0.06)
+
+
+@pytest.mark.slow
+def test_alarm_keeps_its_rate() -> None:
+    """Among 200 streams of 40 calibrated batches false alarms are as rare as promised."""
+    calibrated = g.world(10, error=0.0, limit=0.03)
+    found = alarms(
+        calibrated,
+        calibrated,
+        batch=500,
+        calibrated=40,
+        batches=40,
+        streams=200,
+        generator=generator_of("alarm"),
+    )
+    assert np.isfinite(found).sum() <= most_misses(200, DELTA)
+
+
+def test_batches_hold_the_rows_asked_for() -> None:
+    """A batch of an alarm's stream has as many rows as it should."""
+    assert (
+        one_batch(g.WORLDS["error = limit = .05, B = 2"].population, 77, generator_of("one")).total_rows == 77
+    )

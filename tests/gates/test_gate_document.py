@@ -1,0 +1,163 @@
+"""A state on disk comes back bit for bit, fits its schema, and is not believed when damaged."""
+
+import copy
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from calibcli.artifacts.store import schema_text
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem
+from calibcli.gates.cells import Partition
+from calibcli.gates.document import from_dict
+from calibcli.gates.merging import merged
+from calibcli.gates.state import GateState
+from calibcli.gates.store import read_state, state_text
+from calibcli.names import DocumentKind
+from calibcli.table.score_table import ScoreTable
+from gate_rows import ATOMS, FIFTEEN, TEN, begun, table_of_rows
+
+FROZEN = Path(__file__).parent / "frozen"
+
+
+def some_states() -> dict[str, GateState]:
+    """Return states of every kind."""
+    generator = np.random.default_rng(6)
+    ids = generator.integers(0, 2**64, 300, dtype=np.uint64)
+    plain, fine = table_of_rows(generator, 300, outputs=TEN), table_of_rows(generator, 300)
+    contradiction = ScoreTable(np.array([0.0]), np.array([3]), np.array([1]))
+    return {
+        "empty": begun(),
+        "outputs": begun(ATOMS, limit=0.2).counted(plain, key="a").counted(plain, key="b"),
+        "cells": begun(FIFTEEN).counted(fine, key="a"),
+        "identified": begun(FIFTEEN, identified=True).counted(fine, key="a", ids=ids),
+        "alarm": begun(limit=None, alarm=True).counted(plain, key="a").counted(plain, key="b"),
+        "infinite": begun(Partition((0.0, 0.5)), limit=None, alarm=True).counted(contradiction, key="a"),
+    }
+
+
+@pytest.mark.parametrize("kind", some_states())
+def test_text_read_back_gives_the_same_text(kind: str) -> None:
+    """Nothing is lost on the way to disk and back, and the text fits the published schema."""
+    state = some_states()[kind]
+    document = json.loads(state_text(state))
+    jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.GATE))).validate(document)
+    again = from_dict(Node(document))
+    assert state_text(again) == state_text(state)
+    assert (again.terms, again.epochs, again.batches) == (state.terms, state.epochs, state.batches)
+    assert np.array_equal(again.ids, state.ids)
+    assert math.isclose(again.rows, state.rows)
+
+
+def test_schema_is_sound() -> None:
+    """The published schema is one."""
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text(DocumentKind.GATE)))
+
+
+DAMAGE = [
+    ("schema", "calibcli.gate/2", "$.schema", "upgrade"),
+    ("schema", "calibcli.report/1", "$.schema", "not the state of a gate"),
+    ("confidence", 1.5, "$.confidence", "number in"),
+    ("rule.measure", "smece", "$.rule.measure", "should be ece or dce"),
+    ("rule.limit", None, "$.rule.limit", "number"),
+    ("partition.outputs", [0.5, 0.2], "$.partition.outputs[1]", "above 0.5"),
+    ("partition.outputs", [], "$.partition.outputs", "is empty"),
+    ("partition.bins", 3, "$.partition.bins", "makes it 0"),
+    ("stakes.sizes", [0.7] * 10, "$.stakes", "outside"),
+    ("stakes.shares", [0.2] * 10, "$.stakes.shares", "add up to"),
+    ("epochs", [], "$.epochs", "from 1 to 1"),
+    ("epochs.0.rows.0", 10**6, "$.epochs", "rows that the batches have"),
+    ("epochs.0.positive.0", 10**6, "$.epochs[0].positive", "of"),
+    ("epochs.0.cells.0", 5, "$.epochs[0].cells[1]", "above 5"),
+    ("epochs.0.below_positive.0", 10**17, "$.epochs[0].below_positive", "no scores there give"),
+    ("epochs.0.first", 2, "$.epochs[0].first", "makes it 1"),
+    ("batches.1.key", "a", "$.batches[1].key", "earlier batch"),
+    ("batches.0.rows", 0, "$.batches[0].rows", "whole number between 1"),
+    ("passed_at", 10**6, "$.passed_at", "whole number between"),
+    ("passed_at", 10, "$.passed_at", "no look at so many rows had the evidence"),
+    ("failed_at", 600, "$.failed_at", "no look at so many rows had the evidence"),
+    ("epochs.0.positive.0", 0, "$.batches[1].look.value", "what was counted gives"),
+    ("stakes.sizes.0", 0.45, "$.batches[1].look.log_pass", "what was counted gives"),
+    ("rule.limit", 0.21, "$.batches[1].look.log_pass", "what was counted gives"),
+    ("batches.1.look.log_pass", 1e9, "$.batches[1].look.log_pass", "is 1000000000"),
+    ("batches.1.look.log_fail", 5.0, "$.batches[1].look.log_fail", "is 5"),
+    ("batches.0.look.rows", 299, "$.batches[0].look.rows", "makes it 300"),
+    ("ids", "not base64", "$.ids", "base64"),
+]
+
+
+def changed(kind: str, place: str, value: Any) -> dict[str, Any]:
+    """Return the document of a state with another value in one place."""
+    document: dict[str, Any] = copy.deepcopy(json.loads(state_text(some_states()[kind])))
+    *before, last = (int(key) if key.isdigit() else key for key in place.split("."))
+    inner: Any = document
+    for key in before:
+        inner = inner[key]
+    inner[last] = value
+    return document
+
+
+@pytest.mark.parametrize(("place", "value", "path", "words"), DAMAGE)
+def test_damage_is_named_by_its_place(place: str, value: Any, path: str, words: str) -> None:
+    """What no gate can have written is refused with the path in the document."""
+    document = changed("outputs", place, value)
+    with pytest.raises(DocumentProblem) as problem:
+        from_dict(Node(document))
+    assert problem.value.path == path
+    assert words in f"{problem.value.detail} {problem.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "column"), [("cells", "below_positive"), ("identified", "below_negative"), ("alarm", "positive")]
+)
+def test_a_sum_that_was_changed_is_noticed_by_the_last_look(kind: str, column: str) -> None:
+    """Whatever rows are counted by, a changed sum does not give the look on file, and no look a fail."""
+    sums = json.loads(state_text(some_states()[kind]))["epochs"][0][column]
+    place = next(i for i, value in enumerate(sums) if value > 0)
+    with pytest.raises(DocumentProblem, match="and what was counted gives") as problem:
+        from_dict(Node(changed(kind, f"epochs.0.{column}.{place}", 0)))
+    assert problem.value.path.endswith("look.value")
+    with pytest.raises(DocumentProblem, match=r"\$\.failed_at"):
+        from_dict(Node(changed(kind, "failed_at", 300)))
+
+
+def test_merged_states_have_no_look_to_be_checked_until_rows_come() -> None:
+    """A verdict on merged rows is believed, and a look after further rows is checked."""
+    generator = np.random.default_rng(3)
+    shards = [begun().counted(table_of_rows(generator, 1500, outputs=TEN), key=f"{i}") for i in range(2)]
+    whole = merged([("a", shards[0]), ("b", shards[1])])
+    passed = whole.latched(whole.look())
+    assert passed.passed_at == 3000
+    assert from_dict(Node(json.loads(state_text(passed)))).passed_at == 3000
+    document = json.loads(state_text(passed.counted(table_of_rows(generator, 100, outputs=TEN), key="c")))
+    assert from_dict(Node(document)).looks == 1
+    document["epochs"][0]["positive"][0] -= 1
+    with pytest.raises(DocumentProblem, match=r"\$\.batches\[2\]\.look\.value"):
+        from_dict(Node(document))
+
+
+def test_identities_must_ascend() -> None:
+    """Fingerprints that were shuffled or repeated are not believed."""
+    document = json.loads(state_text(some_states()["identified"]))
+    document["ids"] = document["ids"][:-12] + document["ids"][:12]
+    with pytest.raises(DocumentProblem, match=r"\$\.ids"):
+        from_dict(Node(document))
+
+
+@pytest.mark.parametrize("path", sorted(FROZEN.glob("*.json")), ids=lambda path: path.stem)
+def test_states_of_earlier_versions_stay_readable(path: Path) -> None:
+    """Frozen files load, keep their bytes, and say of their rows what they said when they were written."""
+    state = read_state(path)
+    assert state is not None
+    assert state_text(state) == path.read_text()
+    mine, then = state.look(), state.batches[-1].look
+    assert then is not None
+    assert mine.rows == then.rows
+    assert mine.value == pytest.approx(then.value, abs=1e-12)
+    assert mine.log_fail == pytest.approx(then.log_fail, abs=1e-9)
+    assert (mine.log_pass is None) == (then.log_pass is None) == state.terms.alarm

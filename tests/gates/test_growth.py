@@ -1,0 +1,179 @@
+"""No batch is counted twice, and no row with an identity."""
+
+import numpy as np
+import pytest
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.gates import growth as growth_module
+from calibcli.gates.growth import Incoming, Rows, grown
+from calibcli.gates.merging import merged
+from calibcli.gates.state import GateState
+from calibcli.gates.store import state_text
+from gate_rows import ATOMS, TEN, begun, rows_of, table_of_rows
+
+
+def incoming(key: str, digest: str, seed: int = 0, count: int = 200) -> Incoming:
+    """Return a batch as a table."""
+    table = table_of_rows(np.random.default_rng(seed), count, outputs=TEN)
+    return Incoming(key, digest, f"{key}.csv", table)
+
+
+def identified(key: str, digest: str, ids: list[int]) -> Incoming:
+    """Return a batch of rows with identities; a row's score and label follow from its identity."""
+    found = [rows_of(np.random.default_rng(one), 1, outputs=TEN) for one in ids]
+    score, label = (np.concatenate(column) for column in zip(*found, strict=True))
+    counts = np.ones(len(ids), np.int64)
+    return Incoming(key, digest, f"{key}.csv", Rows(np.array(ids, np.uint64), score, label, counts))
+
+
+def test_a_batch_that_is_known_is_left_out_and_said() -> None:
+    """The same batch again changes nothing, so that a job may be run again after a crash."""
+    first = grown(begun(), (incoming("a", "1"), incoming("b", "2", 1)))
+    again = grown(first.state, (incoming("a", "1"), incoming("c", "3", 2), incoming("b", "2", 1)))
+    assert again.known == ("a", "b")
+    assert again.known_rows == 400
+    assert again.state.rows == 600
+    assert "was counted before and is not counted again" in again.notes[0]
+    assert state_text(grown(first.state, (incoming("a", "1"),)).state) == state_text(first.state)
+
+
+def test_a_name_is_given_once() -> None:
+    """Other rows under the name of a batch are an error, not left out in silence."""
+    state = grown(begun(), (incoming("a", "1"),)).state
+    with pytest.raises(InputProblem, match="batch 'a' was counted before, with other rows"):
+        grown(state, (incoming("a", "2", 1),))
+
+
+def test_many_equal_rows_under_another_name_are_refused() -> None:
+    """Rows that were counted are not counted again for having another name, or none."""
+    state = grown(begun(), (incoming("monday", "1", count=30),)).state
+    for key in ("tuesday", "1"):
+        with pytest.raises(
+            InputProblem, match="the very 30 rows that were counted as batch 'monday'"
+        ) as problem:
+            grown(state, (incoming(key, "1", count=30),))
+        assert "--id" in str(problem.value.hint)
+    unnamed = grown(begun(), (incoming("1", "1", count=30),)).state
+    with pytest.raises(InputProblem, match="counted as a batch without a name"):
+        grown(unnamed, (incoming("tuesday", "1", count=30),))
+    with pytest.raises(InputProblem, match="counted as batch 'a'"):
+        grown(begun(), (incoming("a", "1", count=30), incoming("b", "1", count=30)))
+
+
+def test_few_equal_rows_under_another_name_count_and_are_said() -> None:
+    """A name tells small batches apart whose rows happen to be the same."""
+    found = grown(begun(), (incoming("monday", "1", count=29), incoming("tuesday", "1", count=29)))
+    assert found.state.rows == 58
+    assert found.notes == (
+        "batch 'tuesday' has the very rows of batch 'monday': it counts since its name is new",
+    )
+
+
+def test_rows_known_by_their_identity_are_left_out() -> None:
+    """Of batches that overlap each row counts once: the sums are those of the rows of the union."""
+    state = begun(identified=True)
+    found = grown(state, (identified("a", "1", [*range(150)]), identified("b", "2", [*range(100, 250)])))
+    whole = grown(state, (identified("c", "3", [*range(250)]),))
+    assert (found.known, found.known_rows) == ((), 50)
+    assert found.state.sums == whole.state.sums
+    assert np.array_equal(found.state.ids, whole.state.ids)
+    assert found.notes == ("b.csv: 50 of 150 rows were counted before, by their identity",)
+    nothing_new = grown(found.state, (identified("d", "4", [3, 5, 249]),))
+    assert nothing_new.state.batches == found.state.batches
+    assert nothing_new.known_rows == 3
+
+
+def test_an_identity_that_repeats_within_a_batch_is_an_error() -> None:
+    """Two rows of a batch with one identity are refused with how many and the first."""
+    with pytest.raises(
+        InputProblem, match="2 of 6 rows repeat the identity of an earlier one; the first is row 4"
+    ):
+        grown(begun(identified=True), (identified("a", "1", [5, 6, 7, 6, 8, 5]),))
+
+
+def test_more_identities_than_can_be_kept_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the limit the way out is named."""
+    monkeypatch.setattr(growth_module, "MOST_IDS", 10)
+    state = grown(begun(identified=True), (identified("a", "1", [*range(10)]),)).state
+    with pytest.raises(UsageProblem, match="more than 10 identities"):
+        grown(state, (identified("b", "2", [10]),))
+
+
+def shards() -> list[tuple[str, GateState]]:
+    """Return states of three shards with batches of their own."""
+    return [
+        (
+            f"s{i}.json",
+            grown(begun(), (incoming(f"{i}a", f"{i}1", i), incoming(f"{i}b", f"{i}2", 9 + i))).state,
+        )
+        for i in range(3)
+    ]
+
+
+def test_order_of_shards_does_not_change_a_byte() -> None:
+    """Merged in any order, and in any grouping, states give the same bytes."""
+    one, two, three = shards()
+    text = state_text(merged([one, two, three]))
+    assert state_text(merged([three, one, two])) == text
+    assert state_text(merged([("x", merged([two, three])), one])) == text
+    assert merged([one, two, three]).looks == 0
+
+
+def test_verdicts_of_shards_are_not_taken_over() -> None:
+    """What a shard has shown for itself says nothing of all rows."""
+    alone = begun().counted(table_of_rows(np.random.default_rng(1), 3000, outputs=TEN), key="z")
+    assert alone.passed_at is not None
+    assert merged([("z", alone), *shards()]).passed_at is None
+
+
+def test_a_batch_in_two_states_is_refused() -> None:
+    """Rows that two shards have counted would count twice."""
+    one = shards()[0]
+    other = grown(begun(), (incoming("0b", "02", 9), incoming("x", "7", 5))).state
+    with pytest.raises(
+        InputProblem, match=r"1 batch is in more than one state; the first is '0b', in s0.json and y"
+    ):
+        merged([one, ("y", other)])
+
+
+def test_rows_of_one_state_under_another_name_in_a_second_are_refused() -> None:
+    """Many equal rows count once over shards too; a few may be alike by chance."""
+    for count, refused in ((30, True), (29, False)):
+        one, two = (grown(begun(), (incoming(key, "1", count=count),)).state for key in ("mon", "tue"))
+        if refused:
+            with pytest.raises(InputProblem, match="'tue' in t has the very 30 rows of batch 'mon' in m"):
+                merged([("m", one), ("t", two)])
+        else:
+            assert merged([("m", one), ("t", two)]).rows == 58
+
+
+def test_an_identity_in_two_states_is_refused() -> None:
+    """So would a row that two shards know by its identity."""
+    a = grown(begun(identified=True), (identified("a", "1", [1, 2, 3]),)).state
+    b = grown(begun(identified=True), (identified("b", "2", [3, 4]),)).state
+    c = grown(begun(identified=True), (identified("c", "3", [5, 6]),)).state
+    with pytest.raises(
+        InputProblem, match="1 row is in more than one state by their identity; the first in a and b"
+    ):
+        merged([("a", a), ("b", b)])
+    assert merged([("c", c), ("a", a)]).ids.tolist() == [1, 2, 3, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (begun(limit=0.02), "limit: 0.05, not 0.02"),
+        (begun(variance=0.1), "bets: other sizes"),
+        (begun(identified=True), "identities: of batches, not of rows"),
+    ],
+)
+def test_states_on_other_terms_are_not_merged(other: GateState, words: str) -> None:
+    """What differs is named."""
+    with pytest.raises(UsageProblem, match=words):
+        merged([("a", begun()), ("b", other)])
+
+
+def test_alarms_are_not_merged() -> None:
+    """An alarm watches one stream in its order."""
+    with pytest.raises(UsageProblem, match="is an alarm"):
+        merged([("a", begun(ATOMS, alarm=True))])

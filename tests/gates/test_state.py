@@ -1,0 +1,232 @@
+"""A state counts batches, looks after each, and keeps what was once shown."""
+
+import math
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.gates.cells import Partition, sums_of
+from calibcli.gates.merging import merged
+from calibcli.gates.state import GateState
+from calibcli.gates.store import state_text
+from calibcli.gates.verdict import TWO_POPULATIONS, verdict_of
+from calibcli.names import MeasureName, VerdictName
+from calibcli.render.pages.verdict import verdict_paragraph
+from calibcli.table.score_table import ScoreTable
+from calibcli.verdicts.claim import Verdict
+from gate_rows import ATOMS, FIFTEEN, TEN, begun, rows_of, table_of_rows
+
+QUICK = settings(max_examples=20, deadline=None)
+
+
+def fed(state: GateState, *tables: ScoreTable) -> GateState:
+    """Return the state after batches called 0, 1, ..."""
+    return reduce(lambda s, pair: s.counted(pair[1], key=str(pair[0])), enumerate(tables), state)
+
+
+@QUICK
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.floats(0, 1), max_size=6),
+    st.sampled_from([ATOMS, FIFTEEN, Partition.of_bins(17)]),
+    st.sampled_from(["batches", "shards"]),
+)
+def test_any_split_order_and_shards_give_the_same_sums_and_evidence(
+    seed: int, ends: list[float], partition: Partition, how: str
+) -> None:
+    """One batch, many batches in any order, and merged shards of them hold the same bits."""
+    generator = np.random.default_rng(seed)
+    score, label = rows_of(generator, 1500, outputs=partition.outputs, off=0.02)
+    whole = begun(partition).counted(ScoreTable.from_rows(score, label), key="whole")
+    order = generator.permutation(1500)
+    places = sorted(int(end * 1500) for end in ends)
+    cut = zip(np.split(score[order], places), np.split(label[order], places), strict=True)
+    tables = [ScoreTable.from_rows(f, y) for f, y in cut if f.size]
+    if how == "shards":
+        shards = [begun(partition).counted(one, key=f"{i}") for i, one in enumerate(tables)]
+        found = merged([(f"{i}", shards[i]) for i in generator.permutation(len(shards))])
+    else:
+        found = fed(begun(partition), *tables)
+    assert found.sums == whole.sums
+    mine, theirs = found.look(), whole.look()
+    assert (mine.value, mine.log_pass, mine.log_fail) == (theirs.value, theirs.log_pass, theirs.log_fail)
+
+
+def words_of(verdict: Verdict) -> str:
+    """Return what the page says of a verdict."""
+    return " ".join(line.text for line in verdict_paragraph(verdict).lines)
+
+
+def test_a_calibrated_score_passes_and_a_wrong_one_fails() -> None:
+    """With rows enough each verdict is the right one, and says after how many rows it was reached."""
+    generator = np.random.default_rng(3)
+    good = fed(begun(limit=0.05), *(table_of_rows(generator, 500, outputs=TEN) for _ in range(8)))
+    bad = fed(begun(limit=0.02), *(table_of_rows(generator, 500, outputs=TEN, off=0.04) for _ in range(16)))
+    first, second = verdict_of(good), verdict_of(bad)
+    assert (first.outcome, second.outcome) == (VerdictName.PASS, VerdictName.FAIL)
+    assert first.evidence is not None
+    assert first.evidence.passed_at in range(500, 4001, 500)
+    assert first.evidence.looks == 8
+    assert second.evidence is not None
+    assert second.evidence.failed_at is not None
+    assert first.upper is not None
+    assert second.lower is not None
+    assert first.upper <= 0.05
+    assert second.lower > 0.02
+
+
+def test_a_pass_once_reached_stands_while_the_estimate_is_within_the_limit() -> None:
+    """Evidence that falls again takes no pass back, but that the bound has passed the limit is said."""
+    generator = np.random.default_rng(5)
+    state = fed(begun(limit=0.05), *(table_of_rows(generator, 1000, outputs=TEN) for _ in range(4)))
+    assert state.passed_at is not None
+    later = state.counted(table_of_rows(generator, 4000, outputs=TEN, off=0.09), key="later")
+    assert later.look().log_pass < later.terms.threshold
+    assert later.passed_at == state.passed_at
+    verdict = verdict_of(later)
+    assert verdict.outcome is VerdictName.PASS
+    assert verdict.value <= 0.05 < (verdict.upper or 0.0)
+    then = f"shown at {later.passed_at:,} rows; over all 8,000 rows the upper bound is above the limit"
+    assert verdict.reason == then
+    assert verdict_of(state).reason is None
+    assert f"{then[:1].upper()}{then[1:]}." in words_of(verdict)
+
+
+def test_a_pass_does_not_stand_once_the_estimate_is_above_the_limit() -> None:
+    """Rows that drift away leave nothing concluded; the pass stands again once the estimate does."""
+    generator = np.random.default_rng(5)
+    state = fed(begun(limit=0.05), *(table_of_rows(generator, 1000, outputs=TEN) for _ in range(4)))
+    drifted = state.counted(table_of_rows(generator, 6000, outputs=TEN, off=0.09), key="later")
+    verdict = verdict_of(drifted)
+    assert (drifted.passed_at, drifted.failed_at) == (state.passed_at, None)
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+    assert verdict.value > 0.05
+    assert verdict.needed is None
+    assert verdict.reason == (
+        f"it passed at {state.passed_at:,} rows, but over all 10,000 rows the estimate is above the limit: "
+        "they may not be of one population; --alarm watches for a change"
+    )
+    assert verdict.reason in words_of(verdict)
+    back = drifted.counted(table_of_rows(generator, 20000, outputs=TEN), key="back")
+    assert verdict_of(back).outcome is VerdictName.PASS
+
+
+def test_a_fail_once_reached_stands_and_says_when_it_was_shown() -> None:
+    """Later rows without error take no fail back, but that they lower the bound is said."""
+    generator = np.random.default_rng(6)
+    state = begun(limit=0.05).counted(table_of_rows(generator, 2000, outputs=TEN, off=0.15), key="a")
+    assert verdict_of(state).reason is None
+    later = state.counted(table_of_rows(generator, 3500, outputs=TEN), key="b")
+    verdict = verdict_of(later)
+    assert verdict.outcome is VerdictName.FAIL
+    assert (verdict.lower or 0.0) <= 0.05
+    assert verdict.reason == (
+        "shown at 2,000 rows; over all 5,500 rows the lower bound is not above the limit"
+    )
+    assert "Shown at 2,000 rows" in words_of(verdict)
+
+
+def test_both_verdicts_mean_two_populations() -> None:
+    """A state that has passed and then fails says that its rows cannot be of one population."""
+    generator = np.random.default_rng(5)
+    state = fed(begun(limit=0.05), *(table_of_rows(generator, 1000, outputs=TEN) for _ in range(4)))
+    score = generator.choice(TEN, 20000)
+    state = state.counted(ScoreTable.from_rows(score, generator.random(20000) < 0.5), key="broken")
+    verdict = verdict_of(state)
+    assert (verdict.outcome, verdict.reason) == (VerdictName.FAIL, TWO_POPULATIONS)
+
+
+def test_too_few_rows_conclude_nothing_and_are_not_held_against_later_looks() -> None:
+    """Below --min-rows, or ten of the rarer label, neither verdict is given or remembered."""
+    wrong = ScoreTable(np.array([0.05]), np.array([95]), np.array([90]))
+    state = begun(limit=0.02).counted(wrong, key="a")
+    verdict = verdict_of(state)
+    assert state.look().log_fail > state.terms.threshold
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+    assert verdict.reason == "95 rows are fewer than --min-rows 100"
+    assert verdict_of(state, least_rows=50).reason == "5 rows have label 0, fewer than 10"
+    assert state.failed_at is None
+    assert (
+        state.counted(ScoreTable(np.array([0.05]), np.array([10]), np.array([0])), key="b").failed_at == 105
+    )
+
+
+def test_a_look_without_new_rows_keeps_what_it_shows() -> None:
+    """Merged sums are judged at the next look, which counts like any other."""
+    generator = np.random.default_rng(8)
+    shards = [begun().counted(table_of_rows(generator, 1500, outputs=TEN), key=f"{i}") for i in range(3)]
+    whole = merged([(f"{i}", one) for i, one in enumerate(shards)])
+    assert whole.passed_at is None
+    assert whole.latched(whole.look()).passed_at == 4500
+
+
+@pytest.mark.parametrize("off", [0.0, 0.25])
+def test_the_distance_to_calibration_is_judged_too(off: float) -> None:
+    """A calibrated continuous score passes on dce, one that errs by more than the limit fails."""
+    generator = np.random.default_rng(11)
+    state = begun(Partition.of_bins(20, halved=True), limit=0.1, measure=MeasureName.DCE)
+    score = generator.random(6000) * 0.7
+    table = ScoreTable.from_rows(score, generator.random(6000) < score + off)
+    verdict = verdict_of(state.counted(table, key="a"))
+    assert verdict.outcome is (VerdictName.FAIL if off else VerdictName.PASS)
+    assert verdict.claim.measure == "dce"
+
+
+def test_looks_are_remembered_in_order() -> None:
+    """Every batch keeps what the gate said after it."""
+    generator = np.random.default_rng(2)
+    state = fed(begun(), *(table_of_rows(generator, 200, outputs=TEN) for _ in range(3)))
+    assert [batch.look.rows for batch in state.batches if batch.look] == [200, 400, 600]
+    assert state.batches[-1].look == state.look()
+    assert state.looks == 3
+
+
+def boundary_stream(generator: np.random.Generator, looks: int) -> list[ScoreTable]:
+    """Return batches of 100 rows over ten outputs whose true error is 0.05 at each, by turns."""
+    sign = np.where(np.arange(10) % 2 == 0, 1, -1)
+    found = []
+    for _ in range(looks):
+        place = generator.integers(0, 10, 100)
+        score = np.array(TEN)[place]
+        found.append(ScoreTable.from_rows(score, generator.random(100) < score + 0.05 * sign[place]))
+    return found
+
+
+def test_at_the_boundary_hardly_any_of_many_looks_is_wrong() -> None:
+    """With a true error of exactly the limit, few of 40 streams ever pass or ever fail in 40 looks each."""
+    generator = np.random.default_rng(20)
+    passed = failed = 0
+    for _ in range(40):
+        state = fed(begun(limit=0.05), *boundary_stream(generator, 40))
+        passed += state.passed_at is not None
+        failed += state.failed_at is not None
+    # Of 40 streams more than 9 would have a probability below 1e-4 at a true rate of 5 %.
+    assert max(passed, failed) <= 9
+
+
+def test_evidence_has_mean_at_most_one_where_the_claim_doubted_is_true() -> None:
+    """Both e-values at the boundary, and that against calibration under calibration, are e-values."""
+    generator = np.random.default_rng(21)
+    found = []
+    for _ in range(250):
+        table = boundary_stream(generator, 1)[0]
+        alarm = begun(limit=None, alarm=True).counted(table_of_rows(generator, 100, outputs=TEN), key="a")
+        look = begun(limit=0.05).counted(table, key="a").look()
+        # An alarm gives its first start half of its weight.
+        found.append(
+            [math.exp(look.log_pass or 0.0), math.exp(look.log_fail), 2 * math.exp(alarm.look().log_fail)]
+        )
+    means, spread = np.mean(found, axis=0), np.std(found, axis=0) / math.sqrt(250)
+    assert np.all(means <= 1 + 5 * spread)
+
+
+def test_text_is_the_same_for_the_same_batches() -> None:
+    """The same batches give the same bytes, and another order of them the same sums in those bytes."""
+    generator = np.random.default_rng(4)
+    tables = [table_of_rows(generator, 300) for _ in range(3)]
+    one, two = (fed(begun(FIFTEEN), *tables) for _ in range(2))
+    assert state_text(one) == state_text(two)
+    assert sums_of(tables[0], FIFTEEN) == fed(begun(FIFTEEN), tables[0]).sums

@@ -1,0 +1,288 @@
+"""The snippets of docs/ci: parsed as their systems parse them, and their commands run as they run them."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from junitparser import JUnitXml
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from calibcli.cli.app import main
+from github_runner import commands_of, outputs_in
+from shell import ROOT, SAMPLE, Ran
+
+FOLDER = ROOT / "docs" / "ci"
+ACTION = FOLDER / "action" / "action.yml"
+HOOKS = ROOT / ".pre-commit-hooks.yaml"
+ROWS = (SAMPLE / "breast_cancer_evaluation.csv").read_text().splitlines()
+# What becomes of the claim of the snippets, by what is asked to keep it.
+PREDICTIONS = {
+    0: ROWS,
+    1: [ROWS[0], *(f"{row[:-1]}{1 - int(row[-1])}" for row in ROWS[1:])],
+    4: ROWS[:60],
+    3: ["nothing", *ROWS[1:]],
+}
+Bash = Callable[..., Ran]
+
+
+@pytest.fixture
+def bash(tmp_path: Path) -> Bash:
+    """Run a script in a folder, with calibcli on the path and rows of one kind as predictions."""
+
+    def call(script: str, *, code: int = 0, by: str = "bash -e", **variables: str) -> Ran:
+        (tmp_path / "predictions.csv").write_text("\n".join([*PREDICTIONS[code], ""]))
+        tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        cleared = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")}
+        ended = subprocess.run(
+            [*by.split(), "-c", script],
+            cwd=tmp_path,
+            env={**cleared, "PATH": tools, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Ran(ended.returncode, ended.stdout, ended.stderr)
+
+    return call
+
+
+@pytest.fixture
+def step(bash: Bash, tmp_path: Path) -> Callable[..., Ran]:
+    """Run a step of the action as the runner does, given inputs of the action."""
+    action = yaml.safe_load(ACTION.read_text())
+    outside = {name: str(tmp_path / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+    outside |= {"GITHUB_ACTIONS": "true", "GITHUB_ACTION_PATH": str(ACTION.parent)}
+
+    def call(number: int, *, code: int = 0, **inputs: str) -> Ran:
+        one = action["runs"]["steps"][number]
+        given = {name: inputs.get(name, about.get("default", "")) for name, about in action["inputs"].items()}
+        variables = {
+            name: re.sub(r"\$\{\{ inputs\.(\S+) \}\}", lambda found: given[found.group(1)], text)
+            for name, text in one["env"].items()
+        }
+        runner = "bash --noprofile --norc -eo pipefail"
+        return bash(one["run"], code=code, by=runner, **outside, **variables)
+
+    return call
+
+
+def test_the_action_is_put_together(capsys: pytest.CaptureFixture[str]) -> None:
+    """Inputs are declared, used, and never text of a script; outputs are those of its step."""
+    action = yaml.safe_load(ACTION.read_text())
+    steps = action["runs"]["steps"]
+    assert action["runs"]["using"] == "composite"
+    assert all(one["shell"] == "bash" and "${{" not in one["run"] for one in steps)
+    used = re.findall(r"inputs\.([\w-]+)", ACTION.read_text())
+    assert sorted(used) == sorted(action["inputs"])
+    assert all(about.keys() >= {"description"} for about in action["inputs"].values())
+    for about in action["outputs"].values():
+        found = re.fullmatch(r"\$\{\{ steps\.gate\.outputs\.(verdict|exit_code|message) \}\}", about["value"])
+        assert found is not None
+    workflow = yaml.safe_load((FOLDER / "github-workflow.yml").read_text())
+    given = workflow["jobs"]["gate"]["steps"][1]["with"]
+    assert given.keys() <= action["inputs"].keys()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("code", "verdict"), [(0, "pass"), (1, "fail"), (4, "inconclusive"), (3, "error")])
+def test_the_action_ends_as_the_gate_does(
+    step: Callable[..., Ran], tmp_path: Path, code: int, verdict: str
+) -> None:
+    """With the workflow's own inputs: exit code, outputs, summary, annotation and JUnit file."""
+    workflow = yaml.safe_load((FOLDER / "github-workflow.yml").read_text())
+    ended = step(1, code=code, **workflow["jobs"]["gate"]["steps"][1]["with"])
+    assert ended.code == code, ended
+    found = outputs_in((tmp_path / "GITHUB_OUTPUT").read_text())
+    assert (found["verdict"], found["exit_code"]) == (verdict, str(code))
+    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text().startswith("\n**")
+    levels = {one.name for one in commands_of(ended.out + ended.err)}
+    assert levels == {"notice" if code == 0 else "error"}
+    suites = JUnitXml.fromfile(str(tmp_path / "calibration.xml"))
+    assert (suites.failures + suites.errors > 0) == (code != 0)
+    assert (verdict.upper() in ended.out) == (code != 3)
+
+
+def test_the_action_takes_every_input_as_it_is(step: Callable[..., Ran], tmp_path: Path) -> None:
+    """Blanks, quotes, commands of the shell and of the runner in names, and files that look like options."""
+    column = '::error::$(touch owned) "x" `touch owned`'
+    quoted = '"' + column.replace('"', '""') + '"'
+    for name in ("::warning::x.csv", "-a b.csv", "c;touch owned.csv"):
+        (tmp_path / name).write_text("\n".join([f"id,{quoted},y", *ROWS[1:], ""]))
+    ended = step(
+        1,
+        files="\n::warning::x.csv\n-a b.csv\nc;touch owned.csv\n",
+        rules="ece <= 0.15\n\nbrier<=0.2\n",
+        score=column,
+        label="y",
+        options="--confidence=0.9\n--inconclusive\nfail",
+        junit="out $(touch owned).xml",
+    )
+    assert ended.code == 0, ended
+    assert not any(path.name == "owned" for path in tmp_path.iterdir())
+    assert [one.name for one in commands_of(ended.out + ended.err)] == ["notice"]
+    suites = JUnitXml.fromfile(str(tmp_path / "out $(touch owned).xml"))
+    assert suites.tests == 2
+
+
+def test_the_action_keeps_a_state(step: Callable[..., Ran], tmp_path: Path) -> None:
+    """For a gate that is asked again."""
+    ended = step(1, files="predictions.csv", rules="ece<=0.15", state="gate 1.json", options="--batch=monday")
+    assert ended.code == 0, ended
+    assert (tmp_path / "gate 1.json").exists()
+
+
+def test_the_action_installs_the_calibcli_beside_it(step: Callable[..., Ran], tmp_path: Path) -> None:
+    """With pipx where there is one; or whatever it is told to."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "pipx").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (tools / "pipx").chmod(0o755)
+    os.environ["PATH"] = f"{tools}{os.pathsep}{os.environ['PATH']}"
+    try:
+        words = step(0).out.splitlines()
+        assert words[0] == "install"
+        assert Path(words[1]).resolve() == ROOT
+        assert step(0, install="a b.whl").out.splitlines() == ["install", "a b.whl"]
+    finally:
+        os.environ["PATH"] = os.environ["PATH"].removeprefix(f"{tools}{os.pathsep}")
+
+
+@pytest.mark.parametrize("code", [1, 4])
+def test_gitlab_runs_the_gate(bash: Bash, tmp_path: Path, code: int) -> None:
+    """Its script ends with the code of the gate, of which 4 is allowed, and leaves what it collects."""
+    job = yaml.safe_load((FOLDER / "gitlab-ci.yml").read_text())["calibration"]
+    assert job["allow_failure"] == {"exit_codes": 4}
+    ended = bash("\n".join(job["script"]), code=code)
+    assert ended.code == code, ended
+    reports = job["artifacts"]["reports"]
+    assert JUnitXml.fromfile(str(tmp_path / reports["junit"])).tests == 1
+    assert list(text_string_to_metric_families((tmp_path / reports["metrics"]).read_text()))
+    assert job["artifacts"]["when"] == "always"
+
+
+def test_jenkins_runs_the_gate(bash: Bash, tmp_path: Path) -> None:
+    """The step of its script returns the code, and the file that it collects is there and red."""
+    text = (FOLDER / "Jenkinsfile").read_text()
+    assert text.count("{") == text.count("}")
+    script, file = re.search(r"'''(.*?)'''", text, re.DOTALL), re.search(r"junit '(.*)'", text)
+    assert script is not None
+    assert file is not None
+    assert bash(script.group(1), code=3, by="sh -xe").code == 3
+    suites = JUnitXml.fromfile(str(tmp_path / file.group(1)))
+    assert suites.failures + suites.errors == 1
+
+
+def operators_of(text: str, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Return what a DAG file asks of its operators, with stand-ins for Airflow's classes."""
+    made: list[dict[str, Any]] = []
+
+    class Dag:
+        def __init__(self, **_: object) -> None:
+            pass
+
+        def __enter__(self) -> None:
+            pass
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    class Operator:
+        def __init__(self, **words: object) -> None:
+            made.append(words)
+
+        def __rshift__(self, other: object) -> object:
+            return other
+
+    for name in ("airflow", "airflow.sdk", "airflow.providers", "airflow.providers.standard"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules["airflow.sdk"].DAG = Dag  # type: ignore[attr-defined]
+    for name in ("airflow.providers.standard.operators", "airflow.providers.standard.operators.bash"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules["airflow.providers.standard.operators.bash"].BashOperator = Operator  # type: ignore[attr-defined]
+    exec(compile(ast.parse(text), "airflow_dag.py", "exec"), {})  # noqa: S102 - our own file
+    return made
+
+
+def test_airflow_runs_the_gate(bash: Bash, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the release, which is skipped where the gate is inconclusive; a day counts once."""
+    gate, release = operators_of((FOLDER / "airflow_dag.py").read_text(), monkeypatch)
+    assert (gate["skip_on_exit_code"], gate["retries"], release["task_id"]) == (4, 0, "release")
+    command = gate["bash_command"].replace("{{ ds }}", "2026-01-31")
+    for _ in range(2):
+        ended = bash(f"cp predictions.csv labelled-2026-01-31.csv; {command}", code=4)
+        assert ended.code == 4, ended
+    assert "59 rows counted before and not again" in ended.out
+    assert "calibcli_state_rows 59" in (tmp_path / "calibration.txt").read_text()
+
+
+def test_make_asks_the_gate_once(bash: Bash, tmp_path: Path) -> None:
+    """A pass is remembered until the predictions change; a fail is never taken for one."""
+    rule = FOLDER / "gate.mk"
+    assert (
+        main(["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "-o", str(tmp_path / "cal.json"), "-q"])
+        == 0
+    )
+    stamp = tmp_path / "gate.passed"
+    failed = bash(f"make -f {rule}", code=1)
+    assert (failed.code, stamp.exists()) == (2, False)
+    assert "Error 1" in failed.err
+    assert bash(f"make -f {rule} && make -f {rule}", code=0).out.count("PASS") == 1
+    assert stamp.exists()
+
+
+def test_the_hook_judges_what_is_committed(bash: Bash) -> None:
+    """Its entry with the arguments of a configuration and then the files, as pre-commit calls it."""
+    (hook,) = yaml.safe_load(HOOKS.read_text())
+    assert hook.keys() >= {"id", "name", "entry", "language", "files"}
+    assert (hook["language"], hook["require_serial"]) == ("python", True)
+    assert re.search(hook["files"], "data/predictions.csv")
+    assert not re.search(hook["files"], "data/predictions.py")
+    page = (ROOT / "docs" / "ci.md").read_text()
+    (block,) = [one for one in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "repos:" in one]
+    (asked,) = yaml.safe_load(block)["repos"][0]["hooks"]
+    assert asked["id"] == hook["id"]
+    words = " ".join(f"'{word}'" for word in asked["args"])
+    assert bash(f"{hook['entry']} {words} predictions.csv", code=1).code == 1
+
+
+def test_the_page_shows_metrics_that_are_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """To the digits that it shows."""
+    page = (ROOT / "docs" / "ci.md").read_text()
+    shown = re.search(r"```\n(calibcli_gate.*?)```", page, re.DOTALL)
+    command = re.search(r"^\$ calibcli (verify .*) --report github", page, re.MULTILINE)
+    assert shown is not None
+    assert command is not None
+    words = command.group(1).replace("sample_data", str(SAMPLE)).split()
+    assert main([*words, "-o", str(tmp_path / "out"), "--report", "openmetrics=-"]) == 1
+    written = samples_in(capsys.readouterr().out)
+    for key, value in samples_in(f"{shown.group(1)}# EOF\n").items():
+        assert written[key] == pytest.approx(value, rel=5e-4), key
+
+
+def samples_in(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    """Return name, labels and value of every sample."""
+    return {
+        (one.name, frozenset(one.labels.items())): float(one.value)
+        for family in text_string_to_metric_families(text)
+        for one in family.samples
+    }
+
+
+def test_every_option_of_the_snippets_exists(capsys: pytest.CaptureFixture[str]) -> None:
+    """As `calibcli verify --help` lists them, in the page and in the files beside it."""
+    assert main(["verify", "--help"]) == 0
+    known = set(re.findall(r"(?<!\S)--?[a-z][a-z-]*", capsys.readouterr().out))
+    files = [*FOLDER.rglob("*.*"), FOLDER / "Jenkinsfile", HOOKS, ROOT / "docs" / "ci.md"]
+    foreign = {"--noprofile", "--norc"}
+    for path in files:
+        if path.is_file():
+            used = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", path.read_text()))
+            assert used - foreign <= known, path

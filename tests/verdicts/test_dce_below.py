@@ -1,0 +1,103 @@
+"""The gate on the distance to calibration: its bets checked row by row, and the rows promised."""
+
+import math
+
+import numpy as np
+import pytest
+
+from calibcli.gate_names import Bound, Relation
+from calibcli.measures.distance import dictionary, distance, number_of_bins
+from calibcli.names import MeasureName, Target, VerdictName
+from calibcli.table.bins import ATOMS
+from calibcli.table.score_table import ScoreTable
+from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.dce_below import dce_below
+from calibcli.verdicts.dce_rows import DceGrowth
+
+GROUND = Ground(ATOMS, rows_wanted=False)
+
+
+def rule(limit: float) -> Rule:
+    """The rule that the distance to calibration be at most a limit."""
+    return Rule("max-dce", MeasureName.DCE, Bound.UPPER, Relation.AT_MOST, limit)
+
+
+def rows_of(seed: int, rows: int, error: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and labels whose rates are off by an error."""
+    rng = np.random.default_rng(seed)
+    score = 0.8 * rng.random(rows)
+    return score, rng.random(rows) < score + error
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.99])
+def test_upper_bound_is_where_the_bets_reach_their_level(confidence: float) -> None:
+    """Row by row, the mixture of bets against "at least the bound" has just grown to 1 / delta."""
+    score, label = rows_of(1, 700)
+    verdict = dce_below(
+        ScoreTable.from_rows(score, label), rule(0.05), ground=Ground(ATOMS, confidence=confidence)
+    )
+    delta, count = 1 - confidence, number_of_bins(700)
+    middle = (np.ceil(score * count) - 0.5) / count
+    total = []
+    for guess, part in zip((1 / 4, 1 / 16, 1 / 64, 1 / 256), (1 / 2, 1 / 4, 1 / 8, 1 / 8), strict=True):
+        size = min(0.9, math.sqrt(2 * math.log(1 / delta) / 700 / guess))
+        product = 0.0
+        for one in np.unique(middle):
+            at = middle == one
+            moved = np.abs(score[at] - one)
+            gains = [
+                np.log1p(-size * (sign * (label[at] - one) + moved - verdict.upper)).sum() for sign in (1, -1)
+            ]
+            product += min(gains)
+        total.append(part * math.exp(product))
+    assert math.log(sum(total)) == pytest.approx(math.log(1 / delta), abs=1e-4)
+    assert verdict.target is Target.POPULATION
+
+
+def test_lower_bound_is_that_of_the_dictionary() -> None:
+    """At delta / claims the larger of the bounds of |E r| and |E r (2f - 1)| / 3."""
+    table = ScoreTable.from_rows(*rows_of(2, 3000, 0.15))
+    for claims in (1, 8):
+        level, tilt = dictionary(table, delta=0.05 / claims)
+        verdict = dce_below(table, rule(0.05), ground=Ground(ATOMS, claims=claims))
+        assert verdict.lower == pytest.approx(max(level, tilt / 3), rel=1e-9)
+        assert verdict.value == pytest.approx(distance(table).value)
+        assert verdict.outcome is VerdictName.FAIL
+
+
+def test_shift_of_every_score_passes_above_it_and_fails_below() -> None:
+    """A shift of 0.1 is a distance of 0.1 in every form: limits away from it are decided both ways."""
+    table = ScoreTable.from_rows(*rows_of(3, 20_000, 0.1))
+    assert dce_below(table, rule(0.14), ground=GROUND).outcome is VerdictName.PASS
+    assert dce_below(table, rule(0.08), ground=GROUND).outcome is VerdictName.FAIL
+
+
+def test_error_that_cancels_promises_no_rows_for_a_fail() -> None:
+    """Where scores err both ways alike, neither lower bound sees it, and no fail is promised."""
+    score = np.array([0.3, 0.7])
+    table = ScoreTable(score, np.full(2, 4000), np.array([2000, 2000]))
+    needed = dce_below(table, rule(0.08), ground=Ground(ATOMS)).needed
+    assert needed is not None
+    assert (needed.to_pass, needed.to_fail, needed.within_noise) == (None, None, False)
+    tilted = ScoreTable.from_rows(*rows_of(5, 1000, 0.15))
+    shift = dce_below(tilted, rule(0.11), ground=Ground(ATOMS, claims=1000)).needed
+    assert shift is not None
+    assert shift.to_fail is not None
+    assert shift.to_fail > 1000
+
+
+def test_promised_rows_decide() -> None:
+    """With the rows promised about half of calibrated tables pass; with half of them few do."""
+    verdict = dce_below(ScoreTable.from_rows(*rows_of(6, 500)), rule(0.06), ground=Ground(ATOMS))
+    assert verdict.needed is not None
+
+    def passing(rows: int) -> float:
+        tables = [ScoreTable.from_rows(*rows_of(seed, rows)) for seed in range(100, 125)]
+        return sum(dce_below(t, rule(0.06), ground=GROUND).outcome is VerdictName.PASS for t in tables) / 25
+
+    best = verdict.needed.at_best
+    assert 0.2 <= passing(best) <= 0.9
+    assert passing(best // 2) <= 0.1
+    growth = DceGrowth(ScoreTable.from_rows(*rows_of(6, 500)))
+    more = growth.rows_to_pass(0.06, error=0.0, delta=0.05, power=0.95)
+    assert best < more < 2 * best

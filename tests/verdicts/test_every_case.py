@@ -1,0 +1,193 @@
+"""Laws that every verdict obeys, whatever is judged."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.errors import UsageProblem
+from calibcli.gate_names import Bound, Relation
+from calibcli.names import Binning, MeasureName, TestName, VerdictName
+from calibcli.table.bins import ATOMS, Bins, equal_width_edges
+from calibcli.table.grid import grid_of
+from calibcli.table.score_table import ScoreTable
+from calibcli.verdicts import judge
+from calibcli.verdicts.claim import Ground, Rule, Verdict
+
+M = MeasureName
+FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
+WITH_BOUNDS = (M.ECE, M.L2, M.LINF, M.SMECE, M.DCE, M.BIAS, M.BRIER, M.COX_SLOPE, M.ACE, M.SMCE)
+FEW = np.array([0.2, 0.5, 0.8])
+
+
+def rule(
+    subject: MeasureName | TestName,
+    limit: float,
+    *,
+    bound: Bound = Bound.UPPER,
+    relation: Relation = Relation.AT_MOST,
+) -> Rule:
+    """A rule without a story."""
+    return Rule("rule", subject, bound, relation, limit)
+
+
+def few_valued(seed: int, rows: int, error: float = 0.0) -> ScoreTable:
+    """Rows at three scores, whose rates are off by an error."""
+    rng = np.random.default_rng(seed)
+    held = 1 + rng.multinomial(rows - 3, np.full(3, 1 / 3))
+    return ScoreTable(FEW, held, rng.binomial(held, np.clip(FEW + error, 0, 1)))
+
+
+def many_valued(seed: int, rows: int, error: float = 0.0) -> ScoreTable:
+    """Rows at as many scores."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows)
+    return ScoreTable.from_rows(score, rng.random(rows) < np.clip(score + error, 0, 1))
+
+
+def given_of(verdict: Verdict) -> tuple[object, ...]:
+    """What of a verdict must not move."""
+    return verdict.outcome, verdict.value, verdict.lower, verdict.upper, verdict.needed, verdict.reason
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    seed=st.integers(0, 999),
+    measure=st.sampled_from(WITH_BOUNDS),
+    limit=st.floats(0.001, 0.9),
+    error=st.sampled_from([0.0, 0.1, -0.3]),
+    rows=st.integers(100, 3000),
+    relation=st.sampled_from(Relation),
+    claims=st.sampled_from([1, 4]),
+)
+def test_outcome_follows_from_the_bounds(
+    seed: int, measure: MeasureName, limit: float, error: float, rows: int, relation: Relation, claims: int
+) -> None:
+    """The bounds enclose each other, and pass and fail are where they lie; never both."""
+    bound = Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
+    asked = rule(measure, limit, bound=bound, relation=relation)
+    ground = Ground(ATOMS, claims=claims, least_rows=1, rows_wanted=False)
+    verdict = judge(few_valued(seed, rows, error), asked, ground=ground)
+    assert verdict.lower <= verdict.upper
+    if verdict.reason is not None:
+        assert verdict.outcome is VerdictName.INCONCLUSIVE
+        return
+    most = relation is Relation.AT_MOST
+    held = verdict.upper <= limit if most else verdict.lower >= limit
+    refuted = verdict.lower > limit if most else verdict.upper < limit
+    assert not (held and refuted)
+    assert (verdict.outcome is VerdictName.PASS) == held
+    assert (verdict.outcome is VerdictName.FAIL) == refuted
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    seed=st.integers(0, 999),
+    measure=st.sampled_from(WITH_BOUNDS),
+    limit=st.floats(0.02, 0.4),
+    looser=st.floats(1.0, 2.0),
+)
+def test_looser_limit_keeps_a_pass(seed: int, measure: MeasureName, limit: float, looser: float) -> None:
+    """What passes a limit passes a larger one, and what fails a limit fails a smaller one."""
+    table = few_valued(seed, 2000, 0.1 if seed % 2 else 0.0)
+    ground = Ground(ATOMS, rows_wanted=False)
+    strict, loose = (
+        judge(table, rule(measure, one), ground=ground).outcome for one in (limit, limit * looser)
+    )
+    assert strict is not VerdictName.PASS or loose is VerdictName.PASS
+    assert loose is not VerdictName.FAIL or strict is VerdictName.FAIL
+
+
+@pytest.mark.parametrize("measure", WITH_BOUNDS)
+def test_order_and_repetition_of_rows_do_not_matter(measure: MeasureName) -> None:
+    """Counted rows, repeated rows and shuffled rows get the same verdict, promises included."""
+    table = few_valued(5, 600, 0.05)
+    ones, zeros = table.positive_rows, table.rows - table.positive_rows
+    score = np.concatenate((np.repeat(FEW, ones), np.repeat(FEW, zeros)))
+    label = np.arange(score.size) < ones.sum()
+    mixed = np.random.default_rng(0).permutation(score.size)
+    tables = (
+        ScoreTable.from_rows(score, label),
+        ScoreTable.from_rows(score[mixed], label[mixed]),
+        ScoreTable.from_rows(np.tile(FEW, 2), np.repeat([True, False], 3), counts=np.append(ones, zeros)),
+    )
+    asked = rule(measure, 0.08)
+    first = given_of(judge(table, asked, ground=Ground(ATOMS)))
+    assert all(given_of(judge(one, asked, ground=Ground(ATOMS))) == first for one in tables)
+
+
+@pytest.mark.parametrize("measure", WITH_BOUNDS)
+def test_more_claims_move_only_the_bound_that_fails(measure: MeasureName) -> None:
+    """All claims must pass, so passing stays as it is; any may fail, so failing takes more."""
+    table, alone = few_valued(3, 900, 0.1), Ground(ATOMS, rows_wanted=False)
+    together = replace(alone, claims=10)
+    for relation in Relation:
+        bound = Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
+        asked = rule(measure, 0.08, bound=bound, relation=relation)
+        one, ten = (judge(table, asked, ground=ground) for ground in (alone, together))
+        if relation is Relation.AT_MOST:
+            assert ten.upper == one.upper
+            assert ten.lower < one.lower or one.lower == 0.0
+        else:
+            assert ten.lower == one.lower
+            assert ten.upper > one.upper
+
+
+@pytest.mark.parametrize("measure", [M.ECE, M.SMECE, M.DCE, M.BIAS, M.BRIER])
+def test_grid_tables_are_judged_like_exact_ones(measure: MeasureName) -> None:
+    """Rounding scores to cells moves a bound by no more than the cells are wide."""
+    table = many_valued(1, 1500, 0.05)
+    asked, ground = rule(measure, 0.06), Ground(FIFTEEN, rows_wanted=False)
+    exact, grid = (judge(one, asked, ground=ground) for one in (table, grid_of(table)))
+    assert grid.outcome is exact.outcome
+    assert (grid.lower, grid.upper) == pytest.approx((exact.lower, exact.upper), abs=1e-5)
+
+
+@pytest.mark.parametrize("measure", [M.L2, M.LINF])
+@pytest.mark.parametrize("kind", ["bins", "grid"])
+def test_errors_of_single_scores_are_refused_where_scores_are_many(measure: MeasureName, kind: str) -> None:
+    """The refusal names the theorem, what any bound would be at least, and what to ask instead."""
+    table = many_valued(2, 300)
+    label_gap = float((table.positive * (1 - table.score)).sum() + (table.score * (1 - table.positive)).sum())
+    with pytest.raises(UsageProblem, match=r"Theorem 12\.5") as caught:
+        judge(
+            table if kind == "bins" else grid_of(table),
+            rule(measure, 0.05),
+            ground=Ground(FIFTEEN if kind == "bins" else ATOMS),
+        )
+    assert f"{label_gap / 300:.4g} here" in str(caught.value)
+    assert all(option in str(caught.value.hint) for option in ("--max-ece", "--max-smece", "--max-dce"))
+
+
+@pytest.mark.parametrize("measure", WITH_BOUNDS)
+def test_importance_weights_are_refused_but_for_plain_values(measure: MeasureName) -> None:
+    """No bound of a gate holds for them; an estimate without confidence is compared all the same."""
+    rng = np.random.default_rng(0)
+    table = ScoreTable.from_rows(
+        np.repeat(FEW, 100), rng.random(300) < np.repeat(FEW, 100), weight=rng.random(300)
+    )
+    with pytest.raises(UsageProblem, match="importance weights"):
+        judge(table, rule(measure, 0.5), ground=Ground(ATOMS))
+    plain = judge(table, rule(measure, 2.0, bound=Bound.VALUE), ground=Ground(ATOMS))
+    assert plain.outcome is VerdictName.PASS
+
+
+@pytest.mark.parametrize("measure", WITH_BOUNDS)
+def test_too_few_rows_conclude_nothing(measure: MeasureName) -> None:
+    """Below --min-rows, whatever the bounds say, nothing is concluded and no rows are promised."""
+    verdict = judge(few_valued(0, 99, 0.2), rule(measure, 0.9), ground=Ground(ATOMS))
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+    assert "--min-rows" in verdict.reason
+    assert verdict.needed is None
+
+
+@pytest.mark.parametrize("measure", [M.ECE, M.L2, M.LINF, M.SMECE, M.DCE])
+@pytest.mark.parametrize("limit", [0.0, 1e-200, 1e-9])
+def test_absurd_limits_are_answered(measure: MeasureName, limit: float) -> None:
+    """No number of rows shows an error of next to nothing, and asking is not an error."""
+    verdict = judge(few_valued(0, 400), rule(measure, limit), ground=Ground(ATOMS))
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+    assert verdict.needed.to_pass is None
+    assert verdict.needed.at_best == 0 or verdict.needed.at_best >= 10**12

@@ -1,0 +1,87 @@
+"""The gate on the worst value of a score, against bounds of its rates from scipy."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from calibcli.gate_names import Bound, Relation
+from calibcli.names import MeasureName, Target, VerdictName
+from calibcli.table.bins import ATOMS, binned
+from calibcli.table.score_table import ScoreTable
+from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.linf_below import linf_below
+from calibcli.verdicts.linf_rows import LinfGrowth
+
+SCORE = np.array([0.1, 0.5, 0.9])
+ROWS = np.array([400, 300, 500])
+ONES = np.array([38, 165, 441])
+
+
+def rule(limit: float) -> Rule:
+    """The rule that no value of the score err by more than a limit."""
+    return Rule("max-linf", MeasureName.LINF, Bound.UPPER, Relation.AT_MOST, limit)
+
+
+def ends(rows: float, ones: float, delta: float) -> tuple[float, float]:
+    """The bounds of Clopper and Pearson, each at delta."""
+    return float(beta.ppf(delta, ones, rows - ones + 1)), float(beta.ppf(1 - delta, ones + 1, rows - ones))
+
+
+@pytest.mark.parametrize("claims", [1, 5])
+def test_bounds_are_those_of_clopper_and_pearson(claims: int) -> None:
+    """Above each rate has the whole delta, below the rates share it over values, sides and claims."""
+    verdict = linf_below(ScoreTable(SCORE, ROWS, ONES), rule(0.05), ground=Ground(ATOMS, claims=claims))
+    above = [ends(n, x, 0.05) for n, x in zip(ROWS, ONES, strict=True)]
+    assert verdict.upper == pytest.approx(
+        max(max(high - f, f - low) for f, (low, high) in zip(SCORE, above, strict=True)), abs=1e-9
+    )
+    each = (1 - (1 - 0.05 / claims) ** (1 / 3)) / 2
+    below = [ends(n, x, each) for n, x in zip(ROWS, ONES, strict=True)]
+    least = max(max(low - f, f - high, 0) for f, (low, high) in zip(SCORE, below, strict=True))
+    assert verdict.lower == pytest.approx(least, abs=1e-9)
+    assert verdict.value == pytest.approx(0.05)
+
+
+def test_every_output_must_have_rows_to_pass() -> None:
+    """An output of the recalibrator without rows forbids a pass, is named, and does not stop a fail."""
+    table = ScoreTable(SCORE, ROWS * 100, np.rint(ROWS * 100 * SCORE).astype(int))
+    seen = Ground(ATOMS, outputs=tuple(SCORE.tolist()))
+    assert linf_below(table, rule(0.05), ground=seen).outcome is VerdictName.PASS
+    assert linf_below(table, rule(0.05), ground=seen).target is Target.POPULATION
+    unseen = Ground(ATOMS, outputs=(*SCORE.tolist(), 0.97))
+    verdict = linf_below(table, rule(0.05), ground=unseen)
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+    assert verdict.upper is None
+    assert verdict.needed is None
+    assert verdict.reason == "1 of the 4 outputs of the recalibrator has no rows (0.97)"
+    wrong = ScoreTable(SCORE, ROWS * 100, np.rint(ROWS * 50 * SCORE).astype(int))
+    assert linf_below(wrong, rule(0.05), ground=unseen).outcome is VerdictName.FAIL
+
+
+def test_raw_scores_speak_of_the_values_seen() -> None:
+    """Without a recalibrator nothing is known of values that no row has, and the verdict says so."""
+    verdict = linf_below(ScoreTable(SCORE, ROWS, ONES), rule(0.2), ground=Ground(ATOMS))
+    assert verdict.outcome is VerdictName.PASS
+    assert verdict.target is Target.FIXED_DESIGN
+    assert any("values of the score seen here" in one for one in verdict.assumptions)
+
+
+def test_promised_rows_decide() -> None:
+    """With the rows promised about half of calibrated tables pass, with 1.5 times most, with a third few."""
+    rng = np.random.default_rng(2)
+    score, ground = np.array([0.3, 0.7]), Ground(ATOMS, rows_wanted=False)
+    table = ScoreTable(score, np.array([100, 100]), np.array([30, 70]))
+    best = linf_below(table, rule(0.04), ground=Ground(ATOMS)).needed.at_best
+
+    def passing(rows: float) -> float:
+        held = np.full(2, int(rows / 2))
+        tables = [ScoreTable(score, held, rng.binomial(held, score)) for _ in range(60)]
+        found = [linf_below(one, rule(0.04), ground=ground).outcome for one in tables]
+        return found.count(VerdictName.PASS) / 60
+
+    assert 0.3 <= passing(best) <= 0.75
+    assert passing(best / 3) <= 0.1
+    growth = LinfGrowth(binned(table, ATOMS))
+    more = growth.rows_to_pass(0.04, errors=np.zeros(2), delta=0.05, power=0.9)
+    assert passing(more) >= 0.8
+    assert growth.rows_to_fail(0.04, errors=np.array([0.1, 0.0]), delta=0.05) < best

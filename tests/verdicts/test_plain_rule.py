@@ -1,0 +1,113 @@
+"""Rules about a number as it is, and about p-values."""
+
+import numpy as np
+import pytest
+
+from calibcli.errors import UsageProblem
+from calibcli.gate_names import Bound, Relation
+from calibcli.measures.calibrated import draw_calibrated
+from calibcli.measures.tests import calibration_tests
+from calibcli.names import Binning, MeasureName, Purpose, TestName, VerdictName
+from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.table.score_table import ScoreTable
+from calibcli.table.streams import stream
+from calibcli.verdicts import judge
+from calibcli.verdicts.claim import Ground, Rule
+
+M = MeasureName
+TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
+AT_MOST, AT_LEAST = Relation
+
+
+def rule(subject: MeasureName | TestName, bound: Bound, relation: Relation, limit: float) -> Rule:
+    """A rule without a story."""
+    return Rule("rule", subject, bound, relation, limit)
+
+
+def table_of(rows: int, error: float = 0.0, seed: int = 0) -> ScoreTable:
+    """Rows at as many scores."""
+    rng = np.random.default_rng(seed)
+    score = 0.8 * rng.random(rows)
+    return ScoreTable.from_rows(score, rng.random(rows) < score + error)
+
+
+def test_estimate_stands_to_the_limit_as_it_is() -> None:
+    """The estimate itself is compared, and the verdict claims no confidence."""
+    table = table_of(400)
+    value = float(np.abs(binned(table, TEN).residual).sum()) / 400
+    for limit, outcome in ((value, VerdictName.PASS), (np.nextafter(value, 0), VerdictName.FAIL)):
+        verdict = judge(table, rule(M.ECE, Bound.VALUE, AT_MOST, float(limit)), ground=Ground(TEN))
+        assert verdict.outcome is outcome
+        assert verdict.value == value
+        assert (verdict.lower, verdict.upper, verdict.target) == (None, None, None)
+        assert verdict.method == "estimate alone, no confidence"
+        assert "nothing is said of how far off" in verdict.assumptions[0]
+        assert verdict.claim.expression.startswith("binned_ece.value <= ")
+    above = judge(table, rule(M.ECE, Bound.VALUE, AT_LEAST, value), ground=Ground(TEN))
+    assert above.outcome is VerdictName.PASS
+
+
+@pytest.mark.parametrize("name", [M.L2, M.LINF, M.MMCE, M.BRIER_MCB, M.ECE_SWEEP])
+def test_measures_without_a_bound_can_be_compared(name: MeasureName) -> None:
+    """What no bound exists for, or only for few-valued scores, has a value all the same."""
+    verdict = judge(table_of(400), rule(name, Bound.VALUE, AT_MOST, 0.9), ground=Ground(TEN))
+    assert verdict.outcome is VerdictName.PASS
+
+
+def test_undefined_value_concludes_nothing() -> None:
+    """NaN is neither below nor above: the reason is the estimate's own."""
+    table = ScoreTable(np.array([0.5]), np.array([200]), np.array([100]))
+    verdict = judge(table, rule(M.COX_SLOPE, Bound.VALUE, AT_LEAST, 0.5), ground=Ground(ATOMS))
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+    assert verdict.reason == "undefined where there is one score only"
+
+
+@pytest.mark.parametrize("name", [TestName.KUIPER, TestName.T, TestName.SPIEGELHALTER])
+def test_p_values_are_those_of_measure(name: TestName) -> None:
+    """The same draws as `measure` makes; a rejection fails, and a pass claims no evidence."""
+    for error, outcome in ((0.0, VerdictName.PASS), (0.2, VerdictName.FAIL)):
+        table = table_of(600, error)
+        sums = binned(table, TEN)
+        drawn = draw_calibrated(
+            table,
+            partitions=(sums,),
+            generator=stream(0, Purpose.MONTE_CARLO),
+            smece_generator=stream(0, Purpose.SMECE_NULL),
+        )
+        results, _ = calibration_tests([name], table, bins=sums, calibrated=drawn)
+        verdict = judge(table, rule(name, Bound.P_VALUE, AT_LEAST, 0.01), ground=Ground(TEN))
+        assert verdict.value == results[0].p_value
+        assert verdict.outcome is outcome
+        assert verdict.claim.expression == f"{name.value}.p >= 0.01"
+        no_evidence = any("no evidence" in text for text in verdict.assumptions)
+        assert no_evidence == (outcome is VerdictName.PASS)
+        assert (verdict.partition != "") == (name is TestName.T)
+
+
+def test_undefined_test_concludes_nothing() -> None:
+    """Certain scores that are all right leave nothing to test."""
+    table = ScoreTable(np.array([0.0, 1.0]), np.array([100, 100]), np.array([0, 100]))
+    verdict = judge(table, rule(TestName.SPIEGELHALTER, Bound.P_VALUE, AT_LEAST, 0.05), ground=Ground(ATOMS))
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+    assert "undefined" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("subject", "bound", "words"),
+    [(M.ECE, Bound.P_VALUE, "no p-value"), (TestName.KS, Bound.VALUE, "nothing without its p-value")],
+)
+def test_numbers_that_do_not_exist_are_refused(
+    subject: MeasureName | TestName, bound: Bound, words: str
+) -> None:
+    """A measure has no p-value, and a statistic alone is no answer."""
+    with pytest.raises(UsageProblem, match=words):
+        judge(table_of(200), rule(subject, bound, AT_MOST, 0.5), ground=Ground(TEN))
+
+
+def test_tests_refuse_importance_weights() -> None:
+    """With them labels drawn from the scores are not the hypothesis."""
+    rng = np.random.default_rng(0)
+    score = rng.random(300)
+    table = ScoreTable.from_rows(score, rng.random(300) < score, weight=rng.random(300))
+    with pytest.raises(UsageProblem, match="importance weights"):
+        judge(table, rule(TestName.KS, Bound.P_VALUE, AT_LEAST, 0.05), ground=Ground(TEN))

@@ -1,0 +1,307 @@
+"""How many rows a gate takes: the simulation decides as the gate does, and finds what an own one confirms."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.bounds.betting import stakes_for_any_time, stakes_for_one_look
+from calibcli.errors import UsageProblem
+from calibcli.gate_names import Bound, Relation
+from calibcli.measures.binned_ece import grouped_residuals
+from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.table.kernel import cosine_series, fixpoint
+from calibcli.verdicts import judge
+from calibcli.verdicts import plan as plan_module
+from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.plan import Plan, effort_of, planned
+from calibcli.verdicts.plan_bets import log_evidence
+from calibcli.verdicts.plan_looks import Asked, Looks, is_given, share_by_theorem
+from calibcli.verdicts.plan_population import CALIBRATED, MOST_VALUES, Population, erring, population_of
+from calibcli.verdicts.plan_streams import first_verdicts
+
+GATED = (MeasureName.ECE, MeasureName.L2, MeasureName.LINF, MeasureName.SMECE, MeasureName.DCE)
+TEN = (np.arange(10) + 0.5) / 10
+FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    """Return random numbers."""
+    return np.random.default_rng(seed)
+
+
+def uniform(bins: Bins = ATOMS, score: np.ndarray = TEN) -> Population:
+    """Return a population in which every score is as frequent as any other."""
+    return population_of(score, np.ones(score.size), bins=bins)
+
+
+def gate(
+    measure: MeasureName = MeasureName.ECE,
+    limit: float = 0.03,
+    *,
+    bins: Bins = ATOMS,
+    variance: float | None = None,
+    outputs: tuple[float, ...] | None = None,
+    wanted: VerdictName = VerdictName.PASS,
+) -> Asked:
+    """Return a gate that allows an error of at most the limit."""
+    rule = Rule("max", measure, Bound.UPPER, Relation.AT_MOST, limit)
+    return Asked(rule, Ground(bins, variance, outputs), wanted)
+
+
+def plan(asked: Asked, population: Population, *, error: float = 0.0, **changes: object) -> Plan:
+    """Plan with nine chances in ten."""
+    options: dict[str, object] = {"power": 0.9, "again": False, "generator": rng()}
+    patterns = erring(population, asked.rule.subject, error)
+    return planned(asked, patterns, **(options | changes))
+
+
+@pytest.mark.parametrize("bins", [ATOMS, FIFTEEN], ids=["atoms", "bins"])
+@pytest.mark.parametrize("limit", [0.0, 0.02, 0.3])
+def test_bets_on_many_tables_are_those_on_each(bins: Bins, limit: float) -> None:
+    """The e-values of many tables at once are those that the gate finds for one table."""
+    population = uniform(bins, TEN if bins is ATOMS else np.linspace(0.0, 1.0, 60))
+    count, ones = population.drawn(700, times=6, generator=rng(1))
+    for stakes in (stakes_for_any_time(delta=0.05), stakes_for_one_look(700, 0.1, delta=0.01)):
+        for above in (False, True):
+            found = log_evidence(count, ones, population=population, limit=limit, stakes=stakes, above=above)
+            for one, positive, evidence in zip(count, ones, found, strict=True):
+                table = population.table(one, positive)
+                residuals = grouped_residuals(table, binned(table, bins))
+                bets = residuals.log_evidence_above if above else residuals.log_evidence_below
+                assert evidence == pytest.approx(bets(limit, stakes), abs=1e-9)
+
+
+@pytest.mark.parametrize("wanted", [VerdictName.PASS, VerdictName.FAIL])
+@pytest.mark.parametrize(
+    ("measure", "limit", "error", "rows"),
+    [
+        (MeasureName.ECE, 0.05, 0.0, 1_800),
+        (MeasureName.ECE, 0.05, 0.12, 1_500),
+        (MeasureName.LINF, 0.1, 0.0, 3_500),
+        (MeasureName.LINF, 0.05, 0.15, 900),
+    ],
+)
+def test_simulated_gates_decide_as_the_gate_does(
+    measure: MeasureName, limit: float, error: float, rows: int, wanted: VerdictName
+) -> None:
+    """What is decided for many tables at once is what `judge` says, table by table."""
+    times = 15
+    population = erring(uniform(), measure, error)[0]
+    asked = gate(measure, limit, variance=0.2, outputs=tuple(TEN), wanted=wanted)
+    share = Looks(asked, population, rng(3)).share(rows, times)
+    count, ones = population.drawn(rows, times=times, generator=rng(3))
+    verdicts = [
+        judge(population.table(*one), asked.rule, ground=asked.ground).outcome
+        for one in zip(count, ones, strict=True)
+    ]
+    assert share == verdicts.count(wanted) / times
+    right = VerdictName.PASS if error < limit else VerdictName.FAIL
+    assert (share > 0.0) == (wanted is right)
+
+
+@pytest.mark.parametrize("wanted", [VerdictName.PASS, VerdictName.FAIL])
+@pytest.mark.parametrize("measure", list(GATED))
+def test_one_bound_decides_as_the_verdict_does(measure: MeasureName, wanted: VerdictName) -> None:
+    """Asking the deciding bound alone gives the outcome of `judge`, near the limit on either side."""
+    passes = wanted is VerdictName.PASS
+    few = measure in (MeasureName.L2, MeasureName.LINF)
+    calibrated = uniform() if few else uniform(FIFTEEN, np.linspace(0.01, 0.99, 60))
+    population = calibrated if passes else erring(calibrated, measure, 0.12)[0]
+    bins = ATOMS if few else FIFTEEN
+    rows = 500 if measure is MeasureName.L2 else 1_500
+    table = population.table(*(one[0] for one in population.drawn(rows, times=1, generator=rng(5))))
+    end = judge(table, gate(measure, 0.05, bins=bins).rule, ground=Ground(bins))
+    edge = end.upper if passes else 0.06
+    assert edge is not None
+    for limit in (0.98 * edge, 1.02 * edge):
+        asked = gate(measure, limit, bins=bins, wanted=wanted)
+        found = judge(table, asked.rule, ground=asked.ground).outcome
+        assert is_given(asked, table) == (found is wanted)
+
+
+def test_tables_need_not_all_be_asked() -> None:
+    """For l2 the share found from few tables is that of asking each, and reaching a power agrees with it."""
+    population = erring(uniform(), MeasureName.L2, 0.15)[0]
+    asked = gate(MeasureName.L2, 0.08, wanted=VerdictName.FAIL)
+    share = Looks(asked, population, rng(4)).share(450, 10)
+    count, ones = population.drawn(450, times=10, generator=rng(4), shares_kept=True)
+    each = [is_given(asked, population.table(*one)) for one in zip(count, ones, strict=True)]
+    assert 0.0 < share < 1.0
+    assert share == np.mean(each)
+    for power in (share, share + 0.1):
+        assert Looks(asked, population, rng(4)).reaches(450, 10, power) == (power <= share)
+
+
+def test_output_that_nobody_saw_cannot_pass() -> None:
+    """A simulated l-infinity gate that knows of a rare output does not pass where no row has it."""
+    population = population_of(np.array([0.3, 0.6]), np.array([1.0, 1e-9]), bins=ATOMS)
+    knows = gate(MeasureName.LINF, 0.2, outputs=(0.3, 0.6))
+    assert Looks(knows, population, rng()).share(2_000, 20) == 0.0
+    assert Looks(gate(MeasureName.LINF, 0.2), population, rng()).share(2_000, 20) == 1.0
+    never = gate(MeasureName.LINF, 0.2, outputs=(0.3, 0.6, 0.9))
+    assert Looks(never, uniform(score=np.array([0.3, 0.6])), rng()).share(2_000, 20) == 0.0
+
+
+scores = st.lists(st.floats(0.01, 0.99), min_size=2, max_size=12, unique=True).map(
+    lambda values: np.array(sorted(values))
+)
+
+
+@settings(deadline=None, max_examples=25)
+@given(score=scores, weights=st.integers(0, 1000), error=st.floats(0.001, 0.2))
+def test_supposed_errors_are_as_large_as_said(score: np.ndarray, weights: int, error: float) -> None:
+    """Every pattern is one of probabilities, and its error by the measure is the one asked for."""
+    population = population_of(score, rng(weights).integers(1, 50, score.size).astype(float), bins=ATOMS)
+    for measure in GATED:
+        try:
+            patterns = erring(population, measure, error)
+        except UsageProblem:
+            continue
+        for one in patterns:
+            gap = np.abs(one.rate - one.score)
+            assert np.all((one.rate >= 0.0) & (one.rate <= 1.0))
+            assert one.words != CALIBRATED
+            power = {MeasureName.L2: 2.0}.get(measure, 1.0)
+            size = gap.max() if measure is MeasureName.LINF else (one.share @ gap**power) ** (1.0 / power)
+            assert size == pytest.approx(error, abs=1e-9)
+            if measure is MeasureName.SMECE:
+                smooth = fixpoint(cosine_series(one.score, one.share * (one.rate - one.score)))
+                assert smooth == pytest.approx(error, abs=1e-5)
+
+
+def test_impossible_error_is_refused() -> None:
+    """Scores of 1/2 cannot be wrong by 0.6."""
+    population = population_of(np.array([0.5]), np.array([10.0]), bins=ATOMS)
+    with pytest.raises(UsageProblem, match=r"error of these scores 0\.6"):
+        erring(population, MeasureName.ECE, 0.6)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 10_000), size=st.integers(1, 2_000))
+def test_gathered_scores_keep_shares_and_means_of_bins(seed: int, size: int) -> None:
+    """However many values are gathered into few, every bin keeps its share of rows and its mean score."""
+    score = np.unique(rng(seed).random(size))
+    rows = rng(seed + 1).integers(1, 5, score.size).astype(float)
+    population = population_of(score, rows, bins=FIFTEEN)
+    place = np.searchsorted(FIFTEEN.edges[1:-1], score, side="left")
+    kept = np.searchsorted(FIFTEEN.edges[1:-1], population.score, side="left")
+    assert population.score.size <= MOST_VALUES + 15
+    for weights, shares in ((rows, population.share), (rows * score, population.share * population.score)):
+        expected = np.bincount(place, weights, minlength=15) / rows.sum()
+        np.testing.assert_allclose(np.bincount(kept, shares, minlength=15), expected, atol=1e-12)
+    assert population.starts.size - 1 == np.unique(kept).size
+    np.testing.assert_array_equal(population.rate, population.score)
+
+
+def test_shares_are_kept_to_a_row() -> None:
+    """Where only labels are drawn, every value comes as often as its share says."""
+    population = population_of(np.array([0.2, 0.4, 0.9]), np.array([1.0, 1.0, 1.0]), bins=ATOMS)
+    count, ones = population.drawn(100, times=3, generator=rng(), shares_kept=True)
+    assert count.sum(axis=1).tolist() == [100] * 3
+    assert set(count.ravel().tolist()) == {33, 34}
+    assert np.all(ones <= count)
+
+
+def test_theorem_takes_what_the_formula_says() -> None:
+    """Theorem 12.4 passes every second time at the rows of the closed formula."""
+    looks = Looks(gate(), uniform(), rng())
+    kappa = math.sqrt(2.0 / math.pi) * float(np.sqrt(TEN * (1.0 - TEN) / 10).sum())
+    rows = ((kappa + math.sqrt(2.0 * math.log(20.0))) / 0.03) ** 2
+    assert 0.45 < share_by_theorem(looks, round(rows), 2_000) < 0.55
+
+
+@pytest.mark.parametrize(
+    ("limit", "error", "again"),
+    [(0.03, 0.0, False), (0.03, 0.01, False), (0.03, 0.08, False), (0.03, 0.0, True)],
+)
+def test_planned_rows_reach_the_power(limit: float, error: float, again: bool) -> None:  # noqa: FBT001
+    """Gates of an own simulation, judged after the planned rows, decide rightly as often as planned."""
+    wanted = VerdictName.PASS if error < limit else VerdictName.FAIL
+    asked = gate(limit=limit, variance=None if again else 0.17, wanted=wanted)
+    found = plan(asked, uniform(), error=error, again=again)
+    assert found.rows is not None
+    assert found.half is not None
+    assert found.half < found.rows
+    assert found.reached is not None
+    assert found.reached >= 0.9
+    population = found.population
+    if again:
+        assert found.step is not None
+        looks = math.ceil(found.rows / found.step)
+        first = first_verdicts(asked, population, step=found.step, looks=looks, times=400, generator=rng(9))
+        assert np.mean(np.isfinite(first)) > 0.85
+        return
+    count, ones = population.drawn(found.rows, times=150, generator=rng(9))
+    outcomes = [
+        judge(population.table(one, positive), asked.rule, ground=asked.ground).outcome
+        for one, positive in zip(count, ones, strict=True)
+    ]
+    # At a power of 0.9 fewer than 120 of 150 have a probability of 1e-4.
+    assert outcomes.count(wanted) >= 120
+
+
+def test_gate_asked_once_needs_two_fifths_of_the_rows_of_the_theorem() -> None:
+    """With ten outputs and nine chances in ten, Theorem 12.4 takes 2.4 times the rows of one look."""
+    found = plan(gate(variance=0.1675), uniform())
+    assert found.rows is not None
+    assert found.by_theorem is not None
+    assert found.by_theorem >= 2.4 * found.rows
+
+
+def test_more_is_asked_more_rows_are_needed() -> None:
+    """A smaller limit, a larger error, more power and asking again each take more rows."""
+    usual = plan(gate(variance=0.17), uniform()).rows
+    harder = [
+        plan(gate(limit=0.02, variance=0.17), uniform()).rows,
+        plan(gate(variance=0.17), uniform(), error=0.01).rows,
+        plan(gate(variance=0.17), uniform(), power=0.99).rows,
+        plan(gate(), uniform(), again=True).rows,
+    ]
+    assert usual is not None
+    assert all(rows is not None and rows > 1.1 * usual for rows in harder)
+
+
+def test_same_seed_same_plan() -> None:
+    """Everything is drawn from the generator that is handed over."""
+    assert plan(gate(), uniform()).rows == plan(gate(), uniform()).rows
+
+
+def test_fewest_rows_are_those_below_which_nothing_is_concluded() -> None:
+    """A wide limit takes the least rows that a gate looks at, and not fewer."""
+    found = plan(gate(limit=0.5), uniform())
+    assert found.rows == 100
+
+
+def test_limit_out_of_reach_says_so() -> None:
+    """A limit next to the error itself takes more than a billion rows."""
+    for again in (False, True):
+        found = plan(gate(limit=0.02, variance=0.17), uniform(), error=0.02 - 1e-6, again=again)
+        assert (found.rows, found.reached, found.half) == (None, None, None)
+
+
+@pytest.mark.parametrize("measure", GATED)
+def test_the_last_simulation_is_the_largest(measure: MeasureName) -> None:
+    """The reported number of rows is confirmed with more tables than were used to find it."""
+    effort = effort_of(measure)
+    assert effort.final > effort.searching >= 60
+
+
+def test_rows_are_raised_until_a_larger_simulation_confirms_them() -> None:
+    """Where the search was lucky, rows go up by 2 % at a time, eight times at most."""
+
+    class Stub:
+        def __init__(self, needed: int) -> None:
+            self.needed = needed
+
+        def share(self, rows: int, times: int) -> float:
+            return 0.95 if rows >= self.needed and times == 7 else 0.5
+
+    assert plan_module._settled(Stub(900), 0.9, rows=1_000, times=7) == (1_000, 0.95)  # type: ignore[arg-type]
+    assert plan_module._settled(Stub(1_030), 0.9, rows=1_000, times=7) == (1_041, 0.95)  # type: ignore[arg-type]
+    rows, reached = plan_module._settled(Stub(9_000), 0.9, rows=1_000, times=7)  # type: ignore[arg-type]
+    assert reached == 0.5
+    assert 1_170 <= rows <= 1_180
