@@ -18,10 +18,10 @@ install = @echo "installing $(1) into $(VENV)"; \
 	$(PYTHON) -m pip install --quiet --editable '$(1)'; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test lint docs claims bench fits kumar gallery demo clean
+.PHONY: help dev test lint docs claims bench fits measures classes kumar kumar-classes agreement gallery demo clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "make %-8s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "make %-13s %s\n", $$1, $$2}'
 
 dev: $(VENV)/.stamp-dev  ## set up .venv for development
 
@@ -51,8 +51,20 @@ bench: $(VENV)/.stamp-dev  ## speed, memory and start-up on this machine
 fits: $(VENV)/.stamp-dev  ## fit times of every method against other packages; PEERS=PYTHON that has them
 	$(PYTHON) benchmarks/fits.py --peers $(PEERS)
 
+agreement: $(VENV)/.stamp-dev  ## every measure against golden values, other tools and slow formulas; PEERS as for fits
+	$(PYTHON) benchmarks/agreement.py --peers $(PEERS)
+
+measures: $(VENV)/.stamp-dev  ## time all measures together against other packages; PEERS=PYTHON that has them
+	$(PYTHON) benchmarks/measures.py --peers $(PEERS)
+
 kumar: $(VENV)/.stamp-dev  ## scaling-binning against histogram binning, as in the paper
 	$(PYTHON) benchmarks/kumar_figure3.py
+
+kumar-classes: $(VENV)/.stamp-dev  ## the paper's figures 3 and 4 of ten classes, by the command line
+	$(PYTHON) benchmarks/kumar_classes.py --workers $(WORKERS)
+
+classes: $(VENV)/.stamp-dev  ## time and memory of up to a thousand classes against other packages; PEERS as for fits
+	$(PYTHON) benchmarks/classes.py --peers $(PEERS)
 
 CHURN := sample_data/churn
 

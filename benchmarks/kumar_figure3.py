@@ -249,14 +249,41 @@ def table_of(result: Result, numbers: Sequence[int] = BINS) -> list[str]:
     share, spread = result.reduction()
     lines = []
     for j, bins in enumerate(numbers):
-        one, two, three = (f"{mean[i, j]:.2f} ± {error[i, j]:.2f}" for i in range(len(CURVES)))
+        one, two, *more = (f"{mean[i, j]:.2f} ± {error[i, j]:.2f}" for i in range(len(mean)))
         less = f"{100 * share[j]:.1f} ± {100 * spread[j]:.1f} %"
-        lines.append(f"| {bins} | {one} | {two} | {less} | {three} |")
+        lines.append(f"| {' | '.join([str(bins), one, two, less, *more])} |")
     return lines
 
 
-def draw(results: Sequence[Result], path: Path) -> None:
-    """Draw the errors against the number of bins, as the paper does."""
+@dataclass(frozen=True)
+class Plot:
+    """
+    How errors are drawn.
+
+    Args:
+        curves: What they are called.
+
+        along: What they are drawn against.
+
+        axes: What that is called, and the error.
+
+        unit: The error's.
+
+        logarithmic: Whether both axes are.
+    """
+
+    curves: Sequence[str]
+    along: Sequence[int]
+    axes: tuple[str, str]
+    unit: float
+    logarithmic: bool
+
+
+AGAINST_BINS = Plot(CURVES, BINS, ("bins B", "squared error × 10⁴"), 1e-4, logarithmic=False)
+
+
+def draw(results: Sequence[Result], path: Path, plot: Plot = AGAINST_BINS) -> None:
+    """Draw the errors of every curve with 95 % intervals, a panel for each result."""
     from matplotlib.figure import Figure
 
     across = min(len(results), 2)
@@ -264,13 +291,18 @@ def draw(results: Sequence[Result], path: Path) -> None:
     figure = Figure(figsize=(4.2 * across, 3.1 * down), dpi=110, layout="constrained")
     places = figure.subplots(down, across, squeeze=False).ravel()
     for axes, result in zip(places, results, strict=False):
-        for i, (name, colour) in enumerate(zip(CURVES, COLOURS, strict=True)):
-            mean, bars = 1e4 * result.mean[i], 1.96e4 * result.standard_error[i]
-            axes.errorbar(BINS, mean, bars, color=colour, marker="o", ms=3, capsize=2, label=name)
+        for i, (name, colour) in enumerate(zip(plot.curves, COLOURS, strict=False)):
+            mean, bars = result.mean[i] / plot.unit, 1.96 * result.standard_error[i] / plot.unit
+            axes.errorbar(plot.along, mean, bars, color=colour, marker="o", ms=3, capsize=2, label=name)
         axes.set_title(result.title, fontsize=9)
-        axes.set_xlabel("bins B", fontsize=8)
-        axes.set_ylabel("squared error × 10⁴", fontsize=8)
-        axes.set_ylim(bottom=0.0)
+        axes.set_xlabel(plot.axes[0], fontsize=8)
+        axes.set_ylabel(plot.axes[1], fontsize=8)
+        if plot.logarithmic:
+            axes.loglog()
+            axes.set_xticks(plot.along, [f"{value:,}" for value in plot.along])
+            axes.minorticks_off()
+        else:
+            axes.set_ylim(bottom=min(0.0, float(result.mean.min()) / plot.unit))
         axes.tick_params(labelsize=8)
         axes.grid(alpha=0.3)
     for axes in places[len(results) :]:

@@ -18,6 +18,7 @@ from calibcli.errors import DocumentProblem
 Name = TypeVar("Name", bound=StrEnum)
 
 MOST_BYTES = 64 * 1024 * 1024
+_AGAIN = "write it again with the command that made it"
 _LONGEST_QUOTE = 40
 
 
@@ -137,7 +138,7 @@ class Node:
                 item.expect(member)
         elif self.value != value or isinstance(self.value, bool) != isinstance(value, bool):
             msg = f"is {_quoted(self.value)}, but the rest of the document makes it {_quoted(value)}"
-            raise self.problem(msg, "write the document again with `calibcli fit`")
+            raise self.problem(msg, _AGAIN)
 
     def _members(self) -> dict[str, object]:
         if not isinstance(self.value, dict):
@@ -178,17 +179,22 @@ def canonical_text(document: dict[str, object]) -> str:
     return json.dumps(document, sort_keys=True, indent=2, allow_nan=False) + "\n"
 
 
-def parse(content: bytes) -> Node:
+def parse(content: bytes, *, most: int = MOST_BYTES) -> Node:
     """
     Return the root of a JSON document.
+
+    Args:
+        content: Its bytes.
+
+        most: How many there may be.
 
     Raises:
         DocumentProblem: If it is too large, not UTF-8, not JSON, cut short, nested too deeply, repeats a
             key, or holds NaN or Infinity.
     """
     root = Node(None)
-    if len(content) > MOST_BYTES:
-        msg = f"is larger than {MOST_BYTES // 2**20} MiB"
+    if len(content) > most:
+        msg = f"is larger than {most // 2**20} MiB"
         raise root.problem(msg, "this cannot be a calibcli document")
     try:
         text = content.decode("utf-8-sig")
@@ -212,10 +218,10 @@ def _not_json(error: json.JSONDecodeError, text: str) -> DocumentProblem:
     place = f"line {error.lineno}, column {error.colno}"
     unfinished = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
     if not text.strip():
-        return DocumentProblem("$", "is empty", "write it again with `calibcli fit`")
+        return DocumentProblem("$", "is empty", _AGAIN)
     if unfinished and text.lstrip().startswith("{"):
         message = f"ends too early, at {place}"
-        return DocumentProblem("$", message, "the file was cut short: write it again with `calibcli fit`")
+        return DocumentProblem("$", message, f"the file was cut short: {_AGAIN}")
     return DocumentProblem("$", f"is not JSON: {error.msg} at {place}", "is this the right file?")
 
 

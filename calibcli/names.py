@@ -237,6 +237,8 @@ class DocumentKind(StrEnum):
     REPORT = "report"
     COMPARE = "compare"
     COMPAT = "compat"
+    GATE = "gate"
+    PLAN = "plan"
 
 
 class CompatTool(StrEnum):
@@ -281,6 +283,7 @@ class Purpose(IntEnum):
     CORP = 8
     HOSMER_LEMESHOW = 9
     U = 10
+    PLAN = 11
 
 
 DEFAULT_BINS = 15
@@ -288,5 +291,6 @@ DEFAULT_FIT_BINS = 10
 DEFAULT_FOLDS = 10
 DEFAULT_LEAST_ROWS = 100
 DEFAULT_CONFIDENCE = 0.95
+DEFAULT_POWER = 0.9
 DEFAULT_MEMORY = "256MiB"
 DEFAULT_SEED = 0

@@ -101,6 +101,30 @@ def write_file(path: str | Path, content: bytes) -> None:
         out.write(content)
 
 
+def append_file(path: str | Path, content: bytes) -> None:
+    """
+    Add to the end of a file that others add to as well, in one write; it is made if it is not there.
+
+    Args:
+        path: The file.
+
+        content: What to add.
+
+    Raises:
+        OutputProblem: If the file cannot be opened, or does not take everything.
+    """
+    name = str(path)
+    try:
+        descriptor = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    except (OSError, ValueError) as error:
+        _not_writable(name, error)
+    with _Target(descriptor, name) as raw:
+        written = raw.write(content)
+    if written != len(content):
+        msg = f"{name} took {written:,} of {len(content):,} bytes"
+        raise OutputProblem(msg, "make room for it")
+
+
 @contextmanager
 def _renamed_at_the_end(name: str) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(name))

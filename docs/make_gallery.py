@@ -43,6 +43,7 @@ from calibcli.tasks.compare import CompareOptions, compare_files
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.measure import MeasureOptions, measure_files
 from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.rules import largest
 from calibcli.tasks.verify import VerifyOptions, verify_files
 
 HERE = Path(__file__).resolve().parent
@@ -251,7 +252,7 @@ def properties(hall: Hall) -> list[str]:
         report = verify_files(
             [CHURN.half("evaluation")],
             CHURN.columns,
-            options=VerifyOptions(max_ece=LIMIT),
+            options=VerifyOptions((largest(MeasureName.ECE, LIMIT),)),
             artifact=hall[FitMethod(name), CHURN].artifact,
         )
         (verdict,) = report.verdicts.values()

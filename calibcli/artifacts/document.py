@@ -129,6 +129,16 @@ def check_schema(root: Node) -> None:
     raise node.problem(msg, "an artifact is what `calibcli fit` writes")
 
 
+def of_several_classes(root: Node) -> bool:
+    """Whether a document says that it speaks of several classes; its shape is checked elsewhere."""
+    members = root.members()
+    columns = members.get("input")
+    if columns is None or not isinstance(columns.value, dict):
+        return False
+    classes = columns.members().get("classes")
+    return classes is not None and classes.value is not None
+
+
 def _check_limited(parameters: Node, *, rows: int) -> None:
     """Refuse more rows with a limited logit than there are rows; a binned map has those of its base."""
     members = parameters.members()

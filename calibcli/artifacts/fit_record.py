@@ -128,9 +128,9 @@ class FitRecord:
         return cls(
             rows=rows,
             positive=node.child("positive").whole(0, rows),
-            table_digest=_digest_text(node.child("table_digest")),
+            table_digest=digest_text(node.child("table_digest")),
             table=kind.text(),
-            options={key: _scalar(member) for key, member in node.child("options").members().items()},
+            options={key: scalar(member) for key, member in node.child("options").members().items()},
             loss_before=node.child("loss_before").number_or_infinity(),
             loss_after=node.child("loss_after").number_or_infinity(),
             mean_variance=node.child("mean_variance").number(0.0, 0.25),
@@ -157,7 +157,13 @@ class FitRecord:
         }
 
 
-def _digest_text(node: Node) -> str:
+def digest_text(node: Node) -> str:
+    """
+    Return the fingerprint of a table that a node holds.
+
+    Raises:
+        DocumentProblem: If it is none.
+    """
     kind, _, hexadecimal = node.text().partition(":")
     if kind != "sha256" or len(hexadecimal) != 64 or set(hexadecimal) - set("0123456789abcdef"):
         msg = "should be 'sha256:' and 64 hexadecimal digits"
@@ -165,7 +171,7 @@ def _digest_text(node: Node) -> str:
     return node.text()
 
 
-def _scalar(node: Node) -> object:
+def scalar(node: Node) -> object:
     """Return an option: true, false, null, a number or a string."""
     match node.value:
         case None | bool():

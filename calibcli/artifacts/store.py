@@ -3,14 +3,18 @@
 import math
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.document import Artifact, check_schema, of_several_classes
 from calibcli.documents import MOST_BYTES, Node, canonical_text, parse
-from calibcli.errors import DocumentProblem, InputProblem
+from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import DocumentKind
 
+if TYPE_CHECKING:
+    from calibcli.artifacts.class_document import ClassArtifact
 
-def artifact_text(artifact: Artifact) -> str:
+
+def artifact_text(artifact: "Artifact | ClassArtifact") -> str:
     """
     Return the text of an artifact: the same fit gives the same bytes.
 
@@ -38,15 +42,60 @@ def read_artifact(path: Path | str) -> Artifact:
 
         DocumentProblem: If what it holds is not an artifact, with the file and the place in it.
     """
+    found = read_any_artifact(path)
+    if isinstance(found, Artifact):
+        return found
+    msg = f"{path}: it was fitted to {len(found.classes):,} classes, and one score was named"
+    raise UsageProblem(msg, "name the columns of the classes with --probs")
+
+
+def read_class_artifact(path: Path | str) -> "ClassArtifact":
+    """
+    Read an artifact of several classes.
+
+    Raises:
+        InputProblem: If the file cannot be opened.
+
+        DocumentProblem: If what it holds is not an artifact, with the file and the place in it.
+
+        UsageProblem: If it was fitted to one score.
+    """
+    found = read_any_artifact(path)
+    if not isinstance(found, Artifact):
+        return found
+    msg = f"{path}: it was fitted to one score, and the columns of several classes were named"
+    raise UsageProblem(msg, "name the score column with --score; or look at one view with --view and --class")
+
+
+def read_any_artifact(path: Path | str) -> "Artifact | ClassArtifact":
+    """
+    Read an artifact of one score or of several classes.
+
+    Raises:
+        InputProblem: If the file cannot be opened.
+
+        DocumentProblem: If what it holds is not an artifact, with the file and the place in it.
+    """
     try:
-        return Artifact.from_dict(read_document(path))
+        root = read_document(path)
+        check_schema(root)
+        if not of_several_classes(root):
+            return Artifact.from_dict(root)
+        from calibcli.artifacts.class_document import ClassArtifact
+
+        return ClassArtifact.from_dict(root)
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
 
 
-def read_document(path: Path | str) -> Node:
+def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Node:
     """
     Return the root of a JSON document on disk.
+
+    Args:
+        path: The file.
+
+        most: How many bytes it may have.
 
     Raises:
         InputProblem: If the file cannot be opened.
@@ -55,7 +104,7 @@ def read_document(path: Path | str) -> Node:
     """
     try:
         with Path(path).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(most + 1)
     except FileNotFoundError:
         msg = f"{path}: there is no such file"
         raise InputProblem(msg, "an artifact is what `calibcli fit` writes") from None
@@ -63,7 +112,7 @@ def read_document(path: Path | str) -> Node:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         msg = f"{path}: cannot be read ({reason})"
         raise InputProblem(msg) from None
-    return parse(content)
+    return parse(content, most=most)
 
 
 def in_file(path: Path | str, problem: DocumentProblem) -> DocumentProblem:

@@ -15,6 +15,8 @@ from calibcli.cli.commands.compare import compare
 from calibcli.cli.commands.fit import fit
 from calibcli.cli.commands.inspect import inspect
 from calibcli.cli.commands.measure import measure
+from calibcli.cli.commands.merge import merge
+from calibcli.cli.commands.plan import plan
 from calibcli.cli.commands.plot import plot
 from calibcli.cli.commands.schema import schema
 from calibcli.cli.commands.verify import verify
@@ -26,6 +28,11 @@ BUG = 70
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 TERMINATED = 143
+_HELP = {"-h", "--help"}
+_VERBOSE = {"-v", "--verbose"}
+_QUIET = {"-q", "--quiet"}
+# What decides for somebody says where its limits come from, unless it is to be quiet.
+_GATES = {"verify", "compare"}
 _ANYWHERE = {"-v", "--verbose", "-q", "--quiet", "--debug"}
 
 app = typer.Typer(
@@ -35,7 +42,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, apply, measure, verify, compare, plot, inspect, schema):
+COMMANDS = (fit, apply, measure, verify, plan, merge, compare, plot, inspect, schema)
+for command in COMMANDS:
     app.command()(command)
 
 
@@ -47,10 +55,21 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[
+    context: typer.Context,
+    *,
+    version: Annotated[  # noqa: ARG001 - its callback has answered
         bool,
         typer.Option("-V", "--version", is_eager=True, callback=_show_version, help="Show the version."),
     ] = False,
+    config: Annotated[
+        str | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="Defaults of options. [default: calibcli.toml, or [tool.calibcli] of pyproject.toml]",
+        ),
+    ] = None,
+    isolated: Annotated[bool, typer.Option("--isolated", help="Look for no such file.")] = False,
 ) -> None:
     """
     Can these probabilities be believed, and what to do if not?
@@ -69,7 +88,32 @@ def root(
     EXIT CODES
       0 done, or the gate passed    1 the gate failed       2 usage
       3 bad input or artifact       4 gate inconclusive     5 output refused
+
+    \b
+    DEFAULTS
+      A flag beats CALIBCLI_<COMMAND>_<OPTION> in the environment, which beats calibcli.toml or
+      [tool.calibcli] in pyproject.toml, here or in a folder above.
     """
+    words: list[str] = context.obj or []
+    if context.invoked_subcommand is not None and not _HELP & set(words):
+        context.default_map = _defaults(context.invoked_subcommand, words, config, isolated=isolated)
+
+
+def _defaults(name: str, words: list[str], config: str | None, *, isolated: bool) -> dict[str, object]:
+    """Return the defaults that the environment and a file give to the options of a command."""
+    from calibcli.cli.configuration import configuration_of, defaults_for
+
+    commands = {command.__name__: command for command in COMMANDS}
+    configuration = configuration_of(config, isolated=isolated).checked(commands)
+    settings = defaults_for(name, commands[name], configuration)
+    if any(word.split("=")[0] == "--format" for word in words):
+        # On the line, --format is said of the same thing.
+        settings.pop("json", None)
+    if (name in _GATES or _VERBOSE & set(words)) and not _QUIET & set(words):
+        for source in sorted({one.source for one in settings.values()}):
+            names = ", ".join(sorted(one.key for one in settings.values() if one.source == source))
+            say(f"note: {source} sets {names}")
+    return {name: {key: one.value for key, one in settings.items()}}
 
 
 class Terminated(BaseException):
@@ -97,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Newer typer checks options with pydantic, whose search for plugins reads every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    words = _globals_last(list(sys.argv[1:] if arguments is None else arguments))
+    words = _in_order(list(sys.argv[1:] if arguments is None else arguments))
     if sys.stdout is None:
         # Any file opened from here on would take its place.
         return _explain(OutputProblem("standard output is closed", "send it to /dev/null"), debug=False)
@@ -118,7 +162,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:  # noqa: PLR0911 - one return for each way to end
     """Run one command; every error becomes a line and a code."""
     try:
-        outcome = typer.main.get_command(app).main(args=words, prog_name="calibcli", standalone_mode=False)
+        outcome = typer.main.get_command(app).main(
+            args=words, prog_name="calibcli", standalone_mode=False, obj=words
+        )
     except CalibcliError as problem:
         return _explain(problem, debug="--debug" in words)
     except Terminated:
@@ -144,6 +190,25 @@ def _run(words: list[str]) -> int:  # noqa: PLR0911 - one return for each way to
 _OUTPUT_FAULTS = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 # The framework's usage errors share this base under any version of it.
 _USAGE: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+def _in_order(words: list[str]) -> list[str]:
+    """Put --config and --isolated before the command, and the other options of every command after it."""
+    first: list[str] = []
+    rest: list[str] = []
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            rest += [word, *words]
+            break
+        if word == "--isolated" or word.startswith("--config="):
+            first.append(word)
+        elif word == "--config":
+            first += [word, *words[:1]]
+            del words[:1]
+        else:
+            rest.append(word)
+    return [*first, *_globals_last(rest)]
 
 
 def _globals_last(words: list[str]) -> list[str]:

@@ -13,7 +13,6 @@ from calibcli.names import (
     DocumentKind,
     FitLoss,
     FitMethod,
-    Inconclusive,
     MeasureName,
     OnMissing,
     OnRange,
@@ -25,7 +24,9 @@ from calibcli.names import (
     WeightMeaning,
 )
 
-Kinds = Annotated[DocumentKind, typer.Argument(metavar="KIND", help="artifact, report, compare or compat.")]
+Kinds = Annotated[
+    DocumentKind, typer.Argument(metavar="KIND", help="artifact, report, compare, compat, gate or plan.")
+]
 Inputs = Annotated[
     list[str],
     typer.Argument(metavar="INPUT...", help="CSV, TSV or Parquet files, directories, or - for stdin."),
@@ -210,25 +211,6 @@ Folds = Annotated[
 ]
 Randomise = Annotated[
     bool, typer.Option("--randomised", help="Let smooth add the kernel's noise to scores first, seeded.")
-]
-
-MaxEce = Annotated[
-    float | None, typer.Option("--max-ece", metavar="EPS", help="The largest calibration error that passes.")
-]
-MinRows = Annotated[
-    int,
-    typer.Option(
-        "--min-rows",
-        metavar="N",
-        min=1,
-        help="Below so many rows, or 10 of the rarer label, nothing is concluded.",
-    ),
-]
-OnInconclusive = Annotated[
-    Inconclusive, typer.Option("--inconclusive", help="What inconclusive counts as: exit 4, 1 or 0.")
-]
-AllowFitRows = Annotated[
-    bool, typer.Option("--allow-fit-rows", help="Judge an artifact by its own fit rows after all.")
 ]
 
 Column = Annotated[str, typer.Option("--name", metavar="COL", help="Name of the new column.")]

@@ -67,10 +67,18 @@ def say(text: str, *, quiet: bool = False) -> None:
     if quiet or sys.stderr is None:
         return
     encoding = sys.stderr.encoding or "ascii"
+    if runs_on_github():
+        # The runner takes this for a command wherever it stands in a line, as in the name of a column.
+        text = text.replace("##[", "## [")
     sys.stderr.write(text.encode(encoding, errors="backslashreplace").decode(encoding))
     if not text.endswith("\n"):
         sys.stderr.write("\n")
     sys.stderr.flush()
+
+
+def runs_on_github() -> bool:
+    """Return whether this is a step of a GitHub workflow, whose runner reads what is printed."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def say_notes(notes: tuple[str, ...], *, quiet: bool) -> None:

@@ -62,7 +62,7 @@ def binned_ece(
         value=value,
         interval=interval,
         null=None if calibrated is None else float(calibrated.ece_of(sums.bins).mean()),
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of the {bins.described}, not of finer ones"),
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {bins.spoken_of}, not of finer ones"),
         rows=table.total_rows,
         details={"bins": int(np.count_nonzero(sums.rows)), "partition": bins.described},
     )
@@ -87,11 +87,16 @@ def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
         bound = min(1.0, value + deviation(table, delta=delta))
         return bound, "upper: Hoeffding at the effective number of rows"
     variance = float(sums.variance.sum()) / sums.total
+    if bets_are_sharper(variance, delta=delta):
+        stakes = stakes_for_one_look(table.total_rows, variance, delta=delta)
+        return grouped_residuals(table, sums).upper_bound(stakes, delta=delta), "upper: betting"
+    return min(1.0, value + deviation_of_a_mean(table.total_rows, delta)), "upper: d*"
+
+
+def bets_are_sharper(variance: float, *, delta: float) -> bool:
+    """Return whether scores with this mean of f (1 - f) are near enough to 0 and 1 for betting to beat d*."""
     log_odds = math.log(1.0 / delta)
-    if -normal_quantile(delta) / 2.0 <= 1.02 * math.sqrt(2.0 * variance * log_odds):
-        return min(1.0, value + deviation_of_a_mean(table.total_rows, delta)), "upper: d*"
-    stakes = stakes_for_one_look(table.total_rows, variance, delta=delta)
-    return grouped_residuals(table, sums).upper_bound(stakes, delta=delta), "upper: betting"
+    return -normal_quantile(delta) / 2.0 > 1.02 * math.sqrt(2.0 * variance * log_odds)
 
 
 def grouped_residuals(table: Table, sums: BinnedTable) -> GroupedResiduals:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from calibcli.bounds.interval import Interval
 from calibcli.names import MeasureName, TestName
+from calibcli.view_names import ClassMeasure
 
 INDEPENDENT_ROWS = "rows are independent"
 HELD_OUT = "no row was used to train the model, the recalibrator or the bins"
@@ -33,6 +34,36 @@ class Estimate:
     """
 
     name: MeasureName
+    value: float
+    interval: Interval | None
+    null: float | None
+    assumptions: tuple[str, ...]
+    rows: int
+    details: Mapping[str, float | int | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassEstimate:
+    """
+    The value of a measure of several classes together.
+
+    Args:
+        name: Which measure.
+
+        value: The estimate; may be inf.
+
+        interval: Its confidence bounds, or None with the reason among the assumptions.
+
+        null: What the value would be on average for perfectly calibrated labels at these scores.
+
+        assumptions: Sentences under which value and interval mean what they say.
+
+        rows: Number of rows.
+
+        details: Further numbers and words.
+    """
+
+    name: ClassMeasure
     value: float
     interval: Interval | None
     null: float | None

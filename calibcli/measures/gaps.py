@@ -97,7 +97,7 @@ def estimate_of_gaps(
         value=value,
         interval=interval,
         null=null,
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of the {sums.described}", *because),
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {sums.spoken_of}", *because),
         rows=int(sums.rows.sum()),
         details={"bins": int(sums.occupied.sum()), "partition": sums.described, **(details or {})},
     )

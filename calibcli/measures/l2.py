@@ -1,6 +1,7 @@
 """The debiased l2 calibration error and the test it gives."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def debiased_l2(
     sums = binned(table, bins)
     t = t_statistic(sums)
     lonely = int(sums.rows[sums.rows == 1].size)
-    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of the {bins.described}; approximate below 1,000 rows"]
+    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of {bins.spoken_of}; approximate below 1,000 rows"]
     if lonely:
         assumptions.append(f"{lonely:,} rows alone in their bin do not count")
     defined = bool(pairs_in(sums).any())
@@ -109,20 +110,60 @@ def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interva
     The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta). Some bin must
     have two rows.
     """
+    found = t_variance(sums)
+    return t_interval(t, still=found.still, slope=found.slope, confidence=confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class TVariance:
+    """
+    The variance of T as a line in the value theta that it estimates: still + slope theta.
+
+    Args:
+        still: The part that is there at theta = 0 and whatever theta is.
+
+        energy: Sum of squared gaps, each by its bin's share of the rows.
+
+        noise: The same with each square times the variance of a row of its bin.
+
+        floor: Sum of these variances by share, for the slope where there are no gaps.
+
+        total: Number of rows.
+    """
+
+    still: float
+    energy: float
+    noise: float
+    floor: float
+    total: float
+
+    @property
+    def slope(self) -> float:
+        """What theta adds to the variance, for each unit of it."""
+        return 4.0 * (self.noise / self.energy if self.energy > 0 else self.floor) / self.total
+
+
+def t_variance(sums: BinnedTable) -> TVariance:
+    """Return the parts of the variance of T, estimated; some bin must have two rows."""
     two = sums.rows >= 2
     n, total = sums.weight[two], sums.total
     share, gap = n / total, sums.residual[two] / n
     null_variance = sums.variance[two] / n
     sample_variance = (sums.residual_sq[two] - n * gap**2) / (n - 1.0)
-    z = normal_quantile(0.5 + confidence / 2.0)
     a = 2.0 / total**2 * float((n / (n - 1.0) * null_variance**2).sum())
     energy = float((share * gap**2).sum())
     noise = np.maximum(sample_variance, null_variance)
-    v = float((share * gap**2 * noise).sum()) / energy if energy > 0 else float((share * noise).sum())
-    c = 4.0 * v / total
     d = max(float((share * gap**4).sum()) - energy**2, 0.0) / total
-    middle = 2.0 * t + z * z * c
-    root = math.sqrt(max(middle**2 - 4.0 * (t * t - z * z * (a + d)), 0.0))
+    return TVariance(
+        a + d, energy, float((share * gap**2 * noise).sum()), float((share * noise).sum()), total
+    )
+
+
+def t_interval(t: float, *, still: float, slope: float, confidence: float) -> Interval:
+    """Return {theta >= 0: |t - theta| <= z sqrt(still + slope theta)}, given for sqrt(theta)."""
+    z = normal_quantile(0.5 + confidence / 2.0)
+    middle = 2.0 * t + z * z * slope
+    root = math.sqrt(max(middle**2 - 4.0 * (t * t - z * z * still), 0.0))
     # Where T is far below 0, both ends can lie above the estimate, which is then 0.
     value = max(t, 0.0)
     lower, upper = min(max(0.0, (middle - root) / 2.0), value), min(1.0, max(value, (middle + root) / 2.0))

@@ -101,7 +101,7 @@ def murphy_part(name: MeasureName, table: Table, *, bins: Partition, confidence:
         Forecasting 23, for the within-bin terms; Ferro & Fricker (2012), QJRMS 138, for the corrected parts.
     """
     sums = binned(table, bins)
-    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of the {sums.described}"]
+    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of {sums.spoken_of}"]
     lonely = int(sums.rows[sums.rows == 1].size)
     defined = True
     if name in _CORRECTED:

@@ -18,6 +18,10 @@ PAIRED = (MeasureName.BRIER, MeasureName.LOG_LOSS)
 # Rows whose differences are summed at once: they fit the processor's cache.
 _CHUNK = 1 << 17
 _ROUNDED = 1 << 50
+_OF_BOTH = (
+    "upper bounds speak of the population and lower ones of these scores, so that the difference is bounded "
+    "only as far as these scores stand for the population"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +222,8 @@ def difference_of_intervals(first: Estimate, second: Estimate, *, confidence: fl
     upper = None if two.upper is None or one.lower is None else two.upper - one.lower
     each = f"{100.0 * one.confidence:.6g} %"
     finite = one.finite_sample and two.finite_sample
+    if one.target is Target.MIXED:
+        assumptions = (*assumptions, _OF_BOTH)
     interval = Interval(
         lower, upper, confidence, f"Bonferroni of both intervals at {each}", one.target, finite
     )

@@ -97,7 +97,7 @@ def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: f
         squares += (table.weight_sq - table.positive_sq) * (losses.if_negative - value) ** 2
         rows = effective_rows(table)
         spread = math.sqrt(float(squares.sum()) * rows / (rows - 1.0)) / total
-        interval = _normal_interval(value, spread, confidence=confidence)
+        interval = normal_interval(value, spread, confidence=confidence)
         if interval is None:
             assumptions.append("no interval: every row has the same loss, so nothing varies")
     return Estimate(
@@ -111,7 +111,7 @@ def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: f
     )
 
 
-def _normal_interval(value: float, spread: float, *, confidence: float) -> Interval | None:
+def normal_interval(value: float, spread: float, *, confidence: float) -> Interval | None:
     """Return the interval of a mean of losses, or None where no loss differs from another."""
     if spread <= 1e-12 * abs(value):
         return None

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from calibcli.errors import InputProblem
 from calibcli.measures.clustered import ClusterSums
 from calibcli.measures.paired import PairedSums
+from calibcli.readers.class_aside import ClassAside
 from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.identified import IdentifiedRows
 from calibcli.readers.intake import Rows
 from calibcli.table.score_table import Floats
 from calibcli.table.sliced import RunningSlices
@@ -31,6 +33,12 @@ class Beside:
         sliced: Keys whose rows are tabled for each part by itself as well.
 
         clustered: Keys whose losses are added up by cluster.
+
+        classes: Whether each of several classes is tabled by itself as well.
+
+        identified: Key whose rows are kept one by one, each with its identity; None for none.
+
+        part: Whether these rows are a part of more, so that the label that counts as 1 need not occur.
     """
 
     columns: Mapping[str, int] = field(default_factory=dict)
@@ -39,6 +47,9 @@ class Beside:
     seed: int = 0
     sliced: tuple[str, ...] = ()
     clustered: tuple[str, ...] = ()
+    classes: bool = False
+    identified: str | None = None
+    part: bool = False
 
     @property
     def fold_keys(self) -> tuple[str, ...]:
@@ -60,20 +71,28 @@ class Aside:
         slices: For each sliced key its tables by part.
 
         clusters: For each clustered key its sums by cluster.
+
+        classes: The views of several classes, or None.
+
+        identified: Rows with their identities, or None.
     """
 
     paired: tuple[PairedSums, ...] = ()
     slices: Mapping[str, RunningSlices] = field(default_factory=dict)
     clusters: Mapping[str, ClusterSums] = field(default_factory=dict)
+    classes: ClassAside | None = None
+    identified: IdentifiedRows | None = None
 
     @classmethod
-    def start(cls, beside: Beside, *, limit: int | None) -> "Aside":
+    def start(cls, beside: Beside, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Aside":
         """Return nothing yet of what is wanted; the slices of all keys share the limit."""
         share = None if limit is None else max(1, limit // max(1, len(beside.sliced)))
         return cls(
             tuple(PairedSums() for _ in beside.pairs),
             {key: RunningSlices(share) for key in beside.sliced},
             {key: ClusterSums() for key in beside.clustered},
+            ClassAside.start(classes, limit=limit) if beside.classes else None,
+            None if beside.identified is None else IdentifiedRows(),
         )
 
     def add(self, rows: Rows, seen: Mapping[str, Floats], *, beside: Beside, chosen: ChosenColumns) -> None:
@@ -102,6 +121,10 @@ class Aside:
                 _refuse_many(slices, chosen)
         for key, clusters in self.clusters.items():
             _add_clusters(clusters, rows, seen[key])
+        if self.classes is not None:
+            self.classes.add(rows)
+        if self.identified is not None and beside.identified is not None:
+            self.identified.add(rows, seen[beside.identified])
 
     def merge(self, later: "Aside", chosen: ChosenColumns) -> None:
         """
@@ -117,6 +140,10 @@ class Aside:
         for key, slices in self.slices.items():
             slices.add(later.slices[key])
             _refuse_many(slices, chosen)
+        if self.classes is not None and later.classes is not None:
+            self.classes.merge(later.classes)
+        if self.identified is not None and later.identified is not None:
+            self.identified.merge(later.identified)
 
 
 def _refuse_many(slices: RunningSlices, chosen: ChosenColumns) -> None:

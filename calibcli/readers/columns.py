@@ -1,6 +1,5 @@
 """Which column is which: what the user asked for, and what a file's header makes of it."""
 
-import difflib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,10 +7,11 @@ from typing import Literal
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
+from calibcli.readers.class_columns import ClassColumns, SeveralClasses, class_columns
+from calibcli.readers.names_of_columns import folded, listing, named, separator_hint
 
 SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "prediction", "confidence")
 LABEL_NAMES = ("label", "y", "target", "outcome", "correct")
-_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,12 @@ class Columns:
 
         cluster: Name of the column whose equal values tell that rows depend on each other, or None.
 
+        several: What was said of several classes, or None where there is one score.
+
+        identity: Name of the column whose values tell rows apart, or None.
+
     Raises:
-        UsageProblem: If weights mean something and there are none.
+        UsageProblem: If weights mean something and there are none, or there are scores of both kinds.
     """
 
     score: str | None = None
@@ -60,11 +64,16 @@ class Columns:
     group: str | None = None
     by: tuple[str, ...] = ()
     cluster: str | None = None
+    several: SeveralClasses | None = None
+    identity: str | None = None
 
     def __post_init__(self) -> None:
         if self.weights_are is not None and self.weight is None:
             msg = f"--weights-are {self.weights_are} without weights"
             raise UsageProblem(msg, "name the weight column with --weight")
+        if self.several is not None and (self.score is not None or self.others or self.positive is not None):
+            msg = "--probs names the scores of several classes: --score and --positive are for two"
+            raise UsageProblem(msg, "leave out one of them")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,10 @@ class ChosenColumns:
         by: Names of the columns that part the rows.
 
         cluster: Name of the cluster column, or None.
+
+        probs: The columns of several classes, which are the score columns too; None where there is one score.
+
+        identity: Name of the column that tells rows apart, or None.
     """
 
     asked: Columns
@@ -101,6 +114,8 @@ class ChosenColumns:
     group: str | None = None
     by: tuple[str, ...] = ()
     cluster: str | None = None
+    probs: ClassColumns | None = None
+    identity: str | None = None
 
     @property
     def scores(self) -> tuple[str, ...]:
@@ -108,9 +123,24 @@ class ChosenColumns:
         return (self.score, *self.others)
 
     @property
+    def shown_score(self) -> str:
+        """The score as reports name it."""
+        return self.score if self.asked.several is None else self.asked.several.probs
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What the classes are called; none where there is one score."""
+        return () if self.probs is None else self.probs.classes
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """The score columns that are scores of their own, beside the first."""
+        return self.others if self.probs is None else ()
+
+    @property
     def names(self) -> tuple[str, ...]:
         """All columns that are read."""
-        single = (self.label, self.weight, self.group, self.cluster)
+        single = (self.label, self.weight, self.group, self.cluster, self.identity)
         return (*self.scores, *(name for name in single if name is not None), *self.by)
 
     @property
@@ -148,45 +178,78 @@ def resolve(columns: Columns, header: Sequence[str], *, path: str, labelled: boo
 
         UsageProblem: If one column is to be two things.
     """
-    repeated = [name for name, times in Counter(header).items() if times > 1]
-    if repeated:
-        msg = f"{path}: the header has {_listing(repeated)} more than once"
-        raise InputProblem(msg, "give every column a name of its own")
-    score = _named_or_usual(columns.score, "score", header=header, path=path)
-    label = weight = group = cluster = None
-    others: tuple[str, ...] = ()
+    refuse_repeated(header, path=path)
+    probs, others = None, columns.others
+    if columns.several is None:
+        score = _named_or_usual(columns.score, "score", header=header, path=path)
+    else:
+        probs = class_columns(columns.several, header, path=path)
+        score, *rest = probs.names
+        others = tuple(rest)
+    label = weight = group = cluster = identity = None
     by: tuple[str, ...] = ()
     if labelled:
         label = _named_or_usual(columns.label, "label", header=header, path=path)
-        weight = None if columns.weight is None else _named(columns.weight, header, path=path)
-        group = None if columns.group is None else _named(columns.group, header, path=path)
-        cluster = None if columns.cluster is None else _named(columns.cluster, header, path=path)
-        others = tuple(_named(name, header, path=path) for name in columns.others)
-        by = tuple(_named(name, header, path=path) for name in columns.by)
-    guesses = [("score", score, columns.score), ("label", label, columns.label)]
+        weight = None if columns.weight is None else named(columns.weight, header, path=path)
+        group = None if columns.group is None else named(columns.group, header, path=path)
+        cluster = None if columns.cluster is None else named(columns.cluster, header, path=path)
+        identity = None if columns.identity is None else named(columns.identity, header, path=path)
+        others = tuple(named(name, header, path=path) for name in others)
+        by = tuple(named(name, header, path=path) for name in columns.by)
+    guesses = [("score", None if probs else score, columns.score), ("label", label, columns.label)]
     notes = [
         f"column {name!r} was taken as the {role}; --{role} names another"
         for role, name, asked in guesses
         if name is not None and asked is None
     ]
-    chosen = ChosenColumns(columns, score, label, weight, tuple(notes), others, group, by, cluster)
+    chosen = ChosenColumns(
+        columns, score, label, weight, tuple(notes), others, group, by, cluster, probs, identity
+    )
     _refuse_two_roles(chosen)
     return chosen
+
+
+def refuse_repeated(header: Sequence[str], *, path: str) -> None:
+    """
+    Refuse a header that has a name twice.
+
+    Raises:
+        InputProblem: If it has.
+    """
+    repeated = [name for name, times in Counter(header).items() if times > 1]
+    if repeated:
+        msg = f"{path}: the header has {listing(repeated)} more than once"
+        raise InputProblem(msg, "give every column a name of its own")
 
 
 def same_again(chosen: ChosenColumns, header: Sequence[str], *, path: str) -> ChosenColumns:
     """Find in a further file the columns that were chosen in the first one, with nothing left to guess."""
     again = replace(
         chosen.asked,
-        score=chosen.score,
+        score=None if chosen.probs else chosen.score,
         label=chosen.label,
         weight=chosen.weight,
-        others=chosen.others,
+        others=() if chosen.probs else chosen.others,
         group=chosen.group,
         by=chosen.by,
         cluster=chosen.cluster,
+        identity=chosen.identity,
     )
-    return resolve(again, header, path=path, labelled=chosen.label is not None)
+    found = resolve(again, header, path=path, labelled=chosen.label is not None)
+    return found if chosen.probs is None else _in_order_of(chosen.probs, found, header, path=path)
+
+
+def _in_order_of(
+    first: ClassColumns, found: ChosenColumns, header: Sequence[str], *, path: str
+) -> ChosenColumns:
+    """Return the columns of the classes in the order of the first file, which must have the same ones."""
+    names = tuple(named(name, header, path=path) for name in first.names)
+    further = [] if found.probs is None else [name for name in found.probs.names if name not in names]
+    if further:
+        msg = f"{path}: {listing(further)} would be classes that the first file does not have"
+        raise InputProblem(msg, "give all files the same classes, or list their columns with --probs a,b,c")
+    probs = ClassColumns(names, first.classes)
+    return replace(found, score=names[0], others=names[1:], probs=probs)
 
 
 def _refuse_two_roles(chosen: ChosenColumns) -> None:
@@ -200,7 +263,7 @@ def _refuse_two_roles(chosen: ChosenColumns) -> None:
     if chosen.by.count(name) == times:
         msg = f"column {name!r} is named twice with --by"
         raise UsageProblem(msg, "--by takes different columns")
-    further = {"group": chosen.group, "--by": chosen.by, "cluster": chosen.cluster}
+    further = {"group": chosen.group, "--by": chosen.by, "cluster": chosen.cluster, "id": chosen.identity}
     roles = ["score", "label", "weight", *(role for role, column in further.items() if column)]
     msg = f"column {name!r} cannot be two of {', '.join(roles[:-1])} and {roles[-1]} at once"
     raise UsageProblem(msg, "name another column with --score, --label or --weight")
@@ -211,47 +274,13 @@ def _named_or_usual(
 ) -> str:
     """Return the column asked for, or the only one with a usual name."""
     if asked is not None:
-        return _named(asked, header, path=path)
+        return named(asked, header, path=path)
     usual = SCORE_NAMES if role == "score" else LABEL_NAMES
-    candidates = [name for name in header if _folded(name) in usual]
+    candidates = [name for name in header if folded(name) in usual]
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
-        msg = f"{path}: {_listing(candidates)} could each be the {role} column"
+        msg = f"{path}: {listing(candidates)} could each be the {role} column"
     else:
-        msg = f"{path}: no column looks like the {role}; the columns are {_listing(header)}"
-    raise InputProblem(msg, _separator_hint(header) or f"name it with --{role}")
-
-
-def _named(name: str, header: Sequence[str], *, path: str) -> str:
-    if name in header:
-        return name
-    alike = [column for column in header if _folded(column) == _folded(name)]
-    if len(alike) == 1:
-        return alike[0]
-    if alike:
-        msg = f"{path}: {name!r} could be any of {_listing(alike)}"
-        raise InputProblem(msg, "spell it as the file does")
-    msg = f"{path}: there is no column {name!r}; the columns are {_listing(header)}"
-    folded = {_folded(column): column for column in header}
-    close = difflib.get_close_matches(_folded(name), folded, n=1)
-    hint = f"did you mean {folded[close[0]]!r}?" if close else None
-    raise InputProblem(msg, _separator_hint(header) or hint)
-
-
-def _separator_hint(header: Sequence[str]) -> str | None:
-    """Say that fields seem to be separated by something else, when the whole header is one name."""
-    if len(header) == 1 and ";" in header[0]:
-        return "the file separates its fields by ';': convert it to commas or tabs first"
-    if len(header) == 1 and "\t" in header[0]:
-        return "the file separates its fields by tabs: write path:tsv or pass --input-format tsv"
-    return None
-
-
-def _folded(name: str) -> str:
-    return name.strip().casefold()
-
-
-def _listing(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_LISTED])
-    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
+        msg = f"{path}: no column looks like the {role}; the columns are {listing(header)}"
+    raise InputProblem(msg, separator_hint(header) or f"name it with --{role}")

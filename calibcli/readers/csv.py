@@ -8,7 +8,7 @@ file of several columns a blank line is no row; in a file of one column it is a 
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, cast
@@ -90,13 +90,16 @@ def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatc
     types: dict[str, pa.DataType] = {
         name: _TEXT if name in chosen.words else pa.float64() for name in chosen.names
     }
+    if chosen.identity is not None:
+        types[chosen.identity] = pa.string()
     yield from _stream(fragment, found, types=types)
 
 
 def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
     """Return what `batches_of_all` gives: the score as a number and all other columns as text."""
     names = header(fragment)
-    kinds = [pa.float64() if name == chosen.score else pa.string() for name in names]
+    scores = set(chosen.scores)
+    kinds = [pa.float64() if name in scores else pa.string() for name in names]
     return pa.schema([pa.field(name, kind) for name, kind in zip(names, kinds, strict=True)])
 
 
@@ -136,6 +139,24 @@ def scores_of_block(
 
         rows_before: How many rows of the file come before the block, for messages.
     """
+    return numbers_of_block(block, [chosen.score], within=within, rows_before=rows_before).column(0)
+
+
+def numbers_of_block(
+    block: bytes, names: Sequence[str], *, within: Layout, rows_before: int
+) -> pa.RecordBatch:
+    """
+    Parse some columns of numbers of some whole lines of a file.
+
+    Args:
+        block: Lines without the header.
+
+        names: The columns.
+
+        within: The layout of the file.
+
+        rows_before: How many rows of the file come before the block, for messages.
+    """
     with _reported(within, rows_before=rows_before, header_lines=0):
         reader = pa_csv.open_csv(
             cast("IO[bytes]", pa.BufferReader(block)),
@@ -143,10 +164,10 @@ def scores_of_block(
                 use_threads=False, block_size=len(block) + 1, column_names=list(within.names)
             ),
             parse_options=_parsing(within),
-            convert_options=_converting({chosen.score: pa.float64()}),
+            convert_options=_converting(dict.fromkeys(names, pa.float64())),
         )
         # The block is shorter than the reader's, so that one batch is all there is.
-        return reader.read_next_batch().column(0)
+        return reader.read_next_batch()
 
 
 def _stream(

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from calibcli.readers.decode import Booleans, Column, nulls, without_nulls
 from calibcli.readers.faults import FaultKind
+from calibcli.readers.fingerprints import Identities
 from calibcli.readers.labels import is_text
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Integers
@@ -92,17 +93,21 @@ class Alike:
         cluster: Rows that depend on each other, or None.
 
         by: Rows that are measured together.
+
+        identity: What tells rows apart, or None.
     """
 
     group: Groups | None
     cluster: Groups | None
     by: tuple[Groups, ...]
+    identity: Identities | None = None
 
     def gaps(self, *, drop: bool) -> list[tuple[FaultKind, int, Booleans | None]]:
         """Return where values are missing; `by` has gaps only if they are to be dropped."""
         gaps = [
             (FaultKind.MISSING_GROUP, 0, None if self.group is None else self.group.missing),
             (FaultKind.MISSING_CLUSTER, 0, None if self.cluster is None else self.cluster.missing),
+            (FaultKind.MISSING_IDENTITY, 0, None if self.identity is None else self.identity.missing),
         ]
         return [*gaps, *((FaultKind.MISSING_GROUP, 0, one.missing) for one in self.by if drop)]
 

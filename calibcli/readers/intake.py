@@ -10,9 +10,12 @@ import pyarrow as pa
 
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, WeightMeaning
+from calibcli.readers.class_rows import ClassRows
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Booleans, Column, Decoded, floats, is_number, value_type
-from calibcli.readers.faults import Fault, FaultKind, Findings, problem_of
+from calibcli.readers.fault_words import problem_of
+from calibcli.readers.faults import Fault, FaultKind, Findings
+from calibcli.readers.fingerprints import Fingerprints, Identities, identities_of
 from calibcli.readers.groups import Alike, Groups, Parts, can_be_groups, crossed, groups_of
 from calibcli.readers.labels import Labels, can_be_labels, labels_of
 from calibcli.readers.places import Places
@@ -46,6 +49,12 @@ class Rows:
         parts: Which part of the rows each belongs to, or None.
 
         cluster: Shape (n,), equal for rows that depend on each other, or None.
+
+        classes: What stands behind score and label where there are several classes, or None.
+
+        identity: Shape (n,), different for different rows, or None.
+
+        before: The same rows as they were before a map of several classes, or None where there is none.
     """
 
     score: Floats
@@ -57,6 +66,9 @@ class Rows:
     places: Places = _FROM_THE_FIRST
     parts: Parts | None = None
     cluster: Integers | None = None
+    classes: ClassRows | None = None
+    identity: Fingerprints | None = None
+    before: "Before | None" = None
 
     def seen(self, place: int) -> "Rows":
         """Return the rows with the score column at a place among the score columns as their score."""
@@ -71,6 +83,21 @@ class Rows:
             None if self.weight is None else self.weight[which],
             places=self.places.some(which),
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Before:
+    """
+    Rows of several classes before their probabilities went through a map.
+
+    Args:
+        view: The rows as they would have been seen.
+
+        confidence: All rows, by their largest probability.
+    """
+
+    view: Rows
+    confidence: Rows
 
 
 class Intake:
@@ -105,7 +132,7 @@ class Intake:
         gaps = [(FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(scores)]
         gaps.append((FaultKind.MISSING_LABEL, 0, labels.missing))
         gaps.append((FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing))
-        gaps.extend(alike.gaps(drop=self._chosen.asked.on_missing is OnMissing.DROP))
+        gaps.extend(alike.gaps(drop=self._drops))
         places = self._kept(gaps)
         self._check_labels(labels, places)
         probability, *others = (
@@ -143,6 +170,10 @@ class Intake:
             raise problem
         return probability
 
+    @property
+    def _drops(self) -> bool:
+        return self._chosen.asked.on_missing is OnMissing.DROP
+
     def _advance(self, rows: int) -> None:
         self.findings.rows += rows
         self._before += rows
@@ -173,6 +204,7 @@ class Intake:
             None if chosen.group is None else self._groups(batch, chosen.group, "--group"),
             None if chosen.cluster is None else self._groups(batch, chosen.cluster, "--cluster"),
             tuple(self._groups(batch, name, "--by") for name in chosen.by),
+            None if chosen.identity is None else self._identities(batch, chosen.identity),
         )
 
     def _groups(self, batch: pa.RecordBatch, name: str, option: str) -> Groups:
@@ -183,6 +215,14 @@ class Intake:
             raise InputProblem(msg, f"name a column of text, whole numbers or dates with {option}")
         return groups_of(column)
 
+    def _identities(self, batch: pa.RecordBatch, name: str) -> Identities:
+        column = batch.column(name)
+        kind = value_type(column.type)
+        if not can_be_groups(kind):
+            msg = f"{self._shown}, column {name!r}: it holds {kind}, which does not tell rows apart"
+            raise InputProblem(msg, "name a column of text, whole numbers or dates with --id")
+        return identities_of(column)
+
     def _placed(self, rows: Rows, alike: Alike) -> Rows:
         """Return the rows with what each belongs to."""
         group = None if alike.group is None else alike.group.selected(rows.places)
@@ -190,7 +230,9 @@ class Intake:
             self.findings.note_groups(group.names())
         by = [one.filled().selected(rows.places) for one in alike.by]
         cluster = None if alike.cluster is None else alike.cluster.selected(rows.places).keys()
-        return replace(rows, group=group, parts=crossed(by) if by else None, cluster=cluster)
+        identity = None if alike.identity is None else alike.identity.selected(rows.places)
+        parts = crossed(by) if by else None
+        return replace(rows, group=group, parts=parts, cluster=cluster, identity=identity)
 
     def _kept(self, gaps: Iterable[tuple[FaultKind, int, Booleans | None]]) -> Places:
         """Return the rows without gaps, and count the others as asked."""

@@ -112,7 +112,7 @@ def _of_texts(values: Column, positive: str | None) -> Labels:
     missing = np.array([not text for text in texts], np.bool_)
     places = np.arange(len(texts))
     if positive is not None:
-        ones = np.array([_same(text, positive) for text in texts], np.bool_)
+        ones = np.array([same_label(text, positive) for text in texts], np.bool_)
         return Labels(ones, missing, None, places, texts.__getitem__)
     meaning = [_binary(text) for text in texts]
     strange = np.array([one is None for one in meaning], np.bool_)
@@ -138,7 +138,7 @@ def _of_numbers(column: Column, positive: str | None) -> Labels:
         values, missing = decoded.values, decoded.missing
     strange: Booleans | None = None
     if positive is not None:
-        wanted = _number(positive)
+        wanted = number_of(positive)
         ones = np.zeros(values.size, np.bool_) if wanted is None else values == wanted
     else:
         ones = values == 1
@@ -155,17 +155,24 @@ def number_text(value: float) -> str:
 def _binary(text: str) -> bool | None:
     """Return what a label means as it stands, or None if it is neither 0 nor 1."""
     word = _WORDS.get(text.casefold())
-    number = _number(text)
+    number = number_of(text)
     return number == 1.0 if word is None and number in (0.0, 1.0) else word
 
 
-def _same(text: str, positive: str) -> bool:
+def whole_number(text: str) -> int | None:
+    """Return the whole number that a text is, such as 3 or 3.0; None if it is none."""
+    number = number_of(text)
+    return int(number) if number is not None and number.is_integer() else None
+
+
+def same_label(text: str, positive: str) -> bool:
     """Whether a label is the positive one, as text or as a number."""
     if text == positive.strip():
         return True
-    number = _number(text)
-    return number is not None and number == _number(positive)
+    number = number_of(text)
+    return number is not None and number == number_of(positive)
 
 
-def _number(text: str) -> float | None:
+def number_of(text: str) -> float | None:
+    """Return the number that a text is, or None if it is none."""
     return float(text) if _NUMBER.fullmatch(text.strip()) else None

@@ -7,11 +7,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from calibcli.errors import InputProblem
+from calibcli.readers.class_matrix import is_list_of_numbers, list_lengths
 from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.decode import nulls
 from calibcli.readers.fragments import Fragment
 
 BATCH_ROWS = 1 << 17
+# A batch of a wide table has fewer rows, so that it holds no more numbers.
+_BATCH_NUMBERS = 1 << 21
 _BUFFER = 1 << 20
+_ALL_BUFFERS = 1 << 26
 
 
 def header(fragment: Fragment) -> tuple[str, ...]:
@@ -29,8 +34,9 @@ def row_group_rows(fragment: Fragment) -> list[int]:
 def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
     """Stream the chosen columns of a fragment."""
     text = [name for name in chosen.words if _is_text(fragment, name)]
-    with _opened(fragment, as_dictionary=text) as file:
-        yield from _batches(file, fragment, names=list(chosen.names))
+    width = max(len(chosen.names), len(chosen.classes))
+    with _opened(fragment, as_dictionary=text, columns=len(chosen.names)) as file:
+        yield from _batches(file, fragment, names=list(chosen.names), width=width)
 
 
 def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:  # noqa: ARG001
@@ -39,19 +45,33 @@ def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:  # noqa: ARG
         return file.schema_arrow
 
 
-def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:  # noqa: ARG001
+def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
     """Stream every column as it is stored."""
+    with _opened(fragment, columns=len(chosen.scores)) as file:
+        width = max(len(file.schema_arrow), len(chosen.classes))
+        yield from _batches(file, fragment, names=None, width=width)
+
+
+def list_length(fragment: Fragment, name: str) -> int | None:
+    """Return how many numbers the first list of a column holds; None where it holds no lists, or no rows."""
     with _opened(fragment) as file:
-        yield from _batches(file, fragment, names=None)
+        if not is_list_of_numbers(file.schema_arrow.field(name).type):
+            return None
+        for batch in file.iter_batches(batch_size=1, columns=[name], use_threads=False):
+            column = batch.column(0)
+            if nulls(column) is None:
+                return int(list_lengths(column)[0])
+    return None
 
 
 def _batches(
-    file: pq.ParquetFile, fragment: Fragment, *, names: list[str] | None
+    file: pq.ParquetFile, fragment: Fragment, *, names: list[str] | None, width: int
 ) -> Iterator[pa.RecordBatch]:
     groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
     if len(groups):
+        most = max(1, min(BATCH_ROWS, _BATCH_NUMBERS // width))
         yield from file.iter_batches(
-            batch_size=BATCH_ROWS, row_groups=list(groups), columns=names, use_threads=False
+            batch_size=most, row_groups=list(groups), columns=names, use_threads=False
         )
 
 
@@ -62,11 +82,14 @@ def _is_text(fragment: Fragment, name: str) -> bool:
 
 
 @contextmanager
-def _opened(fragment: Fragment, as_dictionary: list[str] | None = None) -> Iterator[pq.ParquetFile]:
+def _opened(
+    fragment: Fragment, as_dictionary: list[str] | None = None, *, columns: int = 1
+) -> Iterator[pq.ParquetFile]:
     """Open a file; whatever is wrong with it becomes one line."""
+    buffer = max(1 << 12, min(_BUFFER, _ALL_BUFFERS // columns))
     try:
         with pq.ParquetFile(
-            fragment.location, read_dictionary=as_dictionary, pre_buffer=False, buffer_size=_BUFFER
+            fragment.location, read_dictionary=as_dictionary, pre_buffer=False, buffer_size=buffer
         ) as file:
             yield file
     except (pa.ArrowException, OSError) as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat
 from calibcli.readers import reader_of
 from calibcli.readers.beside import NOTHING, Aside, Beside
+from calibcli.readers.class_intake import intake_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.faults import Findings
 from calibcli.readers.fragments import Fragment
@@ -32,7 +34,14 @@ class AtPlaces:
     change: Callable[[Floats, Integers], Floats]
 
 
-Transforms = Mapping[str, Transform | AtPlaces | None]
+class Unchanged(Enum):
+    """Rows of several classes as they were before a map: in the view asked for, or by their confidence."""
+
+    VIEW = "view"
+    CONFIDENCE = "confidence"
+
+
+Transforms = Mapping[str, Transform | AtPlaces | Unchanged | None]
 
 
 @dataclass(slots=True)
@@ -165,10 +174,10 @@ def tally(
     """
     keys = (*transforms, *beside.fold_keys)
     tables = {key: RunningTable(limit) for key in keys} if onto is None else dict(onto)
-    aside = Aside.start(beside, limit=limit)
+    aside = Aside.start(beside, limit=limit, classes=chosen.classes)
     for key in signals.grids & tables.keys():
         tables[key].become_grid()
-    intake = Intake(chosen, shown=fragment.shown, first_row=fragment.first_row)
+    intake = intake_of(chosen, shown=fragment.shown, first_row=fragment.first_row)
     for rows in taken(fragment, intake, chosen):
         if signals.stopped:
             break
@@ -200,8 +209,12 @@ def taken(fragment: Fragment, intake: Intake, chosen: ChosenColumns) -> Iterator
     return one_ahead(rows) if fragment.format is DataFormat.PARQUET else rows
 
 
-def _add(table: RunningTable, rows: Rows, change: Transform | AtPlaces | None) -> Floats:
+def _add(table: RunningTable, rows: Rows, change: Transform | AtPlaces | Unchanged | None) -> Floats:
     """Add rows to a table, and return the scores they were added with."""
+    if isinstance(change, Unchanged):
+        if rows.before is not None:
+            rows = rows.before.view if change is Unchanged.VIEW else rows.before.confidence
+        change = None
     score = changed(rows, change)
     table.add_rows(score, rows.label, counts=rows.counts, weight=rows.weight)
     return score

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, assert_never
 from calibcli.errors import UsageProblem
 from calibcli.names import MeasureName, ReportFormat, TestName
 from calibcli.render.blocks import Line, Listing, Page, Tone, paragraph
-from calibcli.render.phrases import meaning_of_measure, meaning_of_test
+from calibcli.render.phrases import meaning_of_class_measure, meaning_of_measure, meaning_of_test
+from calibcli.view_names import ClassMeasure
 
 if TYPE_CHECKING:
     from calibcli.render.markdown import MarkdownRenderer
@@ -19,9 +20,11 @@ FAMILIES = {
     "smooth": "Errors without bins",
     "regression": "Calibration in the large, and by regression",
     "scores": "Proper scores and their parts",
+    "classes": "Several classes together",
     "tests": 'Tests of "every label is Bernoulli with its score"',
 }
-Name = MeasureName | TestName
+Name = MeasureName | TestName | ClassMeasure
+_KINDS = (MeasureName, TestName, ClassMeasure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ class Definition:
         """One sentence for a reader who has not met it."""
         if isinstance(self.name, MeasureName):
             return meaning_of_measure(self.name)
+        if isinstance(self.name, ClassMeasure):
+            return meaning_of_class_measure(self.name)
         return meaning_of_test(self.name)
 
 
@@ -91,7 +96,12 @@ def names_page() -> Page:
     """Return every name with its one sentence."""
     measures = tuple((name.value, meaning_of_measure(name)) for name in MeasureName)
     tests = tuple((name.value, meaning_of_test(name)) for name in TestName)
-    return (Listing(measures, "Measures"), Listing(tests, "Tests"))
+    of_classes = tuple((name.value, meaning_of_class_measure(name)) for name in ClassMeasure)
+    return (
+        Listing(measures, "Measures"),
+        Listing(of_classes, "Measures of several classes"),
+        Listing(tests, "Tests"),
+    )
 
 
 def definitions(family: str) -> tuple[Definition, ...]:
@@ -121,5 +131,5 @@ def _definition(section: str) -> Definition:
     if labels != list(LABELS):
         msg = f"the section {word!r} has the paragraphs {', '.join(labels)}"
         raise ValueError(msg)
-    name = MeasureName(word) if word in {one.value for one in MeasureName} else TestName(word)
-    return Definition(name, tuple(part.partition(": ")[2] for part in parts))
+    kind = next(one for one in _KINDS if word in {member.value for member in one} or one is _KINDS[-1])
+    return Definition(kind(word), tuple(part.partition(": ")[2] for part in parts))

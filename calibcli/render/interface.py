@@ -5,15 +5,27 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     # A command has one kind of report, and need not pay for the others.
     from calibcli.reports.apply import ApplyReport
+    from calibcli.reports.apply_classes import ClassApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
     from calibcli.reports.fit import FitReport
+    from calibcli.reports.fit_classes import ClassFitReport
     from calibcli.reports.inspect import InspectReport
     from calibcli.reports.measure import MeasureReport
+    from calibcli.reports.plan import PlanReport
     from calibcli.reports.verify import VerifyReport
 
     Report = (
-        MeasureReport | VerifyReport | CompareReport | CompatReport | FitReport | ApplyReport | InspectReport
+        MeasureReport
+        | VerifyReport
+        | CompareReport
+        | CompatReport
+        | FitReport
+        | ClassFitReport
+        | ApplyReport
+        | ClassApplyReport
+        | InspectReport
+        | PlanReport
     )
 
 

@@ -1,6 +1,7 @@
 """One sentence of plain English for every measure and test."""
 
 from calibcli.names import MeasureName, Target, TestName
+from calibcli.view_names import ClassMeasure
 
 NULL_REFERENCE = '"if calibrated": the average value if the scores were the true probabilities of these rows.'
 SMALL_P = "A small p-value speaks against calibration; a large one is no proof of it."
@@ -80,6 +81,30 @@ MEANING_OF_TEST: dict[TestName, str] = {
     TestName.HOSMER_LEMESHOW: "Whether gaps of rate and mean score, bin by bin, exceed chance.",
     TestName.U: "Whether log odds are the logit of the score: sees shifts and overconfidence.",
 }
+
+MEANING_OF_CLASS_MEASURE: dict[ClassMeasure, str] = {
+    ClassMeasure.ACCURACY: "How often the most probable class is the right one.",
+    ClassMeasure.CLASS_LOG_LOSS: (
+        "Mean of -ln(probability of the right class): 0 is perfect foresight, and a right class with "
+        "probability 0 makes it infinite. Compare it on the same rows only."
+    ),
+    ClassMeasure.CLASS_BRIER: (
+        "Mean squared distance of probabilities and label, summed over classes: 0 is perfect foresight, 2 "
+        "the worst. Compare it on the same rows only."
+    ),
+    ClassMeasure.CLASSWISE_ECE: "The ece of one class against the rest, on average over classes.",
+    ClassMeasure.MARGINAL_L2: (
+        "The l2 of one class against the rest, as root mean square over classes; chance is taken off before."
+    ),
+    ClassMeasure.TOP_LABEL_ECE: "The ece of the rows that predict a class, on average over rows.",
+    ClassMeasure.TOP_LABEL_L2: "The l2 of the rows that predict a class, as root mean square over rows.",
+    ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED: "The same as top_label_ece, but every class counts alike.",
+}
+
+
+def meaning_of_class_measure(name: ClassMeasure) -> str:
+    """Return what a measure of several classes says, for a reader who has not met it."""
+    return MEANING_OF_CLASS_MEASURE[name]
 
 
 def meaning_of_measure(name: MeasureName) -> str:

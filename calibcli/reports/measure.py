@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from calibcli.bounds.interval import Interval
 from calibcli.curves.reliability import ReliabilityCurve
-from calibcli.measures.estimate import Estimate, TestResult
+from calibcli.measures.estimate import ClassEstimate, Estimate, TestResult
 from calibcli.measures.paired import Difference
 from calibcli.measures.tests import CombinedTest
+from calibcli.reports.classes import ClassesReport
 from calibcli.reports.groups import ClusterSummary, GroupsSummary
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plain import number
@@ -22,7 +23,7 @@ class TableSummary:
     The table that every number of a report was computed from.
 
     Args:
-        kind: "exact", or "grid" where distinct scores did not fit in memory.
+        kind: "exact"; "grid" where distinct scores did not fit in memory; "cells" in the state of a gate.
 
         rows: Number of rows.
 
@@ -94,6 +95,9 @@ class MeasureReport:
         differences: For the key of each further score how its measures differ from those of this one.
 
         clusters: The clusters of dependent rows, or None where rows are independent.
+
+        classes: Several classes together and by themselves; None where there is one score, or one class is
+            looked at.
     """
 
     input: InputSummary
@@ -109,6 +113,7 @@ class MeasureReport:
     groups: GroupsSummary | None = None
     differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
     clusters: ClusterSummary | None = None
+    classes: ClassesReport | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the report as plain values, in the shape of `calibcli schema report`."""
@@ -120,7 +125,7 @@ class MeasureReport:
             "input": self.input.to_dict(),
             "artifact": self.artifact,
             "table": self.table.to_dict(),
-            "measures": {one.name.value: estimate_to_dict(one) for one in self.measures},
+            "measures": self._measures(),
             "tests": _tests_to_dict(self.tests, self.combined),
             "curve": self.curve.to_dict(),
             "rules": {},
@@ -129,6 +134,12 @@ class MeasureReport:
             "notes": list(self.notes),
             **self._where_asked(),
         }
+
+    def _measures(self) -> dict[str, object]:
+        """Return the measures, those of several classes last."""
+        of_classes = () if self.classes is None else self.classes.measures
+        found = {one.name.value: estimate_to_dict(one) for one in self.measures}
+        return {**found, **{one.name.value: estimate_to_dict(one) for one in of_classes}}
 
     def _where_asked(self) -> dict[str, object]:
         """Return what only some reports have."""
@@ -144,6 +155,8 @@ class MeasureReport:
             }
         if self.clusters is not None:
             found["clusters"] = self.clusters.to_dict()
+        if self.classes is not None:
+            found["classes"] = self.classes.to_dict()
         return found
 
 
@@ -156,7 +169,7 @@ def difference_to_dict(difference: Difference) -> dict[str, object]:
     }
 
 
-def estimate_to_dict(estimate: Estimate) -> dict[str, object]:
+def estimate_to_dict(estimate: Estimate | ClassEstimate) -> dict[str, object]:
     """Return one measure as plain values; bounds that do not exist are null."""
     return {
         "value": number(estimate.value),

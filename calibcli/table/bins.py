@@ -40,6 +40,11 @@ class Bins:
             object.__setattr__(self, "edges", frozen(self.edges, np.float64))
 
     @property
+    def spoken_of(self) -> str:
+        """The same after an "of"."""
+        return self.described if self.edges is None else f"the {self.described}"
+
+    @property
     def described(self) -> str:
         """The words reports use for this partition."""
         if self.edges is None:
@@ -100,6 +105,11 @@ class BinnedTable:
     residual_sq: Floats
     weight_sq: Floats
     variance: Floats
+
+    @property
+    def spoken_of(self) -> str:
+        """The same after an "of"."""
+        return self.bins.spoken_of
 
     @property
     def described(self) -> str:

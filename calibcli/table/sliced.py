@@ -147,6 +147,16 @@ class RunningSlices:
         self._grid = False
         self._weighted = False
 
+    @property
+    def is_grid(self) -> bool:
+        """Whether the limit has been passed."""
+        return self._grid
+
+    def add_cells(self, part: Sums) -> None:
+        """Add rows that are counted in cells of coarse grids, by the places of the registry."""
+        self._become_grid()
+        self._take(part, exact=False)
+
     def add_rows(
         self,
         score: Floats,
@@ -241,14 +251,19 @@ class RunningSlices:
 def _in_cells(exact: Sums) -> Sums:
     """Round scores to cells, with the distances to the cells' edges added up by label."""
     score = exact.point.view(np.float64)
-    code, edge = cells.cell_and_edge(score)
+    code, edge = coarse_cell(*cells.cell_and_edge(score))
+    rows, positive = exact.whole
+    distance = np.rint((edge - score) * _UNIT).astype(np.int64)
+    return Sums(exact.part, code, (rows, positive, distance * positive, distance * (rows - positive)))
+
+
+def coarse_cell(code: Integers, edge: Floats) -> tuple[Integers, Floats]:
+    """Return the code and the upper edge of the coarse cell that holds each fine one; both arrays change."""
     number = np.rint(edge * cells.CELLS).astype(np.int64)
     inner = np.flatnonzero((number > _FINE) & (number <= cells.CELLS - _FINE))
     code[inner] += -number[inner] % _FINE
     edge[inner] = cells.upper_edge(code[inner])
-    rows, positive = exact.whole
-    distance = np.rint((edge - score) * _UNIT).astype(np.int64)
-    return Sums(exact.part, code, (rows, positive, distance * positive, distance * (rows - positive)))
+    return code, edge
 
 
 def _exact_table(part: Sums) -> ScoreTable:

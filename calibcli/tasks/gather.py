@@ -10,11 +10,14 @@ from calibcli.measures.paired import PairedSums
 from calibcli.names import DataFormat, WeightMeaning
 from calibcli.readers import reader_of
 from calibcli.readers.beside import NOTHING, Aside, Beside
+from calibcli.readers.class_columns import counted
+from calibcli.readers.class_findings import classes_read
 from calibcli.readers.columns import ChosenColumns, Columns, resolve, same_again
-from calibcli.readers.faults import Findings, never_positive, problem_of, too_many
+from calibcli.readers.fault_words import never_positive, problem_of, too_many
+from calibcli.readers.faults import Findings
 from calibcli.readers.files import shown_path
 from calibcli.readers.fragments import Fragment, keep, list_fragments
-from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transforms
+from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transforms, Unchanged
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
 from calibcli.table.running import EXACT_LIMIT, RunningTable
@@ -59,7 +62,7 @@ class Gathered:
     @property
     def others(self) -> tuple[str, ...]:
         """Further score columns."""
-        return () if self.chosen is None else self.chosen.others
+        return () if self.chosen is None else self.chosen.further
 
 
 def gather(
@@ -109,10 +112,12 @@ def gather(
     tables, findings, aside = _reduced(fragments, work, engine)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
     first = chosen[files[0]]
-    if findings.rows == findings.dropped or not all(tables[key].total_rows for key in wanted):
+    if findings.rows == findings.dropped or not all(
+        tables[key].total_rows for key, change in wanted.items() if not isinstance(change, Unchanged)
+    ):
         raise _nothing(files, findings)
     problem = never_positive(findings, first, shown=shown_path(files[0]))
-    if problem is not None:
+    if problem is not None and not beside.part:
         raise problem
     again = None
     if twice:
@@ -152,11 +157,34 @@ def choose_columns(
             continue
         header = reader_of(fragment.format).header(fragment)
         if first is None:
-            first = resolve(columns, header, path=fragment.shown, labelled=labelled)
+            first = with_counted(resolve(columns, header, path=fragment.shown, labelled=labelled), fragment)
             chosen[fragment.path] = first
         else:
             chosen[fragment.path] = same_again(first, header, path=fragment.shown)
     return chosen
+
+
+def with_counted(chosen: ChosenColumns, fragment: Fragment) -> ChosenColumns:
+    """
+    Return columns whose classes are known where they are one column of lists.
+
+    Args:
+        chosen: The columns.
+
+        fragment: A part of the file, whose first list tells how many classes there are.
+
+    Raises:
+        InputProblem: If it does not.
+    """
+    probs, several = chosen.probs, chosen.asked.several
+    if probs is None or several is None or not probs.in_list:
+        return chosen
+    length = None
+    if not probs.classes and fragment.format is DataFormat.PARQUET:
+        from calibcli.readers.parquet import list_length
+
+        length = list_length(fragment, probs.names[0])
+    return replace(chosen, probs=counted(probs, length, several=several, path=fragment.shown))
 
 
 def _reduced(
@@ -164,7 +192,8 @@ def _reduced(
 ) -> tuple[dict[str, Table], Findings, Aside]:
     """Tally the fragments and add them up in order, stopping at the end of the first file with faults."""
     running = {key: RunningTable(work.limit) for key in work.keys}
-    aside = Aside.start(work.beside, limit=work.limit)
+    classes = work.chosen[fragments[0].path].classes
+    aside = Aside.start(work.beside, limit=work.limit, classes=classes)
     total, of_file = Findings(), Findings()
     results = _first_alone(fragments, work, engine, running=running)
     try:
@@ -234,6 +263,8 @@ def _nothing(files: Sequence[str], findings: Findings) -> EmptyTable:
         return EmptyTable(f"{shown}: there are no rows")
     if findings.dropped == findings.rows:
         return EmptyTable(f"{shown}: none of {findings.rows:,} rows has every value")
+    if findings.dropped + findings.elsewhere == findings.rows:
+        return EmptyTable(f"{shown}: none of {findings.rows:,} rows predicts the class asked for")
     return EmptyTable(f"{shown}: every weight is 0")
 
 
@@ -243,11 +274,12 @@ def _summary(files: Sequence[str], chosen: ChosenColumns, findings: Findings) ->
         notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
     return InputSummary(
         files=tuple(files),
-        score=chosen.score,
+        score=chosen.shown_score,
         label=chosen.label,
         weight=chosen.weight,
-        rows=findings.rows - findings.dropped,
+        rows=findings.rows - findings.dropped - findings.elsewhere,
         dropped=findings.dropped,
         clipped=findings.clipped,
         notes=tuple(notes),
+        classes=classes_read(chosen, findings),
     )

@@ -5,9 +5,11 @@ from pathlib import Path
 
 from calibcli.artifacts.document import SCHEMA as ARTIFACT_SCHEMA
 from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.store import in_file, read_artifact, read_document
+from calibcli.artifacts.store import in_file, read_any_artifact, read_document
 from calibcli.documents import Node
 from calibcli.errors import DocumentProblem
+from calibcli.gates.document import MOST_BYTES
+from calibcli.gates.document import SCHEMA as GATE_SCHEMA
 from calibcli.names import DataFormat
 from calibcli.recalibrators.interface import Recalibrator, distinct_outputs
 from calibcli.recalibrators.selection import Selection
@@ -15,6 +17,7 @@ from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
+from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
 
 
 def inspect_file(path: str, *, input_format: DataFormat | None = None) -> InspectReport:
@@ -49,20 +52,35 @@ def _starts_like_json(path: str) -> bool:
 
 def _inspect_document(path: str) -> InspectReport:
     try:
-        root = read_document(path)
+        root = read_document(path, most=MOST_BYTES)
         schema = root.child("schema").text()
         if schema == ARTIFACT_SCHEMA:
-            return _artifact_report(path, read_artifact(path))
+            return _any_artifact_report(path)
         if schema == REPORT_SCHEMA:
             return _report_report(path, root)
         if schema == COMPARE_SCHEMA:
             return _comparison_report(path, root)
         if schema == COMPAT_SCHEMA:
             return _compat_report(path, root)
+        if schema == GATE_SCHEMA:
+            from calibcli.tasks.gate_facts import inspect_state
+
+            return inspect_state(path)
+        if schema == PLAN_SCHEMA:
+            return _plan_report(path, root)
         msg = f"is {schema[:60]!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
         raise root.child("schema").problem(msg)
     except DocumentProblem as problem:
         raise problem if problem.path.startswith(path) else in_file(path, problem) from None
+
+
+def _any_artifact_report(path: str) -> InspectReport:
+    found = read_any_artifact(path)
+    if isinstance(found, Artifact):
+        return _artifact_report(path, found)
+    from calibcli.tasks.inspect_classes import class_artifact_report
+
+    return class_artifact_report(path, found)
 
 
 def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
@@ -170,3 +188,15 @@ def _compat_report(path: str, root: Node) -> InspectReport:
     ]
     facts += [(name, f"{one.child('value').value}") for name, one in root.child("numbers").members().items()]
     return InspectReport(path, "numbers of another tool", tuple(facts), (), None)
+
+
+def _plan_report(path: str, root: Node) -> InspectReport:
+    rows, power = root.child("rows").value, root.child("power").number(0.0, 1.0)
+    facts = (
+        ("gate", f"{root.child('measure').text()} <= {root.child('limit').number(0.0, 1.0):g}"),
+        ("rows", "more than a billion" if rows is None else f"{root.child('rows').whole():,}"),
+        ("for", f"a {root.child('wanted').text()} with a power of {power:g}"),
+        ("if", root.child("pattern").text()),
+        ("scores", f"as {root.child('scores_from').text()}"),
+    )
+    return InspectReport(path, "plan of a gate", facts, (), None)

@@ -9,8 +9,9 @@ import numpy as np
 from calibcli.errors import UsageProblem
 from calibcli.names import Scale
 from calibcli.readers.beside import NOTHING, Beside
+from calibcli.readers.class_columns import SeveralClasses
 from calibcli.readers.columns import Columns
-from calibcli.readers.tally import AtPlaces, Transform, Transforms
+from calibcli.readers.tally import AtPlaces, Transform, Transforms, Unchanged
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
@@ -18,10 +19,12 @@ from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
 
 if TYPE_CHECKING:
+    from calibcli.artifacts.class_document import ClassArtifact
     from calibcli.artifacts.document import Artifact
     from calibcli.recalibrators.interface import Recalibrator
 
 RECALIBRATED = "recalibrated"
+_CONFIDENCE = "raw confidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,10 @@ class Judged:
         again: The rows of that table once more, where that was asked for.
 
         notes: Sentences the reader should not miss.
+
+        classes: The map of several classes applied while reading, or None.
+
+        outputs: Every value that the recalibrated score can have, ascending; None where there are too many.
     """
 
     gathered: Gathered
@@ -46,12 +53,21 @@ class Judged:
     table: Table
     again: Rows | None = None
     notes: tuple[str, ...] = ()
+    classes: "ClassArtifact | None" = None
+    outputs: tuple[float, ...] | None = None
+
+    @property
+    def recalibrated(self) -> bool:
+        """Whether a map was applied while reading."""
+        return self.artifact is not None or self.classes is not None
 
     @property
     def fitted_rows(self) -> bool:
         """Whether these are the very rows that the artifact was fitted on."""
-        raw = self.gathered.tables[RAW]
-        return self.artifact is not None and digest(raw) == self.artifact.fit.table_digest
+        tables = self.gathered.tables
+        if self.classes is not None:
+            return digest(tables[_CONFIDENCE]) == self.classes.fit.table_digest
+        return self.artifact is not None and digest(tables[RAW]) == self.artifact.fit.table_digest
 
 
 def read_judged(
@@ -88,16 +104,62 @@ def read_judged(
             inputs, columns, reading=reading, transforms=scores, beside=beside, twice=twice
         )
         return Judged(gathered, None, gathered.tables[RAW], gathered.again)
+    if columns.several is not None:
+        return _read_classes(
+            inputs, columns, columns.several, artifact=artifact, reading=reading, beside=beside
+        )
     from calibcli.artifacts.store import read_artifact
 
     loaded = read_artifact(artifact)
     columns = as_fitted(columns, loaded)
-    transforms = {RAW: None, RECALIBRATED: as_transform(loaded.recalibrator)}
+    transforms: Transforms = {
+        RAW: None,
+        RECALIBRATED: as_transform(loaded.recalibrator),
+        **dict.fromkeys(beside.columns),
+    }
     gathered = read_tables(
         inputs, columns, reading=reading, transforms=transforms, beside=beside, twice=twice
     )
-    refuse_applied_twice(gathered, loaded, artifact)
-    return Judged(gathered, loaded, gathered.tables[RECALIBRATED])
+    outputs = outputs_of_map(loaded.recalibrator)
+    refuse_applied_twice(gathered, outputs, artifact)
+    return Judged(gathered, loaded, gathered.tables[RECALIBRATED], outputs=outputs)
+
+
+def _read_classes(
+    inputs: Sequence[str],
+    columns: Columns,
+    several: SeveralClasses,
+    *,
+    artifact: str,
+    reading: Reading,
+    beside: Beside,
+) -> Judged:
+    """Read rows of several classes, recalibrated before they are seen as scores of a yes or no."""
+    from calibcli.artifacts.store import read_class_artifact
+    from calibcli.recalibrators.classes.outputs import outputs_of
+    from calibcli.tasks.class_map import ClassMap
+
+    loaded = read_class_artifact(artifact)
+    scale = loaded.scale if columns.scale is Scale.PROB else columns.scale
+    columns = replace(columns, scale=scale, several=replace(several, change=ClassMap(loaded, artifact)))
+    transforms: Transforms = {
+        RAW: Unchanged.VIEW,
+        _CONFIDENCE: Unchanged.CONFIDENCE,
+        RECALIBRATED: None,
+        **dict.fromkeys(beside.columns),
+    }
+    # Rows may be others in the view of the raw probabilities, whose clusters are not theirs.
+    beside = replace(beside, clustered=tuple(key for key in beside.clustered if key != RAW))
+    gathered = read_tables(inputs, columns, reading=reading, transforms=transforms, beside=beside)
+    outputs = outputs_of(loaded.recalibrator, loaded.classes, view=several.view, one_class=several.one_class)
+    refuse_applied_twice(gathered, outputs, artifact)
+    return Judged(gathered, None, gathered.tables[RECALIBRATED], classes=loaded, outputs=outputs)
+
+
+def outputs_of_map(recalibrator: "Recalibrator") -> tuple[float, ...] | None:
+    """Return the distinct outputs of a discrete recalibrator, ascending; None for any other."""
+    bins = recalibrator.bins
+    return None if bins is None else tuple(sorted({one.value for one in bins}))
 
 
 def as_transform(recalibrator: "Recalibrator") -> Transform | AtPlaces:
@@ -114,18 +176,17 @@ def as_fitted(columns: Columns, artifact: "Artifact") -> Columns:
     return replace(columns, scale=scale, positive=columns.positive or artifact.positive)
 
 
-def refuse_applied_twice(gathered: Gathered, artifact: "Artifact", path: str) -> None:
+def refuse_applied_twice(gathered: Gathered, outputs: tuple[float, ...] | None, path: str) -> None:
     """
     Refuse raw scores that are all outputs of the discrete recalibrator that is to be applied to them.
 
     Raises:
         UsageProblem: If they are.
     """
-    outputs = artifact.recalibrator.bins
     raw = gathered.tables[RAW]
     if outputs is None or raw.kind != "exact" or raw.distinct == 0:
         return
-    values = np.array([one.value for one in outputs])
-    if np.isin(raw.score, values).all() and raw.distinct <= values.size and raw.total_rows > 1:
+    values = np.array(outputs)
+    if np.isin(raw.score, values).all() and raw.total_rows > 1:
         msg = f"every value of column {gathered.input.score!r} is an output of {path}: already applied?"
         raise UsageProblem(msg, "name the raw score column, or leave out --artifact")

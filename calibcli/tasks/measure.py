@@ -6,6 +6,7 @@ from dataclasses import replace
 from calibcli.measures.paired import Difference
 from calibcli.readers.columns import Columns
 from calibcli.reports.measure import MeasureReport
+from calibcli.tasks.classes import refuse_class_measures, sees_all_classes, with_classes
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import Judged, read_judged
 from calibcli.tasks.one_table import MeasureOptions, measure_table
@@ -54,19 +55,20 @@ def measure_files(
         CalibcliError: For input that cannot be measured, with what, where and how many.
     """
     asked = options or MeasureOptions()
+    refuse_class_measures(columns, asked.metrics)
     judged = read_judged(
         inputs,
         columns,
         artifact=artifact,
         reading=reading or Reading(),
         twice=may_cut_cells(asked.bins, asked.binning, asked.edges),
-        beside=beside_of(columns, artifact=artifact),
+        beside=replace(beside_of(columns, artifact=artifact), classes=_each_class(columns)),
     )
     first, *others = views = views_of(judged)
     measured = sum(len(view.measured(asked.least_rows)) for view in views)
     level = level_of(asked.confidence, measured)
     slices = _raw_slice(judged, asked)
-    discrete = judged.artifact is not None and judged.artifact.recalibrator.bins is not None
+    discrete = judged.outputs is not None
     report = measure_table(
         first.table,
         first.source,
@@ -85,12 +87,17 @@ def measure_files(
     for view in others:
         part = measure_table(view.table, view.source, options=asked, clusters=view.clusters)
         slices[view.key] = _with_groups(part, view, slices, options=asked, level=level, discrete=False)
-    return replace(report, slices=slices)
+    return replace(with_classes(report, judged, slices, options=asked), slices=slices)
+
+
+def _each_class(columns: Columns) -> bool:
+    """Whether each of several classes is measured; not where rows depend on each other."""
+    return sees_all_classes(columns) and columns.cluster is None
 
 
 def _raw_slice(judged: Judged, asked: MeasureOptions) -> dict[str, MeasureReport]:
     """Return the raw score's report beside that of the recalibrated one, where that was asked for."""
-    if judged.artifact is None or not asked.beside_raw:
+    if not judged.recalibrated or not asked.beside_raw:
         return {}
     source, again = judged.gathered.input, judged.gathered.again
     raw = judged.gathered.tables[RAW]

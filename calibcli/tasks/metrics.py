@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from calibcli.errors import UsageProblem
 from calibcli.families import DEFAULT_MEASURES, DEFAULT_TESTS
 from calibcli.names import MeasureName, TestName
+from calibcli.view_names import ClassMeasure
 
 M = MeasureName
+Metric = MeasureName | TestName | ClassMeasure
 MURPHY = (
     M.BRIER,
     M.BRIER_RELIABILITY,
@@ -23,15 +25,18 @@ FERRO_FRICKER = (
 )
 CORP = (M.BRIER_MCB, M.BRIER_DSC, M.BRIER_UNC, M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC)
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
-GROUPS: dict[str, tuple[MeasureName | TestName, ...]] = {
+GROUPS: dict[str, tuple[Metric, ...]] = {
     "all": (*MeasureName, *TestName),
     "default": (*DEFAULT_MEASURES, *DEFAULT_TESTS),
+    "classes": tuple(ClassMeasure),
     "tests": tuple(TestName),
     "murphy": MURPHY,
     "ferro_fricker": FERRO_FRICKER,
     "corp": CORP,
     "cox": (*COX, TestName.U),
 }
+# Groups that hold the measures of several classes where there are several.
+_OF_CLASSES_TOO = ("all", "default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +48,17 @@ class Metrics:
         measures: In the order asked for, each once.
 
         tests: Likewise.
+
+        of_classes: Measures of several classes together, likewise; None for all of them where there are
+            several classes.
+
+        chosen: Whether somebody asked, so that nothing is left out.
     """
 
     measures: tuple[MeasureName, ...] = DEFAULT_MEASURES
     tests: tuple[TestName, ...] = DEFAULT_TESTS
+    of_classes: tuple[ClassMeasure, ...] | None = None
+    chosen: bool = False
 
 
 def metrics_of(asked: Sequence[str]) -> Metrics:
@@ -59,11 +71,17 @@ def metrics_of(asked: Sequence[str]) -> Metrics:
     if not asked:
         return Metrics()
     found = dict.fromkeys(member for name in asked for member in _members(name))
-    measures = tuple(one for one in found if isinstance(one, MeasureName))
-    return Metrics(measures, tuple(one for one in found if isinstance(one, TestName)))
+    of_classes = tuple(one for one in found if isinstance(one, ClassMeasure))
+    wide = any(_word(name) in _OF_CLASSES_TOO for name in asked)
+    return Metrics(
+        tuple(one for one in found if isinstance(one, MeasureName)),
+        tuple(one for one in found if isinstance(one, TestName)),
+        None if wide else of_classes,
+        chosen=True,
+    )
 
 
-def one_metric(name: str) -> MeasureName | TestName:
+def one_metric(name: str) -> Metric:
     """
     Return the one measure or test of this name.
 
@@ -79,14 +97,18 @@ def one_metric(name: str) -> MeasureName | TestName:
 
 def known_metrics() -> tuple[str, ...]:
     """Return every name that `--metric` takes, groups last."""
-    return (*MeasureName, *TestName, *GROUPS)
+    return (*MeasureName, *TestName, *ClassMeasure, *GROUPS)
 
 
-def _members(name: str) -> tuple[MeasureName | TestName, ...]:
-    word = name.strip().lower().replace("-", "_")
+def _word(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+def _members(name: str) -> tuple[Metric, ...]:
+    word = _word(name)
     if word in GROUPS:
         return GROUPS[word]
-    for member in (*MeasureName, *TestName):
+    for member in (*MeasureName, *TestName, *ClassMeasure):
         if word == member.value:
             return (member,)
     import difflib

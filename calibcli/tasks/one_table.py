@@ -66,6 +66,9 @@ class MeasureOptions:
 
         complete: Whether the report carries what tables of text do not show: the smooth part of its
             curve, and the digest of its table.
+
+        drawn: Whether labels are drawn from the scores, for tests and for what measures would be if
+            calibrated.
     """
 
     metrics: Metrics = Metrics()  # noqa: RUF009 - frozen
@@ -79,6 +82,7 @@ class MeasureOptions:
     least_rows: int = DEFAULT_LEAST_ROWS
     bounds: bool = False
     edges: tuple[float, ...] | None = None
+    drawn: bool = True
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -182,7 +186,7 @@ def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: b
     sums = binned(table, bins)
     equal_mass = binned(table, bins_of(Binning.EQUAL_MASS, options.bins or DEFAULT_BINS, table=table))
     calibrated = None
-    if not (table.weighted or dependent):
+    if options.drawn and not (table.weighted or dependent):
         calibrated = draw_calibrated(
             table,
             partitions=(sums, equal_mass),

@@ -8,6 +8,7 @@ import numpy as np
 
 from calibcli.engines.interface import Engine
 from calibcli.errors import CalibcliError, InputProblem
+from calibcli.readers.class_intake import intake_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Booleans
 from calibcli.readers.files import shown_path
@@ -31,7 +32,7 @@ class _Pass(Generic[Result]):
     made: Callable[[Iterator[Rows]], Result]
 
     def __call__(self, fragment: Fragment) -> tuple[int, Result] | CalibcliError:
-        intake = Intake(self.chosen[fragment.path], shown=fragment.shown, first_row=fragment.first_row)
+        intake = intake_of(self.chosen[fragment.path], shown=fragment.shown, first_row=fragment.first_row)
         try:
             return self._of(fragment, intake)
         except CalibcliError as problem:
@@ -95,10 +96,14 @@ class SecondPass:
             rows += found[0]
             results.append(found[1])
         if rows != self.rows:
-            shown = shown_path(self.fragments[0].path)
-            msg = f"{shown} changed while it was read: {self.rows:,} rows at first, then {rows:,}"
-            raise InputProblem(msg, "run again when nothing writes to it")
+            raise changed_meanwhile(self.fragments[0], self.rows, rows)
         return results
+
+
+def changed_meanwhile(fragment: Fragment, first: int, then: int) -> InputProblem:
+    """Return the error for an input that had so many rows first, and then another number."""
+    msg = f"{shown_path(fragment.path)} changed while it was read: {first:,} rows at first, then {then:,}"
+    return InputProblem(msg, "run again when nothing writes to it")
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def beside_of(columns: Columns, *, artifact: str | None) -> Beside:
 def views_of(judged: Judged) -> tuple[View, ...]:
     """Return every score of the input, the one that is judged first."""
     gathered = judged.gathered
-    first = RAW if judged.artifact is None else RECALIBRATED
+    first = RECALIBRATED if judged.recalibrated else RAW
     views = [_view(judged, first, "", gathered.input)]
     for place, name in enumerate(gathered.others, start=1):
         source = replace(gathered.input, score=name)
@@ -208,8 +208,15 @@ def groups_summary(
         return None
     measured = tuple(one.key for one in view.groups if one.key in reports)
     left_out = {one.key: one.table.total_rows for one in view.groups if one.key not in reports}
-    worst = _worst({key: one for key in measured for one in reports[key].measures if one.name is WORST_BY})
+    worst = worst_of({key: reports[key] for key in measured})
     return GroupsSummary(view.columns, measured, left_out, least_rows, confidence, worst)
+
+
+def worst_of(reports: Mapping[str, MeasureReport]) -> WorstGroup | None:
+    """Return which of several reports stands out by its ECE; None where none was measured."""
+    return _worst(
+        {key: one for key, part in reports.items() for one in part.measures if one.name is WORST_BY}
+    )
 
 
 def _worst(estimates: Mapping[str, Estimate]) -> WorstGroup | None:

@@ -1,12 +1,12 @@
 """Numbers as Arrow columns, without the imports that pyarrow's own constructors make."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
-from calibcli.table.score_table import Floats
+from calibcli.table.score_table import Floats, Integers
 
 
 def float_column(values: Floats) -> "pa.Array[Any]":
@@ -15,8 +15,69 @@ def float_column(values: Floats) -> "pa.Array[Any]":
     return pa.Array.from_buffers(pa.float64(), content.size, [None, pa.py_buffer(content.data)])
 
 
-def with_fields(schema: pa.Schema, names: Iterable[str]) -> pa.Schema:
-    """Return a schema with columns of floats at its end."""
-    for name in names:
-        schema = schema.append(pa.field(name, pa.float64()))
-    return schema
+def column_of(values: "Floats | pa.Array[Any]") -> "pa.Array[Any]":
+    """Return numbers as a column, and a column as it is."""
+    return values if isinstance(values, pa.Array) else float_column(values)
+
+
+def text_column(texts: Sequence[str], place: Integers) -> "pa.Array[Any]":
+    """Return a column of text that holds for each row the one of a few texts at a place."""
+    pieces = [text.encode() for text in texts]
+    ends = np.cumsum([0, *(len(piece) for piece in pieces)]).astype(np.int32)
+    few: Any = pa.Array.from_buffers(
+        pa.string(), len(pieces), [None, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
+    )
+    content = np.ascontiguousarray(place, np.int64)
+    taken: pa.Array[Any] = few.take(
+        pa.Array.from_buffers(pa.int64(), content.size, [None, pa.py_buffer(content.data)])
+    )
+    return taken
+
+
+def list_column(rows: Floats, kind: pa.DataType) -> "pa.Array[Any]":
+    """
+    Return the rows of a matrix as lists, or as dense Spark vectors.
+
+    Args:
+        rows: Shape (n, K).
+
+        kind: What `list_like` made of the type of a column.
+    """
+    number, width = rows.shape
+    flat = float_column(rows.reshape(-1))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.Array.from_buffers(kind, number, [None], children=[flat])
+    if pa.types.is_struct(kind):
+        return _vectors(flat, number, width=width, kind=kind)
+    size = np.int64 if pa.types.is_large_list(kind) else np.int32
+    ends = np.arange(number + 1, dtype=size) * size(width)
+    return pa.Array.from_buffers(kind, number, [None, pa.py_buffer(ends.data)], children=[flat])
+
+
+def list_like(kind: pa.DataType, count: int) -> pa.DataType:
+    """Return the type that holds so many doubles in a row as a column of lists or vectors does."""
+    if pa.types.is_struct(kind):
+        return kind
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(pa.float64(), count)
+    return pa.large_list(pa.float64()) if pa.types.is_large_list(kind) else pa.list_(pa.float64())
+
+
+def _vectors(flat: "pa.Array[Any]", number: int, *, width: int, kind: pa.DataType) -> "pa.Array[Any]":
+    """Return doubles as dense Spark vectors: of type 1, with values, and no size and no indices."""
+    made: dict[str, Any] = {}
+    fields = list(cast("pa.StructType", kind))
+    for field in fields:
+        if field.name == "type":
+            ones = np.ones(number, np.int8)
+            whole: Any = pa.Array.from_buffers(pa.int8(), number, [None, pa.py_buffer(ones.data)])
+            made["type"] = whole.cast(field.type)
+        elif field.name == "values":
+            ends = np.arange(number + 1, dtype=np.int32) * np.int32(width)
+            lists: Any = pa.Array.from_buffers(
+                pa.list_(pa.float64()), number, [None, pa.py_buffer(ends.data)], children=[flat]
+            )
+            made["values"] = lists.cast(field.type)
+        else:
+            made[field.name] = pa.nulls(number, field.type)
+    return pa.StructArray.from_arrays([made[field.name] for field in fields], fields=fields)

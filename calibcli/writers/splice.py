@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from calibcli.errors import InputProblem
 from calibcli.table.score_table import Floats
-from calibcli.writers.arrow import float_column
+from calibcli.writers.arrow import column_of
 from calibcli.writers.records import Block, blocks
 
 
@@ -43,7 +43,7 @@ def splice(
     write: Callable[[memoryview | bytes], object],
     *,
     columns: NewColumns,
-    predicted: Callable[[bytes], Sequence[Floats]],
+    predicted: Callable[[bytes], Sequence["Floats | pa.Array[Any]"]],
 ) -> int:
     """
     Copy a CSV file and add fields to the end of every record.
@@ -73,7 +73,7 @@ def splice(
         if rest.ends.size:
             values = predicted(rest.content)
             for column in values:
-                _check_count(column.size, rest.ends.size, columns.shown)
+                _check_count(len(column), rest.ends.size, columns.shown)
             _write_block(rest, write, values, columns.delimiter)
             records += rest.ends.size
         else:
@@ -115,7 +115,10 @@ def _check_count(parsed: int, found: int, shown: str) -> None:
 
 
 def _write_block(
-    block: Block, write: Callable[[memoryview | bytes], object], values: Sequence[Floats], delimiter: str
+    block: Block,
+    write: Callable[[memoryview | bytes], object],
+    values: Sequence["Floats | pa.Array[Any]"],
+    delimiter: str,
 ) -> None:
     """
     Join each stretch from one record's end to the next with the new fields.
@@ -123,7 +126,7 @@ def _write_block(
     A stretch begins with the line end of the record before, so that no line end is ever rewritten.
     """
     offsets = np.concatenate(([0], block.ends)).astype(np.int32)
-    fields = [float_column(column).cast(pa.string()).cast(pa.binary()) for column in values]
+    fields = [column_of(column).cast(pa.string()).cast(pa.binary()) for column in values]
     parts: list[Any] = [_binary(offsets, block.content), *fields]
     separator: Any = _binary(np.array([0, 1], np.int32), delimiter.encode())[0]
     # What is joined is one buffer with nothing between the records: the bytes to write.

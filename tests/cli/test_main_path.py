@@ -72,7 +72,16 @@ def test_report_fits_its_published_schema(run: Run, artifact: Path) -> None:
 def test_every_measure_travels_with_interval_method_and_null(run: Run) -> None:
     """On ordinary data nothing is printed bare."""
     report = json.loads(run("measure", EVALUATION, *CHURN, "--json").out)
-    assert set(report["measures"]) == {"ece", "ece_equal_mass", "l2", "smece", "bias", "brier", "log_loss"}
+    assert set(report["measures"]) == {
+        "ece",
+        "ece_equal_mass",
+        "l2",
+        "smece",
+        "dce",
+        "bias",
+        "brier",
+        "log_loss",
+    }
     for name, measure in report["measures"].items():
         assert measure["lower"] <= measure["value"] <= measure["upper"], name
         assert measure["method"], name

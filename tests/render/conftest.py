@@ -10,6 +10,7 @@ import pytest
 from calibcli.bounds.interval import Interval
 from calibcli.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, ReliabilityCurve
 from calibcli.curves.smooth import SmoothCurve
+from calibcli.gate_names import Bound, Relation
 from calibcli.measures.estimate import (
     HELD_OUT,
     INDEPENDENT_ROWS,
@@ -37,8 +38,8 @@ from calibcli.reports.groups import ClusterSummary, GroupsSummary, WorstGroup
 from calibcli.reports.input import InputSummary
 from calibcli.reports.inspect import ColumnSummary, InspectReport
 from calibcli.reports.measure import MeasureReport, TableSummary
-from calibcli.reports.verify import VerifyReport
-from calibcli.verdicts.claim import Claim, RowsNeeded, Verdict
+from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
+from calibcli.verdicts.claim import Claim, Evidence, RowsNeeded, Verdict
 
 HOSTILE = "[red]x|`y`\x1b[31m<b>\n\u202e*_z_\u00e9\u4e2d"
 INPUT = InputSummary(("churn.parquet",), "score", "label", None, 50_000, 0, 0)
@@ -235,7 +236,76 @@ def _gates() -> dict[str, VerifyReport]:
         "to_fail": _gate(_verdict(unclear, 0.0251, bounds, needed=to_fail)),
         "too_few": _gate(_verdict(unclear, 0.0181, (0.0, 0.3), reason=few)),
         "several": _gate(passed, failed, _verdict(unclear, 0.0181, bounds, needed=noise)),
+        "kinds": _gate(*_kinds()),
+        "groups": _gate_of_groups(passed, failed, to_pass),
+        "state": _gate_with_state(replace(passed, evidence=Evidence(4.1, -2.0, 3.0, 5_300, None, 12))),
     }
+
+
+def _asked(verdict: Verdict, bound: Bound, relation: Relation, **changes: Any) -> Verdict:
+    """Return a verdict on another kind of rule."""
+    measure = changes.pop("measure", "bias")
+    claim = replace(verdict.claim, measure=measure, bound=bound, relation=relation, fail_confidence=0.99)
+    return replace(verdict, claim=claim, fixed_design_upper=None, **changes)
+
+
+def _kinds() -> tuple[Verdict, ...]:
+    """Return a verdict on every kind of rule, passed, failed and left open."""
+    least, most = Relation.AT_LEAST, Relation.AT_MOST
+    passed = _verdict(VerdictName.PASS, 0.0281, (0.0212, 0.0337))
+    failed = _verdict(VerdictName.FAIL, 0.0048, (0.0, 0.0137))
+    unclear = _verdict(VerdictName.INCONCLUSIVE, 0.0181, (0.0102, 0.0263))
+    alone: dict[str, Any] = {"lower": None, "upper": None, "target": None, "partition": "", "assumptions": ()}
+    mixed = {"measure": "smece", "target": Target.MIXED}
+    return (
+        _asked(passed, Bound.LOWER, least, finite_sample=False),
+        _asked(failed, Bound.LOWER, least),
+        _asked(unclear, Bound.LOWER, least),
+        _asked(unclear, Bound.UPPER, most, lower=None, measure="ece - baseline"),
+        _asked(failed, Bound.UPPER, most, outcome=VerdictName.PASS, **mixed),
+        _asked(passed, Bound.UPPER, most, outcome=VerdictName.FAIL, **mixed),
+        _asked(unclear, Bound.UPPER, most, **mixed),
+        _asked(unclear, Bound.LOWER, most, outcome=VerdictName.PASS),
+        _asked(passed, Bound.VALUE, least, **alone),
+        _asked(failed, Bound.VALUE, least, **alone),
+        _asked(passed, Bound.P_VALUE, least, **alone, measure="ks"),
+        _asked(failed, Bound.P_VALUE, least, **alone, measure="ks"),
+        replace(_verdict(VerdictName.PASS, 0.0048, (0.0, 0.0137)), void="judged by the fit rows"),
+    )
+
+
+def _gate_of_groups(passed: Verdict, failed: Verdict, needed: RowsNeeded) -> VerifyReport:
+    """Return a gate of two rules over some groups, and one that was left out."""
+    unclear = _verdict(VerdictName.INCONCLUSIVE, 0.0121, (0.0, 0.0263), needed=needed)
+    noise = RowsNeeded(None, None, 48_213, within_noise=True)
+    small = replace(TABLE, rows=900, positive=100)
+    few = {"rows": 900, "reason": "7 rows have label 1, fewer than 10", "needed": None}
+    alone = _asked(passed, Bound.VALUE, Relation.AT_LEAST, lower=None, upper=None, target=None)
+    lenient = _asked(passed, Bound.LOWER, Relation.AT_MOST)
+    verdicts = {
+        "country=US": (passed, alone),
+        "country=DE": (failed, lenient),
+        "country=\u00c5land": (replace(unclear, **few), replace(passed, void="judged by the fit rows")),
+        "country=FR": (unclear, replace(unclear, needed=replace(needed, to_pass=None, to_fail=98_765))),
+        "country=IT": (replace(unclear, needed=noise, rows=900), replace(unclear, needed=noise, rows=90_000)),
+    }
+    whole = replace(passed, claim=replace(passed.claim, fail_confidence=0.995))
+    return replace(
+        _gate(whole),
+        by=("country",),
+        groups={
+            key: GroupVerdicts(small, dict(zip(("rule0", "rule1"), both, strict=True)))
+            for key, both in verdicts.items()
+        },
+        left_out={"country=LI": 12, "country=MC": 1},
+        least_group_rows=100,
+    )
+
+
+def _gate_with_state(verdict: Verdict) -> VerifyReport:
+    """Return a gate that keeps a state, asked once more with rows that it knew."""
+    state = StateSummary("my gate.json", 3, 50_000, 0, ("sha256:00",), 1_000)
+    return replace(_gate(verdict), state=state)
 
 
 def _differing(

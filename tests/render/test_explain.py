@@ -12,10 +12,11 @@ import pytest
 from calibcli.names import MeasureName, ReportFormat, TestName
 from calibcli.render.blocks import Line, Listing, paragraph
 from calibcli.render.explain import FAMILIES, LABELS, definitions, definitions_in, writer_of
+from calibcli.view_names import ClassMeasure
 from shell import ROOT
 
 GOOD = "\n\n".join(f"{label}: the {label.lower()},\nand more." for label in LABELS)
-EVERY_NAME = [*MeasureName, *TestName]
+EVERY_NAME = [*MeasureName, *TestName, *ClassMeasure]
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_every_paragraph_says_something(family: str) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY_NAME)
-def test_definition_is_printed(name: MeasureName | TestName, ran: Callable[..., Any]) -> None:
+def test_definition_is_printed(name: MeasureName | TestName | ClassMeasure, ran: Callable[..., Any]) -> None:
     """`--explain NAME` needs no input and prints the five paragraphs under their labels."""
     code, out, err = ran(name.value)
     assert (code, err) == (0, "")

@@ -23,6 +23,9 @@ _NAMES = (
     "verify_to_fail",
     "verify_too_few",
     "verify_several",
+    "verify_kinds",
+    "verify_groups",
+    "verify_state",
     "hostile_measure",
     "hostile_verify",
 )

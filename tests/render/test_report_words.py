@@ -9,7 +9,7 @@ from calibcli.names import MeasureName, Target, TestName
 from calibcli.render.blocks import Bar
 from calibcli.render.diagram import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
 from calibcli.render.pages.header import file_words
-from calibcli.render.phrases import meaning_of_measure, meaning_of_test, whose
+from calibcli.render.phrases import meaning_of_class_measure, meaning_of_measure, meaning_of_test, whose
 from calibcli.render.words import (
     about,
     beside,
@@ -25,6 +25,7 @@ from calibcli.render.words import (
     quoted,
     share,
 )
+from calibcli.view_names import ClassMeasure
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,8 @@ from calibcli.render.words import (
         (1.2346e-7, "1.235e-07"),
         (math.inf, "inf"),
         (-math.inf, "-inf"),
-        (math.nan, "nan"),
+        (9.1287e156, "9.129e+156"),
+        (math.nan, "undefined"),
         (None, "none"),
     ],
 )
@@ -154,5 +156,6 @@ def test_bar_shows_rate_interval_and_score() -> None:
 def test_every_name_has_its_sentence() -> None:
     """No measure, test or target is left unexplained, and no two are explained alike."""
     sentences = [*map(meaning_of_measure, MeasureName), *map(meaning_of_test, TestName)]
-    assert len(set(sentences)) == len(MeasureName) + len(TestName)
+    sentences += map(meaning_of_class_measure, ClassMeasure)
+    assert len(set(sentences)) == len(MeasureName) + len(TestName) + len(ClassMeasure)
     assert len({whose(target) for target in Target}) == len(Target)

@@ -21,6 +21,7 @@ from calibcli.tasks.measure import MeasureOptions, measure_files
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.partition import chosen_bins, parted
 from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.rules import largest
 from calibcli.tasks.verify import VerifyOptions, verify_files
 
 ASKED = Columns("score", "label")
@@ -103,7 +104,7 @@ def test_bins_that_cut_cells_are_measured_as_if_exact(parquet: str) -> None:
 
 def test_bins_that_cut_cells_are_judged_as_if_exact(parquet: str) -> None:
     """The bounds of a gate over such bins are those of the exact table."""
-    options = VerifyOptions(max_ece=0.3, bins=49_999)
+    options = VerifyOptions((largest(MeasureName.ECE, 0.3),), bins=49_999)
     on_grid = verify_files([parquet], ASKED, options=options, reading=GRID).verdicts["max-ece"]
     exact = verify_files([parquet], ASKED, options=options, reading=EXACT).verdicts["max-ece"]
     assert on_grid.outcome is exact.outcome

@@ -1,5 +1,6 @@
 """calibcli compare."""
 
+from calibcli.cli import gate_options as g
 from calibcli.cli import options as o
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
@@ -20,7 +21,7 @@ def compare(
     artifact: o.Artifacts = None,
     metric: o.CompareMetric = None,
     fail_if_worse: o.FailIfWorse = False,
-    allow_fit_rows: o.AllowFitRows = False,
+    allow_fit_rows: g.AllowFitRows = False,
     bins: o.Bins = None,
     binning: o.HowBinned = None,
     confidence: o.Confidence = DEFAULT_CONFIDENCE,

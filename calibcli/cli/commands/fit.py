@@ -1,5 +1,8 @@
 """calibcli fit."""
 
+from typing import TYPE_CHECKING
+
+from calibcli.cli import class_options as k
 from calibcli.cli import options as o
 from calibcli.names import (
     DEFAULT_FIT_BINS,
@@ -18,6 +21,11 @@ from calibcli.names import (
     Split,
 )
 from calibcli.outputs import STDERR, STDOUT
+from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OnSum, OutputSum, ViewName
+
+if TYPE_CHECKING:
+    from calibcli.reports.fit import FitReport
+    from calibcli.reports.fit_classes import ClassFitReport
 
 
 def fit(
@@ -26,6 +34,12 @@ def fit(
     label: o.Label = None,
     output: o.Out = STDOUT,
     method: o.Method = FitMethod.PLATT,
+    probs: k.Probs = None,
+    classes: k.Classes = None,
+    multiclass: k.Multiclass = None,
+    min_class_rows: k.LeastClassRows = DEFAULT_LEAST_CLASS_ROWS,
+    output_sum: k.HowOutputSums = OutputSum.ONE,
+    on_sum: k.HowSummed = OnSum.ERROR,
     candidate: o.Candidates = None,
     group: o.Group = None,
     bins: o.FitBins = DEFAULT_FIT_BINS,
@@ -66,6 +80,7 @@ def fit(
       calibcli fit cal.parquet -s score -y label --method isotonic -o cal.json
       calibcli fit cal.csv -s score -y label --method auto --group patient -o cal.json
       calibcli fit cal.parquet -s score -y label --method scaling-binning --bins 10 -o cal.json
+      calibcli fit cal.parquet --probs 'p_*' -y label --multiclass vector -o cal.json
 
     \b
     METHODS
@@ -82,6 +97,17 @@ def fit(
       venn-abers        isotonic with two ends that bracket each probability
       smooth            the kernel regression that smECE measures
       auto              one of these, chosen by cross-validation
+
+    \b
+    METHODS OF SEVERAL CLASSES
+      temperature       divides all log-probabilities by T; keeps the predicted class
+      vector            a slope and an intercept for each class
+      structured        the same, pulled towards one slope; few rows of many classes
+      matrix            all pairs of classes, off-diagonal part penalised (Dirichlet calibration)
+      confidence        --method on the largest probability
+      top-label         --method on it for each predicted class
+      one-vs-rest       --method on each class's probability, divided by the sum
+      one-vs-one        --method on each pair of classes
     """
     from calibcli.cli.output import renderer_for, say, write
     from calibcli.readers.columns import Columns
@@ -91,17 +117,42 @@ def fit(
     from calibcli.tasks.reading import Reading
 
     check_output(output, force=force, inputs=inputs)
-    report, artifact = fit_files(
-        inputs,
-        Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range, group=group),
-        method=method,
-        candidates=tuple(candidate or ()),
-        options=FitOptions(
-            bins, binning, loss, smooth_targets, step, split, base, beta_form, folds, randomised, seed
-        ),
-        output=None if output == STDOUT else output,
-        reading=Reading(input_format, jobs, exact, memory),
+    several = k.several_classes(probs, classes, on_sum=on_sum, view=ViewName.CONFIDENCE, one_class=None)
+    columns = Columns(
+        score, label, weight, weights_are, positive, scale, on_missing, on_range, group=group, several=several
     )
+    options = FitOptions(
+        bins, binning, loss, smooth_targets, step, split, base, beta_form, folds, randomised, seed
+    )
+    target = None if output == STDOUT else output
+    reading = Reading(input_format, jobs, exact, memory)
+    report: FitReport | ClassFitReport
+    if several is None:
+        k.refuse_class_options(multiclass, min_class_rows, output_sum)
+        report, artifact = fit_files(
+            inputs,
+            columns,
+            method=method,
+            candidates=tuple(candidate or ()),
+            options=options,
+            output=target,
+            reading=reading,
+        )
+    else:
+        from calibcli.recalibrators.classes.interface import ClassFitOptions
+        from calibcli.tasks.fit_classes import fit_class_files, inner_method
+
+        k.refuse_candidates(candidate)
+        chosen = multiclass or ClassMethod.TEMPERATURE
+        inner = inner_method(chosen, method)
+        report, artifact = fit_class_files(
+            inputs,
+            columns,
+            method=chosen,
+            options=ClassFitOptions(inner, options, min_class_rows, output_sum, folds or 5, seed),
+            output=target,
+            reading=reading,
+        )
     write(artifact, output)
     summary = renderer_for(ReportFormat.TABLE, STDERR, color=color, verbose=verbose)
     say(summary.render(report), quiet=quiet)

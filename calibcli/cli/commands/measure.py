@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from calibcli.cli import class_options as k
 from calibcli.cli import options as o
 from calibcli.errors import UsageProblem
 from calibcli.names import (
@@ -16,6 +17,7 @@ from calibcli.names import (
     Scale,
 )
 from calibcli.outputs import STDOUT
+from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
     from calibcli.reports.compat import CompatReport
@@ -27,6 +29,11 @@ def measure(
     score: o.SeveralScores = None,
     label: o.Label = None,
     artifact: o.Artifact = None,
+    probs: k.Probs = None,
+    classes: k.Classes = None,
+    view: k.View = ViewName.CONFIDENCE,
+    one_class: k.OneClass = None,
+    on_sum: k.HowSummed = OnSum.ERROR,
     metric: o.Metric = None,
     power: o.Power = 2.0,
     compat: o.Compat = None,
@@ -70,6 +77,7 @@ def measure(
       calibcli measure preds.csv -s score -y label --compat netcal
       calibcli measure preds.csv -s score -y label --by country --by device
       calibcli measure preds.csv -s old -s new -y label --cluster patient
+      calibcli measure preds.parquet --probs 'p_*' -y label
       calibcli measure --explain smece
     """
     from calibcli.cli.explain import write_explanation
@@ -109,6 +117,7 @@ def measure(
         others=tuple(name for name in scores[1:] if name is not None),
         by=tuple(by or ()),
         cluster=cluster,
+        several=k.several_classes(probs, classes, on_sum=on_sum, view=view, one_class=one_class),
     )
     options = MeasureOptions(
         metrics_of(metric or ()),

@@ -1,6 +1,8 @@
 """calibcli plot."""
 
+from calibcli.cli import class_options as k
 from calibcli.cli import options as o
+from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_MEMORY,
@@ -9,6 +11,7 @@ from calibcli.names import (
     OnRange,
     Scale,
 )
+from calibcli.view_names import OnSum, ViewName
 
 
 def plot(
@@ -16,6 +19,11 @@ def plot(
     output: o.OutFile,
     score: o.Score = None,
     label: o.Label = None,
+    probs: k.Probs = None,
+    classes: k.Classes = None,
+    view: k.View = ViewName.CONFIDENCE,
+    one_class: k.OneClass = None,
+    on_sum: k.HowSummed = OnSum.ERROR,
     kind: o.Kind = None,
     artifact: o.Artifact = None,
     title: o.Title = None,
@@ -47,6 +55,7 @@ def plot(
       calibcli plot preds.csv -s score -y label -o reliability.png
       calibcli plot preds.parquet -s score -y label --artifact cal.json --kind binned -o after.svg
       calibcli plot report.json -o reliability.pdf
+      calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest --class cat -o cat.svg
     """
     from calibcli.cli.output import say, say_notes
     from calibcli.figures.formats import picture_format
@@ -59,9 +68,13 @@ def plot(
 
     suffix = picture_format(output)
     check_output(output, force=force, inputs=inputs, artifact=artifact)
+    several = k.several_classes(probs, classes, on_sum=on_sum, view=view, one_class=one_class)
+    if view is not ViewName.CONFIDENCE and one_class is None:
+        msg = f"a diagram shows one score, and --view {view.value} has one for each class"
+        raise UsageProblem(msg, "name one class with --class")
     diagram = diagram_of_files(
         inputs,
-        Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range),
+        Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range, several=several),
         kind=kind,
         artifact=artifact,
         options=MeasureOptions(bins=bins, binning=binning, confidence=confidence, seed=seed),

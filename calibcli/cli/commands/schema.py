@@ -9,7 +9,7 @@ def schema(
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
 ) -> None:
     """
-    Print the JSON Schema of artifacts, reports or comparisons.
+    Print the JSON Schema of artifacts, reports, comparisons or states of gates.
 
     \b
     EXAMPLES

@@ -9,10 +9,13 @@ from calibcli.reports.verify import VerifyReport
 if TYPE_CHECKING:
     from calibcli.render.interface import Report
     from calibcli.reports.apply import ApplyReport
+    from calibcli.reports.apply_classes import ClassApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
     from calibcli.reports.fit import FitReport
+    from calibcli.reports.fit_classes import ClassFitReport
     from calibcli.reports.inspect import InspectReport
+    from calibcli.reports.plan import PlanReport
 
 
 def page_of(report: "Report", *, verbose: bool) -> Page:
@@ -30,20 +33,31 @@ def page_of(report: "Report", *, verbose: bool) -> Page:
             return _rarer_page(report, verbose=verbose)
 
 
-def _rarer_page(
-    report: "CompareReport | CompatReport | FitReport | ApplyReport | InspectReport", *, verbose: bool
+def _rarer_page(  # noqa: PLR0911 - one return a report
+    report: (
+        "CompareReport | CompatReport | FitReport | ClassFitReport | ApplyReport | ClassApplyReport | "
+        "InspectReport | PlanReport"
+    ),
+    *,
+    verbose: bool,
 ) -> Page:
     """Return the page of a report whose command is asked less often, so that start-up does not pay for it."""
     from calibcli.render.pages.apply import apply_page
+    from calibcli.render.pages.apply_classes import apply_classes_page
     from calibcli.render.pages.compare import compare_page
     from calibcli.render.pages.compat import compat_page
     from calibcli.render.pages.fit import fit_page
+    from calibcli.render.pages.fit_classes import fit_classes_page
     from calibcli.render.pages.inspect import inspect_page
+    from calibcli.render.pages.plan import plan_page
     from calibcli.reports.apply import ApplyReport
+    from calibcli.reports.apply_classes import ClassApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
     from calibcli.reports.fit import FitReport
+    from calibcli.reports.fit_classes import ClassFitReport
     from calibcli.reports.inspect import InspectReport
+    from calibcli.reports.plan import PlanReport
 
     match report:
         case CompareReport():
@@ -52,9 +66,15 @@ def _rarer_page(
             return compat_page(report)
         case FitReport():
             return fit_page(report)
+        case ClassFitReport():
+            return fit_classes_page(report)
         case ApplyReport():
             return apply_page(report)
+        case ClassApplyReport():
+            return apply_classes_page(report)
         case InspectReport():
             return inspect_page(report)
+        case PlanReport():
+            return plan_page(report, verbose=verbose)
         case _:
             assert_never(report)

@@ -1,6 +1,7 @@
 """What the page of `measure` says of groups of rows, of several scores, and of clusters."""
 
 import math
+from collections.abc import Mapping
 
 from calibcli.measures.estimate import Estimate
 from calibcli.measures.paired import Difference
@@ -34,20 +35,39 @@ def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tup
     parts = [(key, slices[key]) for key in groups.measured]
     by = f"Groups by {listed(quoted(column) for column in groups.columns)}"
     notes = tuple(Line(note, Tone.FAINT) for note in _notes(groups, report))
-    left_out = [Line(f"note: {_left_out(groups)}", Tone.NOTE)] if groups.left_out else []
+    left_out = (
+        [Line(f"note: {left_out_words(groups.left_out, groups.least_rows)}", Tone.NOTE)]
+        if groups.left_out
+        else []
+    )
     if not parts:
         return (paragraph(Line(by, Tone.TITLE), *left_out),)
-    shown = _shown(report)
+    shown = shown_of(report)
     if shown:
         values = {key: _of(part, shown[0]).value for key, part in parts}
         parts.sort(key=lambda one: (math.isnan(values[one[0]]), -values[one[0]]))
-    columns = [Column("group"), Column("rows", numeric=True), Column("positive", numeric=True)]
+    columns = slice_columns("group", shown, groups.confidence)
+    rows = tuple((key, *slice_cells(part, shown)) for key, part in parts)
+    return (paragraph(Line(by, Tone.TITLE), *left_out), Grid(columns, rows, notes))
+
+
+def slice_columns(first: str, shown: tuple[MeasureName, ...], confidence: float) -> tuple[Column, ...]:
+    """
+    Return the columns of a table of slices.
+
+    Args:
+        first: What a slice is.
+
+        shown: The measures that have a column.
+
+        confidence: Of the intervals.
+    """
+    columns = [Column(first), Column("rows", numeric=True), Column("positive", numeric=True)]
     for name in shown:
         columns.append(Column(name.value))
         if _has_interval(name):
-            columns.append(Column(f"{percent(groups.confidence)} interval"))
-    rows = tuple((key, *_cells(part, shown)) for key, part in parts)
-    return (paragraph(Line(by, Tone.TITLE), *left_out), Grid(tuple(columns), rows, notes))
+            columns.append(Column(f"{percent(confidence)} interval"))
+    return tuple(columns)
 
 
 def difference_blocks(report: MeasureReport) -> tuple[Block, ...]:
@@ -76,7 +96,7 @@ def _verdict(one: Difference, other: str) -> str:
     return "; ".join([f"{other} is {one.verdict.value}" if told else one.verdict.value, *reasons])
 
 
-def _shown(report: MeasureReport) -> tuple[MeasureName, ...]:
+def shown_of(report: MeasureReport) -> tuple[MeasureName, ...]:
     """Return the measures of the table: the usual ones, or else the first that were asked for."""
     names = tuple(one.name for one in report.measures)
     return tuple(name for name in _SHOWN if name in names) or names[: len(_SHOWN)]
@@ -91,7 +111,8 @@ def _of(part: MeasureReport, name: MeasureName) -> Estimate:
     return next(one for one in part.measures if one.name is name)
 
 
-def _cells(part: MeasureReport, shown: tuple[MeasureName, ...]) -> tuple[str, ...]:
+def slice_cells(part: MeasureReport, shown: tuple[MeasureName, ...]) -> tuple[str, ...]:
+    """Return the cells of a slice after its name: rows, positives, measures and intervals."""
     cells = [count(part.table.rows), share(part.table.positive, part.table.rows)]
     for name in shown:
         estimate = _of(part, name)
@@ -111,11 +132,12 @@ def _notes(groups: GroupsSummary, report: MeasureReport) -> list[str]:
             f"{all_of} (Bonferroni). P-values of groups are not adjusted."
         )
     if groups.worst is not None and len(groups.measured) > 1:
-        notes.append(_worst(groups.worst))
+        notes.append(worst_words(groups.worst))
     return notes
 
 
-def _worst(worst: WorstGroup) -> str:
+def worst_words(worst: WorstGroup) -> str:
+    """Return which slice stands out, and why that is to be taken with care."""
     name = worst.measure.value
     first = f"Largest {name}: {worst.by_estimate} with {four(worst.estimate)}"
     bound = "" if worst.lower is None else "; no lower bound is above 0"
@@ -125,11 +147,25 @@ def _worst(worst: WorstGroup) -> str:
     return f"{first}{bound}. Mind that {noise}."
 
 
-def _left_out(groups: GroupsSummary) -> str:
-    few = sorted(groups.left_out.items(), key=lambda one: (-one[1], one[0]))
+def left_out_words(
+    left_out: Mapping[str, int], least_rows: int, *, one: str = "group", many: str = "groups"
+) -> str:
+    """
+    Return which slices are not measured, the largest first.
+
+    Args:
+        left_out: Rows of each, by key.
+
+        least_rows: How many would be enough.
+
+        one: What a slice is.
+
+        many: The same of several.
+    """
+    few = sorted(left_out.items(), key=lambda one: (-one[1], one[0]))
     listing = ", ".join(f"{key} ({count(rows)})" for key, rows in few[:_MOST_LISTED])
     more = f" and {count(len(few) - _MOST_LISTED)} more" if len(few) > _MOST_LISTED else ""
     return (
-        f"{plural(len(few), 'group')} of fewer than {plural(groups.least_rows, 'row')} "
+        f"{count(len(few))} {one if len(few) == 1 else many} of fewer than {plural(least_rows, 'row')} "
         f"{'is' if len(few) == 1 else 'are'} not measured: {listing}{more}"
     )

@@ -2,8 +2,9 @@
 
 from calibcli.render.blocks import Line, Tone
 from calibcli.render.words import count, four, listed, plural, quoted, share
-from calibcli.reports.input import InputSummary
+from calibcli.reports.input import ClassesRead, InputSummary
 from calibcli.reports.measure import TableSummary
+from calibcli.view_names import ViewName
 
 _MOST_FILES = 3
 
@@ -11,7 +12,8 @@ _MOST_FILES = 3
 def source_line(source: InputSummary) -> str:
     """Return files and columns in one line."""
     columns = {"score": source.score, "label": source.label, "weight": source.weight}
-    return " ".join([file_words(source.files) + " ", *(f"{k}={quoted(v)}" for k, v in columns.items() if v)])
+    files = file_words(source.files) if source.files else "no new rows"
+    return " ".join([files + " ", *(f"{k}={quoted(v)}" for k, v in columns.items() if v)])
 
 
 def file_words(files: tuple[str, ...]) -> str:
@@ -30,6 +32,8 @@ def table_lines(table: TableSummary) -> list[Line]:
         first = f"{rows}, grid of {plural(table.distinct, 'occupied cell')}"
         rounding = f"rounding moves a score by at most {table.resolution:.2g}; --exact avoids it"
         lines = [Line(first), Line(f"The distinct scores did not fit in memory: {rounding}.", Tone.NOTE)]
+    elif table.kind == "cells":
+        lines = [Line(f"{rows}, counted in {plural(table.distinct, 'cell')} of the bins")]
     else:
         lines = [Line(f"{rows}, {plural(table.distinct, 'distinct score')}, exact table")]
     if table.weighted:
@@ -41,11 +45,41 @@ def table_lines(table: TableSummary) -> list[Line]:
 
 def repair_lines(source: InputSummary) -> list[Line]:
     """Return what was dropped and moved on request, and the choices made for the user."""
-    lines = []
+    lines = [] if source.classes is None else _class_lines(source.classes)
     if source.dropped:
         dropped = f"{plural(source.dropped, 'row')} with a missing value dropped"
         lines.append(Line(f"{dropped} (--on-missing drop).", Tone.NOTE))
     return [*lines, *clipped_lines(source.clipped), *note_lines(source.notes)]
+
+
+def _class_lines(classes: ClassesRead) -> list[Line]:
+    """Return what became of rows of several classes."""
+    lines = []
+    if classes.elsewhere:
+        lines.append(Line(f"{plural(classes.elsewhere, 'row')} of other predictions left out.", Tone.FAINT))
+    if classes.tied:
+        tied = f"{plural(classes.tied, 'row')} with several most probable classes: the first counts"
+        lines.append(Line(f"note: {tied}", Tone.NOTE))
+    if classes.normalised:
+        off = f"{plural(classes.normalised, 'row')} divided by the sum of the probabilities"
+        lines.append(Line(f"{off} (--on-sum normalise).", Tone.NOTE))
+    return lines
+
+
+def view_lines(source: InputSummary) -> list[Line]:
+    """Return how several classes were seen as one score, if there are several."""
+    classes = source.classes
+    if classes is None:
+        return []
+    of = f"of {count(classes.count)} classes"
+    one = quoted(classes.one_class or "")
+    if classes.one_class is None:
+        seen = f"The largest probability {of}; positive where that class is the right one."
+    elif classes.view is ViewName.TOP_LABEL:
+        seen = f"Rows that predict class {one} {of}: its probability; positive where it is the right one."
+    else:
+        seen = f"Class {one} {of} against the rest."
+    return [Line(seen)]
 
 
 def clipped_lines(clipped: int) -> list[Line]:

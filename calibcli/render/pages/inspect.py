@@ -7,7 +7,8 @@ from calibcli.reports.inspect import InspectReport
 
 def inspect_page(report: InspectReport) -> Page:
     """Return facts, then columns, then the suggestion."""
-    blocks: list[Block] = [paragraph(Line(f"{quoted(report.path)}  {report.kind}", Tone.TITLE))]
+    title = f"{quoted(report.path)}  {report.kind}" if report.path else report.kind
+    blocks: list[Block] = [paragraph(Line(title, Tone.TITLE))]
     if report.facts:
         blocks.append(Listing(report.facts))
     if report.columns:

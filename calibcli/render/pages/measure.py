@@ -1,7 +1,8 @@
 """The page of `measure`: numbers with intervals, tests, and the reliability diagram."""
 
-from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
+from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEstimate, Estimate, TestResult
 from calibcli.render.blocks import Block, Column, Grid, Line, Listing, Page, Tone, paragraph
+from calibcli.render.pages.classes import class_blocks
 from calibcli.render.pages.groups import cluster_lines, difference_blocks, group_blocks
 from calibcli.render.pages.header import (
     artifact_lines,
@@ -9,10 +10,17 @@ from calibcli.render.pages.header import (
     repair_lines,
     source_line,
     table_lines,
+    view_lines,
 )
 from calibcli.render.pages.other_bounds import other_bounds
 from calibcli.render.pages.reliability import reliability_grid
-from calibcli.render.phrases import NULL_REFERENCE, SMALL_P, meaning_of_measure, meaning_of_test
+from calibcli.render.phrases import (
+    NULL_REFERENCE,
+    SMALL_P,
+    meaning_of_class_measure,
+    meaning_of_measure,
+    meaning_of_test,
+)
 from calibcli.render.words import four, interval_words, listed, p_words, percent
 from calibcli.reports.measure import MeasureReport
 
@@ -24,6 +32,7 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     top = paragraph(
         Line(source_line(report.input), Tone.TITLE),
         *table_lines(report.table),
+        *view_lines(report.input),
         *artifact_lines(report.artifact),
         *cluster_lines(report),
         *repair_lines(report.input),
@@ -36,12 +45,26 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         block for key, part in report.slices.items() for block in _slice(report, key, part, verbose=verbose)
     ]
     curve = reliability_grid(report.curve)
-    return (top, *_numbers(report), *meaning, *curve, *groups, *differences, *slices)
+    classes = class_blocks(report, verbose=verbose)
+    return (
+        top,
+        *_numbers(report),
+        *_together(report),
+        *meaning,
+        *curve,
+        *classes,
+        *groups,
+        *differences,
+        *slices,
+    )
 
 
 def _slice(report: MeasureReport, key: str, part: MeasureReport, *, verbose: bool) -> list[Block]:
-    """Return the page of a slice; groups have one only where every detail was asked for."""
+    """Return the page of a slice; groups and classes have one only where every detail was asked for."""
     views = [report, *report.slices.values()]
+    classes = report.classes
+    if classes is not None and key in classes.measured and (classes.few or not verbose):
+        return []
     group = any(view.groups is not None and key in view.groups.measured for view in views)
     if group and not verbose:
         return []
@@ -61,25 +84,33 @@ def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
 def _numbers(report: MeasureReport) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if report.measures:
-        blocks.append(_measures(report))
+        blocks.append(_measures(report, report.measures))
         blocks.extend(other_bounds(report))
     if report.tests:
         blocks.append(_tests(report))
     return tuple(blocks)
 
 
-def _measures(report: MeasureReport) -> Grid:
+def _together(report: MeasureReport) -> tuple[Block, ...]:
+    """Return the measures of several classes together."""
+    if report.classes is None or not report.classes.measures:
+        return ()
+    title = paragraph(Line("All classes together", Tone.TITLE))
+    return (title, _measures(report, report.classes.measures))
+
+
+def _measures(report: MeasureReport, measures: tuple[Estimate | ClassEstimate, ...]) -> Grid:
     interval = Column(f"{percent(report.confidence)} interval")
     rows = tuple(
         (one.name.value, four(one.value), interval_words(one.interval), four(one.null), _how(one, report))
-        for one in report.measures
+        for one in measures
     )
     columns = (Column("measure"), Column("value"), interval, Column("if calibrated"), Column("how"))
-    known = any(one.null is not None for one in report.measures)
+    known = any(one.null is not None for one in measures)
     return Grid(columns, rows, (Line(NULL_REFERENCE, Tone.FAINT),) if known else ())
 
 
-def _how(estimate: Estimate, report: MeasureReport) -> str:
+def _how(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
     """Return partition, method and target of an interval, or why there is none."""
     parts = [str(estimate.details[key]) for key in ("partition",) if key in estimate.details]
     interval = estimate.interval
@@ -124,7 +155,11 @@ def _meanings(report: MeasureReport) -> tuple[Listing, ...]:
         (one.name.value, _meant(meaning_of_measure(one.name), one.assumptions)) for one in report.measures
     ]
     tests = [(one.name.value, _meant(meaning_of_test(one.name), one.assumptions)) for one in report.tests]
-    return (Listing((*measures, *tests), "What they say"),)
+    of_classes = () if report.classes is None else report.classes.measures
+    together = [
+        (one.name.value, _meant(meaning_of_class_measure(one.name), one.assumptions)) for one in of_classes
+    ]
+    return (Listing((*measures, *together, *tests), "What they say"),)
 
 
 def _meant(sentence: str, assumptions: tuple[str, ...]) -> str:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.names import Inconclusive, VerdictName
 from calibcli.render.blocks import Block, Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.render.pages.header import (
@@ -11,111 +10,59 @@ from calibcli.render.pages.header import (
     repair_lines,
     source_line,
     table_lines,
+    view_lines,
 )
-from calibcli.render.phrases import whose
-from calibcli.render.words import about, beside, four, percent, plural
-from calibcli.reports.verify import VerifyReport
-from calibcli.verdicts.claim import RowsNeeded, Verdict
-
-_TONES = {
-    VerdictName.PASS: Tone.PASS,
-    VerdictName.FAIL: Tone.FAIL,
-    VerdictName.INCONCLUSIVE: Tone.INCONCLUSIVE,
-}
+from calibcli.render.pages.verdict import TONES, verdict_paragraph
+from calibcli.render.words import count, percent, plural, quoted
+from calibcli.reports.verify import StateSummary, VerifyReport
+from calibcli.verdicts.claim import Verdict
 
 
 def verify_page(report: VerifyReport, *, verbose: bool) -> Page:
-    """Return the page of a gate; `verbose` adds the assumptions of every verdict."""
+    """Return the page of a gate; `verbose` adds the assumptions of every verdict, and lists every group."""
     verdicts = list(report.verdicts.items())
-    blocks: list[Block] = [] if len(verdicts) == 1 else [_overall(report)]
+    blocks: list[Block] = [] if len(report.every_verdict) == 1 else [_overall(report)]
     for key, verdict in verdicts:
-        blocks.append(_verdict(verdict))
+        blocks.append(verdict_paragraph(verdict))
         if verbose:
             blocks.append(_details(key, verdict))
+    if report.by:
+        from calibcli.render.pages.verify_groups import group_blocks
+
+        blocks.extend(group_blocks(report, verbose=verbose))
     return (*blocks, _bottom(report))
 
 
+def verdict_lines(verdict: Verdict) -> tuple[str, ...]:
+    """Return what is said of one verdict in plain words, the headline first."""
+    return tuple(line.text for line in verdict_paragraph(verdict).lines)
+
+
 def _overall(report: VerifyReport) -> Paragraph:
-    outcomes = Counter(verdict.outcome for verdict in report.verdicts.values())
+    outcomes = Counter(verdict.outcome for _, _, verdict in report.every_verdict)
     parts = ", ".join(f"{outcomes[name]} {name.value}" for name in VerdictName if outcomes[name])
-    words = f"{report.outcome.value.upper()}  {plural(len(report.verdicts), 'rule')}: {parts or 'none'}"
-    return paragraph(Line(words, _TONES[report.outcome]))
+    what = plural(len(report.rules), "rule")
+    if report.groups:
+        every = "all rows and " if report.verdicts else ""
+        what += f" in {every}{plural(len(report.groups), 'group')}"
+    words = f"{report.outcome.value.upper()}  {what}: {parts or 'none'}"
+    return paragraph(Line(words, TONES[report.outcome]), *_correction(report))
 
 
-def _verdict(verdict: Verdict) -> Paragraph:
-    limit = verdict.claim.limit
-    claim = f"{verdict.claim.words} <= {limit:g}"
-    upper, lower = beside(verdict.upper, limit), beside(verdict.lower, limit)
-    confidence = f"at {percent(verdict.claim.confidence)} confidence"
-    match verdict.outcome:
-        case VerdictName.PASS:
-            evidence = f"upper bound {upper} {confidence}"
-        case VerdictName.FAIL:
-            evidence = f"lower bound {lower} {confidence}"
-        case VerdictName.INCONCLUSIVE:
-            evidence = f"lower bound {lower} and upper bound {upper}, each {confidence}"
-    headline = f"{verdict.outcome.value.upper()}  {claim}  ({beside(verdict.value, limit)}; {evidence})"
-    return paragraph(
-        Line(headline, _TONES[verdict.outcome]), _meaning(verdict), *_needed(verdict), *_footing(verdict)
-    )
-
-
-def _meaning(verdict: Verdict) -> str:
-    """Return what was concluded, for whom, and how likely that is to be wrong."""
-    if verdict.void is not None:
-        return f"No bound holds for new rows: {verdict.void}."
-    what = f"{verdict.claim.words} {whose(verdict.target)}"
-    wrong = f"has a probability of at most {percent(1.0 - verdict.claim.confidence)}"
-    limit = f"{verdict.claim.limit:g}"
-    match verdict.outcome:
-        case VerdictName.PASS:
-            return f"The {what} is at most {limit}; a pass that is wrong {wrong}."
-        case VerdictName.FAIL:
-            return f"The {what} is above {limit}; a fail that is wrong {wrong}."
-        case VerdictName.INCONCLUSIVE:
-            why = verdict.reason or f"the bounds lie on both sides of {limit}"
-            return f"Nothing is concluded about the {what}: {why}."
-
-
-def _needed(verdict: Verdict) -> list[str]:
-    """Return how many rows would decide, where rows would."""
-    needed = verdict.needed
-    if needed is None:
+def _correction(report: VerifyReport) -> list[Line]:
+    """Return what judging several claims together does to the confidence of each."""
+    claims = report.claims
+    if not claims or claims[0].fail_confidence is None:
         return []
-    if needed.within_noise:
-        return [f"The estimate is within noise of the limit; {_at_best(needed, verdict.rows)}."]
-    sentences = []
-    truth = "if the error is what it looks like"
-    if needed.to_pass is not None:
-        sentences.append(
-            f"About {about(needed.to_pass)} rows would pass {truth}; {_at_best(needed, verdict.rows)}."
+    one = claims[0]
+    passes, fails = percent(one.confidence), percent(one.confidence_of_fail)
+    return [
+        Line(
+            f"All {count(len(claims))} claims must pass, so each may pass at {passes}; any of them may fail, "
+            f"so each fails at {fails} only (Bonferroni).",
+            Tone.FAINT,
         )
-    if needed.to_fail is not None:
-        sentences.append(f"About {about(needed.to_fail)} rows would fail {truth}.")
-    return sentences
-
-
-def _at_best(needed: RowsNeeded, rows: int) -> str:
-    if needed.at_best <= 0:
-        return "no number of rows can show an error of exactly 0"
-    if needed.at_best <= rows:
-        return (
-            f"a perfectly calibrated score would have passed with about {about(needed.at_best)} of these rows"
-        )
-    return f"at best (if perfectly calibrated) about {about(needed.at_best)} rows would pass"
-
-
-def _footing(verdict: Verdict) -> list[Line]:
-    """Return how the bounds were found, what they do not say, and the bound that is for information only."""
-    how = f"{verdict.partition}; {verdict.method}; {verdict.target.value}; {plural(verdict.rows, 'row')}"
-    common = (INDEPENDENT_ROWS, HELD_OUT)
-    scope = "; ".join(one for one in verdict.assumptions if not one.startswith(common))
-    information = (
-        f"For information: {verdict.claim.words} for these very scores (fixed-design) is at most "
-        f"{four(verdict.fixed_design_upper)} at {percent(verdict.claim.confidence)} confidence."
-    )
-    lines = [f"How: {how}.", *([f"Scope: {scope}."] if scope else []), information]
-    return [Line(line, Tone.FAINT) for line in lines]
+    ]
 
 
 def _details(key: str, verdict: Verdict) -> Listing:
@@ -130,7 +77,25 @@ def _bottom(report: VerifyReport) -> Paragraph:
         *policy,
         source_line(report.input),
         *table_lines(report.table),
+        *view_lines(report.input),
         *artifact_lines(report.artifact),
+        *_state_lines(report.state),
         *repair_lines(report.input),
         *note_lines(report.notes),
     )
+
+
+def _state_lines(state: StateSummary | None) -> list[Line]:
+    """Return what the state holds, and what of these rows it held before."""
+    if state is None:
+        return []
+    held = f"{plural(state.rows, 'row')} in {_batches(state.batches)}"
+    lines = [Line(f"state {quoted(state.path)}: {held}, {count(state.new_rows)} of them new")]
+    if state.known_rows or state.known:
+        before = f"{plural(state.known_rows, 'row')} counted before and not again"
+        lines.append(Line(f"note: {before}", Tone.NOTE))
+    return lines
+
+
+def _batches(number: int) -> str:
+    return "1 batch" if number == 1 else f"{count(number)} batches"
