@@ -18,7 +18,7 @@ from calibcli.errors import DocumentProblem
 Name = TypeVar("Name", bound=StrEnum)
 
 MOST_BYTES = 64 * 1024 * 1024
-_AGAIN = "write it again with the command that made it"
+AGAIN = "write it again with the command that made it"
 _LONGEST_QUOTE = 40
 
 
@@ -138,7 +138,7 @@ class Node:
                 item.expect(member)
         elif self.value != value or isinstance(self.value, bool) != isinstance(value, bool):
             msg = f"is {_quoted(self.value)}, but the rest of the document makes it {_quoted(value)}"
-            raise self.problem(msg, _AGAIN)
+            raise self.problem(msg, AGAIN)
 
     def _members(self) -> dict[str, object]:
         if not isinstance(self.value, dict):
@@ -218,10 +218,10 @@ def _not_json(error: json.JSONDecodeError, text: str) -> DocumentProblem:
     place = f"line {error.lineno}, column {error.colno}"
     unfinished = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
     if not text.strip():
-        return DocumentProblem("$", "is empty", _AGAIN)
+        return DocumentProblem("$", "is empty", AGAIN)
     if unfinished and text.lstrip().startswith("{"):
         message = f"ends too early, at {place}"
-        return DocumentProblem("$", message, f"the file was cut short: {_AGAIN}")
+        return DocumentProblem("$", message, f"the file was cut short: {AGAIN}")
     return DocumentProblem("$", f"is not JSON: {error.msg} at {place}", "is this the right file?")
 
 

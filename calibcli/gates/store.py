@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from calibcli.documents import Node, canonical_text, parse
+from calibcli.documents import AGAIN, Node, canonical_text, parse
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.gates.document import MOST_BYTES, from_dict, to_dict
 from calibcli.gates.state import GateState
@@ -172,5 +172,5 @@ def _root(content: bytes) -> Node:
 
 
 def _hint(problem: DocumentProblem) -> str:
-    """Keep a hint that does not speak of artifacts."""
-    return problem.hint if problem.hint and "calibcli fit" not in problem.hint else _RESTORE
+    """Keep a hint that does not ask to write the document again, which would begin another state."""
+    return problem.hint if problem.hint and AGAIN not in problem.hint else _RESTORE
