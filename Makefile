@@ -43,7 +43,7 @@ docs: $(VENV)/.stamp-dev  ## write the command line reference anew from --help, 
 	$(PYTHON) docs/make_methods.py
 
 claims: $(VENV)/.stamp-dev  ## the simulations behind every statistical promise, up to 40 minutes
-	$(PYTHON) -m pytest -n $(WORKERS) -m slow tests/claims
+	$(PYTHON) -m pytest -n $(WORKERS) -m slow tests
 
 bench: $(VENV)/.stamp-dev  ## speed, memory and start-up on this machine
 	$(PYTHON) benchmarks/run.py

@@ -196,6 +196,8 @@ def chi_squared_tail(x: float, degrees: int) -> float:
     half, odd = 0.5 * x, degrees % 2
     if half <= 0.0:
         return 1.0
+    if math.isinf(half):
+        return 0.0
     powers = (j + 0.5 * odd for j in range(degrees // 2))
     terms = [math.exp(s * math.log(half) - half - math.lgamma(s + 1.0)) for s in powers]
     return min(1.0, math.fsum([*terms, math.erfc(math.sqrt(half)) if odd else 0.0]))
