@@ -2,6 +2,9 @@
 
 from enum import StrEnum
 
+# Of 8 bytes each, so many rows keep their identity.
+MOST_IDENTITIES = 10_000_000
+
 
 class Bound(StrEnum):
     """What of a measure or test a rule speaks of, as in `smece.upper<=0.02`."""

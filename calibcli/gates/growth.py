@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.gate_names import MOST_IDENTITIES
 from calibcli.gates.cells import Sums, sums_of
 from calibcli.gates.state import Batch, Fingerprints, GateState
 from calibcli.names import DEFAULT_LEAST_ROWS
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats, Integers, ScoreTable
 
-MOST_IDS = 10_000_000
 # So many rows are hardly ever alike by chance; fewer may be.
 LEAST_TWIN_ROWS = 30
 
@@ -108,7 +108,9 @@ def grown(state: GateState, batches: tuple[Incoming, ...], *, least_rows: int = 
 
 def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
     state = growth.state
-    known = state.knows(batch.key)
+    twin = next((one for one in state.batches if one.digest == batch.digest), None)
+    # Rows without a name are known by their digest, whatever name they were counted under.
+    known = twin if batch.key == batch.digest else state.knows(batch.key)
     rows = batch.rows
     total = int(rows.counts.sum()) if isinstance(rows, Rows) else rows.total_rows
     if known is not None:
@@ -120,7 +122,6 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
             notes=(*growth.notes, _known_note(batch, total)),
         )
     notes = growth.notes
-    twin = next((one for one in state.batches if one.digest == batch.digest), None)
     if twin is not None and not state.terms.identified:
         _refuse_twin(twin, batch, total)
         note = f"batch {batch.key!r} has the very rows of batch {twin.key!r}: it counts since its name is new"
@@ -152,8 +153,8 @@ def _new_rows(state: GateState, batch: Incoming) -> tuple[Sums, Fingerprints | N
         raise InputProblem(msg, "name a column with --id whose values are different in every row")
     place = np.minimum(np.searchsorted(state.ids, rows.ids), max(state.ids.size - 1, 0))
     new = state.ids[place] != rows.ids if state.ids.size else np.ones(ids.size, np.bool_)
-    if state.ids.size + int(np.count_nonzero(new)) > MOST_IDS:
-        msg = f"the state would hold more than {MOST_IDS:,} identities"
+    if state.ids.size + int(np.count_nonzero(new)) > MOST_IDENTITIES:
+        msg = f"the state would hold more than {MOST_IDENTITIES:,} identities"
         raise UsageProblem(msg, "begin a state without --id: whole batches are known again by their digests")
     table = ScoreTable.from_rows(rows.score[new], rows.label[new], counts=rows.counts[new])
     return sums_of(table, partition), rows.ids[new]

@@ -16,9 +16,10 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.gate_names import MOST_IDENTITIES
 from calibcli.gates.agreement import differences
 from calibcli.gates.alarm import Epoch
-from calibcli.gates.growth import LEAST_TWIN_ROWS, MOST_IDS
+from calibcli.gates.growth import LEAST_TWIN_ROWS
 from calibcli.gates.state import GateState
 
 
@@ -48,8 +49,8 @@ def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
             raise UsageProblem(msg, "merge states of the same gate only")
     _refuse_twice(states)
     ids = np.sort(np.concatenate([state.ids for _, state in states]))
-    if ids.size > MOST_IDS:
-        msg = f"together the states hold {ids.size:,} identities, and at most {MOST_IDS:,} can be kept"
+    if ids.size > MOST_IDENTITIES:
+        msg = f"together the states hold {ids.size:,} identities, and at most {MOST_IDENTITIES:,} can be kept"
         raise UsageProblem(msg, "begin the states without --id: whole batches are known by their digests")
     total = first.sums
     for _, state in states[1:]:

@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from calibcli.errors import UsageProblem
+from calibcli.gate_names import MOST_IDENTITIES
 from calibcli.readers.decode import Booleans
 from calibcli.readers.fingerprints import Fingerprints
 from calibcli.readers.intake import Rows
 from calibcli.table.score_table import Floats, Integers
-
-MOST_IDENTITIES = 10_000_000
 
 
 @dataclass(slots=True)

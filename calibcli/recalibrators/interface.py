@@ -1,5 +1,6 @@
 """What every fitted recalibrator can do, and what every fit asks of its table."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, runtime_checkable
 
@@ -168,10 +169,16 @@ def randomised(recalibrator: Recalibrator) -> Randomised | None:
     return recalibrator if isinstance(recalibrator, Randomised) and recalibrator.randomised else None
 
 
+def values_of(bins: Sequence[FittedBin] | None) -> tuple[float, ...] | None:
+    """Return the distinct outputs of a discrete map, ascending; None for any other."""
+    return None if bins is None else tuple(sorted({one.value + 0.0 for one in bins}))
+
+
 def distinct_outputs(recalibrator: Recalibrator) -> int | None:
     """Return how many values a map gives, or None where they are too many to tell."""
-    if recalibrator.bins is not None:
-        return len({one.value for one in recalibrator.bins})
+    values = values_of(recalibrator.bins)
+    if values is not None:
+        return len(values)
     probed = recalibrator.predict(np.linspace(0.0, 1.0, _PROBES))
     return 1 if probed.min() == probed.max() else None
 

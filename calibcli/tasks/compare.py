@@ -12,12 +12,13 @@ from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureNam
 from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
 from calibcli.readers.tally import AtPlaces, Transform
+from calibcli.recalibrators.interface import values_of
 from calibcli.reports.compare import CompareReport, Comparison, Side
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.tasks.gather import RAW, Gathered
-from calibcli.tasks.judged import as_fitted, as_transform, outputs_of_map, refuse_applied_twice
+from calibcli.tasks.judged import as_fitted, as_transform, refuse_applied_twice
 from calibcli.tasks.partition import check_confidence, chosen_bins, parted, summary_of
 from calibcli.tasks.reading import Reading, read_tables
 
@@ -139,7 +140,7 @@ def compare_files(
     gathered = _gathered(inputs, columns, list(loaded.values()), reading=reading or Reading())
     notes = []
     for path, artifact in loaded.items():
-        refuse_applied_twice(gathered, outputs_of_map(artifact.recalibrator), path)
+        refuse_applied_twice(gathered, values_of(artifact.recalibrator.bins), path)
         if digest(gathered.tables[RAW]) == artifact.fit.table_digest:
             if asked.fail_if_worse and not asked.allow_fit_rows:
                 msg = f"these are the {artifact.fit.rows:,} rows that {path} was fitted on"

@@ -12,6 +12,7 @@ from calibcli.gates.cells import Partition
 from calibcli.gates.state import GateState, Terms
 from calibcli.measures.distance import number_of_bins
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Scale
+from calibcli.recalibrators.interface import values_of
 from calibcli.verdicts.claim import Rule
 
 if TYPE_CHECKING:
@@ -157,9 +158,9 @@ def _partition(
     if asked.planned_rows is not None:
         msg = "--planned-rows without --max-dce"
         raise UsageProblem(msg, "the bins of other measures do not depend on the number of rows")
-    fitted = None if artifact is None else artifact.recalibrator.bins
-    if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and fitted is not None:
-        return Partition(tuple(sorted({one.value + 0.0 for one in fitted})))
+    outputs = None if artifact is None else values_of(artifact.recalibrator.bins)
+    if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and outputs is not None:
+        return Partition(outputs)
     if options.binning is Binning.ATOMS:
         msg = "values found in the rows are not fixed before they are seen"
         raise UsageProblem(msg, "with --state use --bins, or the --artifact of a discrete recalibrator")

@@ -12,6 +12,7 @@ from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.class_columns import SeveralClasses
 from calibcli.readers.columns import Columns
 from calibcli.readers.tally import AtPlaces, Transform, Transforms, Unchanged
+from calibcli.recalibrators.interface import values_of
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
@@ -120,7 +121,7 @@ def read_judged(
     gathered = read_tables(
         inputs, columns, reading=reading, transforms=transforms, beside=beside, twice=twice
     )
-    outputs = outputs_of_map(loaded.recalibrator)
+    outputs = values_of(loaded.recalibrator.bins)
     refuse_applied_twice(gathered, outputs, artifact)
     return Judged(gathered, loaded, gathered.tables[RECALIBRATED], outputs=outputs)
 
@@ -154,12 +155,6 @@ def _read_classes(
     outputs = outputs_of(loaded.recalibrator, loaded.classes, view=several.view, one_class=several.one_class)
     refuse_applied_twice(gathered, outputs, artifact)
     return Judged(gathered, None, gathered.tables[RECALIBRATED], classes=loaded, outputs=outputs)
-
-
-def outputs_of_map(recalibrator: "Recalibrator") -> tuple[float, ...] | None:
-    """Return the distinct outputs of a discrete recalibrator, ascending; None for any other."""
-    bins = recalibrator.bins
-    return None if bins is None else tuple(sorted({one.value for one in bins}))
 
 
 def as_transform(recalibrator: "Recalibrator") -> Transform | AtPlaces:

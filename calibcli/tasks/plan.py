@@ -20,6 +20,7 @@ from calibcli.names import (
     VerdictName,
 )
 from calibcli.readers.columns import Columns
+from calibcli.recalibrators.interface import values_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plan import PlanReport
 from calibcli.table.bins import ATOMS, Bins
@@ -228,11 +229,10 @@ def _of_file(
 
 
 def _ground(options: PlanOptions, artifact: Artifact | None, bins: Bins) -> Ground:
-    outputs = None if artifact is None else artifact.recalibrator.bins
     return Ground(
         bins,
         variance=None if artifact is None else artifact.fit.mean_variance,
-        outputs=None if outputs is None else tuple(sorted({one.value for one in outputs})),
+        outputs=None if artifact is None else values_of(artifact.recalibrator.bins),
         least_rows=options.least_rows,
         confidence=options.confidence,
     )

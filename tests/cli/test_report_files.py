@@ -200,3 +200,29 @@ def test_adding_to_a_file_keeps_what_stands_there(tmp_path: Path) -> None:
     if os.path.exists("/dev/full"):  # noqa: PTH110
         with pytest.raises(OutputProblem, match="no space left"):
             append_file("/dev/full", b"x")
+
+
+def test_an_input_that_is_not_there_is_told_too(run: Run, tmp_path: Path) -> None:
+    """The commonest failure must not leave yesterday's report, or none."""
+    path = tmp_path / "gate.xml"
+    ended = run("verify", tmp_path / "none.csv", "--max-ece", "0.1", "--report", f"junit={path}")
+    assert ended.code == 3
+    assert JUnitXml.fromfile(str(path)).errors == 1
+
+
+def test_a_limit_that_cannot_be_is_told_to_github(run: Run, runner: Path) -> None:
+    """Usage errors leave outputs as well."""
+    assert run("verify", EVALUATION, *CHURN, "--max-ece", "2").code == 2
+    assert outputs_in((runner / "GITHUB_OUTPUT").read_text())["verdict"] == "error"
+
+
+def test_a_gate_that_judged_no_group_is_not_green(run: Run, runner: Path) -> None:
+    """Every class has too few rows: the exit code is 4, and no report looks like a pass."""
+    path = runner / "gate.xml"
+    digits = SAMPLE / "digits_naive_bayes_evaluation.parquet"
+    probs = ["--probs", "p_*", "-y", "label", "--view", "one-vs-rest", "--min-group-rows", "100000"]
+    reports = ["--report", f"junit={path}", "--report", "github"]
+    ended = run("verify", digits, *probs, "--max-ece", "0.1", *reports)
+    assert ended.code == 4, ended.err
+    assert JUnitXml.fromfile(str(path)).errors == 1
+    assert "::error title=calibcli%3A INCONCLUSIVE" in ended.err

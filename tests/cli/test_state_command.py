@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from calibcli.artifacts.store import schema_text
-from calibcli.gates.store import read_state
+from calibcli.gates.store import locked, read_state
 from calibcli.names import DocumentKind
 from shell import SAMPLE, Ran
 
@@ -436,3 +436,74 @@ def test_a_killed_gate_completes_when_run_again(
     assert started().wait() == 4
     assert (tmp_path / "gate.json").read_bytes() == whole
     assert not list(tmp_path.glob(".*.part"))
+
+
+def test_rows_without_a_name_are_known_under_any(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A retry that drops --batch counts nothing twice, few as the rows may be."""
+    state, rows = tmp_path / "gate.json", batch_of("few.csv", 20)
+    run("verify", rows, *GATE, "--state", state, "--batch", "mon")
+    before = state.read_bytes()
+    again = run("verify", rows, *GATE, "--state", state)
+    assert "20 rows in 1 batch, 0 of them new" in again.out
+    assert state.read_bytes() == before
+
+
+def test_what_is_on_file_is_shown_and_nothing_is_concluded_by_looking(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A gate that wants more rows than there are has not passed, whatever the evidence."""
+    state = tmp_path / "gate.json"
+    words = ["--max-ece", "0.3", "-s", "score", "-y", "label", "--min-rows", "9999"]
+    assert run("verify", batch_of("many.csv", 4000), *words, "--state", state).code == 4
+    shown = run("inspect", state).out
+    assert "inconclusive" in shown
+    assert "passed after" not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--max-ece", "0.1", "--state", ""], "--state '' names no file"),
+        (["--max-dce", "0.3", "--planned-rows", "1000", "--bins", "20"], "--bins with --max-dce"),
+        (["--max-dce", "0.3", "--planned-rows", "9999999999999999"], "--planned-rows"),
+    ],
+)
+def test_what_a_state_cannot_be_begun_with_is_a_usage_error(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, words: list[str], said: str
+) -> None:
+    """No file, bins beside those that follow from the rows, and rows that nobody plans."""
+    state = [] if "--state" in words else ["--state", tmp_path / "gate.json"]
+    ended = run("verify", batch_of("rows.csv"), "-s", "score", "-y", "label", *words, *state)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_merging_waits_for_whoever_updates_the_output(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state that another process holds is not replaced under its hands."""
+    monkeypatch.setattr("calibcli.gates.store._PATIENCE", 0.05)
+    part, whole = tmp_path / "part.json", tmp_path / "whole.json"
+    run("verify", batch_of("rows.csv"), *GATE, "--state", part)
+    with locked(str(whole)):
+        held = run("merge", part, "-o", whole)
+    assert held.code == 5
+    assert "another process" in held.err
+    assert not whole.exists()
+    assert run("merge", part, "-o", whole).code == 0
+
+
+def test_an_artifact_that_is_replaced_meanwhile_is_noticed(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are not counted by another map than the state is for."""
+    fitted = tmp_path / "cal.json"
+    run("fit", batch_of("fit.csv", seed=9), "-s", "score", "-y", "label", "-o", fitted)
+    monkeypatch.setattr("calibcli.tasks.gate_batches.fingerprint_of", lambda _: "another")
+    state = tmp_path / "gate.json"
+    ended = run("verify", batch_of("rows.csv"), *GATE, "--artifact", fitted, "--state", state)
+    assert ended.code == 3
+    assert "cal.json changed while it was read" in ended.err
+    assert not state.exists()

@@ -161,3 +161,28 @@ def test_a_score_of_few_values_may_be_judged_value_by_value(run: Run, csv_of: Ca
     assert one.code == 0, one.err
     assert one.out == two.out
     assert json.loads(one.out)["rules"]["max-ece"]["measure"] == "ece"
+
+
+@pytest.mark.parametrize(
+    ("rule", "who"),
+    [
+        ("smece<=0.5", "in the population"),
+        ("smece>=0.05", "for these very scores"),
+        ("smece<=0.01", "for these very scores"),
+        ("smece>=0.5", "in the population"),
+    ],
+)
+def test_the_bound_that_decided_says_for_whom(run: Run, rule: str, who: str) -> None:
+    """Of smECE the upper bound speaks of the population, the lower one of these scores, either way round."""
+    line = run("verify", EVALUATION, *CHURN, "--rule", rule).out.splitlines()[1]
+    assert who in line
+
+
+def test_groups_beside_nothing_but_a_baseline_are_refused(run: Run, grouped: Path) -> None:
+    """It is compared over all rows; beside a rule for the groups a note says so."""
+    against = ["--baseline-score", "old", "--max-regression", "0.5", "--by", "half"]
+    refused = run("verify", grouped, *CHURN, *against)
+    assert refused.code == 2
+    assert "compared over all rows" in refused.err
+    noted = run("verify", grouped, *CHURN, *against, "--max-ece", "0.5")
+    assert "not group by group" in noted.out

@@ -45,19 +45,26 @@ def test_a_name_is_given_once() -> None:
 
 
 def test_many_equal_rows_under_another_name_are_refused() -> None:
-    """Rows that were counted are not counted again for having another name, or none."""
+    """Rows that were counted are not counted again for having another name."""
     state = grown(begun(), (incoming("monday", "1", count=30),)).state
-    for key in ("tuesday", "1"):
-        with pytest.raises(
-            InputProblem, match="the very 30 rows that were counted as batch 'monday'"
-        ) as problem:
-            grown(state, (incoming(key, "1", count=30),))
-        assert "--id" in str(problem.value.hint)
+    with pytest.raises(InputProblem, match="the very 30 rows that were counted as batch 'monday'") as problem:
+        grown(state, (incoming("tuesday", "1", count=30),))
+    assert "--id" in str(problem.value.hint)
     unnamed = grown(begun(), (incoming("1", "1", count=30),)).state
     with pytest.raises(InputProblem, match="counted as a batch without a name"):
         grown(unnamed, (incoming("tuesday", "1", count=30),))
     with pytest.raises(InputProblem, match="counted as batch 'a'"):
         grown(begun(), (incoming("a", "1", count=30), incoming("b", "1", count=30)))
+
+
+@pytest.mark.parametrize("count", [5, 30])
+def test_equal_rows_without_a_name_are_known(count: int) -> None:
+    """Without a name they are what their digest says, under whatever name they were counted."""
+    state = grown(begun(), (incoming("monday", "1", count=count),)).state
+    again = grown(state, (incoming("1", "1", count=count),))
+    assert again.state.rows == count
+    assert again.known_rows == count
+    assert "not counted again" in again.notes[0]
 
 
 def test_few_equal_rows_under_another_name_count_and_are_said() -> None:
@@ -93,7 +100,7 @@ def test_an_identity_that_repeats_within_a_batch_is_an_error() -> None:
 
 def test_more_identities_than_can_be_kept_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past the limit the way out is named."""
-    monkeypatch.setattr(growth_module, "MOST_IDS", 10)
+    monkeypatch.setattr(growth_module, "MOST_IDENTITIES", 10)
     state = grown(begun(identified=True), (identified("a", "1", [*range(10)]),)).state
     with pytest.raises(UsageProblem, match="more than 10 identities"):
         grown(state, (identified("b", "2", [10]),))

@@ -3,6 +3,7 @@
 from calibcli.recalibrators.classes.interface import ClassRecalibrator
 from calibcli.recalibrators.classes.one_vs_rest import OneVsRest
 from calibcli.recalibrators.classes.top_label import TopLabel
+from calibcli.recalibrators.interface import values_of
 from calibcli.view_names import OutputSum, ViewName
 
 
@@ -33,4 +34,4 @@ def outputs_of(
             bins = recalibrator.members.of(classes.index(one_class)).bins
         case _:
             return None
-    return None if bins is None else tuple(sorted({one.value for one in bins}))
+    return values_of(bins)
