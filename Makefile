@@ -11,6 +11,7 @@ PEERS ?= $(PYTHON)
 export PIP_NO_INPUT := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+, := ,
 # $(call install,REQUIREMENT): with uv where there is one, with pip otherwise
 install = @echo "installing $(1) into $(VENV)"; \
 	if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(PYTHON) --editable '$(1)'; \
@@ -18,7 +19,7 @@ install = @echo "installing $(1) into $(VENV)"; \
 	$(PYTHON) -m pip install --quiet --editable '$(1)'; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test lint docs claims bench fits measures classes kumar kumar-classes agreement gallery demo clean
+.PHONY: help dev test test-system lint docs claims bench fits measures classes kumar kumar-classes agreement gallery pictures demo clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -27,6 +28,9 @@ dev: $(VENV)/.stamp-dev  ## set up .venv for development
 
 test: lint  ## lint, then every test but the slow simulations, with the coverage gate
 	$(PYTHON) -m pytest -n $(WORKERS) -m "not slow" --cov=calibcli --cov-branch --cov-fail-under=95
+
+test-system: $(VENV)/.stamp-system  ## the tests that need Java and Spark, a browser, or a server of an object store
+	$(PYTHON) -m pytest -m system
 
 lint: $(VENV)/.stamp-dev  ## format, lint, types, storeys, spelling; changes nothing
 	$(BIN)/ruff format --check
@@ -37,6 +41,9 @@ lint: $(VENV)/.stamp-dev  ## format, lint, types, storeys, spelling; changes not
 
 gallery: $(VENV)/.stamp-dev  ## fit every method to the sample data and write docs/gallery.md anew
 	$(PYTHON) docs/make_gallery.py
+
+pictures: $(VENV)/.stamp-dev  ## run the commands of docs/pictures.md and keep what they draw in docs/pictures/
+	$(PYTHON) docs/make_pictures.py
 
 docs: $(VENV)/.stamp-dev  ## write the command line reference anew from --help, and the definitions in docs/methods.md
 	$(PYTHON) docs/make_reference.py
@@ -101,3 +108,7 @@ $(VENV)/.stamp-run: pyproject.toml | $(PYTHON)
 $(VENV)/.stamp-dev: pyproject.toml | $(PYTHON)
 	$(call install,.[dev])
 	@touch $(VENV)/.stamp-run $@
+
+$(VENV)/.stamp-system: pyproject.toml | $(PYTHON)
+	$(call install,.[dev$(,)spark$(,)system])
+	@touch $(VENV)/.stamp-run $(VENV)/.stamp-dev $@

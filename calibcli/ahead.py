@@ -1,10 +1,13 @@
-"""The next item is made while the one before is used: reading and reckoning share the time."""
+"""The next item is made while the one before is used, and work on items shared out among threads."""
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
 from typing import TypeVar
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
@@ -21,6 +24,37 @@ def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
         while made := coming.result():
             coming = maker.submit(_next, items)
             yield made[0]
+
+
+def in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Generator[Result, None, None]:
+    """
+    Yield the result for each item, in the order of the items; no more wait than there are workers.
+
+    Args:
+        work: Called with one item; an error it raises ends the iteration.
+
+        items: Asked for in the calling thread.
+
+        workers: Number of threads. With one, or with a single item, the work runs in the calling thread.
+    """
+    waiting = iter(items)
+    first = list(islice(waiting, workers))
+    if workers <= 1 or len(first) <= 1:
+        yield from map(work, chain(first, waiting))
+        return
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="calibcli")
+    running: deque[Future[Result]] = deque()
+    try:
+        running.extend(pool.submit(work, item) for item in first)
+        while running:
+            result = running.popleft().result()
+            running.extend(pool.submit(work, item) for item in islice(waiting, 1))
+            yield result
+    finally:
+        # Not waiting: whoever gives up tells the work itself to stop, and then threads end by themselves.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _next(items: Iterator[Item]) -> tuple[Item] | None:

@@ -223,13 +223,6 @@ class Compression(StrEnum):
     LZ4 = "lz4"
 
 
-class PlotKind(StrEnum):
-    """Diagrams that `plot` draws."""
-
-    SMOOTH = "smooth"
-    BINNED = "binned"
-
-
 class DocumentKind(StrEnum):
     """JSON documents that calibcli writes and publishes a schema for."""
 
@@ -257,6 +250,8 @@ class EngineName(StrEnum):
     """Where the work on fragments runs."""
 
     LOCAL = "local"
+    DASK = "dask"
+    SPARK = "spark"
 
 
 class ColorWhen(StrEnum):
@@ -284,6 +279,8 @@ class Purpose(IntEnum):
     HOSMER_LEMESHOW = 9
     U = 10
     PLAN = 11
+    CONSISTENCY_BAND = 12
+    MAP_BAND = 13
 
 
 DEFAULT_BINS = 15

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
 from calibcli.errors import OutputProblem
+from calibcli.objects import is_object, new_object, refuse_existing_object
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -46,9 +47,11 @@ def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Pat
     name = str(path)
     if name == STDOUT:
         return
+    if is_object(name):
+        _refuse_object(name, force=force, inputs=inputs)
+        return
     if any(_same_file(name, str(other)) for other in inputs):
-        msg = f"{name} is also an input"
-        raise OutputProblem(msg, "choose another output: calibcli never overwrites its input")
+        raise _is_input(name)
     mode = _mode(name)
     if mode is not None and stat.S_ISDIR(mode):
         msg = f"{name} is a directory"
@@ -70,6 +73,18 @@ def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Pat
         raise OutputProblem(msg)
 
 
+def _refuse_object(name: str, *, force: bool, inputs: Iterable[str | Path]) -> None:
+    if name in {str(other) for other in inputs}:
+        raise _is_input(name)
+    refuse_existing_object(name, force=force)
+
+
+def _is_input(name: str) -> OutputProblem:
+    return OutputProblem(
+        f"{name} is also an input", "choose another output: calibcli never overwrites its input"
+    )
+
+
 @contextmanager
 def new_file(path: str | Path) -> Iterator[BinaryIO]:
     """
@@ -86,6 +101,9 @@ def new_file(path: str | Path) -> Iterator[BinaryIO]:
     name = str(path)
     if name == STDOUT:
         with _standard_output() as out:
+            yield out
+    elif is_object(name):
+        with new_object(name) as out:
             yield out
     elif _written_directly(name):
         with _writer(name, name, os.O_WRONLY) as out:

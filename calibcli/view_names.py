@@ -16,6 +16,7 @@ class OnSum(StrEnum):
 
     ERROR = "error"
     NORMALISE = "normalise"
+    ACCEPT = "accept"
 
 
 class OutputSum(StrEnum):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 TARGET = Path(__file__).with_name("cli.md")
 MADE_WITH = f"Made from `--help` by `make docs`, with typer {version('typer')}."
-COMMANDS = ("fit", "apply", "measure", "verify", "plan", "compare", "plot", "inspect", "schema")
+COMMANDS = ("fit", "apply", "measure", "verify", "plan", "compare", "plot", "report", "inspect", "schema")
 
 
 def help_text(*words: str) -> str:

@@ -26,6 +26,7 @@ class Drawn:
     counts: np.ndarray | None = None
     cut: int = 1_000
     in_memory: bool = True
+    workers: int = 1
 
     def blocks(self) -> Iterator[ClassBlock]:
         """Yield the rows in blocks of so many."""

@@ -76,7 +76,7 @@ def test_nothing_prints_outside_the_command_line(path: Path) -> None:
     """Only `cli` speaks to the terminal, and options are declared in one place."""
     text = path.read_text()
     assert "print(" not in text.replace("print_exception(", "")
-    if path.name not in ("options.py", "gate_options.py", "class_options.py", "app.py"):
+    if path.name not in ("options.py", "gate_options.py", "class_options.py", "engine_options.py", "app.py"):
         assert "typer.Option(" not in text
         assert "typer.Argument(" not in text
 
@@ -105,6 +105,8 @@ def test_purposes_of_randomness_keep_their_numbers() -> None:
         "HOSMER_LEMESHOW": 9,
         "U": 10,
         "PLAN": 11,
+        "CONSISTENCY_BAND": 12,
+        "MAP_BAND": 13,
     }
 
 

@@ -9,6 +9,7 @@ from calibcli.artifacts.document import Artifact, check_schema, of_several_class
 from calibcli.documents import MOST_BYTES, Node, canonical_text, parse
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import DocumentKind
+from calibcli.objects import content_of, is_object
 
 if TYPE_CHECKING:
     from calibcli.artifacts.class_document import ClassArtifact
@@ -102,6 +103,8 @@ def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Node:
 
         DocumentProblem: If it is not JSON; without the name of the file, which `in_file` adds.
     """
+    if is_object(str(path)):
+        return parse(content_of(str(path), most + 1), most=most)
     try:
         with Path(path).open("rb") as file:
             content = file.read(most + 1)

@@ -18,6 +18,7 @@ from calibcli.cli.commands.measure import measure
 from calibcli.cli.commands.merge import merge
 from calibcli.cli.commands.plan import plan
 from calibcli.cli.commands.plot import plot
+from calibcli.cli.commands.report import report
 from calibcli.cli.commands.schema import schema
 from calibcli.cli.commands.verify import verify
 from calibcli.cli.output import say
@@ -42,7 +43,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (fit, apply, measure, verify, plan, merge, compare, plot, inspect, schema)
+COMMANDS = (fit, apply, measure, verify, plan, merge, compare, plot, report, inspect, schema)
 for command in COMMANDS:
     app.command()(command)
 
@@ -83,6 +84,7 @@ def root(
       calibcli verify eval.csv -s score -y label --artifact cal.json --max-ece 0.02
       calibcli compare eval.csv -s old -s new -y label              which of two is better
       calibcli plot preds.csv -s score -y label -o reliability.png  look at them
+      calibcli report preds.csv -s score -y label -o report.html    all of it as one page
 
     \b
     EXIT CODES

@@ -16,6 +16,12 @@ Probs = Annotated[
         "--probs", metavar="COLS", help="Columns of several classes: 'p_*', a,b,c, or one column of lists."
     ),
 ]
+ComparedProbs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--probs", metavar="COLS", help="Columns of several classes: 'p_*', a,b,c, or one column of lists."
+    ),
+]
 Classes = Annotated[
     str | None,
     typer.Option("--classes", metavar="A,B,...", help="Their names in order. [default: ends of columns]"),
@@ -30,7 +36,10 @@ OneClass = Annotated[
     str | None, typer.Option("--class", metavar="NAME", help="Only this class, with --view.")
 ]
 HowSummed = Annotated[
-    OnSum, typer.Option("--on-sum", help="Refuse rows that do not sum to 1, or divide and count them.")
+    OnSum,
+    typer.Option(
+        "--on-sum", help="Refuse rows that do not sum to 1, divide and count them, or take them as they are."
+    ),
 ]
 
 Multiclass = Annotated[
@@ -84,6 +93,21 @@ def several_classes(
     return SeveralClasses(probs, names, on_sum, view, one_class)
 
 
+def only_probs(named: list[str] | None) -> str | None:
+    """
+    Return the columns of several classes, named once.
+
+    Raises:
+        UsageProblem: If two sets of columns are named.
+    """
+    from calibcli.errors import UsageProblem
+
+    if named and len(named) > 1:
+        msg = f"--probs {named[0]} and --probs {named[1]}: two sets of classes are not compared"
+        raise UsageProblem(msg, "compare one set with --artifact CAL.json, or two artifacts on it")
+    return named[0] if named else None
+
+
 def refuse_prior(prior: float | None) -> None:
     """
     Refuse a base rate for several classes.
@@ -126,3 +150,21 @@ def refuse_class_options(method: ClassMethod | None, least_rows: int, output_sum
             "--multiclass, --min-class-rows and --output-sum speak of several classes, and --probs names none"
         )
         raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")
+
+
+def refuse_idle_class_options(method: ClassMethod, least_rows: int, output_sum: OutputSum) -> None:
+    """
+    Refuse options that do nothing for a method of several classes.
+
+    Raises:
+        UsageProblem: If one was given.
+    """
+    from calibcli.errors import UsageProblem
+
+    members = (ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST, ClassMethod.ONE_VS_ONE)
+    if least_rows != DEFAULT_LEAST_CLASS_ROWS and method not in members:
+        msg = f"--min-class-rows has no effect on --multiclass {method.value}, of all classes together"
+        raise UsageProblem(msg, "leave it out, or pass --multiclass one-vs-rest")
+    if output_sum is not OutputSum.ONE and method is not ClassMethod.ONE_VS_REST:
+        msg = f"--output-sum {output_sum.value} has no effect on --multiclass {method.value}"
+        raise UsageProblem(msg, "leave it out, or pass --multiclass one-vs-rest")

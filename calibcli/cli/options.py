@@ -13,16 +13,15 @@ from calibcli.names import (
     DocumentKind,
     FitLoss,
     FitMethod,
-    MeasureName,
     OnMissing,
     OnRange,
-    PlotKind,
     RecalibratorName,
     ReportFormat,
     Scale,
     Split,
     WeightMeaning,
 )
+from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 
 Kinds = Annotated[
     DocumentKind, typer.Argument(metavar="KIND", help="artifact, report, compare, compat, gate or plan.")
@@ -36,7 +35,8 @@ MeasureInputs = Annotated[
     typer.Argument(metavar="INPUT...", help="CSV, TSV or Parquet files, directories, or - for stdin."),
 ]
 PlotInputs = Annotated[
-    list[str], typer.Argument(metavar="INPUT...|REPORT", help="Files as for measure, or one report.json.")
+    list[str],
+    typer.Argument(metavar="INPUT...|REPORT", help="Files as for measure, a report, or a gate's state."),
 ]
 ArtifactFile = Annotated[str, typer.Argument(metavar="ARTIFACT", help="What `calibcli fit` wrote.")]
 AnyFile = Annotated[
@@ -141,9 +141,10 @@ Compat = Annotated[
     typer.Option("--compat", help="The numbers that this tool gives by default, beside ours, and why."),
 ]
 CompareMetric = Annotated[
-    list[MeasureName] | None,
+    list[str] | None,
     typer.Option(
         "--metric",
+        metavar="NAME",
         help="Only this measure, the gate too; repeatable. [default: five, the gate on brier and log_loss]",
     ),
 ]
@@ -221,16 +222,75 @@ Prior = Annotated[
     ),
 ]
 Kind = Annotated[
-    PlotKind | None, typer.Option("--kind", help="Which diagram. [default: smooth, binned for few values]")
+    PlotKind | None,
+    typer.Option(
+        "--kind",
+        help="Which diagram. [default: smooth, or binned for few values; compare for several scores, "
+        "groups with --by, classes with --view]",
+    ),
+]
+PlottedScores = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-s",
+        "--score",
+        metavar="COL",
+        help="Score column, else the one with a usual name; up to 6 are drawn beside each other.",
+    ),
+]
+PlottedBy = Annotated[
+    list[str] | None,
+    typer.Option("--by", metavar="COL", help="Draw the worst groups of equal values; repeatable."),
+]
+CompareWith = Annotated[
+    str | None,
+    typer.Option(
+        "--compare", metavar="CAL.json", help="Same as --kind compare --artifact: raw and recalibrated."
+    ),
+]
+Size = Annotated[FigureSize, typer.Option("--size", help="Fit one column of a journal, a page, or a slide.")]
+Ground = Annotated[Theme, typer.Option("--theme", help="On white, or on a dark ground.")]
+Axis = Annotated[
+    AxisScale, typer.Option("--axis", help="Lay scores out as they are, or by log-odds near 0 and 1.")
 ]
 Title = Annotated[str | None, typer.Option("--title", help="Title of the picture. [default: file, column]")]
+PageTitle = Annotated[str | None, typer.Option("--title", help="Heading. [default: Calibration report]")]
+PageDate = Annotated[
+    str | None,
+    typer.Option("--date", metavar="TEXT", help="A date to print, as you write it. [default: none]"),
+]
+ReportedRows = Annotated[
+    int | None,
+    typer.Option(
+        "--min-group-rows",
+        metavar="N",
+        min=1,
+        help="Smaller groups are listed alone. [default: 100 to be measured, 1 to be judged]",
+    ),
+]
 
 Format = Annotated[ReportFormat, typer.Option("--format", help="How to write the report.")]
 Json = Annotated[bool, typer.Option("--json", help="Same as --format json.")]
 Out = Annotated[
     str, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output.")
 ]
+PictureFile = Annotated[
+    str | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write: .png, .svg or .pdf.")
+]
+InTerminal = Annotated[
+    bool, typer.Option("--terminal", help="Draw a reliability diagram in letters; -o is then optional.")
+]
 OutFile = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")]
+OneOut = Annotated[
+    str | None, typer.Option("-o", "--output", metavar="FILE", help="Where the rows of one file go.")
+]
+OutDir = Annotated[
+    str | None,
+    typer.Option("--out-dir", metavar="DIR", help="Where files go, each under its name, in place of -o."),
+]
+SkipExisting = Annotated[
+    bool, typer.Option("--skip-existing", help="Leave out files whose output is in --out-dir already.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say what each number means and assumes.")]

@@ -8,7 +8,7 @@ import numpy as np
 from calibcli.bounds.proportion import clopper_pearson
 from calibcli.documents import Node, ascending, same_length
 from calibcli.errors import EmptyTable
-from calibcli.names import PlotKind
+from calibcli.picture_names import PlotKind
 from calibcli.table.bins import Partition, binned
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats, Integers, frozen

@@ -9,20 +9,31 @@ from calibcli.names import EngineName
 __all__ = ["Engine", "default_workers", "engine_named"]
 
 
-def engine_named(name: EngineName, workers: int | None = None) -> Engine:
+def engine_named(name: EngineName, workers: int | None = None, *, address: str | None = None) -> Engine:
     """
     Return an engine.
 
     Args:
         name: Where the work runs.
 
-        workers: How many items at a time; None for as many as there are processors for this process.
+        workers: How many threads of this process; None for as many as there are processors for it. Engines
+            elsewhere have workers of their own.
+
+        address: Where an engine elsewhere is found; None for what it knows itself.
     """
     match name:
         case EngineName.LOCAL:
             from calibcli.engines.threads import ThreadEngine
 
             return ThreadEngine(default_workers() if workers is None else max(1, workers))
+        case EngineName.DASK:
+            from calibcli.engines.dask import DaskEngine
+
+            return DaskEngine(address)
+        case EngineName.SPARK:
+            from calibcli.engines.spark import SparkEngine
+
+            return SparkEngine(address)
         case _:
             assert_never(name)
 

@@ -1,7 +1,5 @@
 """The error as area: what lies between the observed rates and the diagonal, darker where more rows are."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
@@ -10,7 +8,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from calibcli.figures.page import FAINT, INK, TOO_HIGH, TOO_LOW, Page, small_font
+from calibcli.curves.limits import Limits
+from calibcli.figures.key import Entry
+from calibcli.figures.look import Look, Palette
+from calibcli.picture_names import AxisScale
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,7 +34,9 @@ def strength(density: Floats, *, even: float) -> Floats:
     return np.asarray(np.sqrt(np.minimum(density / min(even, float(density.max())), 1.0)))
 
 
-def draw_area(axes: Axes, corners: Floats, *, above: npt.NDArray[np.bool_], dark: Floats) -> None:
+def draw_area(
+    axes: Axes, corners: Floats, *, above: npt.NDArray[np.bool_], dark: Floats, palette: Palette
+) -> None:
     """
     Fill patches between the diagonal and the curve.
 
@@ -45,52 +48,53 @@ def draw_area(axes: Axes, corners: Floats, *, above: npt.NDArray[np.bool_], dark
         above: Whether the rate lies above the diagonal, so that the scores are too low.
 
         dark: In [0, 1], shape (n_patches,).
+
+        palette: The colours.
     """
-    full = np.where(above[:, None], to_rgb(TOO_LOW), to_rgb(TOO_HIGH))
+    full = np.where(above[:, None], to_rgb(palette.too_low), to_rgb(palette.too_high))
     share = (_PALEST + (_DARKEST - _PALEST) * dark)[:, None]
     # Opaque and edged in their own colour: neighbours that shine through leave seams.
-    colours = 1.0 - share * (1.0 - full)
+    colours = (1.0 - share) * np.array(to_rgb(palette.paper)) + share * full
     patches = PolyCollection(
         list(corners), facecolors=colours, edgecolors=colours, linewidths=0.6, zorder=1.0
     )
     axes.add_collection(patches, autolim=False)
 
 
-def draw_diagonal(axes: Axes) -> None:
+def draw_diagonal(axes: Axes, limits: Limits, look: Look) -> None:
     """Draw the line of perfect calibration."""
+    ends = [0.0, 1.0] if limits.scale is AxisScale.LINEAR else [*limits.x]
     axes.plot(
-        [0.0, 1.0], [0.0, 1.0], color=FAINT, linewidth=0.9, linestyle=(0, (5, 3)), marker="", zorder=2.0
+        ends,
+        ends,
+        color=look.palette.faint,
+        linewidth=look.points(0.9),
+        linestyle=(0, (5, 3)),
+        marker="",
+        zorder=2.0,
     )
 
 
-def write_key(page: Page, entries: Sequence[tuple[Line2D | Patch, str]]) -> None:
-    """Name what is drawn, in one row above the axes."""
-    diagonal = Line2D([], [], color=FAINT, linewidth=0.9, linestyle=(0, (5, 3)), marker="")
-    named = [
-        *entries,
-        (Patch(facecolor=_pale(TOO_LOW), edgecolor="none"), "scores too low"),
-        (Patch(facecolor=_pale(TOO_HIGH), edgecolor="none"), "too high"),
-        (diagonal, "perfectly calibrated"),
+def area_key(look: Look) -> list[Entry]:
+    """Return what the colours and the diagonal mean."""
+    palette = look.palette
+    return [
+        (Patch(facecolor=_shade(palette.too_low, palette.paper), edgecolor="none"), "scores too low"),
+        (Patch(facecolor=_shade(palette.too_high, palette.paper), edgecolor="none"), "too high"),
+        (_diagonal(look), "perfectly calibrated"),
     ]
-    key = page.main.legend(
-        [mark for mark, _ in named],
-        [label for _, label in named],
-        loc="lower left",
-        bbox_to_anchor=(-0.14, 1.0),
-        ncols=len(named),
-        frameon=False,
-        prop=small_font(7.5),
-        labelcolor=INK,
-        borderpad=0.2,
-        borderaxespad=0.2,
-        handlelength=1.7,
-        handletextpad=0.5,
-        columnspacing=1.3,
+
+
+def _diagonal(look: Look) -> Line2D:
+    return Line2D(
+        [], [], color=look.palette.faint, linewidth=look.points(0.9), linestyle=(0, (5, 3)), marker=""
     )
-    key.set_in_layout(False)
 
 
-def _pale(colour: str) -> tuple[float, float, float]:
+def _shade(colour: str, paper: str) -> tuple[float, float, float]:
     """Return the darkest shade of a colour that the area takes."""
-    red, green, blue = (1.0 - _DARKEST * (1.0 - part) for part in to_rgb(colour))
+    red, green, blue = (
+        (1.0 - _DARKEST) * ground + _DARKEST * part
+        for ground, part in zip(to_rgb(paper), to_rgb(colour), strict=True)
+    )
     return red, green, blue

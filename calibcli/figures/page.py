@@ -1,81 +1,202 @@
-"""The page a diagram stands on: sizes in inches, colours, and text that cannot be misread as a formula."""
+"""The page a picture stands on: where text, key and axes go, so that none lies over another."""
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.text import Text
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-FONT = "DejaVu Sans"
-# Colours of Okabe & Ito, told apart by colour-blind readers and in grey.
-INK = "#1a1a1a"
-FAINT = "#6b6b6b"
-LINE = "#b5b5b5"
-TOO_LOW = "#56B4E9"
-TOO_HIGH = "#E69F00"
-ROWS = "#8d9db0"
+from calibcli.figures.key import Entry, key_rows, write_key
+from calibcli.figures.look import FONT, Look
+from calibcli.figures.sheet import Page, Panel, Sheet, Words
+from calibcli.figures.words import fitted, printable, wrapped
 
-WIDTH = 6.0
-_LEFT, _SIDE = 0.80, 5.0
-_PANEL, _GAP, _AXIS_TEXT = 0.78, 0.10, 0.54
-_TITLE, _HEADLINE, _LINE, _KEY, _FOOT, _EDGE = 0.25, 0.25, 0.19, 0.28, 0.145, 0.12
-_LINE_LETTERS, _FOOT_LETTERS = 92, 104
+# Inches on a page of scale 1.
+_LEFT, _RIGHT, _EDGE = 0.80, 0.20, 0.12
+_STRIP, _GAP, _AXIS_TEXT = 0.78, 0.10, 0.54
+_TITLE, _HEADLINE, _LINE, _KEY, _FOOT, _HEADING = 0.25, 0.25, 0.19, 0.22, 0.145, 0.24
+_BETWEEN, _TICKS = 0.16, 0.20
+_LABEL_AT = 0.575
+# Label of the lines of small print, for those who write them elsewhere.
+SMALL_PRINT = "small print"
+# Points on a page of scale 1.
+TITLE, HEADLINE, LINE, KEY, FOOT, HEADING, LABEL, TICK, COUNT = 11.5, 10.0, 8.5, 7.5, 7.0, 8.5, 9.5, 8.5, 6.5
+# Share of a slide's width for the text beside the picture.
+_BESIDE = 0.34
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """
-    A figure with its two axes.
+class _Frame:
+    """Where panels go, in inches: left and lower end of the lowest row of panels, and a panel's size."""
 
-    Args:
-        figure: The figure.
-
-        main: Observed rate against score.
-
-        rows: Below it, where the scores lie.
-    """
-
-    figure: Figure
-    main: Axes
-    rows: Axes
+    left: float
+    bottom: float
+    width: float
+    height: float
 
 
-def new_page(title: str, caption: Sequence[str], *, foot: Sequence[str]) -> Page:
+def new_page(words: Words, *, look: Look, sheet: Sheet | None = None, key: Sequence[Entry] = ()) -> Page:
     """
     Lay out a page with all its text outside the axes.
 
     Args:
-        title: Shortened in the middle where it is too long.
+        words: Title, caption and small print.
 
-        caption: The first line is set larger: it is what the picture shows.
+        look: Size and colours.
 
-        foot: Small print, wrapped.
+        sheet: The panels; one square with a strip below it by default.
+
+        key: What the marks mean.
     """
-    head = [part for line in caption for part in textwrap.wrap(_printable(line), _LINE_LETTERS) or [""]]
-    small = [part for line in foot for part in textwrap.wrap(_printable(line), _FOOT_LETTERS)]
-    below = _EDGE + _FOOT * len(small) + _AXIS_TEXT + _PANEL + _GAP
-    above = _KEY + _LINE * max(len(head) - 1, 0) + _HEADLINE * bool(head) + _TITLE + _EDGE
-    height = below + _SIDE + above
-    figure = Figure(figsize=(WIDTH, height), dpi=150, facecolor="white")
-    figure.set_layout_engine("none")
-    figure.set_label(_printable(title))
-    y = height - _EDGE
-    _write_title(figure, _printable(title), y)
-    y -= _TITLE
-    for index, line in enumerate(head):
-        size, colour = (10.0, INK) if index == 0 else (8.5, FAINT)
-        write(figure, (_EDGE, y), line, size=size, colour=colour)
-        y -= _HEADLINE if index == 0 else _LINE
+    wanted = sheet or Sheet()
+    figure, frame = (_beside if look.beside else _stacked)(words, wanted, look=look, key=key)
+    panels = tuple(_panel(figure, frame, place, sheet=wanted, look=look) for place in range(wanted.panels))
+    return Page(figure, look, panels)
+
+
+def _stacked(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) -> tuple[Figure, _Frame]:
+    """Put text above and below the panels; the height follows."""
+    inch, room = look.inches, look.width - 2.0 * look.inches(_EDGE)
+    head = _head(words, look, room)
+    small = [line for part in words.foot for line in wrapped(part, look.points(FOOT), room)]
+    rows = key_rows(key, look.points(KEY), room)
+    width = _panel_width(look.width, sheet, look)
+    height = width * sheet.aspect
+    below = inch(_EDGE + _FOOT * len(small) + _AXIS_TEXT)
+    panels = sheet.rows * height + _between_rows(sheet, look)
+    above = inch(_EDGE + _TITLE + _KEY * len(rows)) + sum(step for _, _, _, step in head)
+    total = below + panels + above
+    figure = _figure(words, look, total)
+    y = _write_head(figure, words, head, look=look, x=inch(_EDGE), y=total - inch(_EDGE), room=room)
+    for row in rows:
+        write_key(figure, row, look=look, size=KEY, place=(inch(_EDGE), y))
+        y -= inch(_KEY)
     for index, line in enumerate(reversed(small)):
-        write(figure, (_EDGE, _EDGE + _FOOT * (index + 1)), line, size=7.0, colour=FAINT)
-    main = figure.add_axes((_LEFT / WIDTH, below / height, _SIDE / WIDTH, _SIDE / height))
-    bottom = below - _GAP - _PANEL
-    rows = figure.add_axes((_LEFT / WIDTH, bottom / height, _SIDE / WIDTH, _PANEL / height), sharex=main)
-    return Page(figure, main, rows)
+        _small(figure, line, look, (inch(_EDGE), inch(_EDGE + _FOOT * (index + 1))))
+    return figure, _Frame(inch(_LEFT), below, width, height)
+
+
+def _beside(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) -> tuple[Figure, _Frame]:
+    """Put the title above, the panels at the left, and all other text at their right."""
+    inch, total = look.inches, look.height or look.width
+    figure = _figure(words, look, total)
+    top = _write_head(figure, words, [], look=look, x=inch(_EDGE), y=total - inch(_EDGE), room=look.width)
+    frame = _frame_beside(sheet, look, top=top - inch(0.1))
+    x = frame.left + sheet.columns * frame.width + inch(_RIGHT + 0.2 + (sheet.columns - 1) * _BETWEEN)
+    room, y = look.width - x - inch(_EDGE), top - inch(0.1)
+    for line, size, colour, step in _head(words, look, room):
+        write(figure, (x, y), line, size=size, colour=colour)
+        y -= step
+    y -= inch(0.1)
+    for row in key_rows(key, look.points(KEY), room):
+        write_key(figure, row, look=look, size=KEY, place=(x, y))
+        y -= inch(_KEY)
+    small = [line for part in words.foot for line in wrapped(part, look.points(FOOT), room)]
+    for index, line in enumerate(reversed(small)):
+        _small(figure, line, look, (x, inch(_EDGE + _FOOT * (index + 1))))
+    return figure, frame
+
+
+def _frame_beside(sheet: Sheet, look: Look, *, top: float) -> _Frame:
+    """Return where panels go that have a height to fill and a width to keep to."""
+    below = look.inches(_EDGE + _AXIS_TEXT)
+    width = _panel_width((1.0 - _BESIDE) * look.width, sheet, look)
+    height = (top - below - _between_rows(sheet, look)) / sheet.rows
+    if sheet.square:
+        height = min(height, width * sheet.aspect)
+        width = height / sheet.aspect
+    spare = top - below - sheet.rows * height - _between_rows(sheet, look)
+    return _Frame(look.inches(_LEFT), below + 0.5 * spare, width, height)
+
+
+def _between_rows(sheet: Sheet, look: Look) -> float:
+    """Return the height of everything between and around rows of panels but the panels, in inches."""
+    strip = _STRIP * _strip_share(sheet) + _GAP if sheet.strip else 0.0
+    heading = sheet.heading
+    return look.inches(sheet.rows * (strip + heading) + (sheet.rows - 1) * _BETWEEN)
+
+
+def _strip_share(sheet: Sheet) -> float:
+    """Return how much lower the strips of small panels are."""
+    return 1.0 / min(max(sheet.columns, 1), 2.5)
+
+
+def _panel_width(room: float, sheet: Sheet, look: Look) -> float:
+    inner = room - look.inches(_LEFT + _RIGHT + (sheet.columns - 1) * _BETWEEN)
+    return inner / sheet.columns
+
+
+def _panel(figure: Figure, frame: _Frame, place: int, *, sheet: Sheet, look: Look) -> Panel:
+    """Add the axes of one panel."""
+    inch = look.inches
+    row, column = divmod(place, sheet.columns)
+    strip = inch(_STRIP * _strip_share(sheet)) if sheet.strip else 0.0
+    gap = inch(_GAP) if sheet.strip else 0.0
+    heading = inch(sheet.heading)
+    pitch = frame.height + strip + gap + heading + inch(_BETWEEN)
+    x = frame.left + column * (frame.width + inch(_BETWEEN))
+    bottom = frame.bottom + (sheet.rows - 1 - row) * pitch
+    main = _axes(figure, (x, bottom + strip + gap, frame.width, frame.height))
+    low = _axes(figure, (x, bottom, frame.width, strip), beside=main) if sheet.strip else None
+    if sheet.headings:
+        top = bottom + strip + gap + frame.height + heading - inch(0.05)
+        text = fitted(sheet.headings[place], look.points(HEADING), frame.width)
+        write(figure, (x, top), text, size=look.points(HEADING), colour=look.palette.ink)
+    return Panel(main, low, column == 0, place + sheet.columns >= sheet.panels)
+
+
+def _axes(figure: Figure, box: tuple[float, float, float, float], *, beside: Axes | None = None) -> Axes:
+    """Add axes at a place in inches."""
+    width, height = figure.get_size_inches()
+    x, y, wide, high = box
+    place = (x / width, y / height, wide / width, high / height)
+    return figure.add_axes(place) if beside is None else figure.add_axes(place, sharex=beside)
+
+
+def _figure(words: Words, look: Look, height: float) -> Figure:
+    figure = Figure(figsize=(look.width, height), dpi=150, facecolor=look.palette.paper)
+    figure.set_layout_engine("none")
+    figure.set_label(printable(words.title))
+    return figure
+
+
+def _head(words: Words, look: Look, room: float) -> list[tuple[str, float, str, float]]:
+    """Return each line of the caption with its size, colour and height."""
+    lines = []
+    for index, text in enumerate(words.caption):
+        size, colour, step = (
+            (HEADLINE, look.palette.ink, _HEADLINE) if index == 0 else (LINE, look.palette.faint, _LINE)
+        )
+        parts = wrapped(text, look.points(size), room) or [""]
+        lines += [(line, look.points(size), colour, look.inches(step)) for line in parts]
+    return lines
+
+
+def _write_head(
+    figure: Figure,
+    words: Words,
+    head: Sequence[tuple[str, float, str, float]],
+    *,
+    look: Look,
+    x: float,
+    y: float,
+    room: float,
+) -> float:
+    """Write title and caption from a place downwards; return where they end."""
+    wide = min(room, look.width - 2.0 * look.inches(_EDGE))
+    title = fitted(words.title, look.points(TITLE), wide, weight="bold")
+    write(figure, (x, y), title, size=look.points(TITLE), colour=look.palette.ink, weight="bold")
+    y -= look.inches(_TITLE)
+    for line, size, colour, step in head:
+        write(figure, (x, y), line, size=size, colour=colour)
+        y -= step
+    return y
+
+
+def _small(figure: Figure, line: str, look: Look, place: tuple[float, float]) -> None:
+    text = write(figure, place, line, size=look.points(FOOT), colour=look.palette.faint)
+    text.set_label(SMALL_PRINT)
 
 
 def write(
@@ -84,7 +205,7 @@ def write(
     text: str,
     *,
     size: float,
-    colour: str = INK,
+    colour: str,
     weight: str = "normal",
 ) -> Text:
     """Write a line of text whose upper left corner is at a place in inches; dollar signs are kept."""
@@ -104,63 +225,15 @@ def write(
     )
 
 
-def _write_title(figure: Figure, title: str, y: float) -> None:
-    """Write as much of a title as fits in one line."""
-    text = write(figure, (_EDGE, y), title, size=11.5, weight="bold")
-    room = (WIDTH - 2.0 * _EDGE) * figure.dpi
-    letters = len(title)
-    while letters > 1 and (width := text.get_window_extent().width) > room:
-        letters = max(1, min(letters - 1, int(letters * room / width)))
-        text.set_text(shortened(title, letters))
+def inches_wide(axes: Axes) -> float:
+    """Return the width of axes in inches."""
+    figure = axes.get_figure(root=True)
+    if figure is None:
+        msg = "these axes stand on no figure"
+        raise TypeError(msg)
+    return float(axes.get_position().width * figure.get_size_inches()[0])
 
 
-def dress(axes: Axes, *, x_label: str | None, y_label: str) -> None:
-    """Give axes the house's spines, ticks and labels, whatever the user's matplotlibrc says."""
-    axes.set_facecolor("white")
-    axes.grid(visible=False)
-    axes.minorticks_off()
-    for side, spine in axes.spines.items():
-        spine.set(visible=side in {"left", "bottom"}, color=FAINT, linewidth=0.7)
-    axes.tick_params(
-        which="both",
-        direction="out",
-        length=3.0,
-        width=0.7,
-        color=FAINT,
-        labelcolor=INK,
-        labelsize=8.5,
-        labelfontfamily=FONT,
-        top=False,
-        right=False,
-        labelbottom=x_label is not None,
-    )
-    for axis, label in ((axes.xaxis, x_label), (axes.yaxis, y_label)):
-        axis.set_label_text(label or "", family=FONT, fontsize=9.5, color=INK, parse_math=False)
-    axes.yaxis.set_label_coords(-0.115, 0.5)
-
-
-def number_ticks(axes: Axes) -> None:
-    """Put at most six round numbers on both axes, written without offset or exponent where possible."""
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{round(value, 12) + 0.0:.6g}"))
-
-
-def small_font(size: float) -> FontProperties:
-    """Return the house's font at a size."""
-    return FontProperties(family=FONT, size=size)
-
-
-def shortened(text: str, letters: int) -> str:
-    """Return a text cut in the middle, where paths and column names say least."""
-    if len(text) <= letters:
-        return text
-    head = (letters - 1) // 2
-    return f"{text[:head]}…{text[head + 1 - letters :]}"
-
-
-def _printable(text: str) -> str:
-    """Replace what the font cannot draw by a box, and white space by blanks."""
-    font = get_font(findfont(FontProperties(family=FONT)))
-    blank = "".join(" " if letter.isspace() else letter for letter in text)
-    return "".join(letter if font.get_char_index(ord(letter)) else "□" for letter in blank)
+def label_place(axes: Axes, look: Look) -> float:
+    """Return where the name of a y axis stands, in widths of the axes."""
+    return -look.inches(_LABEL_AT) / inches_wide(axes)

@@ -1,41 +1,90 @@
 """Drawing the curve without bins."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from calibcli.curves.limits import Limits, smooth_limits
 from calibcli.curves.reliability import SmoothCurve
-from calibcli.figures.error_area import DARKER, draw_area, strength, write_key
-from calibcli.figures.limits import Limits, limits_of
-from calibcli.figures.page import INK, ROWS, Page
+from calibcli.figures.axes import dress_panel, show_limits
+from calibcli.figures.error_area import DARKER, area_key, draw_area, draw_diagonal, strength
+from calibcli.figures.key import Entry
+from calibcli.figures.look import Look
+from calibcli.figures.page import new_page
+from calibcli.figures.sheet import Panel, Words
+from calibcli.picture_names import AxisScale
 
 Floats = npt.NDArray[np.float64]
 
-_BAND: dict[str, Any] = {"facecolor": "#dcdcdc", "edgecolor": "none", "linewidth": 0.0}
-# The band lies under the coloured area; its edges are drawn over it.
-_EDGE: dict[str, Any] = {"color": "#8a8a8a", "linewidth": 0.6, "linestyle": "-", "marker": "", "zorder": 1.5}
 _THINNEST, _THICKEST = 0.7, 2.8
 # A stretch of curve shorter than this part of the axis is a single score, and drawn as a dot.
 _DOT = 0.004
 
 
-def smooth_limits(curve: SmoothCurve) -> Limits:
-    """Return how much of the unit square the curve needs."""
-    seen = ~np.isnan(curve.x) & ~np.isnan(curve.y)
-    if not np.any(curve.density[seen] > 0.0):
-        return Limits()
-    return limits_of(
-        curve.x[seen],
-        curve.y[seen],
-        mass=curve.density[seen],
-        lower=curve.lower[seen],
-        upper=curve.upper[seen],
+@dataclass(frozen=True, slots=True)
+class Strokes:
+    """
+    A curve as it is drawn; all arrays have shape (n_points,).
+
+    Args:
+        at: Where the kernel stands.
+
+        x: Mean score there; NaN where there is nothing to draw.
+
+        y: Height of the curve.
+
+        lower: Lower end of the band; NaN where there is none.
+
+        upper: Upper end of the band.
+
+        base: Height of the line of perfect calibration.
+
+        density: Of the scores.
+    """
+
+    at: Floats
+    x: Floats
+    y: Floats
+    lower: Floats
+    upper: Floats
+    base: Floats
+    density: Floats
+
+
+def smooth_figure(
+    curve: SmoothCurve, words: Words, *, look: Look, confidence: float, scale: AxisScale = AxisScale.LINEAR
+) -> Figure:
+    """
+    Draw a reliability diagram without bins.
+
+    Args:
+        curve: The curve at its bandwidth.
+
+        words: Title and caption; small print follows.
+
+        look: Size and colours.
+
+        confidence: Of the band at each point.
+
+        scale: How both axes are laid out.
+    """
+    limits = smooth_limits(curve, scale)
+    foot = [*smooth_notes(curve), limits.sentence, *words.foot]
+    page = new_page(
+        Words(words.title, words.caption, foot), look=look, key=smooth_key(curve, look, confidence=confidence)
     )
+    panel = page.panels[0]
+    draw_smooth(panel, curve, limits=limits, look=look)
+    dress_panel(page, panel, strip_label="density")
+    show_limits(panel.main, limits)
+    return page.figure
 
 
 def smooth_notes(curve: SmoothCurve) -> list[str]:
@@ -49,99 +98,136 @@ def smooth_notes(curve: SmoothCurve) -> list[str]:
     return notes
 
 
+def smooth_key(curve: SmoothCurve, look: Look, *, confidence: float) -> list[Entry]:
+    """Return what the marks mean."""
+    line = Line2D([], [], color=look.palette.ink, linewidth=look.points(2.4), marker="")
+    entries: list[Entry] = [(line, "observed rate")]
+    if has_band(curve):
+        entries.append((Patch(**_band(look)), f"{100 * confidence:g} % band"))
+    return [*entries, *area_key(look)]
+
+
 def has_band(curve: SmoothCurve) -> bool:
     """Whether there is a band to draw."""
     return bool(np.any(~np.isnan(curve.lower)))
 
 
-def draw_smooth(page: Page, curve: SmoothCurve, *, limits: Limits, confidence: float) -> None:
+def draw_smooth(panel: Panel, curve: SmoothCurve, *, limits: Limits, look: Look) -> None:
     """
     Draw the curve, its band, the error as area and, below, the density of the scores.
 
     Args:
-        page: Where.
+        panel: Where.
 
         curve: What.
 
         limits: Ends of the axes.
 
-        confidence: Of the band.
+        look: Size and colours.
     """
-    dark = strength(curve.density, even=1.0 / limits.span)
-    if has_band(curve):
-        page.main.fill_between(curve.x, curve.lower, curve.upper, **_BAND, zorder=0.5)
-        for edge in (curve.lower, curve.upper):
-            page.main.plot(curve.x, edge, **_EDGE)
-    _draw_error(page.main, curve, dark)
-    _draw_line(page.main, curve, dark)
-    _draw_dots(page.main, curve, dark, span=limits.span)
-    _draw_density(page.rows, curve)
-    entries: list[tuple[Line2D | Patch, str]] = [
-        (Line2D([], [], color=INK, linewidth=2.4, marker=""), "observed rate")
-    ]
-    if has_band(curve):
-        entries.append((Patch(**_BAND), f"{100 * confidence:g} % band"))
-    write_key(page, entries)
+    at, x, y, lower, upper = (
+        limits.held(one) for one in (curve.at, curve.x, curve.y, curve.lower, curve.upper)
+    )
+    draw_strokes(panel, Strokes(at, x, y, lower, upper, x, curve.density), limits=limits, look=look)
+    draw_diagonal(panel.main, limits, look)
 
 
-def _draw_error(axes: Axes, curve: SmoothCurve, dark: Floats) -> None:
+def draw_strokes(panel: Panel, strokes: Strokes, *, limits: Limits, look: Look) -> None:
+    """
+    Draw a curve with its band, the area between it and its base and, below, the density of the scores.
+
+    Args:
+        panel: Where.
+
+        strokes: What.
+
+        limits: Ends of the axis of scores.
+
+        look: Size and colours.
+    """
+    axes, dark = panel.main, strength(strokes.density, even=1.0 / limits.span)
+    if np.any(~np.isnan(strokes.lower)):
+        axes.fill_between(strokes.x, strokes.lower, strokes.upper, **_band(look), zorder=0.5)
+        # The band lies under the coloured area; its edges are drawn over it.
+        for edge in (strokes.lower, strokes.upper):
+            axes.plot(
+                strokes.x, edge, color=look.palette.edge, linewidth=look.points(0.6), marker="", zorder=1.5
+            )
+    _draw_error(axes, strokes, dark, look)
+    _draw_line(axes, strokes, dark, look)
+    _draw_dots(axes, strokes, dark, limits=limits, look=look)
+    if panel.strip is not None:
+        draw_density(panel.strip, strokes.at, strokes.density, look=look)
+
+
+def draw_density(axes: Axes, at: Floats, density: Floats, *, look: Look) -> None:
+    """Draw how densely scores lie."""
+    axes.fill_between(at, 0.0, density, facecolor=look.palette.rows, edgecolor="none", linewidth=0.0)
+    top = float(density.max())
+    axes.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)
+    axes.set_yticks([])
+
+
+def _band(look: Look) -> dict[str, Any]:
+    return {"facecolor": look.palette.band, "edgecolor": "none", "linewidth": 0.0}
+
+
+def _draw_error(axes: Axes, curve: Strokes, dark: Floats, look: Look) -> None:
     start, stop = _pieces(curve)
-    x, y = curve.x, curve.y
+    x, y, base = curve.x, curve.y, curve.base
     corners = np.stack(
         [
-            np.stack((x[start], x[start]), axis=1),
-            np.stack((x[stop], x[stop]), axis=1),
+            np.stack((x[start], base[start]), axis=1),
+            np.stack((x[stop], base[stop]), axis=1),
             np.stack((x[stop], y[stop]), axis=1),
             np.stack((x[start], y[start]), axis=1),
         ],
         axis=1,
     )
-    above = y[start] + y[stop] > x[start] + x[stop]
-    draw_area(axes, corners, above=above, dark=0.5 * (dark[start] + dark[stop]))
+    above = y[start] + y[stop] > base[start] + base[stop]
+    draw_area(axes, corners, above=above, dark=0.5 * (dark[start] + dark[stop]), palette=look.palette)
 
 
-def _draw_line(axes: Axes, curve: SmoothCurve, dark: Floats) -> None:
+def _draw_line(axes: Axes, curve: Strokes, dark: Floats, look: Look) -> None:
     start, stop = _pieces(curve)
     points = np.stack((curve.x, curve.y), axis=1)
-    widths = _THINNEST + (_THICKEST - _THINNEST) * 0.5 * (dark[start] + dark[stop])
+    widths = look.points(1.0) * (_THINNEST + (_THICKEST - _THINNEST) * 0.5 * (dark[start] + dark[stop]))
     pieces = np.stack((points[start], points[stop]), axis=1)
-    line = LineCollection(list(pieces), linewidths=widths.tolist(), colors=INK, capstyle="round", zorder=3.0)
+    line = LineCollection(
+        list(pieces), linewidths=widths.tolist(), colors=look.palette.ink, capstyle="round", zorder=3.0
+    )
     axes.add_collection(line, autolim=False)
 
 
-def _draw_dots(axes: Axes, curve: SmoothCurve, dark: Floats, *, span: float) -> None:
-    """Mark stretches of curve that are single scores, with a stem to the diagonal."""
+def _draw_dots(axes: Axes, curve: Strokes, dark: Floats, *, limits: Limits, look: Look) -> None:
+    """Mark stretches of curve that are single scores, with a stem to the base."""
+    ink = look.palette.ink
     for run in _runs(curve):
-        if curve.x[run[-1]] - curve.x[run[0]] > _DOT * span:
+        if curve.x[run[-1]] - curve.x[run[0]] > _DOT * limits.span:
             continue
         top = run[int(np.argmax(curve.density[run]))]
-        x, y, width = curve.x[top], curve.y[top], _THINNEST + (_THICKEST - _THINNEST) * dark[top]
-        half = 0.003 * span
-        stem = np.array([[[x - half, x], [x + half, x], [x + half, y], [x - half, y]]])
-        draw_area(axes, stem, above=np.array([y > x]), dark=np.array([dark[top]]))
-        axes.plot([x], [y], color=INK, linestyle="", marker="o", markersize=1.6 * width + 1.0, zorder=3.0)
+        x, y, base = curve.x[top], curve.y[top], curve.base[top]
+        width = _THINNEST + (_THICKEST - _THINNEST) * dark[top]
+        half = 0.003 * limits.span
+        left, right = limits.held(np.array([x - half, x + half]))
+        stem = np.array([[[left, base], [right, base], [right, y], [left, y]]])
+        draw_area(axes, stem, above=np.array([y > base]), dark=np.array([dark[top]]), palette=look.palette)
+        size = look.points(1.6 * width + 1.0)
+        axes.plot([x], [y], color=ink, linestyle="", marker="o", markersize=size, zorder=3.0)
         if not np.isnan(curve.lower[top]):
-            axes.plot(
-                [x, x], [curve.lower[top], curve.upper[top]], color=INK, linewidth=0.7, marker="", zorder=2.5
-            )
+            ends = [curve.lower[top], curve.upper[top]]
+            axes.plot([x, x], ends, color=ink, linewidth=look.points(0.7), marker="", zorder=2.5)
 
 
-def _pieces(curve: SmoothCurve) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _pieces(curve: Strokes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return start and end of each piece of curve that is not a gap."""
     seen = ~np.isnan(curve.x)
     start = np.flatnonzero(seen[:-1] & seen[1:])
     return start, start + 1
 
 
-def _runs(curve: SmoothCurve) -> list[npt.NDArray[np.intp]]:
+def _runs(curve: Strokes) -> list[npt.NDArray[np.intp]]:
     """Return the places of each unbroken stretch of curve."""
     places = np.flatnonzero(~np.isnan(curve.x))
     breaks = np.flatnonzero(np.diff(places) > 1) + 1
     return [run for run in np.split(places, breaks) if run.size]
-
-
-def _draw_density(axes: Axes, curve: SmoothCurve) -> None:
-    axes.fill_between(curve.at, 0.0, curve.density, facecolor=ROWS, edgecolor="none", linewidth=0.0)
-    top = float(curve.density.max())
-    axes.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)
-    axes.set_yticks([])

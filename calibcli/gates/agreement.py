@@ -1,6 +1,7 @@
 """What two states, or a state and a call, must agree on."""
 
 from calibcli.gates.cells import Partition
+from calibcli.gates.seen_classes import class_differences
 from calibcli.gates.state import Terms
 
 
@@ -14,6 +15,7 @@ def differences(mine: Terms, other: Terms) -> list[str]:
         ("artifact", mine.artifact or "none", other.artifact or "none"),
         ("score column", mine.score.strip().casefold(), other.score.strip().casefold()),
         ("scale", mine.scale.value, other.scale.value),
+        *class_differences(mine.classes, other.classes),
         ("label that counts as 1", repr(mine.positive), repr(other.positive)),
         ("bins", _bins(mine.partition), _bins(other.partition)),
         ("identities", _kept(mine), _kept(other)),

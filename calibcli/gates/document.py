@@ -11,6 +11,7 @@ from calibcli.documents import Node, ascending, same_length
 from calibcli.gates.alarm import MOST_EPOCHS, Epoch
 from calibcli.gates.cells import UNIT, Partition, Sums
 from calibcli.gates.plausible import check_looks
+from calibcli.gates.seen_classes import SeenClasses, class_keys, class_values
 from calibcli.gates.state import Batch, Fingerprints, GateState, Look, Terms
 from calibcli.names import MeasureName, Scale
 from calibcli.reports.plain import number
@@ -37,7 +38,12 @@ def to_dict(state: GateState) -> dict[str, object]:
         "confidence": terms.confidence,
         "alarm": terms.alarm,
         "artifact": terms.artifact,
-        "input": {"score": terms.score, "scale": terms.scale.value, "positive": terms.positive},
+        "input": {
+            "score": terms.score,
+            "scale": terms.scale.value,
+            "positive": terms.positive,
+            **class_values(terms.classes),
+        },
         "partition": {
             "outputs": list(partition.outputs) or None,
             "bins": partition.bins,
@@ -108,7 +114,7 @@ def _check_schema(root: Node) -> None:
 def _terms(root: Node) -> Terms:
     rule, columns = root.child("rule"), root.child("input")
     rule.only("measure", "limit")
-    columns.only("score", "scale", "positive")
+    columns.only("score", "scale", "positive", *class_keys(columns))
     measure, limit = rule.child("measure"), rule.optional("limit")
     if measure.choice(MeasureName) not in (MeasureName.ECE, MeasureName.DCE):
         msg = f"is {measure.value!r}, should be ece or dce"
@@ -129,6 +135,7 @@ def _terms(root: Node) -> Terms:
         scale=columns.child("scale").choice(Scale),
         positive=None if positive is None else positive.text(),
         identified=ids is not None,
+        classes=SeenClasses.of_input(columns),
     )
 
 
@@ -235,6 +242,7 @@ def _batch_to_dict(batch: Batch) -> dict[str, object]:
             "value": look.value,
             "log_pass": number(look.log_pass),
             "log_fail": number(look.log_fail),
+            **({} if look.lower is None else {"lower": look.lower, "upper": look.upper}),
         },
     }
 
@@ -255,7 +263,11 @@ def _batch(node: Node, *, alarm: bool) -> Batch:
     look = node.optional("look")
     found = None
     if look is not None:
-        look.only("rows", "value", "log_pass", "log_fail")
+        bounds: tuple[float, ...] = ()
+        if not alarm and "lower" in look.members():
+            lower = look.child("lower").number(0.0, 1.0)
+            bounds = (lower, look.child("upper").number(lower, 1.0))
+        look.only("rows", "value", "log_pass", "log_fail", *(("lower", "upper") if bounds else ()))
         if alarm:
             look.child("log_pass").expect(None)
         found = Look(
@@ -263,6 +275,7 @@ def _batch(node: Node, *, alarm: bool) -> Batch:
             look.child("value").number(0.0, 1.0),
             None if alarm else look.child("log_pass").number(),
             look.child("log_fail").number_or_infinity(),
+            *bounds,
         )
     return Batch(node.child("key").text(), node.child("digest").text(), node.child("rows").whole(1), found)
 

@@ -135,6 +135,7 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
         )
     if sums.total_rows:
         state = state.counted(sums, key=batch.key, digest=batch.digest, ids=ids, least_rows=least_rows)
+        state = state.bounded()
     return Growth(state, growth.known, growth.known_rows + left_out, notes)
 
 

@@ -18,6 +18,7 @@ from calibcli.bounds.betting import Stakes
 from calibcli.gates.alarm import Epoch, Start, log_evidence, starts_of, thinned
 from calibcli.gates.bets import Bets
 from calibcli.gates.cells import Partition, Sums, sums_of
+from calibcli.gates.seen_classes import SeenClasses
 from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, Scale
 from calibcli.table.grid import Table
 from calibcli.verdicts.outcome import too_few_counted
@@ -52,6 +53,8 @@ class Terms:
         positive: The label that counts as 1, or None where labels are 0 and 1.
 
         identified: Whether every row has an identity that the state keeps.
+
+        classes: How several classes are seen, or None where there is one score.
     """
 
     measure: MeasureName
@@ -65,6 +68,7 @@ class Terms:
     scale: Scale = Scale.PROB
     positive: str | None = None
     identified: bool = False
+    classes: SeenClasses | None = None
 
     @property
     def threshold(self) -> float:
@@ -85,12 +89,18 @@ class Look:
         log_pass: Log of the e-value against "at least the limit"; None in an alarm.
 
         log_fail: Log of the e-value against "at most the limit".
+
+        lower: Lower bound of the error by then, for pictures; None in an alarm, or where it was not kept.
+
+        upper: Upper bound, likewise.
     """
 
     rows: int
     value: float
     log_pass: float | None
     log_fail: float
+    lower: float | None = None
+    upper: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +236,16 @@ class GateState:
         return Look(
             self.rows, bets.value, bets.log_pass(limit, terms.stakes), bets.log_fail(limit, terms.stakes)
         )
+
+    def bounded(self) -> Self:
+        """Return the state with the bounds of its last look; an alarm has none."""
+        *before, last = self.batches
+        if self.terms.alarm or last.look is None:
+            return self
+        bets, stakes, delta = self.bets, self.terms.stakes, 1.0 - self.terms.confidence
+        lower, upper = bets.lower_bound(stakes, delta=delta), bets.upper_bound(stakes, delta=delta)
+        look = replace(last.look, lower=lower, upper=upper)
+        return replace(self, batches=(*before, replace(last, look=look)))
 
     def latched(self, look: Look, *, least_rows: int = DEFAULT_LEAST_ROWS) -> Self:
         """

@@ -21,6 +21,7 @@ from calibcli.documents import AGAIN, Node, canonical_text, parse
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.gates.document import MOST_BYTES, from_dict, to_dict
 from calibcli.gates.state import GateState
+from calibcli.objects import is_object
 from calibcli.outputs import STDOUT, refuse_existing, write_file
 
 _PATIENCE = 60.0
@@ -74,6 +75,9 @@ def refuse_state(path: str, *, inputs: Iterable[str | Path] = ()) -> None:
     if path in (STDOUT, ""):
         msg = "a state cannot be kept on standard output" if path else "--state '' names no file"
         raise UsageProblem(msg, "name a file with --state")
+    if is_object(path):
+        msg = f"--state {path}: a state is locked while it is changed, which object stores cannot do"
+        raise UsageProblem(msg, "keep it on a file system, and copy it to the store afterwards")
     refuse_existing(path, force=True, inputs=inputs)
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - one call, links followed

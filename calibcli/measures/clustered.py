@@ -248,7 +248,8 @@ def clustered_difference(
     assumptions = (INDEPENDENT_CLUSTERS, HELD_OUT, _approximate(first))
     if difference.value is None or not math.isfinite(difference.value):
         return replace(difference, interval=None, assumptions=(*assumptions, *kept))
-    sums = second.sums(difference.name) - first.sums(difference.name)
+    name = MeasureName(difference.name)
+    sums = second.sums(name) - first.sums(name)
     interval, reason = _interval(difference.value, sums, first, confidence=confidence)
     return replace(difference, interval=interval, assumptions=(*assumptions, *reason))
 

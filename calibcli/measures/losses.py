@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
+from calibcli.names import MeasureName
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
 
@@ -58,6 +60,17 @@ def log_error(one: Floats, other: Floats, score: Floats) -> Losses:
     """Return -ln f for label 1 and -ln(1 - f) for label 0; inf at certain scores that were wrong."""
     with np.errstate(divide="ignore"):
         return Losses(-np.log(one), -np.log1p(-other), entropy(score))
+
+
+def losses_of_rows(name: MeasureName, score: Floats, label: npt.NDArray[np.bool_]) -> Floats:
+    """Return the squared error or the log loss of each row, shape (n,)."""
+    if name is MeasureName.BRIER:
+        return np.asarray((score - label) ** 2)
+    loss = np.empty_like(score)
+    with np.errstate(divide="ignore"):
+        loss[label] = -np.log(score[label])
+        loss[~label] = -np.log1p(-score[~label])
+    return loss
 
 
 def spherical_error(one: Floats, other: Floats, score: Floats) -> Losses:

@@ -1,6 +1,7 @@
 """Two scores of the same rows: differences of losses, row by row where a loss is a mean over rows."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -9,25 +10,27 @@ import numpy.typing as npt
 
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.special import normal_quantile
-from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
+from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
+from calibcli.measures.losses import losses_of_rows
 from calibcli.names import ComparisonName, MeasureName, Target
 from calibcli.table.exact_sum import ExactSum
 from calibcli.table.score_table import Floats, Integers
+from calibcli.view_names import ClassMeasure
 
+Compared = MeasureName | ClassMeasure
 PAIRED = (MeasureName.BRIER, MeasureName.LOG_LOSS)
+# Measures of which more is better.
+_MORE_IS_BETTER = (ClassMeasure.ACCURACY,)
 # Rows whose differences are summed at once: they fit the processor's cache.
 _CHUNK = 1 << 17
 _ROUNDED = 1 << 50
-_OF_BOTH = (
-    "upper bounds speak of the population and lower ones of these scores, so that the difference is bounded "
-    "only as far as these scores stand for the population"
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """
-    How much larger a measure is for the second score than for the first; below 0 the second is better.
+    How much larger a measure is for the second score than for the first; below 0 the second is better, but
+    for accuracy, which it is above 0.
 
     Args:
         name: Which measure.
@@ -39,7 +42,7 @@ class Difference:
         assumptions: Sentences under which value and interval mean what they say.
     """
 
-    name: MeasureName
+    name: Compared
     value: float | None
     interval: Interval | None
     assumptions: tuple[str, ...]
@@ -51,12 +54,15 @@ class Difference:
 
         A row that is certain and wrong settles a log loss without one: it is infinite in the population too.
         """
+        more, less = ComparisonName.WORSE, ComparisonName.BETTER
+        if self.name in _MORE_IS_BETTER:
+            more, less = less, more
         if self.value is not None and math.isinf(self.value):
-            return ComparisonName.WORSE if self.value > 0.0 else ComparisonName.BETTER
+            return more if self.value > 0.0 else less
         if self.interval is not None and self.interval.lower is not None and self.interval.lower > 0.0:
-            return ComparisonName.WORSE
+            return more
         if self.interval is not None and self.interval.upper is not None and self.interval.upper < 0.0:
-            return ComparisonName.BETTER
+            return less
         return ComparisonName.NOT_TOLD_APART
 
 
@@ -83,18 +89,21 @@ class _Sums:
 
 class PairedSums:
     """
-    Sums of the differences of squared error and log loss between two scores of the same rows.
+    Sums of the differences of losses between two scores of the same rows.
 
     Sums are exact, so that no order of the rows, no cut into parts and no number of workers changes a digit,
     and their memory is the same for any number of rows.
+
+    Args:
+        names: The losses.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: tuple[Compared, ...] = PAIRED) -> None:
         self.rows = 0
         self._weight = ExactSum()
         self._weight_sq = ExactSum()
         self._weighted = False
-        self._of = {name: _Sums() for name in PAIRED}
+        self._of = {name: _Sums() for name in names}
 
     def add(
         self,
@@ -119,21 +128,34 @@ class PairedSums:
 
             weight: Importance weights, or None.
         """
-        self.rows += first.size if counts is None else int(counts.sum())
+        for start in range(0, first.size, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            some = label[part]
+            self.add_losses(
+                {
+                    name: (losses_of_rows(name, first[part], some), losses_of_rows(name, second[part], some))
+                    for name in PAIRED
+                },
+                counts=None if counts is None else counts[part],
+                weight=None if weight is None else weight[part],
+            )
+
+    def add_losses(
+        self,
+        losses: Mapping[Compared, tuple[Floats, Floats]],
+        *,
+        counts: Integers | None = None,
+        weight: Floats | None = None,
+    ) -> None:
+        """Add rows by what each loses under the first score and under the second, for every loss."""
+        rows = next(iter(losses.values()))[0].size
+        self.rows += rows if counts is None else int(counts.sum())
         self._weighted = self._weighted or weight is not None
         if weight is not None:
             self._weight.add(weight)
             self._weight_sq.add(weight * weight)
-        for start in range(0, first.size, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            for name, sums in self._of.items():
-                losses = [_loss(name, scores[part], label[part]) for scores in (first, second)]
-                _add(
-                    sums,
-                    *losses,
-                    counts=None if counts is None else counts[part],
-                    weight=None if weight is None else weight[part],
-                )
+        for name, pair in losses.items():
+            _add(self._of[name], *pair, counts=counts, weight=weight)
 
     def merge(self, other: "PairedSums") -> None:
         """Add the rows of another."""
@@ -151,7 +173,7 @@ class PairedSums:
                 sums.infinite[1] + theirs.infinite[1],
             )
 
-    def difference(self, name: MeasureName, *, confidence: float) -> Difference:
+    def difference(self, name: Compared, *, confidence: float) -> Difference:
         """
         Return the mean difference, second less first, with its normal interval over rows.
 
@@ -159,7 +181,7 @@ class PairedSums:
         cancels. Importance weights: the sandwich form, sum w^2 (d - mean)^2 / (sum w)^2.
 
         Args:
-            name: Brier score or log loss.
+            name: One of the losses.
 
             confidence: Coverage asked of the two-sided interval, in (0, 1).
         """
@@ -187,58 +209,16 @@ class PairedSums:
             assumptions.append("no interval: every row has the same difference, so nothing varies")
         return Difference(name, float(mean), interval, tuple(assumptions))
 
+    def unweighted(self, name: Compared) -> tuple[int, int] | None:
+        """Return the sums of differences of 0, 1 and -1 and of their squares; None for importance weights."""
+        sums = self._of[name]
+        return None if self._weighted else (int(sums.linear.exact()), int(sums.squares.exact()))
+
     def _totals(self) -> tuple[Fraction, Fraction]:
         """Return the sum of the weights and of their squares."""
         if not self._weighted:
             return Fraction(self.rows), Fraction(self.rows)
         return self._weight.exact(), self._weight_sq.exact()
-
-
-def difference_of_intervals(first: Estimate, second: Estimate, *, confidence: float) -> Difference:
-    """
-    Return a difference from two estimates that are no means over rows, such as calibration errors.
-
-    By Bonferroni: if each interval misses with probability at most half of 1 - confidence, then with
-    `confidence` both hold and the difference lies in [L2 - U1, U2 - L1]. This does not use that the rows are
-    the same, and is wide for it.
-
-    Args:
-        first: With an interval at confidence 1 - (1 - confidence) / 2.
-
-        second: The same of the second score.
-
-        confidence: Coverage asked of the interval of the difference.
-    """
-    value = second.value - first.value
-    one, two = first.interval, second.interval
-    assumptions = tuple(dict.fromkeys((*first.assumptions, *second.assumptions)))
-    if not math.isfinite(value):
-        return Difference(first.name, None, None, assumptions)
-    if one is None or two is None:
-        if not any(sentence.startswith("no interval") for sentence in assumptions):
-            assumptions = (*assumptions, "no interval: one of the two scores has none")
-        return Difference(first.name, value, None, assumptions)
-    lower = None if two.lower is None or one.upper is None else two.lower - one.upper
-    upper = None if two.upper is None or one.lower is None else two.upper - one.lower
-    each = f"{100.0 * one.confidence:.6g} %"
-    finite = one.finite_sample and two.finite_sample
-    if one.target is Target.MIXED:
-        assumptions = (*assumptions, _OF_BOTH)
-    interval = Interval(
-        lower, upper, confidence, f"Bonferroni of both intervals at {each}", one.target, finite
-    )
-    return Difference(first.name, value, interval, assumptions)
-
-
-def _loss(name: MeasureName, score: Floats, label: npt.NDArray[np.bool_]) -> Floats:
-    """Return the loss of each row."""
-    if name is MeasureName.BRIER:
-        return np.asarray((score - label) ** 2)
-    loss = np.empty_like(score)
-    with np.errstate(divide="ignore"):
-        loss[label] = -np.log(score[label])
-        loss[~label] = -np.log1p(-score[~label])
-    return loss
 
 
 def _add(

@@ -7,6 +7,7 @@ from calibcli.errors import InputProblem
 from calibcli.measures.clustered import ClusterSums
 from calibcli.measures.paired import PairedSums
 from calibcli.readers.class_aside import ClassAside
+from calibcli.readers.class_compared import ClassesCompared
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.identified import IdentifiedRows
 from calibcli.readers.intake import Rows
@@ -38,6 +39,10 @@ class Beside:
 
         identified: Key whose rows are kept one by one, each with its identity; None for none.
 
+        compared: Whether rows of several classes are compared with what they were before their map.
+
+        one_class: The one class that is compared, or None for all.
+
         part: Whether these rows are a part of more, so that the label that counts as 1 need not occur.
     """
 
@@ -49,6 +54,8 @@ class Beside:
     clustered: tuple[str, ...] = ()
     classes: bool = False
     identified: str | None = None
+    compared: bool = False
+    one_class: str | None = None
     part: bool = False
 
     @property
@@ -75,6 +82,8 @@ class Aside:
         classes: The views of several classes, or None.
 
         identified: Rows with their identities, or None.
+
+        compared: Two sides of several classes, or None.
     """
 
     paired: tuple[PairedSums, ...] = ()
@@ -82,6 +91,7 @@ class Aside:
     clusters: Mapping[str, ClusterSums] = field(default_factory=dict)
     classes: ClassAside | None = None
     identified: IdentifiedRows | None = None
+    compared: ClassesCompared | None = None
 
     @classmethod
     def start(cls, beside: Beside, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Aside":
@@ -93,6 +103,9 @@ class Aside:
             {key: ClusterSums() for key in beside.clustered},
             ClassAside.start(classes, limit=limit) if beside.classes else None,
             None if beside.identified is None else IdentifiedRows(),
+            ClassesCompared.start(classes, one_class=beside.one_class, limit=limit)
+            if beside.compared
+            else None,
         )
 
     def add(self, rows: Rows, seen: Mapping[str, Floats], *, beside: Beside, chosen: ChosenColumns) -> None:
@@ -125,6 +138,8 @@ class Aside:
             self.classes.add(rows)
         if self.identified is not None and beside.identified is not None:
             self.identified.add(rows, seen[beside.identified])
+        if self.compared is not None:
+            self.compared.add(rows)
 
     def merge(self, later: "Aside", chosen: ChosenColumns) -> None:
         """
@@ -144,6 +159,8 @@ class Aside:
             self.classes.merge(later.classes)
         if self.identified is not None and later.identified is not None:
             self.identified.merge(later.identified)
+        if self.compared is not None and later.compared is not None:
+            self.compared.merge(later.compared)
 
 
 def _refuse_many(slices: RunningSlices, chosen: ChosenColumns) -> None:

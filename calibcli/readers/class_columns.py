@@ -39,8 +39,10 @@ class SeveralClasses:
 
         change: The map that probabilities go through before they are seen, or None.
 
+        base: The map that they go through to be seen as they were before, or None for none.
+
     Raises:
-        UsageProblem: If one class is named for a view of all.
+        UsageProblem: If one class is named for a view of all, or a map would see rows of any sum.
     """
 
     probs: str
@@ -49,11 +51,26 @@ class SeveralClasses:
     view: ViewName = ViewName.CONFIDENCE
     one_class: str | None = None
     change: ClassChange | None = None
+    base: ClassChange | None = None
 
     def __post_init__(self) -> None:
         if self.one_class is not None and self.view is ViewName.CONFIDENCE:
             msg = f"--class {self.one_class} without a view of single classes"
             raise UsageProblem(msg, "pass --view one-vs-rest or --view top-label")
+        if self.change is not None:
+            refuse_any_sum(self.on_sum)
+
+
+def refuse_any_sum(on_sum: OnSum) -> None:
+    """
+    Refuse to take rows as they are where a map is fitted to them, or applied.
+
+    Raises:
+        UsageProblem: If that was asked for.
+    """
+    if on_sum is OnSum.ACCEPT:
+        msg = "a map of several classes is one of rows that sum to 1, and --on-sum accept takes any"
+        raise UsageProblem(msg, "pass --on-sum normalise, or measure the rows without a map")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from calibcli.readers.class_labels import NO_CLASS, ClassLabels, class_labels_of
 from calibcli.readers.class_matrix import (
     is_list_of_numbers,
     list_lengths,
+    matrix_of_batch,
     matrix_of_columns,
     matrix_of_lists,
 )
@@ -84,8 +85,12 @@ class ClassIntake(Intake):
         rows = self._seen(whole, given)
         change = self._several.change
         if change is not None:
-            changed = ClassRows.of(change(probability, self._probs.classes), given.label)
-            rows = replace(self._seen(whole, changed), before=Before(rows, whole))
+            classes, base = self._probs.classes, self._several.base
+            changed = ClassRows.of(change(probability, classes), given.label)
+            if base is not None:
+                given = ClassRows.of(base(probability, classes), given.label)
+                rows = self._seen(whole, given)
+            rows = replace(self._seen(whole, changed), before=Before(rows, whole, given, changed))
         self._count(rows, of=whole)
         return self._placed(rows, alike)
 
@@ -146,6 +151,9 @@ class ClassIntake(Intake):
     def _matrix(self, batch: pa.RecordBatch) -> tuple[Floats, list[Gap]]:
         """Return the numbers of all rows, shape (n, K), and where some are missing."""
         if not self._probs.in_list:
+            whole = matrix_of_batch(batch, self._probs.names)
+            if whole is not None:
+                return whole, []
             columns = [self._numbers(batch.column(name), name) for name in self._probs.names]
             gaps: list[Gap] = [
                 (FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(columns)
@@ -203,6 +211,8 @@ class ClassIntake(Intake):
                 return probability
             self.findings.clipped += int(np.count_nonzero(outside))
             probability = np.clip(probability, 0.0, 1.0)
+        if self._several.on_sum is OnSum.ACCEPT:
+            return probability
         off, total = sums_off(probability)
         if not off.any():
             return probability

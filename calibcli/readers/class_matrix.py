@@ -9,6 +9,7 @@ import pyarrow as pa
 from calibcli.readers.decode import Booleans, Column, Decoded, floats, is_number, nulls, without_nulls
 from calibcli.table.score_table import Floats, Integers
 
+_PLAIN = ({pa.float32()}, {pa.float64()})
 _VECTOR = {"type", "size", "indices", "values"}
 
 
@@ -17,6 +18,24 @@ def is_list_of_numbers(kind: pa.DataType) -> bool:
     if _is_list(kind):
         return is_number(cast("Any", kind).value_type)
     return pa.types.is_struct(kind) and {field.name for field in kind} == _VECTOR
+
+
+def matrix_of_batch(batch: pa.RecordBatch, names: Sequence[str]) -> Floats | None:
+    """
+    Return columns side by side, shape (n, K), in one go; None where it takes a look at each.
+
+    Args:
+        batch: Some rows.
+
+        names: One column for each class. All are of doubles or all of floats, and none lacks a value, or the
+            answer is None.
+    """
+    some = batch.select(list(names))
+    if not batch.num_rows or set(some.schema.types) not in _PLAIN:
+        return None
+    matrix = np.array(some.to_tensor(null_to_nan=True, row_major=True).to_numpy(), np.float64, order="C")
+    # A minimum is NaN if anything is.
+    return None if np.isnan(matrix.min()) else matrix
 
 
 def matrix_of_columns(columns: Sequence[Decoded[np.float64]]) -> Decoded[np.float64]:

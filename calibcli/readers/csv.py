@@ -18,6 +18,7 @@ import pyarrow.csv as pa_csv
 
 from calibcli.errors import InputProblem
 from calibcli.names import DataFormat
+from calibcli.objects import is_object, opened
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.pipes import first_record_end
@@ -209,7 +210,8 @@ def _opened(fragment: Fragment) -> Iterator[pa.NativeFile]:
     if fragment.pipe is not None and fragment.streams:
         yield pa.PythonFile(cast("io.IOBase", fragment.pipe.reader()), "r")
         return
-    with pa.OSFile(fragment.location, "rb") as file:
+    location = fragment.location
+    with opened(location) if is_object(location) else pa.OSFile(location, "rb") as file:
         if fragment.compression is None:
             yield file
         else:

@@ -17,6 +17,7 @@ from calibcli.readers.faults import (
     Findings,
 )
 from calibcli.readers.names_of_columns import listing
+from calibcli.view_names import OnSum
 
 # Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
 _ROUNDED = 0.01
@@ -164,11 +165,15 @@ def _said_of_classes(
 
 
 def _sum_hint(fault: Fault, chosen: ChosenColumns) -> str:
+    several = chosen.asked.several
+    if several is not None and several.on_sum is OnSum.NORMALISE:
+        return "a row whose sum is 0 or infinite cannot be divided by it: leave such rows out"
     if chosen.asked.scale is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
         return (
-            "if these are logits, pass --scale logit; if only rounded, --on-sum normalise divides by the sum"
+            "if these are logits, pass --scale logit; if only rounded, --on-sum normalise divides by the sum;"
+            " --on-sum accept takes rows as they are"
         )
-    return "--on-sum normalise divides such rows by their sum and reports how many"
+    return "--on-sum normalise divides such rows by their sum, --on-sum accept takes them as they are"
 
 
 def likely_positive(labels: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
+from calibcli.objects import is_object, objects_below
 from calibcli.readers.formats import split_forced
 from calibcli.readers.pipes import STDIN
 from calibcli.suffixes import format_of
@@ -83,7 +84,7 @@ def read_errors(path: str) -> Iterator[None]:
 
 def _refuse_twice(files: Sequence[InputFile]) -> None:
     """Refuse one file under two names: its rows would count twice, and a gate take them for new ones."""
-    seen: dict[tuple[int, int], str] = {}
+    seen: dict[tuple[int, int] | str, str] = {}
     for file in files:
         identity = _identity(file.path)
         if identity is not None and identity in seen:
@@ -94,8 +95,10 @@ def _refuse_twice(files: Sequence[InputFile]) -> None:
             seen[identity] = file.path
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, int] | str | None:
     """Return what two names of one file share, or None where there is no telling."""
+    if is_object(path):
+        return path
     try:
         found = os.fstat(sys.stdin.fileno()) if path == STDIN else os.stat(path)  # noqa: PTH116 - one call
     except (AttributeError, OSError, ValueError):
@@ -114,6 +117,8 @@ def _files(path: str, *, every: bool) -> list[str]:
     """
     if path == STDIN:
         return [path]
+    if is_object(path):
+        return _objects(path, every=every)
     with read_errors(path):
         mode = os.stat(path).st_mode  # noqa: PTH116 - one call
         found = _files_below(path, every=every) if stat.S_ISDIR(mode) else [path]
@@ -121,9 +126,26 @@ def _files(path: str, *, every: bool) -> list[str]:
         msg = f"{path} cannot be read: it is a socket"
         raise InputProblem(msg, "name a file, or a pipe")
     if not found:
-        msg = f"{path}: the directory holds no data files"
-        raise InputProblem(msg, f"taken are {_TAKEN}; {path}:csv takes other names as CSV")
+        raise _no_data(path)
     return found
+
+
+def _objects(address: str, *, every: bool) -> list[str]:
+    """Return the object itself, or the objects below an address, as `_files` does."""
+    below = objects_below(address)
+    if below is None:
+        return [address]
+    found = [one for one in below if every or format_of(one.partition("?")[0]) is not None]
+    if not found:
+        raise _no_data(address)
+    return found
+
+
+def _no_data(path: str) -> InputProblem:
+    return InputProblem(
+        f"{path}: the directory holds no data files",
+        f"taken are {_TAKEN}; {path}:csv takes other names as CSV",
+    )
 
 
 def _files_below(folder: str, *, every: bool) -> list[str]:

@@ -4,6 +4,7 @@ The input cut into numbered fragments, in a fixed order that no number of worker
 A CSV file is one fragment; a Parquet file gives runs of row groups.
 """
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from calibcli.errors import InputProblem
 from calibcli.names import Compression, DataFormat
+from calibcli.objects import content_of, is_object
 from calibcli.readers.files import files_of, read_errors, shown_path
 from calibcli.readers.formats import MAGIC_BYTES, kind_of
 from calibcli.readers.pipes import STDIN, Pipe
@@ -38,6 +40,8 @@ class Fragment:
         first_row: How many rows of the file come before this fragment.
 
         pipe: The stream behind "-" or another pipe. Such a fragment stays in its process.
+
+        folder: The directory that the path counts from, for workers that stand in another.
     """
 
     index: int
@@ -47,6 +51,7 @@ class Fragment:
     row_groups: tuple[int, ...] | None = None
     first_row: int = 0
     pipe: Pipe | None = None
+    folder: str = ""
 
     @property
     def shown(self) -> str:
@@ -56,7 +61,7 @@ class Fragment:
     @property
     def location(self) -> str:
         """The path to open: the file, or the temporary copy of standard input."""
-        return self.path if self.pipe is None else self.pipe.spooled()
+        return os.path.join(self.folder, self.path) if self.pipe is None else self.pipe.spooled()  # noqa: PTH118
 
     @property
     def streams(self) -> bool:
@@ -104,7 +109,13 @@ def _whole(path: str, forced: DataFormat | None) -> Fragment:
     kind = kind_of(head, shown, forced=forced)
     if pipe is not None and (kind.format is DataFormat.PARQUET or kind.compression is not None):
         pipe.spooled()
-    return Fragment(0, path, kind.format, kind.compression, pipe=pipe)
+    return Fragment(0, path, kind.format, kind.compression, pipe=pipe, folder=_folder(path))
+
+
+def _folder(path: str) -> str:
+    """Return the directory that a path counts from; none where it names a place by itself."""
+    there = path == STDIN or is_object(path) or Path(path).is_absolute()
+    return "" if there else str(Path.cwd())
 
 
 def _pipe(path: str) -> Pipe | None:
@@ -114,11 +125,15 @@ def _pipe(path: str) -> Pipe | None:
             msg = "standard input is closed"
             raise InputProblem(msg, "name a file, or pipe one in")
         return Pipe(sys.stdin.buffer)
+    if is_object(path):
+        return None
     file = Path(path)
     return None if file.is_file() else Pipe(file.open("rb"), owned=True)
 
 
 def _head(path: str) -> bytes:
+    if is_object(path):
+        return content_of(path, MAGIC_BYTES)
     with Path(path).open("rb") as file:
         return file.read(MAGIC_BYTES)
 

@@ -94,10 +94,16 @@ class Before:
         view: The rows as they would have been seen.
 
         confidence: All rows, by their largest probability.
+
+        given: What all rows predicted before.
+
+        changed: What all rows predict now.
     """
 
     view: Rows
     confidence: Rows
+    given: ClassRows
+    changed: ClassRows
 
 
 class Intake:

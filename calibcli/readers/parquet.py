@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from calibcli.errors import InputProblem
+from calibcli.objects import is_object, source_of
 from calibcli.readers.class_matrix import is_list_of_numbers, list_lengths
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import nulls
@@ -88,9 +89,15 @@ def _opened(
     """Open a file; whatever is wrong with it becomes one line."""
     buffer = max(1 << 12, min(_BUFFER, _ALL_BUFFERS // columns))
     try:
-        with pq.ParquetFile(
-            fragment.location, read_dictionary=as_dictionary, pre_buffer=False, buffer_size=buffer
-        ) as file:
+        with (
+            source_of(fragment.location) as source,
+            pq.ParquetFile(
+                source,
+                read_dictionary=as_dictionary,
+                pre_buffer=is_object(fragment.location),
+                buffer_size=buffer,
+            ) as file,
+        ):
             yield file
     except (pa.ArrowException, OSError) as error:
         first = (str(error).splitlines() or ["unknown error"])[0]

@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     # A command has one kind of report, and need not pay for the others.
     from calibcli.reports.apply import ApplyReport
     from calibcli.reports.apply_classes import ClassApplyReport
+    from calibcli.reports.apply_folder import FolderApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
     from calibcli.reports.fit import FitReport
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         | ClassFitReport
         | ApplyReport
         | ClassApplyReport
+        | FolderApplyReport
         | InspectReport
         | PlanReport
     )

@@ -112,6 +112,11 @@ def meaning_of_measure(name: MeasureName) -> str:
     return MEANING_OF_MEASURE[name]
 
 
+def meaning_of_compared(name: MeasureName | ClassMeasure) -> str:
+    """Return what a measure of one score, or of several classes, says."""
+    return meaning_of_class_measure(name) if isinstance(name, ClassMeasure) else meaning_of_measure(name)
+
+
 def meaning_of_test(name: TestName) -> str:
     """Return what a test looks for, for a reader who has not met it."""
     return MEANING_OF_TEST[name]

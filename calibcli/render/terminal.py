@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.console import Console
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -148,6 +149,12 @@ class TerminalRenderer:
             style.render(text, color_system=ColorSystem.STANDARD) if style and self.color else text
             for text, style, _ in console.render(what)
         )
+
+
+def styled(text: str, tone: Tone, *, color: bool) -> str:
+    """Return text in the colour of a tone, where colour is wanted."""
+    style = Style.parse(_STYLES[tone]) if color and _STYLES[tone] else None
+    return text if style is None else style.render(text, color_system=ColorSystem.STANDARD)
 
 
 def _draws(grid: Grid) -> bool:

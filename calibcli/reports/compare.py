@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from calibcli.measures.estimate import Estimate
-from calibcli.measures.paired import Difference
-from calibcli.names import ComparisonName, MeasureName
+from calibcli.measures.paired import Compared
+from calibcli.reports.compare_classes import ClassesComparison
+from calibcli.reports.comparison import Comparison
 from calibcli.reports.input import InputSummary
-from calibcli.reports.measure import TableSummary, difference_to_dict, estimate_to_dict
+from calibcli.reports.measure import TableSummary
 from calibcli.version import __version__
 
 SCHEMA = "calibcli.compare/1"
@@ -43,38 +43,6 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """
-    One measure of both.
-
-    Args:
-        first: Of the baseline.
-
-        second: Of the other.
-
-        difference: Second less first.
-    """
-
-    first: Estimate
-    second: Estimate
-    difference: Difference
-
-    @property
-    def name(self) -> MeasureName:
-        """The measure."""
-        return self.difference.name
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "first": estimate_to_dict(self.first),
-            "second": estimate_to_dict(self.second),
-            "difference": difference_to_dict(self.difference),
-            "verdict": self.difference.verdict.value,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class CompareReport:
     """
     Two scores, or one score through two maps, on the same rows.
@@ -93,6 +61,9 @@ class CompareReport:
         gate: The measures that decide whether the second is worse, or None where no gate was asked for.
 
         notes: Sentences the reader should not miss.
+
+        classes: Several classes together and one by one; None where there is one score, or one class is
+            looked at.
     """
 
     input: InputSummary
@@ -100,21 +71,39 @@ class CompareReport:
     second: Side
     confidence: float
     comparisons: tuple[Comparison, ...]
-    gate: tuple[MeasureName, ...] | None = None
+    gate: tuple[Compared, ...] | None = None
     notes: tuple[str, ...] = ()
+    classes: ClassesComparison | None = None
 
     @property
-    def worse_by(self) -> tuple[MeasureName, ...]:
-        """The gated measures by which the second is shown to be worse."""
-        return tuple(
-            one.name
-            for one in self.comparisons
-            if one.name in (self.gate or ()) and one.difference.verdict is ComparisonName.WORSE
-        )
+    def gated(self) -> tuple[tuple[str, Comparison], ...]:
+        """What the gate looks at, each with the key of its class, empty for all rows together."""
+        classes, whole = self.classes, self.comparisons
+        joint = () if classes is None else classes.comparisons
+        each = classes is not None and classes.gated
+        found = [("", one) for one in (*(() if each else whole), *joint)]
+        if classes is not None and each:
+            found += [
+                (key, one)
+                for view in classes.views
+                for key, part in view.classes.items()
+                for one in part.comparisons
+            ]
+        return tuple((key, one) for key, one in found if one.name in (self.gate or ()))
+
+    @property
+    def worse_by(self) -> tuple[Compared, ...]:
+        """The gated measures by which the second is shown to be worse, over all rows or in some class."""
+        return tuple(dict.fromkeys(one.name for _, one in self.gated if one.is_worse))
+
+    @property
+    def worse_classes(self) -> tuple[str, ...]:
+        """The keys of the classes in which the gate shows the second to be worse."""
+        return tuple(dict.fromkeys(key for key, one in self.gated if key and one.is_worse))
 
     def to_dict(self) -> dict[str, object]:
         """Return the report as plain values, in the shape of `calibcli schema compare`."""
-        gate = None
+        gate: dict[str, object] | None = None
         if self.gate is not None:
             worse = [name.value for name in self.worse_by]
             gate = {
@@ -122,6 +111,9 @@ class CompareReport:
                 "worse_by": worse,
                 "status": "fail" if worse else "pass",
             }
+            if self.classes is not None and self.classes.gated:
+                gate["worse_classes"] = list(self.worse_classes)
+        joint = () if self.classes is None else self.classes.comparisons
         return {
             "schema": SCHEMA,
             "tool": {"name": "calibcli", "version": __version__},
@@ -129,7 +121,8 @@ class CompareReport:
             "first": self.first.to_dict(),
             "second": self.second.to_dict(),
             "confidence": self.confidence,
-            "measures": {one.name.value: one.to_dict() for one in self.comparisons},
+            "measures": {one.name.value: one.to_dict() for one in (*self.comparisons, *joint)},
             "gate": gate,
             "notes": list(self.notes),
+            **({} if self.classes is None else {"classes": self.classes.to_dict()}),
         }

@@ -13,7 +13,7 @@ class ColumnSummary:
 
         kind: Its type, in the file format's words.
 
-        role: "score", "label", "weight" or "" - what calibcli would take it for unasked.
+        role: "score", "label", "weight", "probs" or "" - what calibcli would take it for unasked.
     """
 
     name: str

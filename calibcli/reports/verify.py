@@ -107,9 +107,9 @@ class VerifyReport:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The ids of the rules, which every group was judged by; the whole need not have been."""
+        """The ids of the rules: those of the whole, and those that every group was judged by."""
         first = next(iter(self.groups.values()), None)
-        return tuple(self.verdicts or (() if first is None else first.verdicts))
+        return tuple(dict.fromkeys((*self.verdicts, *(() if first is None else first.verdicts))))
 
     @property
     def claims(self) -> tuple[Claim, ...]:

@@ -48,6 +48,11 @@ class ClassRowSource(Protocol):
         """Whether a fit may keep what it makes of the rows, as much as the probabilities take, in memory."""
         ...
 
+    @property
+    def workers(self) -> int:
+        """How many blocks may be worked on at a time; no number changes a digit."""
+        ...
+
     def blocks(self) -> Iterator[ClassBlock]:
         """Yield all rows, in blocks of bounded size."""
         ...

@@ -66,7 +66,7 @@ def apply_file(
     """
     if len(inputs) != 1:
         msg = f"{len(inputs)} inputs for one output"
-        raise UsageProblem(msg, "apply them one by one")
+        raise UsageProblem(msg, "--out-dir gives each an output of its own")
     path = artifact if isinstance(artifact, str) else None
     check_output(output, force=force, inputs=inputs, artifact=path)
     loaded = read_artifact(artifact) if isinstance(artifact, str) else artifact
@@ -154,5 +154,5 @@ def only_file(path: str, input_format: DataFormat | None) -> Fragment:
     fragments = list_fragments([path], input_format=input_format)
     if len({fragment.path for fragment in fragments}) > 1:
         msg = f"{path} holds several files"
-        raise UsageProblem(msg, "apply them one by one")
+        raise UsageProblem(msg, "--out-dir gives each an output of its own")
     return replace(fragments[0], row_groups=None)

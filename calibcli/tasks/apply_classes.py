@@ -11,7 +11,7 @@ from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat
 from calibcli.readers import reader_of
-from calibcli.readers.class_columns import SeveralClasses
+from calibcli.readers.class_columns import SeveralClasses, refuse_any_sum
 from calibcli.readers.class_columns_again import columns_of_classes
 from calibcli.readers.class_intake import ClassIntake
 from calibcli.readers.class_matrix import is_list_of_numbers
@@ -83,7 +83,8 @@ def apply_class_file(
         force: Whether an existing output may be replaced.
 
     Raises:
-        UsageProblem: If there are several inputs, or a new column has the name of another.
+        UsageProblem: If there are several inputs, a new column has the name of another, or rows of any sum
+            are to be taken.
 
         OutputProblem: If the output exists or cannot be written.
 
@@ -91,7 +92,8 @@ def apply_class_file(
     """
     if len(inputs) != 1:
         msg = f"{len(inputs)} inputs for one output"
-        raise UsageProblem(msg, "apply them one by one")
+        raise UsageProblem(msg, "--out-dir gives each an output of its own")
+    refuse_any_sum(ask.on_sum)
     check_output(output, force=force, inputs=inputs, artifact=artifact)
     fragment = only_file(inputs[0], input_format)
     chosen = _chosen(loaded, ask, fragment)

@@ -28,12 +28,15 @@ class ClassSource:
         rows: How many rows the first pass read, dropped ones included.
 
         memory: What may be kept, in bytes.
+
+        workers: How many blocks may be worked on at a time.
     """
 
     fragments: Sequence[Fragment]
     chosen: Mapping[str, ChosenColumns]
     rows: int
     memory: int
+    workers: int = 1
     _kept: list[ClassBlock] = field(default_factory=list)
 
     @property
@@ -89,7 +92,7 @@ def _block(rows: Rows) -> ClassBlock | None:
     return ClassBlock(rows.classes.probability, rows.classes.label, rows.weight, rows.counts)
 
 
-def source_of(gathered: Gathered, *, memory: int) -> ClassSource:
+def source_of(gathered: Gathered, *, memory: int, workers: int = 1) -> ClassSource:
     """
     Return the rows that were gathered once more.
 
@@ -97,9 +100,11 @@ def source_of(gathered: Gathered, *, memory: int) -> ClassSource:
         gathered: What was read, by a reading that may be repeated.
 
         memory: What may be kept, in bytes.
+
+        workers: How many blocks may be worked on at a time.
     """
     again = gathered.again
     if again is None:
         msg = "these rows were not gathered to be read again"
         raise TypeError(msg)
-    return ClassSource(again.fragments, again.chosen, again.rows, memory)
+    return ClassSource(again.fragments, again.chosen, again.rows, memory, workers)

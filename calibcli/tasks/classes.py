@@ -14,19 +14,29 @@ from calibcli.reports.classes import ClassesReport, ViewSummary
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport
 from calibcli.table.bins import binned
+from calibcli.table.class_sums import ClassSums
 from calibcli.table.grid import Table
 from calibcli.tasks.judged import Judged
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.one_table import MeasureOptions, measure_table
 from calibcli.tasks.partition import chosen_bins, given_bins
 from calibcli.tasks.slices import Group, level_of, refuse_cut_cells, worst_of
-from calibcli.view_names import ClassMeasure, ViewName
+from calibcli.view_names import ClassMeasure, OnSum, ViewName
 
 KEYS = {ViewName.ONE_VS_REST: "class", ViewName.TOP_LABEL: "top-label"}
 # More classes than these are measured one by one by a few measures only, unless somebody asks for others.
 MOST_IN_FULL = 20
+_NOT_SUMMED = "sums of rows were not looked at, so that log loss and Brier score of rows are left out"
+_COARSE = (
+    "over the memory allowed for {count:,} classes one by one: their scores are kept to {size:.2g} "
+    "(bin counts and residual sums stay exact, equal-mass bins, tests and nulls do not); --exact keeps all"
+)
 _DEPENDENT = "with --cluster the classes are not measured one by one, nor all together"
 FEW = (MeasureName.ECE, MeasureName.BIAS, MeasureName.BRIER)
+# Losses of whole rows, which are only those of the label's distribution where rows sum to one.
+OF_DISTRIBUTIONS = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
+# Fewer distinct scores than these cost nothing, repeated or not.
+_MANY_SCORES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +78,15 @@ def sees_all_classes(columns: Columns) -> bool:
 
 def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
     """
-    Refuse measures of several classes where there is one score, or one class.
+    Refuse measures of several classes where there is one score, or one class, or no distribution.
 
     Raises:
         UsageProblem: If one was asked for by name.
     """
+    needing = [name for name in metrics.of_classes or () if name in OF_DISTRIBUTIONS]
+    if needing and not _summing(columns):
+        msg = f"{needing[0].value} needs rows that sum to 1, and --on-sum accept takes them as they are"
+        raise UsageProblem(msg, f"pass --on-sum normalise, or ask for {ClassMeasure.CLASSWISE_ECE.value}")
     if not metrics.of_classes or (sees_all_classes(columns) and columns.cluster is None):
         return
     name = metrics.of_classes[0].value
@@ -84,6 +98,11 @@ def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
         raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")
     msg = f"{name} is a measure of all classes, and --class {columns.several.one_class} looks at one"
     raise UsageProblem(msg, "leave out --class, or ask for ece")
+
+
+def _summing(columns: Columns) -> bool:
+    """Whether rows of several classes are known to sum to one."""
+    return columns.several is None or columns.several.on_sum is not OnSum.ACCEPT
 
 
 def judged_view(columns: Columns) -> ViewName | None:
@@ -142,15 +161,14 @@ def with_classes(
     if classes is None or chosen is None:
         return report
     rest, top = (class_groups(classes, view) for view in (ViewName.ONE_VS_REST, ViewName.TOP_LABEL))
-    names = options.metrics.of_classes
-    asked = tuple(ClassMeasure) if names is None else names
-    views = ClassViews(
-        judged.table,
-        tuple(_seen(one, options) for one in rest.groups),
-        tuple(_seen(one, options) for one in top.measured(1)),
-        classes.sums,
-        options.confidence,
-    )
+    _refuse_lone_scores(rest, options)
+    report = replace(report, notes=(*report.notes, *_coarse_notes((rest, top))))
+    asked = options.metrics.of_classes
+    if asked is None:
+        summing = _summing(chosen.asked)
+        asked = tuple(name for name in ClassMeasure if summing or name not in OF_DISTRIBUTIONS)
+        report = report if summing else replace(report, notes=(*report.notes, _NOT_SUMMED))
+    views = class_views(judged.table, (rest, top), classes.sums, options=options)
     measures = tuple(class_measure(name, views) for name in asked)
     many = len(classes.classes) > MOST_IN_FULL
     few = many and not options.metrics.chosen
@@ -162,6 +180,58 @@ def with_classes(
         _measured(one, report.input, slices, options=inside) for one in (rest, top) if one.view in wanted
     )
     return replace(report, classes=ClassesReport(classes.classes, measures, shown, few))
+
+
+def _coarse_notes(both: tuple[ClassGroups, ClassGroups]) -> tuple[str, ...]:
+    """Say that the tables of classes are grids, where that of all rows may be none."""
+    sizes = [one.table.resolution for view in both for one in view.groups if one.table.kind == "grid"]
+    return (_COARSE.format(count=len(both[0].groups), size=max(sizes)),) if sizes else ()
+
+
+def class_views(
+    whole: Table, both: tuple[ClassGroups, ClassGroups], sums: ClassSums, *, options: MeasureOptions
+) -> ClassViews:
+    """
+    Return what measures of several classes are computed from.
+
+    Args:
+        whole: All rows by their largest probability.
+
+        both: Every class against the rest, and by prediction.
+
+        sums: Joint sums.
+
+        options: Bins and confidence.
+
+    Raises:
+        UsageProblem: If bins would cut the cells of grid tables.
+    """
+    rest, top = both
+    return ClassViews(
+        whole,
+        tuple(_seen(one, options) for one in rest.groups),
+        tuple(_seen(one, options) for one in top.measured(1)),
+        sums,
+        options.confidence,
+    )
+
+
+def _refuse_lone_scores(view: ClassGroups, options: MeasureOptions) -> None:
+    """
+    Refuse to measure each score of each class by itself where scores do not repeat.
+
+    Raises:
+        UsageProblem: If most scores of a class stand in one row.
+    """
+    if options.binning is not Binning.ATOMS:
+        return
+    for one in view.groups:
+        distinct, rows = one.table.distinct, one.table.total_rows
+        if distinct > _MANY_SCORES and 2 * distinct > rows:
+            msg = f"{one.key} has {distinct:,} distinct scores in {rows:,} rows; a bin for each says nothing"
+            raise UsageProblem(
+                msg, "--binning atoms is for scores that repeat; use equal-width or equal-mass"
+            )
 
 
 def _measured(

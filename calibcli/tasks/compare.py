@@ -7,20 +7,24 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.store import read_artifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures import Settings, measure_named
-from calibcli.measures.paired import PAIRED, PairedSums, difference_of_intervals
+from calibcli.measures.paired import PAIRED, Compared, PairedSums
+from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureName
 from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
 from calibcli.readers.tally import AtPlaces, Transform
 from calibcli.recalibrators.interface import values_of
-from calibcli.reports.compare import CompareReport, Comparison, Side
+from calibcli.reports.compare import CompareReport, Side
+from calibcli.reports.comparison import Comparison
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.judged import as_fitted, as_transform, refuse_applied_twice
+from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.partition import check_confidence, chosen_bins, parted, summary_of
 from calibcli.tasks.reading import Reading, read_tables
+from calibcli.view_names import ClassMeasure
 
 SHOWN = (
     MeasureName.BRIER,
@@ -30,6 +34,7 @@ SHOWN = (
     MeasureName.SMECE,
 )
 COMPARABLE = (*SHOWN, MeasureName.L2)
+JOINT_SHOWN = tuple(name for name in ClassMeasure if name is not ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED)
 _FIRST, _SECOND = "first", "second"
 
 
@@ -39,7 +44,7 @@ class CompareOptions:
     What is asked of `compare`.
 
     Args:
-        metrics: The measures, or None for the usual ones.
+        metrics: The measures, those of several classes together among them, or None for the usual ones.
 
         bins: Number of bins of the binned errors, or None for 15, or for each value of few-valued scores.
 
@@ -55,7 +60,7 @@ class CompareOptions:
         UsageProblem: If a measure says nothing of which score is better.
     """
 
-    metrics: tuple[MeasureName, ...] | None = None
+    metrics: tuple[Compared, ...] | None = None
     bins: int | None = None
     binning: Binning | None = None
     confidence: float = DEFAULT_CONFIDENCE
@@ -65,21 +70,29 @@ class CompareOptions:
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         for name in self.metrics or ():
-            if name not in COMPARABLE:
+            if name not in COMPARABLE and not isinstance(name, ClassMeasure):
                 msg = f"{name.value} cannot be compared: it does not say which score is better"
-                raise UsageProblem(msg, f"--metric takes {', '.join(COMPARABLE)}")
+                raise UsageProblem(msg, f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}")
 
     @property
     def shown(self) -> tuple[MeasureName, ...]:
-        """The measures that are compared."""
-        return tuple(dict.fromkeys(self.metrics)) if self.metrics else SHOWN
+        """The measures of one score that are compared."""
+        if not self.metrics:
+            return SHOWN
+        return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, MeasureName)))
 
     @property
-    def gate(self) -> tuple[MeasureName, ...] | None:
-        """The measures that a gate looks at, or None without a gate."""
+    def joint(self) -> tuple[ClassMeasure, ...]:
+        """The measures of several classes together that are compared where there are several."""
+        if not self.metrics:
+            return JOINT_SHOWN
+        return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, ClassMeasure)))
+
+    def gate(self, usual: tuple[Compared, ...] = PAIRED) -> tuple[Compared, ...] | None:
+        """Return the measures that a gate looks at, by default the usual ones, or None without a gate."""
         if not self.fail_if_worse:
             return None
-        return self.shown if self.metrics else PAIRED
+        return (*self.shown, *self.joint) if self.metrics else usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +135,8 @@ def compare_files(
 
         columns: Which column is which; a second score is among the `others`.
 
-        artifacts: Paths of recalibrators of one score: two, or one to be compared with the raw score.
+        artifacts: Paths of recalibrators of one score, or of several classes: two, or one to be compared with
+            the raw score.
 
         options: What is asked.
 
@@ -134,30 +148,46 @@ def compare_files(
         CalibcliError: For input that cannot be compared, with what, where and how many.
     """
     asked = options or CompareOptions()
+    if asked.metrics and asked.joint:
+        from calibcli.tasks.classes import refuse_class_measures
+
+        refuse_class_measures(columns, Metrics((), (), asked.joint))
     _require_two(columns, artifacts)
+    if columns.several is not None:
+        from calibcli.tasks.compare_classes import compare_classes
+
+        return compare_classes(inputs, columns, artifacts, options=asked, reading=reading or Reading())
     loaded = {path: read_artifact(path) for path in artifacts}
     columns = _as_all_fitted(columns, loaded)
     gathered = _gathered(inputs, columns, list(loaded.values()), reading=reading or Reading())
-    notes = []
+    notes: list[str] = []
     for path, artifact in loaded.items():
         refuse_applied_twice(gathered, values_of(artifact.recalibrator.bins), path)
         if digest(gathered.tables[RAW]) == artifact.fit.table_digest:
-            if asked.fail_if_worse and not asked.allow_fit_rows:
-                msg = f"these are the {artifact.fit.rows:,} rows that {path} was fitted on"
-                raise InputProblem(
-                    msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist"
-                )
-            notes.append(f"these are the rows that {path} was fitted on: the comparison flatters it")
+            notes.append(fit_note(path, artifact.fit.rows, asked))
     first, second = _sides(gathered, loaded)
     return CompareReport(
         input=gathered.input,
-        first=_side(first, second, asked),
-        second=_side(second, first, asked),
+        first=side_of(first, second, asked),
+        second=side_of(second, first, asked),
         confidence=asked.confidence,
         comparisons=comparisons(first, second, gathered.paired or PairedSums(), options=asked),
-        gate=asked.gate,
+        gate=asked.gate(),
         notes=tuple(notes),
     )
+
+
+def fit_note(path: str, rows: int, asked: CompareOptions) -> str:
+    """
+    Return what is said of rows that an artifact was fitted on.
+
+    Raises:
+        InputProblem: If they are those of a gate, unless that was allowed.
+    """
+    if asked.fail_if_worse and not asked.allow_fit_rows:
+        msg = f"these are the {rows:,} rows that {path} was fitted on"
+        raise InputProblem(msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist")
+    return f"these are the rows that {path} was fitted on: the comparison flatters it"
 
 
 def _require_two(columns: Columns, artifacts: Sequence[str]) -> None:
@@ -171,7 +201,8 @@ def _require_two(columns: Columns, artifacts: Sequence[str]) -> None:
         raise UsageProblem(msg, "name the baseline first, then the other; run once for each pair")
     if scores == 1 and not artifacts:
         msg = "nothing to compare with"
-        raise UsageProblem(msg, "name two scores (-s a -s b), or add --artifact cal.json")
+        two = "" if columns.several is not None else "name two scores (-s a -s b), or "
+        raise UsageProblem(msg, f"{two}add --artifact cal.json")
     if len(set(artifacts)) < len(artifacts):
         msg = f"{artifacts[0]} would be compared with itself"
         raise UsageProblem(msg, "--artifact takes two different files")
@@ -220,7 +251,8 @@ def _sides(gathered: Gathered, loaded: Mapping[str, Artifact]) -> tuple[Seen, Se
     return first, recalibrated[-1]
 
 
-def _side(one: Seen, other: Seen, options: CompareOptions) -> Side:
+def side_of(one: Seen, other: Seen, options: CompareOptions) -> Side:
+    """Return one side as reports have it."""
     discrete = _bins(one, other, options) is ATOMS
     return Side(one.name, one.score, one.artifact, summary_of(one.table, discrete=discrete))
 
@@ -238,9 +270,9 @@ def _bins(one: Seen, other: Seen, options: CompareOptions) -> Bins:
 
 
 def comparisons(
-    first: Seen, second: Seen, paired: PairedSums, *, options: CompareOptions
+    first: Seen, second: Seen, paired: PairedSums | None, *, options: CompareOptions
 ) -> tuple[Comparison, ...]:
-    """Return every measure of both sides, and how they differ."""
+    """Return every measure of both sides, and how they differ; `paired` is None where rows are others."""
     confidence = options.confidence
     plain = [_settings(*sides, options) for sides in ((first, second), (second, first))]
     # Each of two intervals may miss half as often as both together.
@@ -249,7 +281,7 @@ def comparisons(
     for name in options.shown:
         tables = (first.table, second.table)
         one, two = (measure_named(name, table, settings=s) for table, s in zip(tables, plain, strict=True))
-        if name in PAIRED:
+        if name in PAIRED and paired is not None:
             difference = paired.difference(name, confidence=confidence)
         else:
             wide = [measure_named(name, table, settings=s) for table, s in zip(tables, safer, strict=True)]

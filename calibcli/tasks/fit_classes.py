@@ -2,18 +2,21 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from calibcli.artifacts.class_document import ClassArtifact, ClassFitRecord
 from calibcli.artifacts.store import artifact_text
+from calibcli.engines import default_workers
 from calibcli.errors import UsageProblem
-from calibcli.names import FitMethod, RecalibratorName
+from calibcli.names import EngineName, FitMethod, RecalibratorName
 from calibcli.readers.beside import Beside
+from calibcli.readers.class_columns import refuse_any_sum
 from calibcli.readers.columns import Columns
 from calibcli.recalibrators.classes import fit_class_recalibrator
 from calibcli.recalibrators.classes.interface import ClassFitOptions, ClassRecalibrator, ClassTables
+from calibcli.recalibrators.classes.softmax import least_of, require_several
 from calibcli.reports.fit_classes import ClassFitReport
 from calibcli.table.class_rows_again import ClassRowSource
 from calibcli.table.class_sums import log_loss_of
@@ -81,16 +84,18 @@ def fit_class_files(
     Raises:
         InputProblem: If the rows cannot be fitted.
 
-        UsageProblem: If one view of the classes was asked for.
+        UsageProblem: If one view of the classes was asked for, or rows of any sum are to be taken.
     """
-    if columns.several is None or columns.several.view is not ViewName.CONFIDENCE:
-        msg = "a fit of several classes sees all of them, and --view names one view"
-        raise UsageProblem(msg, "leave out --view; --multiclass says how classes are recalibrated")
-    _refuse_idle(columns, options)
+    _refuse_misled(columns, options)
     how = reading or Reading()
+    if how.engine is not EngineName.LOCAL:
+        msg = f"--engine {how.engine.value}: a fit of several classes reads its rows again and again, here"
+        raise UsageProblem(msg, "leave it out; a sample of the rows fits as well")
     beside = Beside(classes=method in _FROM_TABLES)
     gathered = read_tables(inputs, columns, reading=how, beside=beside, twice=True)
-    rows = source_of(gathered, memory=bytes_of(how.memory))
+    workers = default_workers() if how.jobs is None else max(1, how.jobs)
+    rows = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
+    options = replace(options, least=least_of(columns.scale))
     recalibrator = fit_class_recalibrator(method, _tables(gathered, rows.classes), rows, options=options)
     after = _compared(recalibrator, rows)
     record = ClassFitRecord(
@@ -124,8 +129,12 @@ def fit_class_files(
     return report, artifact_text(artifact)
 
 
-def _refuse_idle(columns: Columns, options: ClassFitOptions) -> None:
-    """Refuse what would have no effect, or none that could be kept."""
+def _refuse_misled(columns: Columns, options: ClassFitOptions) -> None:
+    """Refuse one view, rows of any sum, and what would have no effect, or none that could be kept."""
+    if columns.several is None or columns.several.view is not ViewName.CONFIDENCE:
+        msg = "a fit of several classes sees all of them, and --view names one view"
+        raise UsageProblem(msg, "leave out --view; --multiclass says how classes are recalibrated")
+    refuse_any_sum(columns.several.on_sum)
     if columns.group is not None:
         msg = "--group keeps rows together for --method auto, which chooses for one score"
         raise UsageProblem(msg, "leave it out")
@@ -140,7 +149,10 @@ def _tables(gathered: Gathered, classes: tuple[str, ...]) -> ClassTables:
     if aside is None:
         return ClassTables(classes, confidence, {}, {})
     top = {name[0]: table for name, table in aside.top.tables().items()}
-    return ClassTables(classes, confidence, top, aside.rest.tables())
+    rest = aside.rest.tables()
+    rates = np.array([float(rest[name].positive.sum()) if name in rest else 0.0 for name in classes])
+    require_several(classes, rates, confidence.total_rows)
+    return ClassTables(classes, confidence, top, rest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.gates.cells import table_of
@@ -12,19 +11,18 @@ from calibcli.gates.store import locked, read_state, refuse_state, save_state
 from calibcli.gates.verdict import verdict_of
 from calibcli.readers.columns import Columns
 from calibcli.readers.files import files_of
-from calibcli.reports.input import InputSummary
+from calibcli.reports.input import ClassesRead, InputSummary
 from calibcli.reports.measure import TableSummary
 from calibcli.reports.verify import StateSummary, VerifyReport
 from calibcli.table.bins import looks_discrete
+from calibcli.tasks.classes import judged_view
 from calibcli.tasks.gate_batches import ReadBatches, read_batches
-from calibcli.tasks.gate_terms import StateOptions, of_columns, refuse_other_terms, terms_of
+from calibcli.tasks.gate_map import gate_map
+from calibcli.tasks.gate_terms import StateOptions, as_before, refuse_other_terms, terms_of
 from calibcli.tasks.partition import summary_of
 from calibcli.tasks.reading import Reading
 from calibcli.tasks.verify import VerifyOptions
-from calibcli.verdicts.claim import Rule
-
-if TYPE_CHECKING:
-    from calibcli.artifacts.document import Artifact
+from calibcli.verdicts.claim import ClassRule, Rule
 
 __all__ = ["StateOptions", "judge_with_state"]
 
@@ -33,7 +31,7 @@ def judge_with_state(
     inputs: Sequence[str],
     columns: Columns,
     *,
-    rule: Rule | None,
+    rule: Rule | ClassRule | None,
     options: VerifyOptions,
     state: StateOptions,
     artifact: str | None,
@@ -72,17 +70,11 @@ def judge_with_state(
     files = files_of(inputs)
     given = [file.path for file in files] + ([] if artifact is None else [artifact])
     refuse_state(state.path, inputs=given)
-    loaded = _loaded(artifact)
+    loaded = gate_map(artifact, columns.several)
     before = read_state(state.path)
-    terms = terms_of(rule, options, state, artifact=loaded, before=before)
+    terms = terms_of(rule, options, state, artifact=loaded, several=columns.several, before=before)
     if before is not None:
-        columns_before = before.terms
-        terms = of_columns(
-            terms,
-            score=columns_before.score,
-            scale=columns_before.scale,
-            positive=columns_before.positive,
-        )
+        terms = as_before(terms, before.terms)
         refuse_other_terms(state.path, before.terms, terms)
     elif not files:
         msg = f"{state.path}: there is no state yet, and no rows to begin one"
@@ -98,20 +90,16 @@ def _refuse_options(columns: Columns, options: VerifyOptions, state: StateOption
     if state.batch is not None and not (state.batch and state.batch.isprintable()):
         msg = f"a batch named {state.batch!r}"
         raise UsageProblem(msg, "--batch takes a name that can be printed")
-    if columns.several is not None or columns.cluster is not None or columns.by:
-        msg = "--state with --probs, --cluster or --by"
+    if columns.cluster is not None or columns.by:
+        msg = "--state with --cluster or --by"
         raise UsageProblem(msg, "a state counts independent rows of one score: keep one for each")
+    view = judged_view(columns)
+    if view is not None:
+        msg = f"--state with --view {view.value} of every class"
+        raise UsageProblem(msg, "name one with --class, and keep a state for each: all of them must pass")
     if options.allow_fit_rows:
         msg = "--state with --allow-fit-rows"
         raise UsageProblem(msg, "a state keeps what it counts: give it rows that the artifact has not seen")
-
-
-def _loaded(artifact: str | None) -> "Artifact | None":
-    if artifact is None:
-        return None
-    from calibcli.artifacts.store import read_artifact
-
-    return read_artifact(artifact)
 
 
 def update_state(path: str, read: ReadBatches, *, least_rows: int) -> tuple[Growth, int]:
@@ -163,7 +151,7 @@ def _refuse_never_positive(state: GateState) -> None:
 def _report(
     growth: Growth,
     read: ReadBatches,
-    rule: Rule | None,
+    rule: Rule | ClassRule | None,
     *,
     options: VerifyOptions,
     state: StateOptions,
@@ -205,4 +193,6 @@ def _few_values(read: ReadBatches, terms: Terms) -> tuple[str, ...]:
 
 
 def _no_input(terms: Terms) -> InputSummary:
-    return InputSummary((), terms.score, None, None, 0, 0, 0)
+    seen = terms.classes
+    classes = None if seen is None else ClassesRead(len(seen.names), seen.view, seen.one_class, 0, 0, 0)
+    return InputSummary((), terms.score, None, None, 0, 0, 0, classes=classes)

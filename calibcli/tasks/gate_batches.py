@@ -14,12 +14,14 @@ from calibcli.names import Binning
 from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
 from calibcli.readers.files import InputFile, shown_path
-from calibcli.reports.input import InputSummary
+from calibcli.readers.names_of_columns import listing
+from calibcli.reports.input import ClassesRead, InputSummary
 from calibcli.table import cells
 from calibcli.table.bins import Bins
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
-from calibcli.tasks.gate_terms import StateOptions, fingerprint_of, of_columns
+from calibcli.tasks.gate_map import fingerprint_of
+from calibcli.tasks.gate_terms import StateOptions, of_columns
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
 from calibcli.tasks.partition import parted
@@ -96,8 +98,10 @@ def read_batches(
             continue
         if not sources:
             columns, terms = _settled(columns, terms, judged)
+        _refuse_other_classes(terms, judged, shown=shown_path(file.path))
         _refuse_fit_rows(judged, artifact)
-        if judged.artifact is not None and fingerprint_of(judged.artifact) != terms.artifact:
+        loaded = judged.artifact or judged.classes
+        if loaded is not None and fingerprint_of(loaded) != terms.artifact:
             msg = f"{artifact} changed while it was read"
             raise InputProblem(msg, "run again when nothing writes to it")
         named = asked.batch
@@ -120,9 +124,22 @@ def _settled(columns: Columns, terms: Terms, judged: Judged) -> tuple[Columns, T
     chosen = judged.gathered.chosen
     if chosen is None:
         return columns, terms
-    named = replace(columns, score=chosen.score, label=chosen.label)
-    asked = chosen.asked
-    return named, of_columns(terms, score=chosen.score, scale=asked.scale, positive=asked.positive)
+    score = None if chosen.probs is not None else chosen.score
+    return replace(columns, score=score, label=chosen.label), of_columns(terms, chosen)
+
+
+def _refuse_other_classes(terms: Terms, judged: Judged, *, shown: str) -> None:
+    """
+    Refuse a file whose classes are not those of the files before, or stand in another order.
+
+    Raises:
+        InputProblem: If they are not.
+    """
+    chosen = judged.gathered.chosen
+    if terms.classes is None or chosen is None or chosen.classes == terms.classes.names:
+        return
+    msg = f"{shown}: its classes are {listing(chosen.classes)}, those before {listing(terms.classes.names)}"
+    raise InputProblem(msg, "give all files the same classes in one order: where two tie, the first counts")
 
 
 def _refuse_fit_rows(judged: Judged, artifact: str | None) -> None:
@@ -133,7 +150,7 @@ def _refuse_fit_rows(judged: Judged, artifact: str | None) -> None:
 
 def _incoming(judged: Judged, terms: Terms, *, shown: str, named: str | None) -> Incoming:
     """Return a batch with the digest of its rows: of the raw scores, whatever artifact is applied."""
-    found = digest(judged.gathered.tables[RAW])
+    found = _digest(judged)
     identified = judged.gathered.aside.identified
     if identified is None:
         return Incoming(named or found, found, shown, _within(judged, terms.partition))
@@ -142,6 +159,20 @@ def _incoming(judged: Judged, terms: Terms, *, shown: str, named: str | None) ->
     state.update(np.sort(ids).astype("<u8").tobytes())
     found = f"sha256:{state.hexdigest()}"
     return Incoming(named or found, found, shown, Rows(ids, score, label, counts))
+
+
+def _digest(judged: Judged) -> str:
+    """
+    Return what tells the rows of a batch.
+
+    A map of several classes may move rows into the view that is judged, so that it takes the raw confidence
+    and what is judged to tell them.
+    """
+    tables = judged.gathered.tables
+    if judged.classes is None:
+        return digest(tables[RAW])
+    state = hashlib.sha256("".join(digest(tables[key]) for key in sorted(tables)).encode())
+    return f"sha256:{state.hexdigest()}"
 
 
 def _within(judged: Judged, partition: Partition) -> Table:
@@ -162,4 +193,16 @@ def _together(sources: Sequence[InputSummary]) -> InputSummary | None:
         dropped=sum(one.dropped for one in sources),
         clipped=sum(one.clipped for one in sources),
         notes=tuple(dict.fromkeys(note for one in sources for note in one.notes)),
+        classes=_classes_together([one.classes for one in sources if one.classes is not None]),
+    )
+
+
+def _classes_together(read: Sequence[ClassesRead]) -> ClassesRead | None:
+    if not read:
+        return None
+    return replace(
+        read[0],
+        tied=sum(one.tied for one in read),
+        normalised=sum(one.normalised for one in read),
+        elsewhere=sum(one.elsewhere for one in read),
     )

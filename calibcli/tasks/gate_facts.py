@@ -4,10 +4,12 @@ import math
 import shlex
 
 from calibcli.errors import InputProblem
-from calibcli.gates.state import GateState
+from calibcli.gates.seen_classes import SeenClasses
+from calibcli.gates.state import GateState, Terms
 from calibcli.gates.store import read_state
 from calibcli.gates.verdict import measure_word, verdict_on_file
 from calibcli.names import DEFAULT_CONFIDENCE, MeasureName, Scale
+from calibcli.readers.names_of_columns import listing
 from calibcli.reports.inspect import InspectReport
 from calibcli.verdicts.claim import Verdict
 
@@ -39,6 +41,7 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
         ("question", f"{question} at {100.0 * terms.confidence:g} % confidence, however often it is asked"),
         ("judged over", terms.partition.described),
         ("score", f"{terms.score} ({terms.scale.value})"),
+        *_classes(terms.classes),
         ("artifact", terms.artifact or "none"),
         ("rows", f"{state.rows:,}, {positive:,} with label 1"),
         ("identities", f"{state.ids.size:,} kept" if terms.identified else "not kept"),
@@ -86,7 +89,7 @@ def _tens(log: float) -> str:
 
 def _again(path: str, state: GateState) -> str:
     terms = state.terms
-    words = f"calibcli verify NEW.csv -s {shlex.quote(terms.score)} -y LABEL"
+    words = f"calibcli verify NEW.csv {_columns(terms)} -y LABEL"
     words += "" if terms.scale is Scale.PROB else f" --scale {terms.scale.value}"
     words += "" if terms.positive is None else f" --positive {shlex.quote(terms.positive)}"
     words += "" if terms.limit is None else f" --max-{terms.measure.value} {terms.limit!r}"
@@ -99,3 +102,19 @@ def _again(path: str, state: GateState) -> str:
     words += " --alarm" if terms.alarm else ""
     words += " --id COL" if terms.identified else ""
     return f"{words} --state {shlex.quote(path)}"
+
+
+def _columns(terms: Terms) -> str:
+    """Return the options that name the scores."""
+    seen, score = terms.classes, shlex.quote(terms.score)
+    if seen is None:
+        return f"-s {score}"
+    if seen.one_class is None:
+        return f"--probs {score}"
+    return f"--probs {score} --view {seen.view.value} --class {shlex.quote(seen.one_class)}"
+
+
+def _classes(seen: SeenClasses | None) -> list[tuple[str, str]]:
+    if seen is None:
+        return []
+    return [("view", seen.words), ("classes", f"{len(seen.names):,}: {listing(seen.names)}")]

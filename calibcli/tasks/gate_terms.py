@@ -9,14 +9,16 @@ from calibcli.gate_names import Bound, Relation
 from calibcli.gates.agreement import differences
 from calibcli.gates.bets import frozen_stakes
 from calibcli.gates.cells import Partition
+from calibcli.gates.seen_classes import SeenClasses
 from calibcli.gates.state import GateState, Terms
 from calibcli.measures.distance import number_of_bins
-from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Scale
-from calibcli.recalibrators.interface import values_of
-from calibcli.verdicts.claim import Rule
+from calibcli.names import DEFAULT_BINS, Binning, MeasureName
+from calibcli.readers.class_columns import SeveralClasses
+from calibcli.readers.columns import ChosenColumns
+from calibcli.tasks.gate_map import GateMap
+from calibcli.verdicts.claim import ClassRule, Rule
 
 if TYPE_CHECKING:
-    from calibcli.artifacts.document import Artifact
     from calibcli.tasks.verify import VerifyOptions
 
 MOST_BINS = 10_000
@@ -48,11 +50,12 @@ class StateOptions:
 
 
 def terms_of(
-    rule: Rule | None,
+    rule: Rule | ClassRule | None,
     options: "VerifyOptions",
     asked: StateOptions,
     *,
-    artifact: "Artifact | None",
+    artifact: GateMap | None,
+    several: SeveralClasses | None = None,
     before: GateState | None,
 ) -> Terms:
     """
@@ -65,7 +68,9 @@ def terms_of(
 
         asked: What is asked of the state.
 
-        artifact: The recalibrator that is applied first, or None.
+        artifact: The map that is applied first, or None.
+
+        several: How several classes are seen, or None where there is one score.
 
         before: The state so far, or None: bins that are not named are its bins.
 
@@ -81,14 +86,25 @@ def terms_of(
         partition=partition,
         stakes=_stakes(options.confidence, artifact=artifact, before=before),
         alarm=asked.alarm,
-        artifact=None if artifact is None else fingerprint_of(artifact),
+        artifact=None if artifact is None else artifact.fingerprint,
         identified=asked.id_column is not None,
+        classes=None if several is None else SeenClasses(several.view, several.one_class),
     )
 
 
-def of_columns(terms: Terms, *, score: str, scale: Scale, positive: str | None) -> Terms:
+def of_columns(terms: Terms, chosen: ChosenColumns) -> Terms:
     """Return terms with what was found out about the columns."""
-    return replace(terms, score=score, scale=scale, positive=positive)
+    seen = None if terms.classes is None else replace(terms.classes, names=chosen.classes)
+    asked = chosen.asked
+    return replace(terms, score=chosen.shown_score, scale=asked.scale, positive=asked.positive, classes=seen)
+
+
+def as_before(terms: Terms, before: Terms) -> Terms:
+    """Return terms with the columns of a state, for what can be told before a file is read."""
+    seen = terms.classes
+    if seen is not None and before.classes is not None:
+        seen = replace(seen, names=before.classes.names)
+    return replace(terms, score=before.score, scale=before.scale, positive=before.positive, classes=seen)
 
 
 def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:
@@ -104,26 +120,15 @@ def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:
         raise UsageProblem(msg, "ask as before, or begin another --state")
 
 
-def fingerprint_of(artifact: "Artifact") -> str:
-    """Return what tells the map of an artifact: of its method, parameters and columns, not of its wording."""
-    import hashlib
-
-    from calibcli.documents import canonical_text
-
-    document = artifact.to_dict()
-    told = canonical_text({key: document[key] for key in ("method", "parameters", "input")})
-    return f"sha256:{hashlib.sha256(told.encode()).hexdigest()}"
-
-
-def _stakes(confidence: float, *, artifact: "Artifact | None", before: GateState | None) -> Stakes:
+def _stakes(confidence: float, *, artifact: GateMap | None, before: GateState | None) -> Stakes:
     """Return the bets of the state, whatever a later version would choose; new ones for a new state."""
     if before is not None:
         return before.terms.stakes
-    variance = None if artifact is None else artifact.fit.mean_variance
+    variance = None if artifact is None else artifact.variance
     return frozen_stakes(delta=1.0 - confidence, variance=variance)
 
 
-def _measure_and_limit(rule: Rule | None, *, alarm: bool) -> tuple[MeasureName, float | None]:
+def _measure_and_limit(rule: Rule | ClassRule | None, *, alarm: bool) -> tuple[MeasureName, float | None]:
     if rule is None:
         if not alarm:
             msg = "no rule to verify"
@@ -147,7 +152,7 @@ def _partition(
     options: "VerifyOptions",
     asked: StateOptions,
     *,
-    artifact: "Artifact | None",
+    artifact: GateMap | None,
     before: GateState | None,
 ) -> Partition:
     if measure is MeasureName.DCE:
@@ -158,7 +163,7 @@ def _partition(
     if asked.planned_rows is not None:
         msg = "--planned-rows without --max-dce"
         raise UsageProblem(msg, "the bins of other measures do not depend on the number of rows")
-    outputs = None if artifact is None else values_of(artifact.recalibrator.bins)
+    outputs = None if artifact is None else artifact.outputs
     if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and outputs is not None:
         return Partition(outputs)
     if options.binning is Binning.ATOMS:

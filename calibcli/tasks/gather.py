@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from calibcli.engines.interface import Engine
-from calibcli.errors import EmptyTable
+from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.measures.paired import PairedSums
 from calibcli.names import DataFormat, WeightMeaning
 from calibcli.readers import reader_of
@@ -104,6 +104,8 @@ def gather(
         EmptyTable: If no row is left.
     """
     fragments = list_fragments(inputs, input_format=input_format)
+    if not engine.shares_interpreter:
+        refuse_pipes(fragments)
     if twice:
         keep(fragments)
     chosen = choose_columns(fragments, columns)
@@ -132,6 +134,19 @@ def gather(
         again,
         first,
     )
+
+
+def refuse_pipes(fragments: Sequence[Fragment]) -> None:
+    """
+    Refuse what workers elsewhere cannot open.
+
+    Raises:
+        UsageProblem: If an input is a pipe.
+    """
+    for fragment in fragments:
+        if fragment.pipe is not None:
+            msg = f"{fragment.shown} is a pipe, which workers elsewhere cannot read"
+            raise UsageProblem(msg, "name a file that every worker can open, or leave out --engine")
 
 
 def choose_columns(

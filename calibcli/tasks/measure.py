@@ -26,7 +26,7 @@ from calibcli.tasks.slices import (
     views_of,
 )
 
-__all__ = ["MeasureOptions", "measure_files", "measure_table"]
+__all__ = ["MeasureOptions", "measure_files", "measure_judged", "measure_table"]
 
 
 def measure_files(
@@ -62,8 +62,26 @@ def measure_files(
         artifact=artifact,
         reading=reading or Reading(),
         twice=may_cut_cells(asked.bins, asked.binning, asked.edges),
-        beside=replace(beside_of(columns, artifact=artifact), classes=_each_class(columns)),
+        beside=replace(beside_of(columns, artifact=artifact), classes=each_class(columns)),
     )
+    return measure_judged(judged, artifact=artifact, options=asked)
+
+
+def measure_judged(judged: Judged, *, artifact: str | None, options: MeasureOptions) -> MeasureReport:
+    """
+    Measure rows that were read: every score of them, groups and classes.
+
+    Args:
+        judged: What was read.
+
+        artifact: Path of the recalibrator that was applied, or None.
+
+        options: What is asked.
+
+    Raises:
+        CalibcliError: For rows that cannot be measured.
+    """
+    asked = options
     first, *others = views = views_of(judged)
     measured = sum(len(view.measured(asked.least_rows)) for view in views)
     level = level_of(asked.confidence, measured)
@@ -90,7 +108,7 @@ def measure_files(
     return replace(with_classes(report, judged, slices, options=asked), slices=slices)
 
 
-def _each_class(columns: Columns) -> bool:
+def each_class(columns: Columns) -> bool:
     """Whether each of several classes is measured; not where rows depend on each other."""
     return sees_all_classes(columns) and columns.cluster is None
 

@@ -81,6 +81,21 @@ def metrics_of(asked: Sequence[str]) -> Metrics:
     )
 
 
+def compared_metrics(asked: Sequence[str]) -> tuple[MeasureName | ClassMeasure, ...] | None:
+    """
+    Return the measures that names and groups stand for; None where there are none.
+
+    Raises:
+        UsageProblem: If a name is not known, or that of a test.
+    """
+    found = tuple(dict.fromkeys(member for name in asked for member in _members(name)))
+    for one in found:
+        if isinstance(one, TestName):
+            msg = f"{one.value} cannot be compared: it is a test, whose p-values say nothing of each other"
+            raise UsageProblem(msg, "name a measure, such as brier")
+    return tuple(one for one in found if not isinstance(one, TestName)) or None
+
+
 def one_metric(name: str) -> Metric:
     """
     Return the one measure or test of this name.

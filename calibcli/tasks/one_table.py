@@ -17,9 +17,9 @@ from calibcli.names import (
     DEFAULT_SEED,
     Binning,
     MeasureName,
-    PlotKind,
     Purpose,
 )
+from calibcli.picture_names import PlotKind
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport, TableSummary
 from calibcli.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of

@@ -28,12 +28,26 @@ class Reading:
         exact: Whether the table stays exact at any number of distinct scores.
 
         memory: What the table may use before it becomes a grid, such as "256MiB".
+
+        engine: Where fragments are read.
+
+        engine_address: Where an engine elsewhere is found; None for what it knows itself.
     """
 
     input_format: DataFormat | None = None
     jobs: int | None = None
     exact: bool = False
     memory: str = DEFAULT_MEMORY
+    engine: EngineName = EngineName.LOCAL
+    engine_address: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.engine is EngineName.LOCAL and self.engine_address is not None:
+            msg = f"--engine-address {self.engine_address} without an engine elsewhere"
+            raise UsageProblem(msg, "pass --engine dask or --engine spark")
+        if self.engine is not EngineName.LOCAL and self.jobs is not None:
+            msg = f"--jobs is for this machine, and --engine {self.engine.value} has workers of its own"
+            raise UsageProblem(msg, "leave out one of them")
 
     @property
     def limit(self) -> int | None:
@@ -58,7 +72,7 @@ def read_tables(
     return gather(
         inputs,
         columns,
-        engine=engine_named(EngineName.LOCAL, reading.jobs),
+        engine=engine_named(reading.engine, reading.jobs, address=reading.engine_address),
         limit=reading.limit,
         transforms=transforms,
         input_format=reading.input_format,

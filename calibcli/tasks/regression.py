@@ -8,7 +8,8 @@ from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures import Settings, measure_named
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.paired import PAIRED, Difference, PairedSums, difference_of_intervals
+from calibcli.measures.paired import PAIRED, Difference, PairedSums
+from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target, VerdictName
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
 from calibcli.table.grid import Table

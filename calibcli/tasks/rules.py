@@ -9,7 +9,8 @@ from typing import NoReturn
 from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import Binning, MeasureName, TestName
-from calibcli.verdicts.claim import Rule
+from calibcli.verdicts.claim import ClassRule, Rule
+from calibcli.view_names import ClassMeasure
 
 M = MeasureName
 _NO_RULE = "try --max-ece 0.02, --max-ece 0.02 --artifact cal.json, or --max-ece 0.05 --confidence 0.99"
@@ -27,10 +28,13 @@ _EITHER_SIGN = (
 )
 _NOT_BOUNDED = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
 _SKILLS = (M.BRIER_SKILL, M.LOG_LOSS_SKILL)
-_LOG_LOSSES = (M.LOG_LOSS, M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC)
+_LOG_LOSSES = (M.LOG_LOSS, M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC, ClassMeasure.CLASS_LOG_LOSS)
+Subject = MeasureName | TestName | ClassMeasure
 
 
-def rules_of(limits: Mapping[MeasureName, float | None], texts: Iterable[str]) -> tuple[Rule, ...]:
+def rules_of(
+    limits: Mapping[MeasureName, float | None], texts: Iterable[str]
+) -> tuple[Rule | ClassRule, ...]:
     """
     Return the rules that were asked for, each once.
 
@@ -42,8 +46,10 @@ def rules_of(limits: Mapping[MeasureName, float | None], texts: Iterable[str]) -
     Raises:
         UsageProblem: If a rule cannot be read, or no number could break or keep it.
     """
-    asked = [largest(name, limit) for name, limit in limits.items() if limit is not None]
-    rules: dict[tuple[MeasureName | TestName, Bound, Relation, float], Rule] = {}
+    asked: list[Rule | ClassRule] = [
+        largest(name, limit) for name, limit in limits.items() if limit is not None
+    ]
+    rules: dict[tuple[Subject, Bound, Relation, float], Rule | ClassRule] = {}
     for rule in (*asked, *map(rule_of, texts)):
         # The same claim twice is one claim: it must not cost the error probability of two.
         rules.setdefault((rule.subject, rule.bound, rule.relation, rule.limit), rule)
@@ -75,7 +81,7 @@ def largest(name: MeasureName, limit: float) -> Rule:
     return Rule(f"max-{name.value}", name, Bound.UPPER, Relation.AT_MOST, limit)
 
 
-def rule_of(text: str) -> Rule:
+def rule_of(text: str) -> Rule | ClassRule:
     """
     Return the rule that a text is.
 
@@ -102,12 +108,15 @@ def rule_of(text: str) -> Rule:
     limit = _limit(number, text)
     _refuse_empty(subject, bound, relation, limit=limit, text=text)
     shown = f"{limit:g}" if float(f"{limit:g}") == limit else repr(limit)
-    return Rule(f"{subject.value}.{bound.value}{relation.value}{shown}", subject, bound, relation, limit)
+    key = f"{subject.value}.{bound.value}{relation.value}{shown}"
+    if isinstance(subject, ClassMeasure):
+        return ClassRule(key, subject, bound, relation, limit)
+    return Rule(key, subject, bound, relation, limit)
 
 
-def _subject(word: str, text: str) -> MeasureName | TestName:
+def _subject(word: str, text: str) -> Subject:
     name = word.lower().replace("-", "_")
-    known: tuple[MeasureName | TestName, ...] = (*MeasureName, *TestName)
+    known: tuple[Subject, ...] = (*MeasureName, *TestName, *ClassMeasure)
     for member in known:
         if name == member.value:
             return member
@@ -128,7 +137,7 @@ def _relation(sign: str, text: str) -> Relation:
     raise UsageProblem(msg, f"rules compare with <= or >=; {_FORMS}")
 
 
-def _bound(subject: MeasureName | TestName, end: str | None, relation: Relation, text: str) -> Bound:
+def _bound(subject: Subject, end: str | None, relation: Relation, text: str) -> Bound:
     """Return which number of its subject a rule names, by default the bound that must keep to the limit."""
     if isinstance(subject, TestName):
         return _p_value(subject, end, relation, text)
@@ -167,9 +176,7 @@ def _limit(number: str, text: str) -> float:
     return limit
 
 
-def _refuse_empty(
-    subject: MeasureName | TestName, bound: Bound, relation: Relation, *, limit: float, text: str
-) -> None:
+def _refuse_empty(subject: Subject, bound: Bound, relation: Relation, *, limit: float, text: str) -> None:
     """
     Refuse a limit that every value keeps, or none.
 
@@ -183,9 +190,7 @@ def _refuse_empty(
         _refuse_limit(subject, least, most, kept_by_all=kept_by_all, text=text)
 
 
-def _refuse_limit(
-    subject: MeasureName | TestName, least: float, most: float, *, kept_by_all: bool, text: str
-) -> NoReturn:
+def _refuse_limit(subject: Subject, least: float, most: float, *, kept_by_all: bool, text: str) -> NoReturn:
     what = "a p-value" if isinstance(subject, TestName) else subject.value
     where = f"{what} lies between {least:g} and {most:g}"
     if math.isinf(least) or math.isinf(most):
@@ -194,7 +199,7 @@ def _refuse_limit(
     raise UsageProblem(msg, f"{where}: take a limit inside")
 
 
-def range_of(subject: MeasureName | TestName) -> tuple[float, float]:
+def range_of(subject: Subject) -> tuple[float, float]:
     """Return the least and the largest value there can be of a measure, or of the p-value of a test."""
     if isinstance(subject, TestName):
         return 0.0, 1.0
@@ -206,7 +211,7 @@ def range_of(subject: MeasureName | TestName) -> tuple[float, float]:
         return -math.inf, 1.0
     if subject in _LOG_LOSSES:
         return 0.0, math.inf
-    return 0.0, 1.0
+    return 0.0, 2.0 if subject is ClassMeasure.CLASS_BRIER else 1.0
 
 
 def bins_of_gate(text: str | None, binning: Binning | None) -> tuple[int | None, Binning | None]:

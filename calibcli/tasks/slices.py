@@ -164,7 +164,7 @@ def level_of(confidence: float, groups: int) -> float:
     level = 1.0 - (1.0 - confidence) / groups
     if level > MOST_CONFIDENCE:
         msg = f"a confidence of {confidence!r} over {groups:,} groups"
-        raise UsageProblem(msg, "lower --confidence, or raise --min-group-rows to measure fewer groups")
+        raise UsageProblem(msg, "lower --confidence, or look at fewer groups")
     return level
 
 

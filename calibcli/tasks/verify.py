@@ -12,6 +12,7 @@ from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.table.bins import ATOMS, Bins
 from calibcli.table.grid import Table
 from calibcli.tasks.baseline import Before, Regression, read_baseline
+from calibcli.tasks.class_rules import class_verdicts, of_classes, of_one_score, refuse_class_rules
 from calibcli.tasks.classes import judged_view
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
@@ -22,7 +23,7 @@ from calibcli.tasks.regression import against_report, against_score
 from calibcli.tasks.rules import require_some
 from calibcli.tasks.slices import Group, refuse_cut_cells
 from calibcli.verdicts import judge
-from calibcli.verdicts.claim import BOUNDS, Ground, Rule, Verdict
+from calibcli.verdicts.claim import BOUNDS, ClassRule, Ground, Rule, Verdict
 
 BASELINE = "score 1"
 _OVER_ALL_ROWS = ("the comparison with the baseline is over all rows, not group by group",)
@@ -55,7 +56,7 @@ class VerifyOptions:
         regression: What is asked of a comparison with a baseline, or None.
     """
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Rule | ClassRule, ...] = ()
     confidence: float = DEFAULT_CONFIDENCE
     bins: int | None = None
     binning: Binning | None = None
@@ -106,12 +107,9 @@ def verify_files(
     """
     asked = options.regression
     require_some(options.rules if asked is None else asked.measures)
+    refuse_class_rules(options.rules, columns)
     each_class = judged_view(columns) is not None
-    if each_class and (asked is not None or columns.by):
-        msg = "--view judges every class, and a baseline or --by asks for more than that"
-        raise UsageProblem(msg, "name one class with --class, or leave out --view")
-    if each_class and options.bins is None and options.binning is None:
-        options = replace(options, binning=Binning.EQUAL_WIDTH)
+    options = of_columns(options, columns)
     before = None
     if asked is not None and asked.report is not None:
         before = read_baseline(asked.report, asked.measures, confidence=options.confidence)
@@ -123,8 +121,29 @@ def verify_files(
         artifact=artifact,
         reading=reading or Reading(),
         twice=may_cut_cells(options.bins, options.binning),
-        beside=replace(_beside(columns, artifact=artifact), classes=each_class),
+        beside=replace(
+            _beside(columns, artifact=artifact), classes=each_class or bool(of_classes(options.rules))
+        ),
     )
+    return verify_judged(judged, options=options, artifact=artifact, before=before)
+
+
+def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
+    """Return what is asked of a view: each class over bins of equal width, unless others were named."""
+    if judged_view(columns) is None:
+        return options
+    if options.regression is not None or columns.by:
+        msg = "--view judges every class, and a baseline or --by asks for more than that"
+        raise UsageProblem(msg, "name one class with --class, or leave out --view")
+    if options.bins is None and options.binning is None:
+        return replace(options, binning=Binning.EQUAL_WIDTH)
+    return options
+
+
+def verify_judged(
+    judged: Judged, *, options: VerifyOptions, artifact: str | None = None, before: Before | None = None
+) -> VerifyReport:
+    """Judge the rules by rows that were read; `before` is the baseline, if there is one."""
     _refuse_rows(judged, artifact, allow_fit_rows=options.allow_fit_rows)
     return _report(judged, options, artifact=artifact, before=before)
 
@@ -154,12 +173,15 @@ def _report(
     """Judge every rule in the whole and in each group, as many claims together as that makes."""
     bins = partition_of(judged, options)
     parts = judged_parts(judged, least_rows=options.least_group_rows or 1)
-    groups, whole = parts.judged, () if parts.alone else options.rules
-    bounded = sum(rule.bound in BOUNDS for rule in options.rules)
-    claims = max(1, bounded * (len(groups) + (not parts.alone)) + options.regressions)
-    ground = ground_of(judged, bins, options, claims=claims)
+    single, joint = of_one_score(options.rules), of_classes(options.rules)
+    groups = parts.judged if single else ()
+    bounded = sum(rule.bound in BOUNDS for rule in single)
+    claims = bounded * (len(groups) + (not parts.alone)) + options.regressions
+    claims += sum(rule.bound in BOUNDS for rule in joint)
+    ground = ground_of(judged, bins, options, claims=max(1, claims))
     table = parted(judged.table, bins, again=judged.again)
-    verdicts = {rule.key: judge(table, rule, ground=ground) for rule in whole}
+    verdicts = {} if parts.alone else {rule.key: judge(table, rule, ground=ground) for rule in single}
+    verdicts.update(class_verdicts(judged, joint, ground=ground, bins=options.bins, binning=options.binning))
     verdicts.update(_regressions(judged, table, options.regression, ground=ground, before=before))
     summary = summary_of(judged.table, discrete=bins is ATOMS)
     report = VerifyReport(
@@ -173,9 +195,9 @@ def _report(
             *_notes(before, judged, artifact=artifact, digest=summary.digest),
             *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
         ),
-        by=parts.by,
+        by=parts.by if single else (),
         groups={one.key: _of_group(one, options, ground) for one in groups},
-        left_out=parts.left_out,
+        left_out=parts.left_out if single else {},
         least_group_rows=options.least_group_rows,
     )
     return _void(report) if judged.fitted_rows else report
@@ -249,7 +271,7 @@ def _of_group(group: Group, options: VerifyOptions, ground: Ground) -> GroupVerd
     if ground.bins is ATOMS and group.table.kind == "grid":
         msg = f"the grid tables that groups share do not keep distinct scores apart ({group.key})"
         raise UsageProblem(msg, "pass --exact, or ask for --bins 15")
-    verdicts = {rule.key: judge(group.table, rule, ground=ground) for rule in options.rules}
+    verdicts = {rule.key: judge(group.table, rule, ground=ground) for rule in of_one_score(options.rules)}
     return GroupVerdicts(summary_of(group.table, discrete=ground.bins is ATOMS), verdicts)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, Target, TestName, VerdictName
 from calibcli.table.bins import Bins
+from calibcli.view_names import ClassMeasure
 
 # The ends of an interval, which hold with a confidence; the estimate itself and a p-value have none.
 BOUNDS = (Bound.LOWER, Bound.UPPER)
@@ -29,6 +30,30 @@ class Rule:
 
     key: str
     subject: MeasureName | TestName
+    bound: Bound
+    relation: Relation
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRule:
+    """
+    What a gate asks of several classes together.
+
+    Args:
+        key: Name of the rule in reports: its own text.
+
+        subject: The measure of several classes that the rule speaks of.
+
+        bound: Which number of it: an upper or lower bound, or the estimate itself.
+
+        relation: At most, or at least.
+
+        limit: The tolerance.
+    """
+
+    key: str
+    subject: ClassMeasure
     bound: Bound
     relation: Relation
     limit: float

@@ -1,15 +1,13 @@
 """A claim about any measure that has a confidence interval: each end by itself, with delta on each side."""
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from calibcli.errors import UsageProblem
 from calibcli.families import WITHOUT_INTERVAL
-from calibcli.measures.estimate import Estimate
-from calibcli.names import MeasureName, Target, TestName, VerdictName
+from calibcli.names import MeasureName, TestName, VerdictName
 from calibcli.table.grid import Table
 from calibcli.verdicts.claim import Ground, Rule, Verdict
-from calibcli.verdicts.measured import measured, partition_of, why_none
+from calibcli.verdicts.measured import APPROXIMATE, ends_of, measured, one_ended, partition_of, why_none
 from calibcli.verdicts.outcome import ONE_LOOK, claim_of, levels, outcome_of, refuse_weights
 
 # r (1 - r) and the entropy of r fall on both sides of r = 1/2, so both ends of the interval of r stand behind
@@ -20,32 +18,6 @@ _ENDS_TOGETHER = (
     MeasureName.BRIER_UNC,
     MeasureName.LOG_LOSS_UNC,
 )
-_APPROXIMATE = "each bound holds with its confidence only approximately, the better the more rows"
-_SETTLED = "one row that was certain and wrong settles it"
-
-
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """
-    One-sided bounds.
-
-    Args:
-        lower: Lower bound, or None.
-
-        upper: Upper bound, or None.
-
-        method: How they were found.
-
-        target: What they bound; None where nothing is bounded.
-
-        finite_sample: Whether they hold at every number of rows.
-    """
-
-    lower: float | None
-    upper: float | None
-    method: str
-    target: Target | None
-    finite_sample: bool
 
 
 def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
@@ -72,15 +44,15 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     claim = claim_of(rule, ground, measure=name.value)
     at_lower, at_upper = levels(rule, ground)
     estimate = measured(name, table, ground=ground, confidence=_coverage(name, at_upper))
-    ends = _ends(estimate)
+    ends = ends_of(estimate)
     if at_lower != at_upper:
         other = measured(name, table, ground=ground, confidence=_coverage(name, at_lower))
-        ends = replace(ends, lower=_ends(other).lower)
+        ends = replace(ends, lower=ends_of(other).lower)
     outcome, reason = outcome_of(table, claim, ground, lower=ends.lower, upper=ends.upper)
     if reason is None and ends.lower is None and ends.upper is None:
         outcome, reason = VerdictName.INCONCLUSIVE, why_none(estimate)
     elif reason is None and outcome is VerdictName.INCONCLUSIVE:
-        reason = _one_ended(ends)
+        reason = one_ended(ends)
     return Verdict(
         claim=claim,
         outcome=outcome,
@@ -91,7 +63,7 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         target=ends.target,
         partition=partition_of(estimate),
         any_time=False,
-        assumptions=(*estimate.assumptions, *(() if ends.finite_sample else (_APPROXIMATE,)), ONE_LOOK),
+        assumptions=(*estimate.assumptions, *(() if ends.finite_sample else (APPROXIMATE,)), ONE_LOOK),
         rows=table.total_rows,
         finite_sample=ends.finite_sample,
         reason=reason,
@@ -118,28 +90,3 @@ def _with_interval(rule: Rule) -> MeasureName:
 def _coverage(name: MeasureName, delta: float) -> float:
     """Return the two-sided coverage at which one end fails with probability delta."""
     return 1.0 - delta if name in _ENDS_TOGETHER else 1.0 - 2.0 * delta
-
-
-def _ends(estimate: Estimate) -> _Ends:
-    interval = estimate.interval
-    if interval is not None:
-        lower, upper = _finite(interval.lower), _finite(interval.upper)
-        return _Ends(lower, upper, interval.method, interval.target, interval.finite_sample)
-    if math.isinf(estimate.value):
-        # What is infinite once in a sample is infinite in the population.
-        lower, upper = (estimate.value, None) if estimate.value > 0.0 else (None, estimate.value)
-        return _Ends(lower, upper, _SETTLED, Target.POPULATION, finite_sample=True)
-    return _Ends(None, None, "none", None, finite_sample=False)
-
-
-def _finite(end: float | None) -> float | None:
-    """Return an end of an interval, or None where it excludes nothing."""
-    return end if end is not None and math.isfinite(end) else None
-
-
-def _one_ended(ends: _Ends) -> str | None:
-    if ends.lower is None:
-        return "these rows give no lower bound, and the upper one does not settle it"
-    return (
-        "these rows give no upper bound, and the lower one does not settle it" if ends.upper is None else None
-    )

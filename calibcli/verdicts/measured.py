@@ -1,13 +1,42 @@
 """What `measure` says of a table, over the partition of a gate."""
 
+import math
+from dataclasses import dataclass
+
 from calibcli.measures import Settings, measure_named
-from calibcli.measures.estimate import Estimate
-from calibcli.names import DEFAULT_BINS, Binning, MeasureName
+from calibcli.measures.estimate import ClassEstimate, Estimate
+from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target
 from calibcli.table.bins import binned, bins_of
 from calibcli.table.grid import Table
 from calibcli.verdicts.claim import Ground
 
+APPROXIMATE = "each bound holds with its confidence only approximately, the better the more rows"
 _NO_INTERVAL = "no interval: "
+_SETTLED = "one row that was certain and wrong settles it"
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """
+    One-sided bounds.
+
+    Args:
+        lower: Lower bound, or None.
+
+        upper: Upper bound, or None.
+
+        method: How they were found.
+
+        target: What they bound; None where nothing is bounded.
+
+        finite_sample: Whether they hold at every number of rows.
+    """
+
+    lower: float | None
+    upper: float | None
+    method: str
+    target: Target | None
+    finite_sample: bool
 
 
 def measured(name: MeasureName, table: Table, *, ground: Ground, confidence: float) -> Estimate:
@@ -34,12 +63,39 @@ def measured(name: MeasureName, table: Table, *, ground: Ground, confidence: flo
     return measure_named(name, table, settings=settings)
 
 
-def partition_of(estimate: Estimate) -> str:
+def partition_of(estimate: Estimate | ClassEstimate) -> str:
     """Return the bins that an estimate speaks of, in words; empty where it needs none."""
     return str(estimate.details.get("partition", ""))
 
 
-def why_none(estimate: Estimate) -> str:
+def why_none(estimate: Estimate | ClassEstimate) -> str:
     """Return why these rows give no interval, or no value."""
     reasons = [one.removeprefix(_NO_INTERVAL) for one in estimate.assumptions if one.startswith(_NO_INTERVAL)]
     return reasons[0] if reasons else "it is undefined for these rows"
+
+
+def ends_of(estimate: Estimate | ClassEstimate) -> Ends:
+    """Return the ends of an interval as bounds, each by itself."""
+    interval = estimate.interval
+    if interval is not None:
+        lower, upper = _finite(interval.lower), _finite(interval.upper)
+        return Ends(lower, upper, interval.method, interval.target, interval.finite_sample)
+    if math.isinf(estimate.value):
+        # What is infinite once in a sample is infinite in the population.
+        lower, upper = (estimate.value, None) if estimate.value > 0.0 else (None, estimate.value)
+        return Ends(lower, upper, _SETTLED, Target.POPULATION, finite_sample=True)
+    return Ends(None, None, "none", None, finite_sample=False)
+
+
+def one_ended(ends: Ends) -> str | None:
+    """Return which bound is missing, or None where both are there."""
+    if ends.lower is None:
+        return "these rows give no lower bound, and the upper one does not settle it"
+    return (
+        "these rows give no upper bound, and the lower one does not settle it" if ends.upper is None else None
+    )
+
+
+def _finite(end: float | None) -> float | None:
+    """Return an end of an interval, or None where it excludes nothing."""
+    return end if end is not None and math.isfinite(end) else None

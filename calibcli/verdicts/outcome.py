@@ -4,13 +4,14 @@ from calibcli.errors import UsageProblem
 from calibcli.gate_names import Relation
 from calibcli.names import VerdictName
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Claim, Ground, Rule
+from calibcli.verdicts.claim import Claim, ClassRule, Ground, Rule
 
 LEAST_RARER = 10
+NO_CONFIDENCE = "the estimate alone was compared with the limit: nothing is said of how far off it may be"
 ONE_LOOK = "valid for one look; ask again only on fresh rows"
 
 
-def claim_of(rule: Rule, ground: Ground, *, measure: str) -> Claim:
+def claim_of(rule: Rule | ClassRule, ground: Ground, *, measure: str) -> Claim:
     """Return the claim that a rule makes of a measure by its name in reports."""
     fail_confidence = None if ground.claims == 1 else 1.0 - ground.fail_delta
     return Claim(measure, rule.limit, ground.confidence, rule.bound, rule.relation, fail_confidence)
@@ -57,7 +58,7 @@ def refuse_many_values(table: Table, ground: Ground, *, words: str) -> None:
     raise UsageProblem(msg, "gate on --max-ece, which is taken over bins, on --max-smece or on --max-dce")
 
 
-def levels(rule: Rule, ground: Ground) -> tuple[float, float]:
+def levels(rule: Rule | ClassRule, ground: Ground) -> tuple[float, float]:
     """
     Return the error probabilities of the lower and of the upper bound.
 
@@ -88,6 +89,11 @@ def outcome_of(
     reason = too_few(table, ground)
     if reason is not None:
         return VerdictName.INCONCLUSIVE, reason
+    return by_bounds(claim, lower=lower, upper=upper), None
+
+
+def by_bounds(claim: Claim, *, lower: float | None, upper: float | None) -> VerdictName:
+    """Return the verdict that bounds give, however few the rows are."""
     most = claim.relation is Relation.AT_MOST
     if most:
         held = upper is not None and upper <= claim.limit
@@ -96,8 +102,8 @@ def outcome_of(
         held = lower is not None and lower >= claim.limit
         refuted = upper is not None and upper < claim.limit
     if held or (claim.only_not_refuted and not refuted):
-        return VerdictName.PASS, None
-    return (VerdictName.FAIL if refuted else VerdictName.INCONCLUSIVE), None
+        return VerdictName.PASS
+    return VerdictName.FAIL if refuted else VerdictName.INCONCLUSIVE
 
 
 def wants_rows(claim: Claim, ground: Ground, *, outcome: VerdictName, reason: str | None) -> bool:
@@ -111,11 +117,19 @@ def too_few(table: Table, ground: Ground) -> str | None:
     return too_few_counted(table.total_rows, table.total_positive_rows, least=ground.least_rows)
 
 
+def fewer_rows(rows: int, *, least: int) -> str | None:
+    """Return why so few rows are not judged, whatever their labels, or None."""
+    if rows >= least:
+        return None
+    counted = "1 row is" if rows == 1 else f"{rows:,} rows are"
+    return f"{counted} fewer than --min-rows {least:,}"
+
+
 def too_few_counted(rows: int, ones: int, *, least: int) -> str | None:
     """Return why so few rows, of which so many have label 1, are not judged, or None."""
-    if rows < least:
-        counted = "1 row is" if rows == 1 else f"{rows:,} rows are"
-        return f"{counted} fewer than --min-rows {least:,}"
+    fewer = fewer_rows(rows, least=least)
+    if fewer is not None:
+        return fewer
     rarer = min(ones, rows - ones)
     if rarer < LEAST_RARER:
         label = 1 if ones <= rows - ones else 0

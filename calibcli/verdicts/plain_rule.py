@@ -13,9 +13,8 @@ from calibcli.table.grid import Table
 from calibcli.table.streams import stream
 from calibcli.verdicts.claim import Claim, Ground, Rule, Verdict
 from calibcli.verdicts.measured import measured, partition_of, why_none
-from calibcli.verdicts.outcome import ONE_LOOK, claim_of, refuse_weights, too_few
+from calibcli.verdicts.outcome import NO_CONFIDENCE, ONE_LOOK, claim_of, refuse_weights, too_few
 
-_NO_CONFIDENCE = "the estimate alone was compared with the limit: nothing is said of how far off it may be"
 _NO_EVIDENCE = "not rejected, which is no evidence that the score is calibrated: few rows reject nothing"
 _USES_BINS = (TestName.T, TestName.HOSMER_LEMESHOW)
 
@@ -66,7 +65,7 @@ def _estimated(table: Table, rule: Rule, name: MeasureName, *, ground: Ground) -
         target=None,
         partition=partition_of(estimate),
         any_time=False,
-        assumptions=(_NO_CONFIDENCE,),
+        assumptions=(NO_CONFIDENCE,),
         rows=table.total_rows,
         finite_sample=False,
         reason=reason,

@@ -1,12 +1,14 @@
 """Parquet with more columns: row groups, codecs, encodings and metadata as they were."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from calibcli.ahead import one_ahead
+from calibcli.objects import is_object, source_of
 from calibcli.table.score_table import Floats
 from calibcli.writers.arrow import column_of
 from calibcli.writers.errors import copy_errors
@@ -100,10 +102,7 @@ def copy_with_fields(
     Raises:
         InputProblem: If the file cannot be read; what is wrong with the target is raised as it comes.
     """
-    with copy_errors(shown, OSError):
-        buffer = max(1 << 12, min(_BUFFER, _ALL_BUFFERS // width))
-        opened = pq.ParquetFile(source, pre_buffer=False, buffer_size=buffer)
-    with opened as file:
+    with _opened(source, shown, width=width) as file:
         schema = file.schema_arrow
         for field in fields:
             schema = schema.append(field)
@@ -118,6 +117,17 @@ def copy_with_fields(
                 whole = pa.Table.from_arrays([*table.columns, *added], schema=schema)
                 writer.write_table(whole, row_group_size=whole.num_rows)
         return file.metadata.num_rows
+
+
+@contextmanager
+def _opened(source: str, shown: str, *, width: int) -> Iterator[pq.ParquetFile]:
+    """Open a file; only what goes wrong with that is the input's fault."""
+    buffer = max(1 << 12, min(_BUFFER, _ALL_BUFFERS // width))
+    with source_of(source) as place:
+        with copy_errors(shown, OSError):
+            file = pq.ParquetFile(place, pre_buffer=is_object(source), buffer_size=buffer)
+        with file:
+            yield file
 
 
 def most_rows(width: int) -> int:

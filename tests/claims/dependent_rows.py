@@ -19,7 +19,8 @@ from calibcli.bounds.student import student_quantile
 from calibcli.measures.binned_ece import binned_ece
 from calibcli.measures.clustered import ClusterSums, clustered_difference, with_clusters
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.paired import PAIRED, PairedSums, difference_of_intervals
+from calibcli.measures.paired import PAIRED, PairedSums
+from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import MeasureName
 from calibcli.table.bins import Binning, bins_of
 from calibcli.table.score_table import ScoreTable

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -321,6 +322,30 @@ def test_on_sum_and_on_range_are_honoured_and_counted(cal: Path, tmp_path: Path,
     assert "In 2 rows several classes were the most probable; the first counts." in ran.err
 
 
+def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
+    preds: Path, cal: Path, tmp_path: Path, run: Run
+) -> None:
+    """One-vs-rest that is not divided writes rows of any sum: accepted by `measure`, not by another map."""
+    free, out = tmp_path / "free.json", tmp_path / "free.csv"
+    probs = ("--probs", "p_*", "-y", "label")
+    run("fit", preds, *probs, "--multiclass", "one-vs-rest", "--output-sum", "free", "-o", free)
+    assert run("apply", free, preds, "-o", out).code == 0
+    asked = ("--probs", ",".join(f"calibrated_{name}" for name in NAMES), "--classes", ",".join(NAMES))
+    assert run("measure", out, *asked, "-y", "label", "--metric", "ece").code == 3
+    accepted = (*asked, "--on-sum", "accept")
+    one = (*accepted, "-y", "label", "--metric", "ece", "--view", "one-vs-rest", "--class", "eel", "--json")
+    whole = run("measure", preds, *probs, "--artifact", free, *one[6:])
+    assert json.loads(run("measure", out, *one).out)["measures"] == json.loads(whole.out)["measures"]
+    for words in (
+        ("fit", out, *accepted, "-y", "label", "-o", tmp_path / "again.json"),
+        ("apply", cal, out, *accepted, "-o", tmp_path / "again.csv"),
+        ("measure", out, *accepted, "-y", "label", "--artifact", cal),
+    ):
+        ran = run(*words)
+        assert ran.code == 2
+        assert "--on-sum accept takes any" in ran.err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -405,3 +430,27 @@ def test_inspect_says_what_is_in_an_artifact(cal: Path, run: Run) -> None:
     assert ran.code == 0
     for part in ("temperature", "cat, dog, eel, fox", "400 rows of 4 classes", "no row can change its"):
         assert part in ran.out
+
+
+def test_inspect_names_the_columns_of_the_classes(preds: Path, tmp_path: Path, run: Run) -> None:
+    """Columns alike, lists and Spark vectors lead to a command with --probs that runs as it stands."""
+    both = drawn(0, rows=200, classes=4)
+    rows = [one.tolist() for one in both.probability]
+    spark = [{"type": 1, "size": None, "indices": None, "values": one} for one in rows]
+    kinds = {"type": pa.int8(), "size": pa.int32(), "indices": pa.list_(pa.int32())}
+    vector = pa.struct([*kinds.items(), ("values", pa.list_(pa.float64()))])
+    label = pa.array(both.label)
+    for name, column in (("lists", pa.array(rows)), ("spark", pa.array(spark, vector))):
+        pq.write_table(pa.table({"probability": column, "label": label}), tmp_path / f"{name}.parquet")
+    for file, probs in (
+        (preds, "p_*"),
+        (tmp_path / "lists.parquet", "probability"),
+        (tmp_path / "spark.parquet", "probability"),
+    ):
+        said = json.loads(run("inspect", file, "--json").out)
+        _, *words = shlex.split(said["suggestion"])
+        assert words[words.index("--probs") + 1] == probs
+        assert run(*words).code == 0, words
+        roles = [one["role"] for one in said["columns"]]
+        assert roles.count("probs") == (4 if file == preds else 1)
+        assert "score" not in roles

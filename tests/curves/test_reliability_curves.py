@@ -13,7 +13,8 @@ from calibcli.curves.smooth import smooth_curve
 from calibcli.documents import Node
 from calibcli.errors import DocumentProblem, EmptyTable
 from calibcli.measures.smooth_ece import smooth_ece
-from calibcli.names import Binning, PlotKind
+from calibcli.names import Binning
+from calibcli.picture_names import PlotKind
 from calibcli.table.bins import ATOMS, bins_of
 from calibcli.table.grid import Table, grid_of
 from calibcli.table.score_table import ScoreTable

@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -10,20 +11,24 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from calibcli.curves.limits import Limits, limits_of
 from calibcli.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.curves.smooth import smooth_curve
 from calibcli.errors import UsageProblem
-from calibcli.figures.binned import short_count
+from calibcli.figures.bars import short_count
+from calibcli.figures.drawing import figure_of
 from calibcli.figures.formats import FORMATS
-from calibcli.figures.limits import Limits, limits_of
-from calibcli.figures.page import shortened
-from calibcli.figures.reliability import reliability_figure, save
-from calibcli.names import Binning, PlotKind
+from calibcli.figures.saving import save
+from calibcli.figures.sheet import Words
+from calibcli.figures.words import shortened
+from calibcli.names import Binning
+from calibcli.picture_names import PlotKind
 from calibcli.table.bins import ATOMS, bins_of, looks_discrete
 from calibcli.table.score_table import ScoreTable
 
-CAPTION = ("smECE 0.0560  [0.0460, 0.0610] at 95% confidence", "1,000 rows, 476 with label 1")
-kinds = pytest.mark.parametrize("kind", list(PlotKind))
+CAPTION = ("smECE 0.0560 [0.0460, 0.0610] at 95% confidence", "1,000 rows, 476 with label 1")
+KINDS = (PlotKind.SMOOTH, PlotKind.BINNED)
+kinds = pytest.mark.parametrize("kind", KINDS)
 
 
 def curve_of(score: np.ndarray, chance: np.ndarray, *, counts: np.ndarray | None = None) -> ReliabilityCurve:
@@ -60,7 +65,7 @@ shapes = pytest.mark.parametrize("shape", SHAPES)
 
 def drawn(curve: ReliabilityCurve, kind: PlotKind, *, title: str = "preds.csv: score") -> Figure:
     """Draw with a caption."""
-    return reliability_figure(curve, title=title, caption=CAPTION, kind=kind)
+    return figure_of(replace(curve, kind=kind), Words(title, CAPTION))
 
 
 def content(figure: Figure, picture_format: str) -> bytes:
@@ -114,9 +119,9 @@ def test_no_text_lies_over_the_axes_or_beyond_the_page(shape: str, kind: PlotKin
     figure = drawn(SHAPES[shape], kind, title="/a/very/long/path/" * 9 + "predictions.parquet: score")
     content(figure, "png")
     page, main = figure.bbox, figure.axes[0]
-    key = main.get_legend()
-    assert key is not None
-    for box in [*(text.get_window_extent() for text in figure.texts), key.get_window_extent()]:
+    keys = figure.legends
+    assert keys
+    for box in [one.get_window_extent() for one in (*figure.texts, *keys)]:
         assert page.x0 <= box.x0
         assert box.x1 <= page.x1
         assert not box.overlaps(main.bbox.shrunk(0.998, 0.998))
@@ -163,7 +168,7 @@ def test_importance_weights_are_drawn_without_a_band() -> None:
     binned = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 5, table=table))
     smooth = smooth_curve(table, bandwidth=0.1, generator=np.random.default_rng(0))
     curve = ReliabilityCurve(PlotKind.SMOOTH, binned, smooth, 0.95)
-    for kind in PlotKind:
+    for kind in KINDS:
         figure = drawn(curve, kind)
         assert content(figure, "png")
         assert any("importance weights" in text.get_text() for text in figure.texts)
@@ -174,7 +179,7 @@ def test_a_missing_smooth_curve_is_a_usage_problem() -> None:
     full = SHAPES["fifty rows"]
     curve = ReliabilityCurve(PlotKind.SMOOTH, full.binned, None, 0.95)
     with pytest.raises(UsageProblem):
-        reliability_figure(curve, title="x")
+        figure_of(curve, Words("x"))
 
 
 def test_drawing_never_imports_pyplot() -> None:
@@ -188,16 +193,19 @@ before = settings()
 import numpy as np
 from calibcli.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.curves.smooth import smooth_curve
-from calibcli.figures.reliability import reliability_figure, save
-from calibcli.names import PlotKind
+from calibcli.figures.drawing import figure_of
+from calibcli.figures.sheet import Words
+from calibcli.figures.saving import save
+from calibcli.picture_names import PlotKind
 from calibcli.table.bins import ATOMS
 from calibcli.table.score_table import ScoreTable
 table = ScoreTable.from_rows(np.array([0.2, 0.7]), np.array([False, True]))
 smooth = smooth_curve(table, bandwidth=0.1, generator=np.random.default_rng(0))
-curve = ReliabilityCurve(PlotKind.SMOOTH, binned_curve(table, bins=ATOMS), smooth, 0.95)
-for kind in PlotKind:
+binned = binned_curve(table, bins=ATOMS)
+for kind in (PlotKind.SMOOTH, PlotKind.BINNED):
+    curve = ReliabilityCurve(kind, binned, smooth, 0.95)
     for picture_format in ("png", "svg", "pdf"):
-        save(reliability_figure(curve, title="t", kind=kind), io.BytesIO(), picture_format)
+        save(figure_of(curve, Words("t")), io.BytesIO(), picture_format)
 assert "matplotlib.pyplot" not in sys.modules
 assert settings() == before
 """

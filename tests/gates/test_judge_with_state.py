@@ -116,7 +116,7 @@ def test_few_values_without_an_artifact_are_judged_over_bins(tmp_path: Path) -> 
 @pytest.mark.parametrize("columns", [Columns(cluster="c"), Columns(by=("g",))])
 def test_dependent_rows_and_groups_are_refused(columns: Columns, tmp_path: Path) -> None:
     """A state counts independent rows of one score."""
-    with pytest.raises(UsageProblem, match="--state with --probs, --cluster or --by"):
+    with pytest.raises(UsageProblem, match="--state with --cluster or --by"):
         judged(tmp_path / "gate.json", rows_in(tmp_path / "a.csv", 0), columns=columns)
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from calibcli.bounds.interval import Interval
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.paired import PAIRED, Difference, PairedSums, difference_of_intervals
+from calibcli.measures.paired import PAIRED, Difference, PairedSums
+from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import ComparisonName, MeasureName, Target
 
 BRIER, LOG_LOSS = PAIRED

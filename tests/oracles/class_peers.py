@@ -132,6 +132,34 @@ def marginal_binning(fit: tuple, test: tuple) -> dict[str, object]:
     return {"first": np.asarray(one.calibrate(test[0]))[:200].tolist()}
 
 
+def measures_of(test: tuple) -> dict[str, float]:
+    """Losses and binned errors over 15 bins, from scikit-learn, MAPIE and uncertainty-calibration."""
+    import calibration
+    from mapie.metrics.calibration import top_label_ece
+    from sklearn.metrics import brier_score_loss, log_loss
+
+    probability, label = test
+    plug_in = [
+        calibration.lower_bound_scaling_ce(
+            probability[:, k],
+            (label == k).astype(int),
+            p=2,
+            debias=False,
+            num_bins=15,
+            binning_scheme=calibration.get_equal_prob_bins,
+        )
+        for k in range(10)
+    ]
+    return {
+        "sklearn_log_loss": float(log_loss(label, probability, labels=range(10))),
+        "sklearn_brier": float(brier_score_loss(label, probability, labels=range(10))),
+        # 16 edges make 15 bins.
+        "mapie_top_label_ece": float(top_label_ece(label, probability, num_bins=16)),
+        "uncertainty_ece": float(calibration.get_ece(probability, label, num_bins=15)),
+        "uncertainty_marginal_l2": float(np.sqrt(np.mean(np.square(plug_in)))),
+    }
+
+
 def main() -> None:
     """Write what every package says."""
     warnings.simplefilter("ignore")
@@ -144,6 +172,7 @@ def main() -> None:
         "venn_abers_one_vs_rest": venn_abers_pairs(fit, test, "one_vs_rest"),
         "mapie_top_label_isotonic": mapie_top_label(fit, test),
         "uncertainty_marginal_binning": marginal_binning(fit, test),
+        "measures": measures_of(test),
     }
     (HERE / "class_peers.json").write_text(json.dumps(found, indent=1) + "\n")
 

@@ -8,11 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibcli.names import RecalibratorName
+from calibcli.measures.binned_ece import binned_ece
+from calibcli.measures.classes import class_measure
+from calibcli.names import Binning, RecalibratorName
 from calibcli.recalibrators.classes.temperature import ClassTemperature
 from calibcli.recalibrators.classes.top_label import TopLabel
 from calibcli.recalibrators.options import FitOptions
-from calibcli.view_names import ClassMethod, OutputSum
+from calibcli.table.bins import bins_of
+from calibcli.table.score_table import ScoreTable
+from calibcli.view_names import ClassMeasure, ClassMethod, OutputSum
+from class_rows import views_of
 from fits_of_classes import Drawn, fitted
 
 HERE = Path(__file__).parent
@@ -80,6 +85,22 @@ def test_free_scaling_binning_is_the_marginal_calibrator_of_kumar() -> None:
     )
     expected = np.array(PEERS["uncertainty_marginal_binning"]["first"])
     np.testing.assert_allclose(one.predict(TEST.probability[:200]), expected, rtol=0, atol=1e-3)
+
+
+def test_measures_of_the_digits_are_those_of_the_peers() -> None:
+    """Losses, the error of the confidence, by predicted class as MAPIE averages it, and marginal l2."""
+    views, expected = views_of(TEST.probability, TEST.label), PEERS["measures"]
+    right = TEST.probability.argmax(axis=1) == TEST.label
+    confidence = ScoreTable.from_rows(TEST.probability.max(axis=1), right)
+    bins = bins_of(Binning.EQUAL_WIDTH, 15, table=confidence)
+    found = {
+        "sklearn_log_loss": class_measure(ClassMeasure.CLASS_LOG_LOSS, views).value,
+        "sklearn_brier": class_measure(ClassMeasure.CLASS_BRIER, views).value,
+        "mapie_top_label_ece": class_measure(ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED, views).value,
+        "uncertainty_ece": binned_ece(confidence, bins=bins).value,
+        "uncertainty_marginal_l2": class_measure(ClassMeasure.MARGINAL_L2, views).details["plug_in"],
+    }
+    assert found == pytest.approx(expected, rel=0, abs=1e-12)
 
 
 @pytest.fixture(scope="module")

@@ -201,6 +201,14 @@ def test_normalised_rows_are_divided_and_others_stay(write: Write) -> None:
     np.testing.assert_allclose(found[[1, 3]].sum(axis=1), 1.0, rtol=0, atol=1e-15)
 
 
+def test_accepted_rows_stay_whatever_they_sum_to(write: Write) -> None:
+    """Even to nothing; but each number is still one from 0 to 1."""
+    rows = ROWS * np.array([[0.0], [0.5], [1.0], [0.9]])
+    assert np.array_equal(read(write(wide(rows)), on_sum=OnSum.ACCEPT).probability, rows)
+    with pytest.raises(InputProblem, match="outside"):
+        read(write(wide(1.5 + rows)), on_sum=OnSum.ACCEPT)
+
+
 def test_wide_batches_hold_fewer_rows(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory does not grow with the number of classes; what is read is the same."""
     path = write(wide())

@@ -24,12 +24,12 @@ from calibcli.names import (
     FitLoss,
     Inconclusive,
     MeasureName,
-    PlotKind,
     RecalibratorName,
     Target,
     TestName,
     VerdictName,
 )
+from calibcli.picture_names import PlotKind
 from calibcli.recalibrators.selection import Selection, Trial
 from calibcli.reports.apply import ApplyReport
 from calibcli.reports.compare import CompareReport, Comparison, Side
@@ -294,7 +294,7 @@ def _gate_of_groups(passed: Verdict, failed: Verdict, needed: RowsNeeded) -> Ver
         _gate(whole),
         by=("country",),
         groups={
-            key: GroupVerdicts(small, dict(zip(("rule0", "rule1"), both, strict=True)))
+            key: GroupVerdicts(small, dict(zip(("max-ece", "rule1"), both, strict=True)))
             for key, both in verdicts.items()
         },
         left_out={"country=LI": 12, "country=MC": 1},

@@ -18,7 +18,7 @@ from calibcli.readers.columns import Columns
 from calibcli.reports.measure import MeasureReport
 from calibcli.table import sliced
 from calibcli.table.score_table import Floats, Integers
-from calibcli.tasks.classes import FEW, MOST_IN_FULL
+from calibcli.tasks.classes import FEW, MOST_IN_FULL, refuse_class_measures
 from calibcli.tasks.measure import MeasureOptions, measure_files
 from calibcli.tasks.metrics import Metrics, metrics_of
 from calibcli.tasks.reading import Reading
@@ -189,6 +189,43 @@ def test_ties_and_sums_are_counted(tmp_path: Path) -> None:
     read = measure_files([path], columns, options=OPTIONS).input.classes
     assert read is not None
     assert (read.count, read.tied, read.normalised) == (4, 20, 10)
+
+
+def test_rows_taken_as_they_are_have_no_loss_of_whole_rows(
+    tmp_path: Path, rows: tuple[Floats, Integers]
+) -> None:
+    """Each class is measured as it stands, and what needs a distribution is left out, and said."""
+    probability, label = rows
+    path = written(tmp_path / "rows.parquet", 0.5 * probability, label)
+    columns = replace(COLUMNS, several=replace(SEVERAL, on_sum=OnSum.ACCEPT))
+    report = measure_files([path], columns, options=OPTIONS)
+    assert set(together(report)) == set(ClassMeasure) - {"class_log_loss", "class_brier"}
+    assert any("sums of rows were not looked at" in note for note in report.notes)
+    assert report.input.classes is not None
+    assert report.input.classes.normalised == 0
+    found = next(one.value for one in report.slices["class=bee"].measures if one.name is M.BIAS)
+    assert found == pytest.approx(float(np.mean((label == 1) - 0.5 * probability[:, 1])), abs=1e-12)
+
+
+def test_losses_of_rows_of_any_sum_are_refused_by_name() -> None:
+    """Asked for, they are not left out silently."""
+    columns = replace(COLUMNS, several=replace(SEVERAL, on_sum=OnSum.ACCEPT))
+    with pytest.raises(UsageProblem, match="class_brier needs rows that sum to 1"):
+        refuse_class_measures(columns, metrics_of(["class-brier"]))
+
+
+def test_a_bin_for_each_score_that_stands_alone_is_refused(tmp_path: Path) -> None:
+    """Distinct scores are bins where they repeat; else there is one row in each."""
+    probability, label = drawn_rows(1_200, 4, seed=8)
+    options = replace(OPTIONS, metrics=metrics_of(["ece"]), binning=Binning.ATOMS)
+    alone = written(tmp_path / "alone.parquet", probability, label, names=NAMES)
+    with pytest.raises(UsageProblem, match=r"class=ant has 1,200 distinct scores in 1,200 rows") as problem:
+        measure_files([alone], COLUMNS, options=options)
+    assert "equal-width" in str(problem.value.hint)
+    tenths = np.round(probability[:, :3], 1) / 2.0
+    repeated = np.column_stack((tenths, 1.0 - tenths.sum(axis=1)))
+    path = written(tmp_path / "repeated.parquet", repeated, label, names=NAMES)
+    assert "class=ant" in measure_files([path], COLUMNS, options=options).slices
 
 
 def test_many_classes_are_measured_by_few_measures(tmp_path: Path) -> None:

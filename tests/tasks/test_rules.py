@@ -8,7 +8,8 @@ from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import Binning, MeasureName, TestName
 from calibcli.tasks.rules import bins_of_gate, largest, range_of, require_some, rule_of, rules_of
-from calibcli.verdicts.claim import BOUNDS, Rule
+from calibcli.verdicts.claim import BOUNDS, ClassRule, Rule
+from calibcli.view_names import ClassMeasure
 
 M = MeasureName
 LEAST, MOST = Relation.AT_LEAST, Relation.AT_MOST
@@ -28,22 +29,30 @@ LEAST, MOST = Relation.AT_LEAST, Relation.AT_MOST
             Rule("ece.upper<=0.1234567890123", M.ECE, Bound.UPPER, MOST, 0.1234567890123),
         ),
         ("ece.value<=0", Rule("ece.value<=0", M.ECE, Bound.VALUE, MOST, 0.0)),
+        (
+            "Accuracy>=0.9",
+            ClassRule("accuracy.lower>=0.9", ClassMeasure.ACCURACY, Bound.LOWER, LEAST, 0.9),
+        ),
+        (
+            "class-brier<=1.5",
+            ClassRule("class_brier.upper<=1.5", ClassMeasure.CLASS_BRIER, Bound.UPPER, MOST, 1.5),
+        ),
     ],
 )
-def test_rule_is_read_with_its_default_bound(text: str, rule: Rule) -> None:
+def test_rule_is_read_with_its_default_bound(text: str, rule: Rule | ClassRule) -> None:
     """Blanks, case and dashes do not count; the bound left out is the one that must keep to the limit."""
     assert rule_of(text) == rule
 
 
 @given(
-    subject=st.sampled_from(list(MeasureName)),
+    subject=st.sampled_from([*MeasureName, *ClassMeasure]),
     bound=st.sampled_from([*BOUNDS, Bound.VALUE]),
     relation=st.sampled_from(list(Relation)),
     share=st.floats(0.01, 0.99),
 )
 @settings(deadline=None, max_examples=40)
 def test_key_of_a_rule_reads_back_as_the_rule(
-    subject: MeasureName, bound: Bound, relation: Relation, share: float
+    subject: MeasureName | ClassMeasure, bound: Bound, relation: Relation, share: float
 ) -> None:
     """The normalised text of a rule is a rule, and the same."""
     least, most = range_of(subject)
@@ -84,6 +93,10 @@ def test_key_of_a_rule_reads_back_as_the_rule(
         ("bias.value<=-1.5", "never be shown", "between -1 and 1"),
         ("brier_skill>=2", "never be shown", "at most 1"),
         ("log_loss.value<=-1", "never be shown", "at least 0"),
+        ("class_log_loss.value<=-1", "never be shown", "at least 0"),
+        ("class_brier<=2", "holds whatever", "between 0 and 2"),
+        ("accuracy>=1", "never be shown", "between 0 and 1"),
+        ("accuracy.p>=0.1", "has no p-value", "smece.upper"),
         ("ks.p>=0", "whatever the rows say", "a p-value lies between 0 and 1"),
     ],
 )

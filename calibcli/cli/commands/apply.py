@@ -3,20 +3,25 @@
 from typing import TYPE_CHECKING
 
 from calibcli.cli import class_options as k
+from calibcli.cli import engine_options as e
 from calibcli.cli import options as o
-from calibcli.names import ColorWhen, OnRange, ReportFormat
+from calibcli.errors import UsageProblem
+from calibcli.names import ColorWhen, EngineName, OnRange, ReportFormat
 from calibcli.outputs import STDERR
 from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
     from calibcli.reports.apply import ApplyReport
     from calibcli.reports.apply_classes import ClassApplyReport
+    from calibcli.reports.apply_folder import FolderApplyReport
 
 
 def apply(
     artifact: o.ArtifactFile,
     inputs: o.Inputs,
-    output: o.OutFile,
+    output: o.OneOut = None,
+    out_dir: o.OutDir = None,
+    skip_existing: o.SkipExisting = False,
     score: o.Score = None,
     name: o.Column = "calibrated",
     prior: o.Prior = None,
@@ -25,6 +30,9 @@ def apply(
     on_sum: k.HowSummed = OnSum.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,
+    jobs: o.Jobs = None,
+    engine: e.EngineChoice = EngineName.LOCAL,
+    engine_address: e.EngineAddress = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,
@@ -44,57 +52,56 @@ def apply(
     With --prior the rows are taken to come from a population with another base rate, in which scores given
     the label are distributed as in the fit rows (label shift).
 
+    With --out-dir every file gets an output of its own name, below directories as it stands below its own.
+
     \b
     EXAMPLES
       calibcli apply cal.json preds.parquet -o repaired.parquet
       calibcli apply cal.json preds.csv -s score --name p -o repaired.csv
       calibcli apply cal.json preds.csv --prior 0.02 -o repaired.csv
       calibcli apply classes.json preds.parquet --probs 'p_*' -o repaired.parquet
+      calibcli apply cal.json preds/ --out-dir repaired --skip-existing
       cat preds.csv | calibcli apply cal.json - -o - | head
     """
     from calibcli.artifacts.document import Artifact
     from calibcli.artifacts.store import read_any_artifact, read_artifact, read_class_artifact
     from calibcli.cli.output import renderer_for, say
     from calibcli.readers.columns import Columns
+    from calibcli.tasks.apply_classes import ClassAsk
+    from calibcli.tasks.apply_folder import FolderAsk, apply_folder
     from calibcli.tasks.destination import check_output
+    from calibcli.tasks.reading import Reading
 
-    check_output(output, force=force, inputs=inputs, artifact=artifact)
+    if (output is None) == (out_dir is None):
+        msg = "where to?" if output is None else f"--output {output} and --out-dir {out_dir}"
+        raise UsageProblem(msg, "pass -o for one file, or --out-dir for any number")
+    reading = Reading(jobs=jobs, engine=engine, engine_address=engine_address)
+    if output is not None:
+        if (skip_existing, reading) != (False, Reading()):
+            msg = "--skip-existing, --jobs and --engine are for many files"
+            raise UsageProblem(msg, "pass --out-dir in place of -o")
+        check_output(output, force=force, inputs=inputs, artifact=artifact)
     loaded = read_any_artifact(artifact)
-    report: ApplyReport | ClassApplyReport
+    several = None
     if isinstance(loaded, Artifact):
-        from calibcli.tasks.apply import apply_file
-
         if (probs, classes, on_sum) != (None, None, OnSum.ERROR):
             read_class_artifact(artifact)
-        report = apply_file(
-            loaded,
-            inputs,
-            output=output,
-            columns=Columns(score=score, on_range=on_range),
-            name=name,
-            prior=prior,
-            input_format=input_format,
-            force=force,
-        )
     else:
-        from calibcli.tasks.apply_classes import ClassAsk, apply_class_file
-
         if score is not None:
             read_artifact(artifact)
         k.refuse_prior(prior)
-        several = None
         if probs is not None:
             several = k.several_classes(
                 probs, classes, on_sum=on_sum, view=ViewName.CONFIDENCE, one_class=None
             )
-        report = apply_class_file(
-            loaded,
-            inputs,
-            artifact=artifact,
-            output=output,
-            ask=ClassAsk(Columns(on_range=on_range, several=several), on_sum, name),
-            input_format=input_format,
-            force=force,
+    columns = Columns(score=score, on_range=on_range, several=several)
+    asked = FolderAsk(artifact, loaded, ClassAsk(columns, on_sum, name), prior, input_format)
+    report: ApplyReport | ClassApplyReport | FolderApplyReport
+    if out_dir is not None:
+        report = apply_folder(
+            inputs, out_dir, asked=asked, force=force, skip_existing=skip_existing, reading=reading
         )
+    else:
+        report = asked.apply(inputs, str(output), force=force)
     summary = renderer_for(ReportFormat.TABLE, STDERR, color=color, verbose=verbose)
     say(summary.render(report), quiet=quiet)

@@ -1,23 +1,32 @@
 """calibcli compare."""
 
+from calibcli.cli import class_options as k
+from calibcli.cli import engine_options as e
 from calibcli.cli import gate_options as g
 from calibcli.cli import options as o
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_MEMORY,
     ColorWhen,
+    EngineName,
     OnMissing,
     OnRange,
     ReportFormat,
     Scale,
 )
 from calibcli.outputs import STDOUT
+from calibcli.view_names import OnSum, ViewName
 
 
 def compare(
     inputs: o.Inputs,
     score: o.Scores = None,
     label: o.Label = None,
+    probs: k.ComparedProbs = None,
+    classes: k.Classes = None,
+    view: k.View = ViewName.CONFIDENCE,
+    one_class: k.OneClass = None,
+    on_sum: k.HowSummed = OnSum.ERROR,
     artifact: o.Artifacts = None,
     metric: o.CompareMetric = None,
     fail_if_worse: o.FailIfWorse = False,
@@ -35,6 +44,8 @@ def compare(
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
+    engine: e.EngineChoice = EngineName.LOCAL,
+    engine_address: e.EngineAddress = None,
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
     output: o.Out = STDOUT,
@@ -47,7 +58,7 @@ def compare(
     """
     Compare two models on the same rows.
 
-    The first score or artifact is the baseline. With one score and one artifact, the raw score is.
+    The first score or artifact is the baseline. With one artifact, the raw score or probabilities are.
 
     \b
     EXAMPLES
@@ -55,15 +66,17 @@ def compare(
       calibcli compare eval.csv -s score -y label --artifact cal.json
       calibcli compare eval.csv -s score --artifact old.json --artifact new.json
       calibcli compare eval.csv -s old -s new -y label --fail-if-worse
+      calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
     """
     from calibcli.cli.output import renderer_for, say_notes, write
     from calibcli.readers.columns import Columns
     from calibcli.tasks.compare import CompareOptions, compare_files
     from calibcli.tasks.destination import check_output
+    from calibcli.tasks.metrics import compared_metrics
     from calibcli.tasks.reading import Reading
 
     options = CompareOptions(
-        tuple(metric) if metric else None, bins, binning, confidence, fail_if_worse, allow_fit_rows
+        compared_metrics(metric or ()), bins, binning, confidence, fail_if_worse, allow_fit_rows
     )
     artifacts = tuple(artifact or ())
     for path in artifacts or (None,):
@@ -81,10 +94,13 @@ def compare(
             on_missing,
             on_range,
             others=scores[1:],
+            several=k.several_classes(
+                k.only_probs(probs), classes, on_sum=on_sum, view=view, one_class=one_class
+            ),
         ),
         artifacts=artifacts,
         options=options,
-        reading=Reading(input_format, jobs, exact, memory),
+        reading=Reading(input_format, jobs, exact, memory, engine, engine_address),
     )
     chosen = ReportFormat.JSON if json else fmt
     write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from calibcli.cli import class_options as k
+from calibcli.cli import engine_options as e
 from calibcli.cli import options as o
 from calibcli.names import (
     DEFAULT_FIT_BINS,
@@ -11,6 +12,7 @@ from calibcli.names import (
     BetaForm,
     Binning,
     ColorWhen,
+    EngineName,
     FitLoss,
     FitMethod,
     OnMissing,
@@ -63,6 +65,8 @@ def fit(
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
+    engine: e.EngineChoice = EngineName.LOCAL,
+    engine_address: e.EngineAddress = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,
@@ -125,7 +129,7 @@ def fit(
         bins, binning, loss, smooth_targets, step, split, base, beta_form, folds, randomised, seed
     )
     target = None if output == STDOUT else output
-    reading = Reading(input_format, jobs, exact, memory)
+    reading = Reading(input_format, jobs, exact, memory, engine, engine_address)
     report: FitReport | ClassFitReport
     if several is None:
         k.refuse_class_options(multiclass, min_class_rows, output_sum)
@@ -144,6 +148,7 @@ def fit(
 
         k.refuse_candidates(candidate)
         chosen = multiclass or ClassMethod.TEMPERATURE
+        k.refuse_idle_class_options(chosen, min_class_rows, output_sum)
         inner = inner_method(chosen, method)
         report, artifact = fit_class_files(
             inputs,

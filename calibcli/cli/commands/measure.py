@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from calibcli.cli import class_options as k
+from calibcli.cli import engine_options as e
 from calibcli.cli import options as o
 from calibcli.errors import UsageProblem
 from calibcli.names import (
@@ -11,6 +12,7 @@ from calibcli.names import (
     DEFAULT_MEMORY,
     DEFAULT_SEED,
     ColorWhen,
+    EngineName,
     OnMissing,
     OnRange,
     ReportFormat,
@@ -57,6 +59,8 @@ def measure(
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
+    engine: e.EngineChoice = EngineName.LOCAL,
+    engine_address: e.EngineAddress = None,
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
     output: o.Out = STDOUT,
@@ -132,7 +136,7 @@ def measure(
         bounds,
         None if edges is None else edges_of(edges),
     )
-    reading = Reading(input_format, jobs, exact, memory)
+    reading = Reading(input_format, jobs, exact, memory, engine, engine_address)
     report: MeasureReport | CompatReport
     if compat is None:
         report = measure_files(inputs, columns, artifact=artifact, options=options, reading=reading)

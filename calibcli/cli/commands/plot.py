@@ -1,23 +1,31 @@
 """calibcli plot."""
 
+from typing import TYPE_CHECKING
+
 from calibcli.cli import class_options as k
 from calibcli.cli import options as o
 from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
+    DEFAULT_LEAST_ROWS,
     DEFAULT_MEMORY,
     DEFAULT_SEED,
+    ColorWhen,
     OnMissing,
     OnRange,
     Scale,
 )
+from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 from calibcli.view_names import OnSum, ViewName
+
+if TYPE_CHECKING:
+    from calibcli.tasks.pictures.diagram import Diagram
 
 
 def plot(
     inputs: o.PlotInputs,
-    output: o.OutFile,
-    score: o.Score = None,
+    output: o.PictureFile = None,
+    score: o.PlottedScores = None,
     label: o.Label = None,
     probs: k.Probs = None,
     classes: k.Classes = None,
@@ -26,7 +34,14 @@ def plot(
     on_sum: k.HowSummed = OnSum.ERROR,
     kind: o.Kind = None,
     artifact: o.Artifact = None,
+    compare: o.CompareWith = None,
+    by: o.PlottedBy = None,
+    min_group_rows: o.LeastGroupRows = DEFAULT_LEAST_ROWS,
+    size: o.Size = FigureSize.PAGE,
+    theme: o.Ground = Theme.LIGHT,
+    axis: o.Axis = AxisScale.LINEAR,
     title: o.Title = None,
+    terminal: o.InTerminal = False,
     bins: o.Bins = None,
     binning: o.HowBinned = None,
     confidence: o.Confidence = DEFAULT_CONFIDENCE,
@@ -43,10 +58,11 @@ def plot(
     jobs: o.Jobs = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
+    color: o.Color = ColorWhen.AUTO,
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
 ) -> None:
     """
-    Draw a reliability diagram with the error in it.
+    Draw a reliability diagram with the error in it, or another diagram by --kind.
 
     PNG, SVG or PDF by the output's suffix.
 
@@ -55,37 +71,104 @@ def plot(
       calibcli plot preds.csv -s score -y label -o reliability.png
       calibcli plot preds.parquet -s score -y label --artifact cal.json --kind binned -o after.svg
       calibcli plot report.json -o reliability.pdf
+      calibcli plot preds.csv -s score -y label --terminal
+      calibcli plot gate.json --kind monitor -o gate.png
+      calibcli plot preds.csv -s old -s new -y label -o both.pdf
+      calibcli plot preds.csv -s score -y label --compare cal.json -o before_and_after.pdf
+      calibcli plot preds.csv -s score -y label --by country -o countries.png
+      calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest -o classes.png
       calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest --class cat -o cat.svg
     """
     from calibcli.cli.output import say, say_notes
-    from calibcli.figures.formats import picture_format
-    from calibcli.outputs import new_file
+    from calibcli.cli.terminal_diagram import refuse_kind, show
     from calibcli.readers.columns import Columns
-    from calibcli.tasks.destination import check_output
     from calibcli.tasks.measure import MeasureOptions
-    from calibcli.tasks.plot import diagram_of_files
+    from calibcli.tasks.pictures.asked import refuse_axis
+    from calibcli.tasks.pictures.diagram import PlotRequest
+    from calibcli.tasks.plot import diagram_of
     from calibcli.tasks.reading import Reading
 
-    suffix = picture_format(output)
-    check_output(output, force=force, inputs=inputs, artifact=artifact)
-    several = k.several_classes(probs, classes, on_sum=on_sum, view=view, one_class=one_class)
-    if view is not ViewName.CONFIDENCE and one_class is None:
-        msg = f"a diagram shows one score, and --view {view.value} has one for each class"
-        raise UsageProblem(msg, "name one class with --class")
-    diagram = diagram_of_files(
-        inputs,
-        Columns(score, label, weight, weights_are, positive, scale, on_missing, on_range, several=several),
-        kind=kind,
-        artifact=artifact,
-        options=MeasureOptions(bins=bins, binning=binning, confidence=confidence, seed=seed),
-        reading=Reading(input_format, jobs, exact, memory),
+    kind, artifact = _compared(kind, artifact, compare)
+    refuse_axis(kind, axis)
+    if terminal:
+        refuse_kind(kind)
+    if output is not None or not terminal:
+        _check(output, force=force, inputs=inputs, artifact=artifact)
+    scores: list[str | None] = [*score] if score else [None]
+    # A report says itself what its classes are, so that a view may be asked of it by itself.
+    of_report = probs is None and inputs[0].endswith(".json")
+    seen = ViewName.CONFIDENCE if of_report else view
+    columns = Columns(
+        scores[0],
+        label,
+        weight,
+        weights_are,
+        positive,
+        scale,
+        on_missing,
+        on_range,
+        others=tuple(name for name in scores[1:] if name is not None),
+        by=tuple(by or ()),
+        several=k.several_classes(probs, classes, on_sum=on_sum, view=seen, one_class=one_class),
     )
-    from calibcli.figures.reliability import reliability_figure, save
-
-    figure = reliability_figure(
-        diagram.curve, title=title or diagram.title, caption=diagram.caption, kind=diagram.kind
+    diagram = diagram_of(
+        PlotRequest(
+            inputs,
+            columns,
+            kind,
+            artifact,
+            MeasureOptions(
+                bins=bins, binning=binning, confidence=confidence, seed=seed, least_rows=min_group_rows
+            ),
+            Reading(input_format, jobs, exact, memory),
+            None if view is ViewName.CONFIDENCE else view,
+        )
     )
-    with new_file(output) as file:
-        save(figure, file, suffix)
+    if terminal:
+        show(diagram, title=title, scale=axis, color=color)
     say_notes(diagram.notes, quiet=quiet)
-    say(f"{output}: {diagram.caption[0]}", quiet=quiet)
+    if output is not None:
+        _save(diagram, output, title=title, look=(size, theme), scale=axis)
+        say(f"{output}: {diagram.drawn.caption[0]}", quiet=quiet)
+
+
+def _check(output: str | None, *, force: bool, inputs: list[str], artifact: str | None) -> None:
+    """Refuse a picture that is named nowhere or cannot be written, before anything is read."""
+    from calibcli.figures.formats import picture_format
+    from calibcli.tasks.destination import check_output
+
+    if output is None:
+        msg = "no picture is named"
+        raise UsageProblem(msg, "name one with -o FILE, or draw in the terminal with --terminal")
+    picture_format(output)
+    check_output(output, force=force, inputs=inputs, artifact=artifact)
+
+
+def _save(
+    diagram: "Diagram", output: str, *, title: str | None, look: tuple[FigureSize, Theme], scale: AxisScale
+) -> None:
+    from calibcli.figures.drawing import figure_of
+    from calibcli.figures.formats import picture_format
+    from calibcli.figures.look import look_of
+    from calibcli.figures.saving import save
+    from calibcli.figures.sheet import Words
+    from calibcli.outputs import new_file
+
+    drawn = diagram.drawn
+    words = Words(title or diagram.title, drawn.caption, drawn.foot)
+    figure = figure_of(drawn.picture, words, look=look_of(*look), scale=scale)
+    with new_file(output) as file:
+        save(figure, file, picture_format(output))
+
+
+def _compared(
+    kind: PlotKind | None, artifact: str | None, compare: str | None
+) -> tuple[PlotKind | None, str | None]:
+    """Return the kind and the artifact, which --compare names both of."""
+    if compare is None:
+        return kind, artifact
+    if artifact is not None or kind not in (None, PlotKind.COMPARE):
+        other = "--artifact" if artifact is not None else f"--kind {kind}"
+        msg = f"--compare stands for --kind compare --artifact, and {other} is there as well"
+        raise UsageProblem(msg, "leave out one of them")
+    return PlotKind.COMPARE, compare

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calibcli.cli import class_options as k
+from calibcli.cli import engine_options as e
 from calibcli.cli import gate_options as g
 from calibcli.cli import options as o
 from calibcli.errors import OutputProblem, UsageProblem
@@ -13,6 +14,7 @@ from calibcli.names import (
     DEFAULT_LEAST_ROWS,
     DEFAULT_MEMORY,
     ColorWhen,
+    EngineName,
     Inconclusive,
     MeasureName,
     OnMissing,
@@ -77,6 +79,8 @@ def verify(
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
+    engine: e.EngineChoice = EngineName.LOCAL,
+    engine_address: e.EngineAddress = None,
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
     output: o.Out = STDOUT,
@@ -101,6 +105,7 @@ def verify(
       calibcli verify eval.csv -s new -y label --baseline-score old --max-regression 0.005
       calibcli verify eval.csv -s score -y label --max-ece 0.02 --inconclusive fail --json
       calibcli verify eval.parquet --probs 'p_*' -y label --view one-vs-rest --max-ece 0.02
+      calibcli verify eval.parquet --probs 'p_*' -y label --rule 'accuracy>=0.9' --rule 'class_brier<=0.2'
 
     \b
     RULES
@@ -167,7 +172,7 @@ def verify(
             by=tuple(by or ()),
             several=several,
         )
-        reading = Reading(input_format, jobs, exact, memory)
+        reading = Reading(input_format, jobs, exact, memory, engine, engine_address)
         judged = _judged(inputs, columns, options, kept, artifact=artifact, reading=reading)
         write(renderer_for(chosen, output, color=color, verbose=verbose).render(judged), output)
         write_reports(judged, wanted)

@@ -32,7 +32,7 @@ def fit_class_recalibrator(
         case ClassMethod.TEMPERATURE:
             from calibcli.recalibrators.classes.temperature import ClassTemperature
 
-            return ClassTemperature.fit(rows)
+            return ClassTemperature.fit(rows, least=options.least)
         case ClassMethod.VECTOR | ClassMethod.STRUCTURED | ClassMethod.MATRIX:
             from calibcli.recalibrators.classes.linear import Linear
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from calibcli.names import RecalibratorName
+from calibcli.recalibrators.classes.softmax import LEAST
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
@@ -49,6 +50,8 @@ class ClassFitOptions:
         folds: Folds of the cross-validation that chooses a penalty.
 
         seed: Seed of the folds.
+
+        least: What smaller probabilities are taken for inside logarithms.
     """
 
     inner: RecalibratorName = RecalibratorName.PLATT
@@ -57,6 +60,7 @@ class ClassFitOptions:
     output_sum: OutputSum = OutputSum.ONE
     folds: int = 5
     seed: int = 0
+    least: float = LEAST
 
 
 class ClassRecalibrator(Protocol):

@@ -11,12 +11,20 @@ from calibcli.recalibrators.classes.interface import ClassFitOptions
 from calibcli.recalibrators.classes.linear_fit import fitted
 from calibcli.recalibrators.classes.linear_models import LinearMethod, model_named
 from calibcli.recalibrators.classes.log_rows import LogRows
-from calibcli.recalibrators.classes.softmax import log_of, softmax, with_prediction_of
+from calibcli.recalibrators.classes.softmax import (
+    LEAST,
+    least_in,
+    least_to_dict,
+    limited_note,
+    log_of,
+    softmax,
+    with_prediction_of,
+)
 from calibcli.table.class_rows_again import ClassRowSource
 from calibcli.table.score_table import Floats
 from calibcli.view_names import ClassMethod
 
-MOST_OF_MATRIX = 200
+MOST_OF_MATRIX = 1_000
 _LARGEST = 1e6
 
 
@@ -36,6 +44,12 @@ class Linear:
         penalty: How strongly the coefficients that may not be needed were pulled towards 0, as chosen by
             cross-validated log loss; None for vector scaling, which has no penalty.
 
+        judged: On how many folds of how many, right after the fit; None for a map that was restored.
+
+        least: What smaller probabilities are taken for inside the logarithm.
+
+        limited: The share of probabilities that were, right after the fit; None for a map that was restored.
+
     References:
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2; Kull, Perello-Nieto, Kaengsepp et al.
         (2019), NeurIPS, on Dirichlet calibration and its off-diagonal and intercept penalty (ODIR); what the
@@ -46,6 +60,9 @@ class Linear:
     weight: Floats
     intercept: Floats
     penalty: float | None
+    judged: tuple[int, int] | None = None
+    least: float = LEAST
+    limited: float | None = None
 
     @classmethod
     def fit(cls, method: LinearMethod, rows: ClassRowSource, *, options: ClassFitOptions) -> Self:
@@ -72,16 +89,25 @@ class Linear:
         if method is ClassMethod.MATRIX and count > MOST_OF_MATRIX:
             msg = f"a matrix for {count:,} classes has {count * (count + 1):,} coefficients"
             raise UsageProblem(
-                msg, f"use --multiclass structured; matrix is for up to {MOST_OF_MATRIX} classes"
+                msg, f"use --multiclass structured; matrix is for up to {MOST_OF_MATRIX:,} classes"
             )
-        again = LogRows.of(rows)
+        again = LogRows.of(rows, least=options.least)
         if method is ClassMethod.VECTOR and again.absent:
             msg = f"no row has label {again.absent[0]!r}, so that no intercept of that class is best"
             raise InputProblem(msg, "fit on rows of all classes, or use --multiclass structured")
         model = model_named(method, count)
-        coefficients, penalty = fitted(model, again, folds=options.folds)
-        weight, intercept = model.parts(coefficients)
-        return cls(method, weight, intercept - intercept.mean(), penalty)
+        found = fitted(model, again, folds=options.folds)
+        weight, intercept = model.parts(found.coefficients)
+        judged = (found.judged, options.folds)
+        return cls(
+            method,
+            weight.copy(),
+            intercept - intercept.mean(),
+            found.penalty,
+            judged,
+            options.least,
+            again.limited,
+        )
 
     @classmethod
     def from_dict(cls, method: LinearMethod, parameters: Node, *, classes: tuple[str, ...]) -> Self:
@@ -91,7 +117,7 @@ class Linear:
         Raises:
             DocumentProblem: If that cannot be, with the place.
         """
-        parameters.only("weight", "intercept", "penalty")
+        least = least_in(parameters, "weight", "intercept", "penalty")
         count = len(classes)
         intercept = np.array(parameters.child("intercept").numbers(-_LARGEST, _LARGEST))
         same_length(parameters.child("intercept"), count, reason="there are so many classes")
@@ -100,9 +126,8 @@ class Linear:
         weight = _matrix(node, count) if model.full else _row(node, count)
         if not model.penalised:
             parameters.child("penalty").expect(None)
-        return cls(
-            method, weight, intercept, parameters.child("penalty").number(0.0) if model.penalised else None
-        )
+        penalty = parameters.child("penalty").number(0.0) if model.penalised else None
+        return cls(method, weight, intercept, penalty, least=least)
 
     def to_dict(self) -> dict[str, object]:
         """Return the state in plain values."""
@@ -110,6 +135,7 @@ class Linear:
             "weight": self.weight.tolist(),
             "intercept": self.intercept.tolist(),
             "penalty": self.penalty,
+            **least_to_dict(self.least),
         }
 
     @property
@@ -128,13 +154,18 @@ class Linear:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the fit that its user should read."""
+        small = limited_note(self.limited, self.least)
         if self.penalty is None:
-            return ()
-        return (f"the penalty {self.penalty:g} was chosen by cross-validated log loss",)
+            return small
+        chosen = f"the penalty {self.penalty:g} was chosen by cross-validated log loss"
+        if self.judged is None or self.judged[0] == self.judged[1]:
+            return (chosen, *small)
+        judged, folds = self.judged
+        return (f"{chosen}, on {judged} of {folds} folds since all would take long", *small)
 
     def predict(self, probability: Floats) -> Floats:
         """Return recalibrated rows, shape (n, K)."""
-        log = log_of(probability)
+        log = log_of(probability, self.least)
         slope = log * self.weight if self.weight.ndim == 1 else log @ self.weight.T
         after = softmax(slope + self.intercept)
         return with_prediction_of(probability, after) if self.keeps_prediction else after

@@ -1,138 +1,149 @@
 """The best coefficients of a linear map of log-probabilities, and the penalty that cross-validation likes."""
 
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 
 from calibcli.errors import InputProblem, NotConverged
-from calibcli.recalibrators.classes.linear_curve import newton_step
+from calibcli.recalibrators.classes.linear_loss import PenalisedLoss
 from calibcli.recalibrators.classes.linear_models import LinearModel
-from calibcli.recalibrators.classes.log_rows import LogRows, mean_loss
-from calibcli.recalibrators.classes.softmax import losses_and_softmax
+from calibcli.recalibrators.classes.linear_newton import NEARLY, minimum, near_minimum
+from calibcli.recalibrators.classes.log_rows import LogRows
 from calibcli.table.score_table import Floats
 
-# From strong to weak, so that each start is near its end.
-PENALTIES = tuple(10.0**power for power in range(2, -6, -1))
-# Weaker penalties are not tried once the loss has risen so often.
+# The strongest penalty, as a power of ten of what falls on each coefficient, and the weakest of all.
+_STRONGEST, _WEAKEST = 1, -5
+# Weaker penalties are not tried once the loss has risen so often, by more than steps that are left out win.
 _RISES = 2
-_MOST_STEPS = 2_000
-_MOST_POLISHES = 30
-_MOST_HALVES = 12
-_ROUNDING = 1e-14
-_FLAT = 1e-8
-# Enough to compare penalties by.
-_NEARLY_FLAT = 1e-5
-# The mean log loss of rows that a map can make as sure as it likes.
-_NO_LOSS = 1e-6
-_FEWER = "use --multiclass structured or temperature, which need fewer rows"
-# Coefficients that grow beyond this have no end.
-_RUNAWAY = 1e4
+# Rows times coefficients, over all folds: what is judged on every fold takes no more.
+_MOST_WORK = 5e9
 
 
-def fitted(model: LinearModel, whole: LogRows, *, folds: int) -> tuple[Floats, float | None]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
     """
-    Return the coefficients, and the penalty that was chosen, None where there is none.
+    What was found.
+
+    Args:
+        coefficients: Shape (m,).
+
+        penalty: The strength that was chosen; None where there is none.
+
+        judged: On how many folds penalties were judged.
+    """
+
+    coefficients: Floats
+    penalty: float | None = None
+    judged: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Path:
+    """
+    Penalties from strong to weak, on one fold.
+
+    Args:
+        weight: Of the rows that were held out.
+
+        losses: Their mean log loss by penalty.
+
+        found: The coefficients by penalty.
+    """
+
+    weight: float
+    losses: list[float]
+    found: list[Floats]
+
+
+def fitted(model: LinearModel, whole: LogRows, *, folds: int) -> Fitted:
+    """
+    Return the best coefficients, at the penalty with the least cross-validated log loss.
 
     Args:
         model: What is free.
 
         whole: The fit rows.
 
-        folds: Folds of the cross-validation; rows fall into them by their numbers.
+        folds: Folds of the cross-validation; rows fall into them by their numbers. Where rows times
+            coefficients are so many that all folds would take long, penalties are judged on the first only.
 
     Raises:
+        InputProblem: If the rows do not part into folds.
+
         NotConverged: If the loss has no minimum that can be reached.
     """
+    rough = whole.rough()
     if not model.penalised:
-        return _minimum(model, whole, model.start(), penalty=0.0), None
-    chosen = _chosen_penalty(model, whole, folds=folds)
-    return _minimum(model, whole, model.start(), penalty=chosen), chosen
+        return Fitted(minimum(PenalisedLoss(model, whole), model.start(), by=rough))
+    judged = _judged(model, whole, folds)
+    paths = _paths(model, rough, folds=folds, judged=judged)
+    tried = min(len(path.losses) for path in paths)
+    losses = sum(path.weight * np.array(path.losses[:tried]) for path in paths)
+    # The strongest of several.
+    place = int(np.argmin(losses))
+    penalty, start = penalties_of(model)[place], paths[0].found[place]
+    del paths
+    return Fitted(minimum(PenalisedLoss(model, whole, penalty), start, by=rough), penalty, judged)
 
 
-def _chosen_penalty(model: LinearModel, whole: LogRows, *, folds: int) -> float:
-    """Return the penalty with the least cross-validated log loss, the strongest of several."""
-    sides = [
-        tuple(whole.of_fold((place, folds, inside)) for inside in (False, True)) for place in range(folds)
-    ]
-    parts = [(fit, judge) for fit, judge in sides if fit.total > 0.0 and judge.total > 0.0]
-    if len(parts) < 2:
+def penalties_of(model: LinearModel) -> tuple[float, ...]:
+    """Return the penalties that are tried, from strong to weak, so that each start is near its end."""
+    strongest = round(np.log10(model.start().size)) + _STRONGEST
+    return tuple(10.0**power for power in range(strongest, _WEAKEST - 1, -1))
+
+
+def _judged(model: LinearModel, whole: LogRows, folds: int) -> int:
+    """Return on how many folds penalties are judged."""
+    work = float(model.start().size) * whole.count
+    return folds if folds * work <= _MOST_WORK else 1
+
+
+def _paths(model: LinearModel, rough: LogRows, *, folds: int, judged: int) -> list[_Path]:
+    """Return the losses of the first folds that have rows; no path is longer than the first."""
+    weights = rough.fold_weights(folds)
+    places = np.flatnonzero((weights > 0.0) & (weights < weights.sum()))
+    if places.size < 2:
         msg = f"these rows do not part into {folds} folds to choose a penalty by"
         raise InputProblem(msg, "fit on more different rows, or use --multiclass temperature")
-    weight = sum(judge.total for _, judge in parts)
-    starts = [model.start() for _ in parts]
-    losses: list[float] = []
-    rises = 0
-    for penalty in PENALTIES:
+    paths: list[_Path] = []
+    for place in places[:judged].tolist():
+        fit, held_out = (rough.of_fold((place, folds, inside)) for inside in (False, True))
+        paths.append(_path(model, fit, held_out, like=paths[0] if paths else None))
+        if len(paths) > 1:
+            paths[-1].found.clear()
+    return paths
+
+
+def _path(model: LinearModel, fit: LogRows, held_out: LogRows, *, like: _Path | None) -> _Path:
+    """
+    Return what each penalty loses on the rows held out.
+
+    Args:
+        model: What is free.
+
+        fit: The rows to fit to.
+
+        held_out: The others.
+
+        like: The path of another fold, whose coefficients are where to begin, and which is no shorter; None
+            to begin at the strongest penalty, and to end where the loss has risen twice.
+    """
+    start, rises = model.start(), 0
+    path = _Path(held_out.total, [], [])
+    penalties = penalties_of(model)
+    for place, penalty in enumerate(penalties if like is None else penalties[: len(like.losses)]):
         try:
-            starts = [
-                _minimum(model, fit, start, penalty=penalty, flat=_NEARLY_FLAT)
-                for (fit, _), start in zip(parts, starts, strict=True)
-            ]
+            start = near_minimum(
+                PenalisedLoss(model, fit, penalty), start if like is None else like.found[place]
+            )
         except NotConverged:
             # Where a penalty is too weak to hold the coefficients, weaker ones are too.
-            if not losses:
+            if not path.losses:
                 raise
             break
-        total = 0.0
-        for (_, judge), found in zip(parts, starts, strict=True):
-            total += judge.total * mean_loss(judge, partial(model.logits, found))
-        losses.append(total / weight)
-        rises = rises + 1 if losses[-1] > min(losses) else 0
-        if rises == _RISES:
+        path.losses.append(PenalisedLoss(model, held_out).mean(start))
+        path.found.append(start)
+        rises = rises + 1 if path.losses[-1] > min(path.losses) + NEARLY else 0
+        if like is None and rises == _RISES:
             break
-    return PENALTIES[int(np.argmin(losses))]
-
-
-def _minimum(
-    model: LinearModel, rows: LogRows, start: Floats, *, penalty: float, flat: float = _FLAT
-) -> Floats:
-    """Return the coefficients of least penalised mean log loss, by L-BFGS with the exact gradient."""
-    from scipy.optimize import minimize
-
-    shares = penalty * model.shares()
-    found = minimize(
-        partial(_loss_and_pull, model, rows, shares),
-        start,
-        method="L-BFGS-B",
-        jac=True,
-        options={"maxiter": _MOST_STEPS, "maxfun": 2 * _MOST_STEPS, "gtol": flat, "ftol": 0.0, "maxcor": 30},
-    )
-    best, loss, pull = np.asarray(found.x), float(found.fun), np.asarray(found.jac)
-    for _ in range(_MOST_POLISHES):
-        if np.abs(pull).max() <= flat or np.abs(best).max() > _RUNAWAY:
-            break
-        # Rounding of the loss keeps a line search from the last digits; Newton's steps need none.
-        step = newton_step(model, rows, best, shares=shares, pull=pull)
-        for _ in range(_MOST_HALVES):
-            nearer, bent = _loss_and_pull(model, rows, shares, best + step)
-            if nearer <= loss + _ROUNDING * abs(loss):
-                best, loss, pull = best + step, nearer, bent
-                break
-            step *= 0.5
-        else:
-            break
-    if np.abs(best).max() > _RUNAWAY:
-        msg = "the fit has no end: its coefficients grow while the loss hardly falls"
-        raise NotConverged(msg, _FEWER)
-    if not np.abs(pull).max() <= flat:
-        msg = f"the fit did not settle: its gradient is {np.abs(pull).max():.1g} after {found.nit:,} steps"
-        raise NotConverged(msg, _FEWER)
-    if not model.penalised and loss < _NO_LOSS:
-        msg = "the map can make every row right for certain, so that no coefficients are best"
-        raise NotConverged(msg, "fit on more rows, or on rows the model has not been trained on")
-    return best
-
-
-def _loss_and_pull(
-    model: LinearModel, rows: LogRows, shares: Floats, coefficients: Floats
-) -> tuple[float, Floats]:
-    """Return the penalised mean log loss, and its derivative by the coefficients."""
-    total = float(shares @ coefficients**2)
-    pull = 2.0 * shares * coefficients
-    for block in rows:
-        loss, excess = losses_and_softmax(model.logits(coefficients, block.log), block.label)
-        total += float(block.weight @ loss)
-        excess[np.arange(block.label.size), block.label] -= 1.0
-        excess *= block.weight[:, None]
-        pull = pull + model.pull(excess, block)
-    return total, pull
+    return path

@@ -144,7 +144,11 @@ class Members:
 
     def notes(self) -> tuple[str, ...]:
         """Say which classes share a map, and what is to be read of single maps."""
-        each = [f"class {name!r}: {note}" for name, one in self.own.items() for note in one.notes]
+        noted = [(name, note) for name, one in self.own.items() for note in one.notes]
+        each = [f"class {name!r}: {note}" for name, note in noted[:_LISTED]]
+        if len(noted) > _LISTED:
+            others = len({name for name, _ in noted[_LISTED:]})
+            each.append(f"maps of {others:,} more {'class' if others == 1 else 'classes'} have such notes")
         if not self.sharing:
             return tuple(each)
         listed = ", ".join(repr(name) for name in self.sharing[:_LISTED])

@@ -2,17 +2,53 @@
 
 import numpy as np
 
+from calibcli.documents import Node
 from calibcli.errors import EmptyTable, InputProblem
+from calibcli.names import Scale
 from calibcli.table.class_rows_again import ClassBlock
 from calibcli.table.score_table import Floats, Integers
 
-# A probability below this is taken for it, inside the logarithm only.
+# A probability below this is taken for it, inside the logarithm only: of those that were written as
+# probabilities the first, as less is mostly rounding; of those made of logits the smallest there is.
 LEAST = 2.0**-53
+LEAST_OF_LOGITS = 2.0**-1074
 
 
-def log_of(probability: Floats) -> Floats:
-    """Return logarithms, of 2^-53 where a probability is smaller."""
-    return np.asarray(np.log(np.maximum(probability, LEAST)))
+def least_of(scale: Scale) -> float:
+    """Return what smaller probabilities are taken for."""
+    return LEAST if scale is Scale.PROB else LEAST_OF_LOGITS
+
+
+def log_of(probability: Floats, least: float) -> Floats:
+    """Return logarithms, of `least` where a probability is smaller."""
+    return np.asarray(np.log(np.maximum(probability, least)))
+
+
+def least_in(parameters: Node, *keys: str) -> float:
+    """
+    Return what a fitted map takes smaller probabilities for, once its keys are as they should be.
+
+    Args:
+        parameters: The map in a document; without a `least` it takes the one of probabilities.
+
+        keys: Its other keys.
+    """
+    said = "least" in parameters.members()
+    parameters.only(*keys, *(["least"] if said else []))
+    return parameters.child("least").number(LEAST_OF_LOGITS, LEAST) if said else LEAST
+
+
+def least_to_dict(least: float) -> dict[str, object]:
+    """Return what `least_in` reads."""
+    return {} if least == LEAST else {"least": least}
+
+
+def limited_note(share: float | None, least: float) -> tuple[str, ...]:
+    """Say how many probabilities were taken for the least one, where logits would have said more."""
+    if not share or least != LEAST:
+        return ()
+    said = "all" if share == 1.0 else f"{100.0 * share:.2g} %"
+    return (f"{said} of the probabilities are below 2^-53 and were taken for it; --scale logit keeps them",)
 
 
 def softmax(logits: Floats) -> Floats:
@@ -37,12 +73,13 @@ def with_prediction_of(probability: Floats, after: Floats) -> Floats:
 
 
 def losses_and_softmax(logits: Floats, label: Integers) -> tuple[Floats, Floats]:
-    """Return the log loss of each row, shape (n,), and the probabilities, shape (n, K)."""
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    power = np.exp(shifted)
-    total = power.sum(axis=1)
-    loss = np.log(total) - shifted[np.arange(label.size), label]
-    return loss, power / total[:, None]
+    """Return the log loss of each row, shape (n,), and over the logits the probabilities, shape (n, K)."""
+    logits -= logits.max(axis=1, keepdims=True)
+    right = logits[np.arange(label.size), label]
+    np.exp(logits, out=logits)
+    total = logits.sum(axis=1)
+    logits /= total[:, None]
+    return np.log(total) - right, logits
 
 
 def require_several(classes: tuple[str, ...], weights: Floats, rows: int) -> tuple[str, ...]:

@@ -1,14 +1,19 @@
 """One temperature for all classes: softmax(log p / T)."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
 
 from calibcli.documents import Node
 from calibcli.errors import InputProblem, NotConverged
-from calibcli.recalibrators.classes.log_rows import LogRows
+from calibcli.recalibrators.classes.log_rows import LogBlock, LogRows
 from calibcli.recalibrators.classes.softmax import (
+    LEAST,
+    least_in,
+    least_to_dict,
+    limited_note,
     log_of,
     softmax,
     with_prediction_of,
@@ -30,19 +35,27 @@ class ClassTemperature:
     Args:
         temperature: Positive; above 1 lowers confidence, below 1 raises it.
 
+        least: What smaller probabilities are taken for inside the logarithm.
+
+        limited: The share of probabilities that were, right after the fit; None for a map that was restored.
+
     References:
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2.
     """
 
     temperature: float
+    least: float = LEAST
+    limited: float | None = None
 
     @classmethod
-    def fit(cls, rows: ClassRowSource) -> Self:
+    def fit(cls, rows: ClassRowSource, *, least: float = LEAST) -> Self:
         """
         Fit by maximum likelihood: Newton on 1 / T, in which the log loss is convex.
 
         Args:
             rows: The fit rows.
+
+            least: What smaller probabilities are taken for inside the logarithm.
 
         Raises:
             EmptyTable: If there are no rows.
@@ -50,7 +63,7 @@ class ClassTemperature:
             InputProblem: If there is one label only, if no temperature above 0 is best, or none at all since
                 the most probable class is right in every row.
         """
-        again = LogRows.of(rows)
+        again = LogRows.of(rows, least=least)
         slope = 1.0
         low, high = 0.0, np.inf
         if _derivatives(again, 0.0)[0] >= 0.0:
@@ -62,13 +75,13 @@ class ClassTemperature:
         for _ in range(_MOST_STEPS):
             first, second = _derivatives(again, slope)
             if abs(first) < _FLAT * max(1.0, second):
-                return cls(1.0 / slope)
+                return cls(1.0 / slope, least, again.limited)
             low, high = (slope, high) if first < 0.0 else (low, slope)
             step = slope - first / second if second > 0.0 else np.inf
             inside = low < step < high
             slope = step if inside else (2.0 * low if np.isinf(high) else 0.5 * (low + high))
             if np.isfinite(high) and high - low <= 4e-16 * high:
-                return cls(1.0 / slope)
+                return cls(1.0 / slope, least, again.limited)
         msg = f"the temperature did not settle in {_MOST_STEPS} steps"
         raise NotConverged(msg)
 
@@ -80,12 +93,13 @@ class ClassTemperature:
         Raises:
             DocumentProblem: If that cannot be, with the place.
         """
-        parameters.only("temperature")
-        return cls(parameters.child("temperature").number(1.0 / _LARGEST, _LARGEST))
+        least = least_in(parameters, "temperature")
+        temperature = parameters.child("temperature").number(1.0 / _LARGEST, _LARGEST)
+        return cls(temperature, least)
 
     def to_dict(self) -> dict[str, object]:
         """Return the state in plain values."""
-        return {"temperature": self.temperature}
+        return {"temperature": self.temperature, **least_to_dict(self.least)}
 
     @property
     def name(self) -> ClassMethod:
@@ -99,17 +113,17 @@ class ClassTemperature:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Nothing that the user should read."""
-        return ()
+        """Sentences about the fit that its user should read."""
+        return limited_note(self.limited, self.least)
 
     def predict(self, probability: Floats) -> Floats:
         """Return recalibrated rows, shape (n, K)."""
-        return with_prediction_of(probability, softmax(log_of(probability) / self.temperature))
+        return with_prediction_of(probability, softmax(log_of(probability, self.least) / self.temperature))
 
 
 def _never_wrong(rows: LogRows) -> bool:
     """Whether no class is more probable than the right one in any row that weighs something."""
-    for block in rows:
+    for block in rows.blocks():
         right = block.log[np.arange(block.label.size), block.label]
         if np.any((right < block.log.max(axis=1)) & (block.weight > 0.0)):
             return False
@@ -118,16 +132,17 @@ def _never_wrong(rows: LogRows) -> bool:
 
 def _derivatives(rows: LogRows, slope: float) -> tuple[float, float]:
     """Return the first and second derivative of the mean log loss by 1 / T."""
-    first = second = 0.0
-    for block in rows:
-        right = block.log[np.arange(block.label.size), block.label]
-        top = block.log.max(axis=1)
-        below = block.log - top[:, None]
-        power = np.exp(slope * below)
-        total = power.sum(axis=1)
-        power *= below
-        mean = power.sum(axis=1) / total
-        spread = np.einsum("ij,ij->i", power, below) / total - mean * mean
-        first += float(block.weight @ (mean - (right - top)))
-        second += float(block.weight @ spread)
-    return first, second
+    first, second = rows.summed(partial(_derivatives_of, slope))
+    return float(first), float(second)
+
+
+def _derivatives_of(slope: float, block: LogBlock) -> Floats:
+    right = block.log[np.arange(block.label.size), block.label]
+    top = block.log.max(axis=1)
+    below = block.log - top[:, None]
+    power = np.exp(slope * below)
+    total = power.sum(axis=1)
+    power *= below
+    mean = power.sum(axis=1) / total
+    spread = np.einsum("ij,ij->i", power, below) / total - mean * mean
+    return np.array([block.weight @ (mean - (right - top)), block.weight @ spread])

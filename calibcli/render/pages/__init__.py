@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from calibcli.render.interface import Report
     from calibcli.reports.apply import ApplyReport
     from calibcli.reports.apply_classes import ClassApplyReport
+    from calibcli.reports.apply_folder import FolderApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
     from calibcli.reports.fit import FitReport
@@ -36,7 +37,7 @@ def page_of(report: "Report", *, verbose: bool) -> Page:
 def _rarer_page(  # noqa: PLR0911 - one return a report
     report: (
         "CompareReport | CompatReport | FitReport | ClassFitReport | ApplyReport | ClassApplyReport | "
-        "InspectReport | PlanReport"
+        "FolderApplyReport | InspectReport | PlanReport"
     ),
     *,
     verbose: bool,
@@ -44,6 +45,7 @@ def _rarer_page(  # noqa: PLR0911 - one return a report
     """Return the page of a report whose command is asked less often, so that start-up does not pay for it."""
     from calibcli.render.pages.apply import apply_page
     from calibcli.render.pages.apply_classes import apply_classes_page
+    from calibcli.render.pages.apply_folder import apply_folder_page
     from calibcli.render.pages.compare import compare_page
     from calibcli.render.pages.compat import compat_page
     from calibcli.render.pages.fit import fit_page
@@ -52,6 +54,7 @@ def _rarer_page(  # noqa: PLR0911 - one return a report
     from calibcli.render.pages.plan import plan_page
     from calibcli.reports.apply import ApplyReport
     from calibcli.reports.apply_classes import ClassApplyReport
+    from calibcli.reports.apply_folder import FolderApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
     from calibcli.reports.fit import FitReport
@@ -72,6 +75,8 @@ def _rarer_page(  # noqa: PLR0911 - one return a report
             return apply_page(report)
         case ClassApplyReport():
             return apply_classes_page(report)
+        case FolderApplyReport():
+            return apply_folder_page(report)
         case InspectReport():
             return inspect_page(report)
         case PlanReport():

@@ -34,7 +34,7 @@ def class_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
 def _view_blocks(
     report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, verbose: bool
 ) -> tuple[Block, ...]:
-    title = [Line(_title(view.view), Tone.TITLE)]
+    title = [Line(title_of(view.view), Tone.TITLE)]
     if view.left_out:
         title.append(Line(f"note: {_left_out(view)}", Tone.NOTE))
     if not view.measured:
@@ -48,7 +48,8 @@ def _view_blocks(
     return (paragraph(*title), Grid(columns, rows, tuple(Line(note, Tone.FAINT) for note in notes)))
 
 
-def _title(view: ViewName) -> str:
+def title_of(view: ViewName) -> str:
+    """Return the heading of a view."""
     match view:
         case ViewName.ONE_VS_REST:
             return "Each class against the rest, the worst first"

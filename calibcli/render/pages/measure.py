@@ -48,8 +48,8 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     classes = class_blocks(report, verbose=verbose)
     return (
         top,
-        *_numbers(report),
-        *_together(report),
+        *number_blocks(report),
+        *together_blocks(report),
         *meaning,
         *curve,
         *classes,
@@ -70,7 +70,7 @@ def _slice(report: MeasureReport, key: str, part: MeasureReport, *, verbose: boo
         return []
     title = paragraph(Line(key, Tone.TITLE), *_slice_lines(report, part))
     curve = reliability_grid(part.curve) if group else ()
-    return [title, *_numbers(part), *curve, *group_blocks(part, dict(report.slices))]
+    return [title, *number_blocks(part), *curve, *group_blocks(part, dict(report.slices))]
 
 
 def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
@@ -81,7 +81,8 @@ def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
     return [*table, *applied, *note_lines(part.notes)]
 
 
-def _numbers(report: MeasureReport) -> tuple[Block, ...]:
+def number_blocks(report: MeasureReport) -> tuple[Block, ...]:
+    """Return the measures, their other bounds, and the tests."""
     blocks: list[Block] = []
     if report.measures:
         blocks.append(_measures(report, report.measures))
@@ -91,7 +92,7 @@ def _numbers(report: MeasureReport) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _together(report: MeasureReport) -> tuple[Block, ...]:
+def together_blocks(report: MeasureReport) -> tuple[Block, ...]:
     """Return the measures of several classes together."""
     if report.classes is None or not report.classes.measures:
         return ()

@@ -1,9 +1,13 @@
 """How much of the unit square a diagram shows."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from calibcli.curves.reliability import BinnedCurve, SmoothCurve
+from calibcli.picture_names import AxisScale
 
 Floats = npt.NDArray[np.float64]
 
@@ -12,8 +16,12 @@ _ZOOM_BELOW = 0.5
 # A closer look leaves out this share of the rows at each end, so that one stray score cannot undo it.
 _STRAY = 0.0005
 _ROOM = 0.04
+# By log-odds nothing nearer to 0 or 1 is looked at.
+_FARTHEST = 1e-6
 # Scores nearer than this to 0 or 1 are there: an axis shorter than that has no readable ticks.
 _SMALLEST = 1e-8
+# What stands on an axis laid out by log-odds.
+LOG_ODDS_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 # Room beside the axes, so that a dot at 0 or 1 is whole.
 _MARGIN = 0.012
 
@@ -31,12 +39,16 @@ class Limits:
         outside: Share of the rows whose score is not shown.
 
         cut: Whether some rate at a score that is shown is not.
+
+        scale: How both axes are laid out. By log-odds, ends lie within (0, 1), and what lies beyond them is
+            drawn at them.
     """
 
     x: tuple[float, float] = (0.0, 1.0)
     y: tuple[float, float] = (0.0, 1.0)
     outside: float = 0.0
     cut: bool = False
+    scale: AxisScale = AxisScale.LINEAR
 
     @property
     def span(self) -> float:
@@ -46,6 +58,9 @@ class Limits:
     @property
     def sentence(self) -> str:
         """What a reader must be told, or nothing."""
+        if self.scale is AxisScale.LOGIT:
+            beyond = f" {100.0 * self.outside:.2g} % of the rows stand at the ends." if self.outside else ""
+            return f"Both axes by log-odds: areas do not show the size of the error.{beyond}"
         if self.x == self.y == (0.0, 1.0):
             return ""
         scores = f"{self.x[0]:.3g} to {self.x[1]:.3g}"
@@ -57,8 +72,27 @@ class Limits:
         cut = " The curve leaves the picture where rows are few." if self.cut else ""
         return f"Zoomed: {ends}{left_out}.{cut}"
 
+    def shares(self, scores: Floats) -> Floats:
+        """Return how far along the axis scores stand, in [0, 1] for those that are shown."""
+        if self.scale is AxisScale.LINEAR:
+            return (scores - self.x[0]) / self.span
+        low, high, at = (np.log(one) - np.log1p(-one) for one in (*self.x, self.held(scores)))
+        return np.asarray((at - low) / (high - low))
 
-def limits_of(score: Floats, rate: Floats, *, mass: Floats, lower: Floats, upper: Floats) -> Limits:
+    def held(self, values: Floats) -> Floats:
+        """Return where values are drawn: by log-odds, what lies beyond the ends stands at them."""
+        return values if self.scale is AxisScale.LINEAR else np.clip(values, *self.x)
+
+
+def limits_of(
+    score: Floats,
+    rate: Floats,
+    *,
+    mass: Floats,
+    lower: Floats,
+    upper: Floats,
+    scale: AxisScale = AxisScale.LINEAR,
+) -> Limits:
     """
     Return the unit square, or where the scores fill at most half of it, the part that holds the curve.
 
@@ -72,7 +106,11 @@ def limits_of(score: Floats, rate: Floats, *, mass: Floats, lower: Floats, upper
         lower: Lower end of each interval, NaN where there is none.
 
         upper: Upper end of each interval.
+
+        scale: How axes are laid out; by log-odds they hold every score but strays, to whole powers of ten.
     """
+    if scale is AxisScale.LOGIT:
+        return _by_log_odds(score, mass)
     if score[-1] - score[0] > _ZOOM_BELOW:
         return Limits()
     reached = np.cumsum(mass) / mass.sum()
@@ -93,6 +131,53 @@ def limits_of(score: Floats, rate: Floats, *, mass: Floats, lower: Floats, upper
         x = y = both
     cut = bool(np.any((rate[shown] < y[0]) | (rate[shown] > y[1])))
     return Limits(x, y, outside, cut)
+
+
+def smooth_limits(curve: SmoothCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
+    """Return how much of the unit square the curve needs."""
+    seen = ~np.isnan(curve.x) & ~np.isnan(curve.y)
+    if not np.any(curve.density[seen] > 0.0):
+        return Limits()
+    return limits_of(
+        curve.x[seen],
+        curve.y[seen],
+        mass=curve.density[seen],
+        lower=curve.lower[seen],
+        upper=curve.upper[seen],
+        scale=scale,
+    )
+
+
+def binned_limits(curve: BinnedCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
+    """Return how much of the unit square the bins need."""
+    mass = curve.rows / curve.rows.sum()
+    return limits_of(
+        curve.score, curve.rate, mass=mass, lower=curve.rate_lower, upper=curve.rate_upper, scale=scale
+    )
+
+
+def _by_log_odds(score: Floats, mass: Floats) -> Limits:
+    """Return ends at powers of ten that hold all scores but strays, and at least 0.1 to 0.9."""
+    share = mass / mass.sum()
+    inner = (score >= _FARTHEST) & (score <= 1.0 - _FARTHEST)
+    if not inner.any():
+        return Limits(
+            (_FARTHEST, 1.0 - _FARTHEST),
+            (_FARTHEST, 1.0 - _FARTHEST),
+            float(share.sum()),
+            scale=AxisScale.LOGIT,
+        )
+    reached = np.cumsum(share[inner]) / share[inner].sum()
+    first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
+    low, high = float(score[inner][first]), float(score[inner][min(last, reached.size - 1)])
+    ends = (_power_below(low), 1.0 - _power_below(1.0 - high))
+    outside = float(share[(score < ends[0]) | (score > ends[1])].sum())
+    return Limits(ends, ends, outside, scale=AxisScale.LOGIT)
+
+
+def _power_below(chance: float) -> float:
+    """Return the next power of ten down, at most 0.1."""
+    return float(10.0 ** min(-1, math.floor(math.log10(chance) + 1e-9)))
 
 
 def with_margin(ends: tuple[float, float]) -> tuple[float, float]:

@@ -1,0 +1,1 @@
+"""What needs tasks, renderers and figures together."""

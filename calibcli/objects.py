@@ -1,0 +1,172 @@
+"""
+Files in object stores, through `pyarrow.fs`: named by addresses such as `s3://bucket/preds.parquet`.
+
+Credentials, regions and endpoints are what the store's own configuration says (`AWS_PROFILE`,
+`AWS_ENDPOINT_URL`, ...); nothing of them passes through here.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from calibcli.errors import InputProblem, OutputProblem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.fs import FileInfo, FileSystem
+
+SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss")
+_SKIPPED = ("_", ".")
+
+
+def is_object(path: str) -> bool:
+    """Whether a path is the address of an object in a store."""
+    scheme, mark, _ = path.partition("://")
+    return bool(mark) and scheme.lower() in SCHEMES
+
+
+def objects_below(address: str) -> list[str] | None:
+    """
+    Return the addresses of the objects below one, in order of their names; None where it is an object itself.
+
+    Names that start with "_" or "." are left out, as in directories.
+
+    Raises:
+        InputProblem: If there is neither, or the store cannot be asked.
+    """
+    from pyarrow.fs import FileSelector, FileType
+
+    with _read_errors(address):
+        store, key = _resolved(address)
+        info = _info(store, key)
+        if info.type is FileType.File and not address.partition("?")[0].endswith("/"):
+            return None
+        below = store.get_file_info(FileSelector(key.rstrip("/"), allow_not_found=True, recursive=True))
+    root, mark, options = address.partition("?")
+    start = len(key.rstrip("/")) + 1
+    names = sorted(one.path[start:] for one in below if one.type is FileType.File)
+    kept = [name for name in names if not any(part.startswith(_SKIPPED) for part in name.split("/"))]
+    if not below:
+        msg = f"{address}: there is no such object"
+        raise InputProblem(msg)
+    return [f"{root.rstrip('/')}/{name}{mark}{options}" for name in kept]
+
+
+@contextmanager
+def source_of(location: str) -> "Iterator[str | pa.NativeFile]":
+    """Give what pyarrow's readers take: the path of a file as it is, an object opened."""
+    if is_object(location):
+        with opened(location) as file:
+            yield file
+    else:
+        yield location
+
+
+@contextmanager
+def opened(address: str) -> "Iterator[pa.NativeFile]":
+    """
+    Open an object to be read at any place.
+
+    Raises:
+        InputProblem: If it cannot be read.
+    """
+    with _read_errors(address):
+        store, key = _resolved(address)
+        file = store.open_input_file(key)
+    with file:
+        yield file
+
+
+def content_of(address: str, most: int) -> bytes:
+    """Return the first bytes of an object, at most so many."""
+    with opened(address) as file, _read_errors(address):
+        return file.read(most)
+
+
+def refuse_existing_object(address: str, *, force: bool) -> None:
+    """
+    Refuse to replace an object unasked.
+
+    Raises:
+        OutputProblem: If it is there, or the store cannot be asked.
+    """
+    from pyarrow.fs import FileType
+
+    with _write_errors(address):
+        store, key = _resolved(address)
+        there = _info(store, key).type is FileType.File
+    if there and not force:
+        msg = f"{address} exists already"
+        raise OutputProblem(msg, "pass --force to replace it")
+
+
+@contextmanager
+def new_object(address: str) -> Iterator[BinaryIO]:
+    """
+    Open an object that appears only once the block has ended well, and whole.
+
+    What is written goes to a temporary file first: an upload that is given up on would be completed by the
+    store's client with what it has. On any error there is no object, or the one that stood there.
+
+    Args:
+        address: The object.
+
+    Raises:
+        OutputProblem: If it cannot be written.
+    """
+    from pyarrow.fs import LocalFileSystem, copy_files
+
+    with tempfile.NamedTemporaryFile(prefix="calibcli-") as file:
+        yield cast("BinaryIO", file)
+        file.flush()
+        size = file.tell()
+        with _write_errors(address):
+            store, key = _resolved(address)
+            # Within one call that no signal interrupts: it ends with all of the file, or none of it.
+            copy_files(file.name, key, LocalFileSystem(), store, use_threads=False)
+            if _info(store, key).size != size:
+                store.delete_file(key)
+                msg = f"{address} did not arrive whole, and was removed"
+                raise OutputProblem(msg, "try again")
+
+
+def _resolved(address: str) -> "tuple[FileSystem, str]":
+    from pyarrow.fs import FileSystem
+
+    return FileSystem.from_uri(address)
+
+
+def _info(store: "FileSystem", key: str) -> "FileInfo":
+    return store.get_file_info([key])[0]
+
+
+@contextmanager
+def _read_errors(address: str) -> Iterator[None]:
+    """Turn what a store says into one line that names the object."""
+    try:
+        yield
+    except FileNotFoundError:
+        msg = f"{address}: there is no such object"
+        raise InputProblem(msg) from None
+    except (OSError, ValueError, NotImplementedError) as error:
+        msg = f"{address} cannot be read: {_said(error)}"
+        raise InputProblem(
+            msg, "are the credentials, the region and the endpoint those of the store?"
+        ) from error
+
+
+@contextmanager
+def _write_errors(address: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, NotImplementedError) as error:
+        msg = f"{address} cannot be written: {_said(error)}"
+        raise OutputProblem(
+            msg, "are the credentials, the region and the endpoint those of the store?"
+        ) from error
+
+
+def _said(error: Exception) -> str:
+    first = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return first[:300]

@@ -1,0 +1,59 @@
+"""What `apply --out-dir` hands back."""
+
+from dataclasses import dataclass
+
+from calibcli.reports.apply import ApplyReport
+from calibcli.reports.apply_classes import ClassApplyReport
+
+
+@dataclass(frozen=True, slots=True)
+class FolderApplyReport:
+    """
+    An output for each input file: rows in are rows out in every one of them.
+
+    Args:
+        folder: Where the outputs went.
+
+        parts: A report of each file that was written, in the order of the input.
+
+        skipped: Outputs that were there already, left as they are on request (`--skip-existing`).
+    """
+
+    folder: str
+    parts: tuple[ApplyReport | ClassApplyReport, ...]
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Rows written."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def clipped(self) -> int:
+        """Values moved to 0 or 1 before they were recalibrated, on request."""
+        return sum(part.clipped for part in self.parts)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that were added."""
+        if not self.parts:
+            return ()
+        first = self.parts[0]
+        return (first.column, *first.ends) if isinstance(first, ApplyReport) else first.columns
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reports of files say, each sentence once."""
+        return tuple(dict.fromkeys(note for part in self.parts for note in part.notes))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        return {
+            "folder": self.folder,
+            "rows": self.rows,
+            "clipped": self.clipped,
+            "columns": list(self.columns),
+            "parts": [part.to_dict() for part in self.parts],
+            "skipped": list(self.skipped),
+            "notes": list(self.notes),
+        }

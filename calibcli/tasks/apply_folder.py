@@ -1,0 +1,206 @@
+"""Apply an artifact to many files, each to an output of its own, here or on a cluster."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+
+from calibcli.artifacts.class_document import ClassArtifact
+from calibcli.artifacts.document import Artifact
+from calibcli.engines import engine_named
+from calibcli.errors import CalibcliError, OutputProblem, UsageProblem
+from calibcli.names import DataFormat
+from calibcli.objects import is_object
+from calibcli.outputs import refuse_existing
+from calibcli.readers.files import files_of
+from calibcli.readers.fragments import list_fragments
+from calibcli.readers.pipes import STDIN
+from calibcli.readers.tally import Refused
+from calibcli.reports.apply import ApplyReport
+from calibcli.reports.apply_classes import ClassApplyReport
+from calibcli.reports.apply_folder import FolderApplyReport
+from calibcli.tasks.apply import apply_file
+from calibcli.tasks.apply_classes import ClassAsk, apply_class_file
+from calibcli.tasks.gather import choose_columns
+from calibcli.tasks.reading import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class FolderAsk:
+    """
+    What is done with every file.
+
+    Args:
+        artifact: The path of the artifact, for messages.
+
+        loaded: The artifact.
+
+        ask: The columns and the name of the new one.
+
+        prior: Base rate of the rows, or None for that of the fit rows.
+
+        input_format: The format of every input, or None to look at each.
+    """
+
+    artifact: str
+    loaded: Artifact | ClassArtifact
+    ask: ClassAsk
+    prior: float | None = None
+    input_format: DataFormat | None = None
+
+    def apply(self, inputs: Sequence[str], output: str, *, force: bool) -> ApplyReport | ClassApplyReport:
+        """Apply the artifact to one file, as `apply_file` and `apply_class_file` do."""
+        if isinstance(self.loaded, ClassArtifact):
+            return apply_class_file(
+                self.loaded,
+                inputs,
+                artifact=self.artifact,
+                output=output,
+                ask=self.ask,
+                input_format=self.input_format,
+                force=force,
+            )
+        return apply_file(
+            self.loaded,
+            inputs,
+            output=output,
+            columns=self.ask.columns,
+            name=self.ask.name,
+            prior=self.prior,
+            input_format=self.input_format,
+            force=force,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FileWork:
+    """
+    The work on one file: called by an engine with its name and that of its output.
+
+    Args:
+        asked: What is done with it.
+
+        folder: The directory that names count from.
+    """
+
+    asked: FolderAsk
+    folder: str = field(default_factory=os.getcwd)
+
+    def __call__(self, pair: tuple[str, str]) -> ApplyReport | ClassApplyReport | Refused:
+        """Apply; a problem is returned, not raised. Reports name files as the user did."""
+        path, output = pair
+        try:
+            made = self._placed(output)
+            if not is_object(made):
+                Path(made).parent.mkdir(parents=True, exist_ok=True)
+            report = self.asked.apply([self._placed(path)], made, force=True)
+        except OSError as error:
+            return Refused(OutputProblem(f"{output} cannot be written: {error.strerror or error}"))
+        except CalibcliError as problem:
+            return Refused(problem)
+        return replace(report, files=(path,), output=output)
+
+    def _placed(self, name: str) -> str:
+        return name if is_object(name) else os.path.join(self.folder, name)  # noqa: PTH118
+
+
+def apply_folder(
+    inputs: Sequence[str],
+    out_dir: str,
+    *,
+    asked: FolderAsk,
+    force: bool = False,
+    skip_existing: bool = False,
+    reading: Reading | None = None,
+) -> FolderApplyReport:
+    """
+    Apply an artifact to files; each gets an output of its name, below directories as it stands below its own.
+
+    Args:
+        inputs: Files and directories.
+
+        out_dir: Where outputs go; made where it is not there.
+
+        asked: What is done with every file.
+
+        force: Whether outputs that exist may be replaced.
+
+        skip_existing: Whether files whose output exists are left out. Outputs appear whole or not at all, so
+            that this goes on where an earlier run ended.
+
+        reading: The engine; how many files are written at a time here, one by default.
+
+    Raises:
+        UsageProblem: If two files would have one output, or an input is a pipe.
+
+        OutputProblem: If an output exists or cannot be written.
+
+        InputProblem: If something is wrong with a file, the first in order; outputs of those before it stay.
+    """
+    pairs = output_pairs(inputs, out_dir)
+    there = {output for _, output in pairs if _exists(output)}
+    kept = [path for path, _ in pairs]
+    for _, output in pairs:
+        if output in there:
+            refuse_existing(output, force=force or skip_existing, inputs=[*kept, asked.artifact])
+    if isinstance(asked.loaded, Artifact):
+        # The same score column in every file, also where it is found by its name.
+        fragments = list_fragments(inputs, input_format=asked.input_format)
+        choose_columns(fragments, asked.ask.columns, labelled=False)
+    wanted = [pair for pair in pairs if not (skip_existing and pair[1] in there)]
+    how = reading or Reading()
+    engine = engine_named(how.engine, how.jobs or 1, address=how.engine_address)
+    parts: list[ApplyReport | ClassApplyReport] = []
+    for result in engine.map(FileWork(asked), wanted):
+        if isinstance(result, Refused):
+            raise _with_written(result.problem, len(parts))
+        parts.append(result)
+    skipped = tuple(output for _, output in pairs if skip_existing and output in there)
+    return FolderApplyReport(out_dir, tuple(parts), skipped)
+
+
+def output_pairs(inputs: Sequence[str], out_dir: str) -> list[tuple[str, str]]:
+    """
+    Return each input file with its output.
+
+    Raises:
+        UsageProblem: If two files would have one output, or an input is a pipe.
+    """
+    pairs: list[tuple[str, str]] = []
+    taken: dict[str, str] = {}
+    for named in inputs:
+        for file in files_of([named]):
+            if file.path == STDIN or any(one.pipe for one in list_fragments([file.path])):
+                msg = f"{named} is a pipe, which has no name to give an output"
+                raise UsageProblem(msg, "pass -o with a name for it")
+            output = f"{out_dir.rstrip('/')}/{_below(file.path, named)}"
+            if output in taken:
+                msg = f"{file.path} and {taken[output]} would both be written to {output}"
+                raise UsageProblem(msg, "apply them to directories of their own")
+            taken[output] = file.path
+            pairs.append((file.path, output))
+    return pairs
+
+
+def _below(path: str, named: str) -> str:
+    """Return the name of an output below the output directory."""
+    if path == named or not path.startswith(named.rstrip("/") + "/"):
+        return PurePath(path.partition("?")[0]).name
+    return path[len(named.rstrip("/")) + 1 :].partition("?")[0]
+
+
+def _exists(output: str) -> bool:
+    try:
+        refuse_existing(output, force=False)
+    except OutputProblem:
+        return is_object(output) or os.path.lexists(output)
+    return False
+
+
+def _with_written(problem: CalibcliError, written: int) -> CalibcliError:
+    """Return a problem that says what came before it."""
+    if written:
+        done = f"{written:,} file{'s' * (written != 1)} before it {'are' if written != 1 else 'is'} written"
+        hint = f"{problem.hint}; " if problem.hint else ""
+        problem.hint = f"{hint}{done}: --skip-existing goes on from there"
+    return problem

@@ -1,0 +1,1 @@
+"""What each kind of diagram shows, computed from files or taken from documents."""

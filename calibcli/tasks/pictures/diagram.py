@@ -1,0 +1,144 @@
+"""What was asked of a diagram, and what is handed back to be drawn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+from calibcli.bounds.interval import Interval
+from calibcli.curves.picture import Picture
+from calibcli.errors import UsageProblem
+from calibcli.picture_names import PlotKind
+from calibcli.readers.columns import Columns
+from calibcli.reports.input import InputSummary
+from calibcli.table.grid import Table
+from calibcli.tasks.measure import MeasureOptions
+from calibcli.tasks.reading import Reading
+from calibcli.view_names import ViewName
+
+# Options that the command line calls otherwise than the values they become.
+_OPTIONS = {"others": "score", "several": "probs", "least_rows": "min-group-rows"}
+
+
+@dataclass(frozen=True, slots=True)
+class PlotRequest:
+    """
+    What was asked of a diagram.
+
+    Args:
+        inputs: Files as for `measure`, or one document.
+
+        columns: Which column is which.
+
+        kind: Which diagram, or None for smooth, and binned where the score takes few values.
+
+        artifact: Path of a recalibrator to apply first, or None.
+
+        options: What is asked of the measures.
+
+        reading: How to read.
+
+        view: The view of single classes that was asked for, or None.
+    """
+
+    inputs: Sequence[str]
+    columns: Columns = Columns()  # noqa: RUF009 - frozen
+    kind: PlotKind | None = None
+    artifact: str | None = None
+    options: MeasureOptions = field(default_factory=MeasureOptions)
+    reading: Reading = field(default_factory=Reading)
+    view: ViewName | None = None
+
+    @property
+    def document(self) -> str | None:
+        """The one JSON document among the inputs, if that is what they are."""
+        return self.inputs[0] if len(self.inputs) == 1 and self.inputs[0].endswith(".json") else None
+
+    def refuse_idle(self, *, what: str) -> None:
+        """
+        Refuse options that would change nothing in a diagram of a document.
+
+        Args:
+            what: The document, as in "is a report".
+
+        Raises:
+            UsageProblem: If there are such options; it calls them as the command line does.
+        """
+        names = [
+            name for name, value in (("artifact", self.artifact), ("view", self.view)) if value is not None
+        ]
+        for part, idle in (
+            (self.columns, Columns()),
+            (self.options, MeasureOptions()),
+            (self.reading, Reading()),
+        ):
+            names += [one.name for one in fields(part) if getattr(part, one.name) != getattr(idle, one.name)]
+        if names:
+            known = dict.fromkeys(_OPTIONS.get(name, name.replace("_", "-")) for name in names)
+            listed = ", ".join(f"--{name}" for name in known)
+            have = "has" if len(known) == 1 else "have"
+            msg = f"{self.inputs[0]} is {what}, on which {listed} {have} no effect"
+            raise UsageProblem(msg, "plot the files it was made of, or keep to --kind and --title")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """
+    A picture and what is said of it.
+
+    Args:
+        picture: What is drawn.
+
+        caption: What the picture shows with its interval first, then the number of rows and the like; one
+            line each.
+
+        foot: Small print beside the picture's own.
+    """
+
+    picture: Picture
+    caption: tuple[str, ...]
+    foot: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """
+    What is to be drawn.
+
+    Args:
+        drawn: The picture with its caption.
+
+        title: Files and column.
+
+        notes: Sentences for the reader of the terminal.
+    """
+
+    drawn: Drawn
+    title: str
+    notes: tuple[str, ...] = ()
+
+
+def title_of(source: InputSummary, *, artifact: str | None = None) -> str:
+    """Return files and column in a line."""
+    return title_from(source.files, source.score, artifact=artifact)
+
+
+def title_from(files: Sequence[str], score: str, *, artifact: str | None = None) -> str:
+    """Return files and column in a line."""
+    shown = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+    return f"{shown}: {score}" + ("" if artifact is None else f" through {artifact}")
+
+
+def bounds_line(interval: Interval | None) -> str:
+    """Return a two-sided interval as it stands behind its number, or nothing."""
+    if interval is None or interval.lower is None or interval.upper is None:
+        return ""
+    return f"  [{interval.lower:.4g}, {interval.upper:.4g}] at {100 * interval.confidence:.4g} % confidence"
+
+
+def rounding_foot(table: Table) -> tuple[str, ...]:
+    """Return what must be said of a table whose scores are not kept in full."""
+    return (f"Scores are kept to {table.resolution:.2g}.",) if table.kind == "grid" else ()
+
+
+def rows_line(rows: int, positive: int) -> str:
+    """Return how many rows a picture rests on."""
+    return f"{rows:,} rows, {positive:,} with label 1"

@@ -1,0 +1,58 @@
+"""Every diagram of rows that were measured, as a report shows them: nothing is read or measured again."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from calibcli.documents import Node
+from calibcli.names import MeasureName
+from calibcli.picture_names import PlotKind
+from calibcli.reports.measure import MeasureReport
+from calibcli.table.grid import Table
+from calibcli.tasks.measure import MeasureOptions
+from calibcli.tasks.pictures.compare import scores_of_tree
+from calibcli.tasks.pictures.cumulative import cumulative_drawn
+from calibcli.tasks.pictures.diagram import Drawn
+from calibcli.tasks.pictures.isotonic import isotonic_drawn
+from calibcli.tasks.pictures.reliability import Measured, caption_of
+from calibcli.tasks.pictures.residual import residual_drawn
+from calibcli.tasks.pictures.slices import classes_of_tree, groups_of_tree
+
+Shown = tuple[PlotKind, Drawn]
+
+
+def pictures_of(report: MeasureReport, table: Table, *, options: MeasureOptions) -> Iterator[Shown]:
+    """
+    Return every diagram there is, of the score itself first.
+
+    Args:
+        report: What was measured, the smooth curve included.
+
+        table: Of what rows.
+
+        options: What was asked of the measures.
+    """
+    tree = Node(report.to_dict())
+    smooth = report.curve.smooth is not None
+    for kind in (PlotKind.SMOOTH, PlotKind.BINNED):
+        if smooth or kind is PlotKind.BINNED:
+            yield kind, Drawn(replace(report.curve, kind=kind), caption_of(tree, kind))
+    yield PlotKind.ISOTONIC, isotonic_drawn(table, options=options)
+    yield PlotKind.CUMULATIVE, cumulative_drawn(table, options=options)
+    by_bins = report.table.discrete or not smooth
+    measured = Measured(tree, report.curve, report.table.discrete)
+    yield PlotKind.RESIDUAL, residual_drawn(measured, by_bins=by_bins)
+    yield from _side_by_side(report, tree)
+
+
+def _side_by_side(report: MeasureReport, tree: Node) -> Iterator[Shown]:
+    """Return diagrams of several scores, groups and classes, where there are some."""
+    named = {one.name for one in report.measures}
+    # A diagram of several is headed by their errors.
+    if not named & {MeasureName.ECE, MeasureName.SMECE}:
+        return
+    if report.differences or (report.artifact and f"score={report.input.score}" in report.slices):
+        yield PlotKind.COMPARE, scores_of_tree(tree).drawn
+    if report.groups is not None and report.groups.measured:
+        yield PlotKind.GROUPS, groups_of_tree(tree).drawn
+    if report.classes is not None and any(view.measured for view in report.classes.views):
+        yield PlotKind.CLASSES, classes_of_tree(tree, None).drawn

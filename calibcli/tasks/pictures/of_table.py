@@ -1,0 +1,65 @@
+"""Diagrams of one table: read it, and hand it to the one that was asked for."""
+
+from typing import Literal, assert_never
+
+from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.picture_names import PlotKind
+from calibcli.table.grid import Table
+from calibcli.tasks.gather import RAW
+from calibcli.tasks.judged import read_judged
+from calibcli.tasks.measure import MeasureOptions
+from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, title_of
+
+KindOfTable = Literal[PlotKind.ISOTONIC, PlotKind.CUMULATIVE, PlotKind.MURPHY, PlotKind.DECISION]
+
+
+def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
+    """
+    Read files for a diagram of one score.
+
+    Args:
+        request: What was asked.
+
+        kind: Which diagram.
+
+    Raises:
+        UsageProblem: If the input is a document.
+
+        EmptyTable: If there are no rows, or no weight.
+
+        CalibcliError: For input that cannot be read.
+    """
+    if request.document is not None:
+        msg = f"{request.document}: --kind {kind.value} is drawn from the rows"
+        raise UsageProblem(msg, "name the files that the report was measured on")
+    judged = read_judged(request.inputs, request.columns, artifact=request.artifact, reading=request.reading)
+    table, source = judged.table, judged.gathered.input
+    if table.total_rows == 0 or not table.weight.sum() > 0.0:
+        msg = "no rows to draw"
+        raise EmptyTable(msg)
+    raw = judged.gathered.tables[RAW] if judged.recalibrated else None
+    drawn = _drawn(kind, table, raw=raw, options=request.options)
+    return Diagram(drawn, title_of(source, artifact=request.artifact), (*source.notes, *judged.notes))
+
+
+def _drawn(kind: KindOfTable, table: Table, *, raw: Table | None, options: MeasureOptions) -> Drawn:
+    """Return the picture of a table, the one match of its kind."""
+    match kind:
+        case PlotKind.ISOTONIC:
+            from calibcli.tasks.pictures.isotonic import isotonic_drawn
+
+            return isotonic_drawn(table, options=options)
+        case PlotKind.CUMULATIVE:
+            from calibcli.tasks.pictures.cumulative import cumulative_drawn
+
+            return cumulative_drawn(table, options=options)
+        case PlotKind.MURPHY:
+            from calibcli.tasks.pictures.murphy import murphy_drawn
+
+            return murphy_drawn(table, options=options)
+        case PlotKind.DECISION:
+            from calibcli.tasks.pictures.decision import decision_drawn
+
+            return decision_drawn(table, raw=raw, options=options)
+        case _:
+            assert_never(kind)

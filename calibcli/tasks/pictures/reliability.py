@@ -1,0 +1,152 @@
+"""Reliability diagrams, smooth and binned: from files or from the report that `measure` wrote."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from calibcli.artifacts.store import in_file, read_document
+from calibcli.curves.reliability import ReliabilityCurve
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem, UsageProblem
+from calibcli.names import MeasureName
+from calibcli.picture_names import PlotKind
+from calibcli.reports.measure import SCHEMA
+from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, rows_line, title_from
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """
+    A report of `measure` of which a diagram is made.
+
+    Args:
+        tree: The report as its document has it.
+
+        curve: Its curves.
+
+        discrete: Whether each distinct score is a bin.
+
+        notes: Sentences for the reader of the terminal.
+    """
+
+    tree: Node
+    curve: ReliabilityCurve
+    discrete: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Files and column in a line."""
+        source, artifact = self.tree.child("input"), self.tree.optional("artifact")
+        return title_from(
+            source.child("files").texts(),
+            source.child("score").text(),
+            artifact=None if artifact is None else artifact.text(),
+        )
+
+
+def reliability_diagram(request: PlotRequest) -> Diagram:
+    """
+    Measure files for a reliability diagram, or take it from a report.
+
+    Raises:
+        UsageProblem: If something is asked of a report that only a measurement can answer.
+
+        CalibcliError: For input that cannot be measured.
+    """
+    return diagram_of_measured(request, lambda measured: _drawn(measured, kind=request.kind))
+
+
+def diagram_of_measured(
+    request: PlotRequest, draw: Callable[[Measured], Drawn], *, also: tuple[MeasureName, ...] = ()
+) -> Diagram:
+    """
+    Measure files for a diagram, or take what was measured from a report.
+
+    Args:
+        request: What was asked.
+
+        draw: From what was measured to the picture.
+
+        also: Measures besides those of reliability diagrams.
+
+    Raises:
+        UsageProblem: If something is asked of a report that only a measurement can answer.
+
+        CalibcliError: For input that cannot be measured.
+    """
+    if request.document is not None:
+        request.refuse_idle(what="a report")
+        return _of_report(request.document, draw)
+    report = measure_files(
+        request.inputs,
+        request.columns,
+        artifact=request.artifact,
+        options=what_is_drawn(request.options, also=also),
+        reading=request.reading,
+    )
+    notes = (*report.input.notes, *report.notes)
+    measured = Measured(Node(report.to_dict()), report.curve, report.table.discrete, notes)
+    return Diagram(draw(measured), measured.title, notes)
+
+
+def what_is_drawn(asked: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) -> MeasureOptions:
+    """Return the options of a measurement whose errors stand in reliability diagrams."""
+    measures = (MeasureName.ECE, MeasureName.SMECE, *also)
+    return replace(asked, metrics=Metrics(measures, ()), beside_raw=False)
+
+
+def _of_report(path: str, draw: Callable[[Measured], Drawn]) -> Diagram:
+    """Take the curve and the numbers from a report that `measure --json` wrote."""
+    try:
+        tree = read_document(path)
+        tree.child("schema").expect(SCHEMA)
+        if tree.child("curve").value is None:
+            msg = "is null: this is not a report of `calibcli measure`"
+            raise tree.child("curve").problem(
+                msg, "write one with `calibcli measure ... --json -o report.json`"
+            )
+        curve = ReliabilityCurve.from_dict(tree.child("curve"))
+        discrete = tree.child("table").child("discrete").truth()
+        measured = Measured(tree, curve, discrete)
+        return Diagram(draw(measured), measured.title)
+    except DocumentProblem as problem:
+        raise in_file(path, problem) from None
+
+
+def _drawn(measured: Measured, *, kind: PlotKind | None) -> Drawn:
+    curve = measured.curve
+    chosen = kind or (PlotKind.BINNED if measured.discrete or curve.smooth is None else PlotKind.SMOOTH)
+    if chosen is PlotKind.SMOOTH and curve.smooth is None:
+        msg = "the report holds no smooth curve"
+        raise UsageProblem(msg, "measure smece as well, or pass --kind binned")
+    return Drawn(replace(curve, kind=chosen), caption_of(measured.tree, chosen))
+
+
+def caption_of(tree: Node, kind: PlotKind) -> tuple[str, ...]:
+    """
+    Return the error that the picture encodes, as the report states it, and what it rests on.
+
+    Args:
+        tree: A report, or one of its slices.
+
+        kind: Smooth or binned.
+    """
+    name = MeasureName.SMECE if kind is PlotKind.SMOOTH else MeasureName.ECE
+    measures, table = tree.child("measures").members(), tree.child("table")
+    rows = rows_line(table.child("rows").whole(), table.child("positive").whole())
+    if name.value not in measures:
+        return (rows,)
+    measure = measures[name.value]
+    value = measure.child("value").number()
+    words = "smECE" if name is MeasureName.SMECE else "binned ECE"
+    bounds = ""
+    if measure.optional("lower") is not None and measure.optional("upper") is not None:
+        lower, upper = measure.child("lower").number(), measure.child("upper").number()
+        bounds = (
+            f"  [{lower:.4f}, {upper:.4f}] at {measure.child('confidence').number() * 100:.4g} % confidence"
+        )
+    null = measure.optional("null")
+    expected = "" if null is None else f"; if perfectly calibrated, about {null.number():.4f}"
+    return f"{words} {value:.4f}{bounds}", f"{rows}{expected}"

@@ -1,0 +1,102 @@
+"""Pages that several tests read: each is made once."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from calibcli.api.report import PageWords, WrittenReport, html_report
+from calibcli.names import FitMethod
+from calibcli.readers.class_columns import SeveralClasses
+from calibcli.readers.columns import Columns
+from calibcli.recalibrators.options import FitOptions
+from calibcli.tasks.fit import fit_files
+from calibcli.tasks.full_report import ReportRequest
+from calibcli.tasks.rules import rule_of
+from calibcli.tasks.verify import VerifyOptions
+from html_pages import HOSTILE, HOSTILE_GROUPS
+
+ROWS = 1_200
+
+
+def rows(seed: int = 3, *, by: bool = True) -> dict[str, Any]:
+    """Return columns of hostile names."""
+    generator = np.random.default_rng(seed)
+    score = generator.beta(1.0, 2.0, ROWS)
+    columns: dict[str, Any] = {
+        HOSTILE["score"]: score,
+        HOSTILE["other"]: np.sqrt(score),
+        HOSTILE["label"]: (generator.random(ROWS) < score**1.5).astype(int),
+    }
+    if by:
+        columns[HOSTILE["by"]] = generator.choice(HOSTILE_GROUPS, ROWS).tolist()
+    return columns
+
+
+@pytest.fixture(scope="session")
+def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with hostile names."""
+    path = tmp_path_factory.mktemp("hostile") / HOSTILE["file"]
+    pyarrow.csv.write_csv(pa.table(rows()), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def hostile_page(hostile_file: Path) -> WrittenReport:
+    """Return a page about two scores and three groups, all of hostile names."""
+    columns = Columns(HOSTILE["score"], HOSTILE["label"], others=(HOSTILE["other"],), by=(HOSTILE["by"],))
+    gate = VerifyOptions((rule_of("ece<=0.2"), rule_of("ks.p>=0.001")))
+    request = ReportRequest([str(hostile_file)], columns, gate=gate)
+    return html_report(request, PageWords("calibcli report ...", HOSTILE["title"]))
+
+
+@pytest.fixture(scope="session")
+def artifact_request(tmp_path_factory: pytest.TempPathFactory) -> ReportRequest:
+    """Return a request about an artifact."""
+    folder = tmp_path_factory.mktemp("artifact")
+    columns = Columns(HOSTILE["score"], HOSTILE["label"])
+    for name, seed in (("fit", 4), ("eval", 5)):
+        pyarrow.csv.write_csv(pa.table(rows(seed, by=False)), folder / f"{name}.csv")
+    artifact = folder / "cal.json"
+    fitted = fit_files([str(folder / "fit.csv")], columns, method=FitMethod.PLATT, options=FitOptions())
+    artifact.write_text(fitted[1])
+    gate = VerifyOptions((rule_of("ece<=0.2"),))
+    return ReportRequest([str(folder / "eval.csv")], columns, str(artifact), gate=gate)
+
+
+@pytest.fixture(scope="session")
+def artifact_page(artifact_request: ReportRequest) -> WrittenReport:
+    """Return a page about a score before and after recalibration."""
+    return html_report(artifact_request, PageWords(command_of(artifact_request)))
+
+
+def command_of(request: ReportRequest) -> str:
+    """Return the command line that asks for what the request asks for."""
+    columns = ["--score", request.columns.score or "", "--label", request.columns.label or ""]
+    rest = ["--artifact", request.artifact or "", "--rule", "ece<=0.2", "-o", "report.html"]
+    return shlex.join(["calibcli", "report", *columns, *rest, *request.inputs])
+
+
+@pytest.fixture(scope="session")
+def classes_page(tmp_path_factory: pytest.TempPathFactory) -> WrittenReport:
+    """Return a page about three classes, without rules."""
+    generator = np.random.default_rng(8)
+    probs = generator.dirichlet((1.0, 1.0, 1.0), ROWS)
+    label = (generator.random(ROWS)[:, None] > probs.cumsum(axis=1)).sum(axis=1)
+    names = ("<i>a</i>", "b&b", "'c\"")
+    columns: dict[str, Any] = {f"p_{name}": probs[:, k] for k, name in enumerate(names)}
+    columns["label"] = [names[k] for k in label]
+    path = tmp_path_factory.mktemp("classes") / "classes.csv"
+    pyarrow.csv.write_csv(pa.table(columns), path)
+    request = ReportRequest([str(path)], Columns(None, "label", several=SeveralClasses("p_*")))
+    return html_report(request, PageWords("calibcli report ..."))
+
+
+@pytest.fixture(scope="session", params=["hostile_page", "artifact_page", "classes_page"])
+def page(request: pytest.FixtureRequest) -> WrittenReport:
+    """Return each of the pages."""
+    return request.getfixturevalue(request.param)  # type: ignore[no-any-return]

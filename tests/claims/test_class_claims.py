@@ -1,0 +1,123 @@
+"""Wrong verdicts on several classes: comparisons of sides that are equally good, and rules at their limit."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from calibcli.gate_names import Bound, Relation
+from calibcli.measures.classes.differences import JOINT, ClassDifferences, Predicted
+from calibcli.names import Binning, ComparisonName, VerdictName
+from calibcli.table.bins import Bins, equal_width_edges
+from calibcli.verdicts.claim import ClassRule, Ground
+from calibcli.verdicts.class_rule import class_rule
+from calibcli.view_names import ClassMeasure
+from claims.simulation import generator_of, most_misses
+from class_rows import labels_of, softmax, views_of
+
+C = ClassMeasure
+FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
+POPULATION = (C.ACCURACY, C.CLASS_LOG_LOSS, C.CLASS_BRIER)
+FIXED = (C.CLASSWISE_ECE, C.TOP_LABEL_ECE, C.MARGINAL_L2, C.TOP_LABEL_L2)
+CLASSES, HEAT = 4, 2.0
+
+
+def equally_good(rows: int, repetitions: int) -> Counter[tuple[ClassMeasure, ComparisonName]]:
+    """Return what is said of two sides whose errors are drawn alike, so that neither is better."""
+    rng, said = generator_of("classes", "paired", str(rows)), Counter[tuple[ClassMeasure, ComparisonName]]()
+    for _ in range(repetitions):
+        logits = 1.5 * rng.standard_normal((rows, CLASSES))
+        label = labels_of(softmax(logits), rng)
+        sides = [softmax(logits + 0.7 * rng.standard_normal(logits.shape)) for _ in range(2)]
+        sums = ClassDifferences(())
+        sums.add_rows(*(Predicted(one, one.argmax(axis=1)) for one in sides), label)
+        for name in JOINT:
+            said[name, sums.joint_difference(name, confidence=0.95).verdict] += 1
+    return said
+
+
+def check_equally_good(rows: int, repetitions: int) -> None:
+    """Each side is said to be better at most 2.5 % of the time, by each measure."""
+    said = equally_good(rows, repetitions)
+    for name in JOINT:
+        for verdict in (ComparisonName.WORSE, ComparisonName.BETTER):
+            assert said[name, verdict] <= most_misses(repetitions, 0.025), (name, verdict)
+
+
+def true_losses(probability: np.ndarray, truth: np.ndarray) -> dict[ClassMeasure, float]:
+    """Return what measures are on average over the labels of these rows."""
+    top = probability.argmax(axis=1)
+    squares = (probability**2).sum(axis=1)
+    return {
+        C.ACCURACY: float(truth[np.arange(top.size), top].mean()),
+        C.CLASS_LOG_LOSS: float(-(truth * np.log(probability)).sum(axis=1).mean()),
+        C.CLASS_BRIER: float((squares - 2.0 * (truth * probability).sum(axis=1) + 1.0).mean()),
+    }
+
+
+def true_errors(probability: np.ndarray, truth: np.ndarray) -> dict[ClassMeasure, float]:
+    """Return the errors of these scores, labels drawn anew, over 15 bins of equal width."""
+    rows, top = len(probability), probability.argmax(axis=1)
+
+    def gaps(score: np.ndarray, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        place = np.minimum((score * 15).astype(int), 14)
+        return np.bincount(place, chance - score, 15), np.maximum(np.bincount(place, minlength=15), 1)
+
+    rest = [gaps(probability[:, c], truth[:, c]) for c in range(CLASSES)]
+    those = [np.flatnonzero(top == c) for c in range(CLASSES)]
+    tops = [gaps(probability[which, c], truth[which, c]) for c, which in enumerate(those)]
+    squares = [float((gap**2 / count).sum()) / rows for gap, count in (*rest, *tops)]
+    return {
+        C.CLASSWISE_ECE: float(np.mean([np.abs(gap).sum() / rows for gap, _ in rest])),
+        C.TOP_LABEL_ECE: float(sum(np.abs(gap).sum() for gap, _ in tops) / rows),
+        C.MARGINAL_L2: float(np.sqrt(np.mean(squares[:CLASSES]))),
+        C.TOP_LABEL_L2: float(np.sqrt(sum(squares[CLASSES:]))),
+    }
+
+
+def verdicts_at_the_limit(rows: int, repetitions: int) -> Counter[tuple[ClassMeasure, VerdictName]]:
+    """Return the verdicts on rules whose limit is the truth, so that a pass or a fail is a matter of luck."""
+    rng, found = generator_of("classes", "rules", str(rows)), Counter[tuple[ClassMeasure, VerdictName]]()
+    many = 1.5 * generator_of("classes", "truth").standard_normal((400_000, CLASSES))
+    population = true_losses(softmax(HEAT * many), softmax(many))
+    fixed = 1.5 * rng.standard_normal((rows, CLASSES))
+    errors = true_errors(softmax(HEAT * fixed), softmax(fixed))
+    for _ in range(repetitions):
+        fresh = 1.5 * rng.standard_normal((rows, CLASSES))
+        for logits, limits in ((fresh, population), (fixed, errors)):
+            views = views_of(softmax(HEAT * logits), labels_of(softmax(logits), rng), bins=FIFTEEN)
+            for name, limit in limits.items():
+                rule = ClassRule("rule", name, Bound.UPPER, Relation.AT_MOST, limit)
+                found[name, class_rule(views, rule, ground=Ground(FIFTEEN)).outcome] += 1
+    return found
+
+
+def check_at_the_limit(rows: int, repetitions: int) -> None:
+    """Both verdicts are as rare as 5 %, though either is half right at the limit itself."""
+    found = verdicts_at_the_limit(rows, repetitions)
+    for name in (*POPULATION, *FIXED):
+        for verdict in (VerdictName.PASS, VerdictName.FAIL):
+            assert found[name, verdict] <= most_misses(repetitions, 0.05), (name, verdict)
+
+
+def test_sides_that_are_equally_good_are_rarely_told_apart() -> None:
+    """200 repetitions of 500 rows."""
+    check_equally_good(500, 200)
+
+
+def test_rules_at_their_limit_are_rarely_decided() -> None:
+    """100 repetitions of 1,000 rows."""
+    check_at_the_limit(1000, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [200, 1000])
+def test_sides_that_are_equally_good_are_rarely_told_apart_in_full(rows: int) -> None:
+    """4,000 repetitions."""
+    check_equally_good(rows, 4000)
+
+
+@pytest.mark.slow
+def test_rules_at_their_limit_are_rarely_decided_in_full() -> None:
+    """2,000 repetitions of 1,000 rows."""
+    check_at_the_limit(1000, 2000)

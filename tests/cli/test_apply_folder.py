@@ -1,0 +1,137 @@
+"""`apply --out-dir`: an output for each file, whole or not at all, and a restart that goes on."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.cli.app import main
+from calibcli.errors import UsageProblem
+from calibcli.tasks.apply_folder import output_pairs
+
+SAMPLE = Path(__file__).parents[2] / "sample_data"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of two partitions, and a fitted artifact beside it."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    for day in (1, 2):
+        folder = tmp_path / "preds" / f"day={day}"
+        folder.mkdir(parents=True)
+        table = pa.table({"score": rng.random(500), "id": np.arange(500), "label": rng.integers(0, 2, 500)})
+        pq.write_table(table, folder / "part.parquet", row_group_size=200)
+    (tmp_path / "preds" / "day=2" / "more.csv").write_text("score,id\n0.25,007\n0.75,008\n")
+    (tmp_path / "preds" / "_SUCCESS").touch()
+    assert main(["fit", "preds/day=1", "-m", "platt", "-q", "-o", "cal.json"]) == 0
+    return tmp_path
+
+
+def files(folder: Path) -> list[str]:
+    """Return what is below a directory."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_partitions_stay_partitions(place: Path) -> None:
+    """Each output is what `apply -o` writes for the file."""
+    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 0
+    names = ["day=1/part.parquet", "day=2/more.csv", "day=2/part.parquet"]
+    assert files(place / "out") == names
+    for name in names:
+        assert (
+            main(["apply", "cal.json", f"preds/{name}", "-o", f"one{Path(name).suffix}", "-q", "--force"])
+            == 0
+        )
+        assert (place / f"one{Path(name).suffix}").read_bytes() == (place / "out" / name).read_bytes()
+
+
+def test_a_restart_goes_on(place: Path) -> None:
+    """Outputs that are there stay as they are; the others are made."""
+    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 0
+    kept, gone = place / "out/day=1/part.parquet", place / "out/day=2/part.parquet"
+    whole, before = gone.read_bytes(), kept.stat().st_mtime_ns
+    gone.unlink()
+    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 5
+    assert not gone.exists()
+    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q", "--skip-existing"]) == 0
+    assert gone.read_bytes() == whole
+    assert kept.stat().st_mtime_ns == before
+
+
+def test_a_bad_file_ends_it_with_what_was_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files before it are whole, it has no output, and the hint says how to go on."""
+    bad = place / "preds/day=2/more.csv"
+    bad.write_text("score,id\n0.25,007\n75,008\n")
+    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 3
+    assert files(place / "out") == ["day=1/part.parquet"]
+    said = capsys.readouterr().err
+    assert "preds/day=2/more.csv" in said.splitlines()[0]
+    assert "1 file before it is written: --skip-existing goes on from there" in said
+    bad.write_text("score,id\n0.25,007\n0.75,008\n")
+    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q", "--skip-existing"]) == 0
+    assert len(files(place / "out")) == 3
+
+
+def test_files_without_the_column_are_refused_before_anything_is_written(place: Path) -> None:
+    """Also the last one."""
+    (place / "preds/day=2/more.csv").write_text("other,id\n0.25,007\n")
+    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 3
+    assert not (place / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ([], 2),
+        (["-o", "x.parquet", "--out-dir", "out"], 2),
+        (["-o", "x.parquet", "--skip-existing"], 2),
+        (["-o", "x.parquet"], 2),
+        (["--out-dir", "preds", "--force"], 5),
+        (["--out-dir", "cal.json"], 5),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(place: Path, words: list[str], code: int) -> None:
+    """Nothing is written, and no input is replaced."""
+    before = {name: (place / name).read_bytes() for name in files(place)}
+    assert main(["apply", "cal.json", "preds", *words, "-q"]) == code
+    assert {name: (place / name).read_bytes() for name in files(place)} == before
+
+
+@pytest.mark.usefixtures("place")
+def test_two_files_of_one_name_need_directories() -> None:
+    """Named one by one they would have the same output."""
+    with pytest.raises(UsageProblem, match="would both be written to out/part"):
+        output_pairs(["preds/day=1/part.parquet", "preds/day=2/part.parquet"], "out")
+    assert output_pairs(["preds/day=1/part.parquet"], "out/") == [
+        ("preds/day=1/part.parquet", "out/part.parquet")
+    ]
+
+
+def test_maps_of_several_classes_take_many_files_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same bytes as one by one."""
+    monkeypatch.chdir(tmp_path)
+    source = SAMPLE / "digits_naive_bayes_evaluation.parquet"
+    words = ["fit", str(source), "--probs", "p_*", "-y", "label", "-q", "-o", "cal.json"]
+    assert main(words) == 0
+    assert main(["apply", "cal.json", str(source), "--out-dir", "out", "-q"]) == 0
+    assert main(["apply", "cal.json", str(source), "-o", "one.parquet", "-q"]) == 0
+    assert (tmp_path / "out" / source.name).read_bytes() == (tmp_path / "one.parquet").read_bytes()
+
+
+def test_the_report_adds_files_up(place: Path) -> None:
+    """Rows of all files, and each file by itself."""
+    from calibcli.artifacts.store import read_any_artifact
+    from calibcli.readers.columns import Columns
+    from calibcli.tasks.apply_classes import ClassAsk
+    from calibcli.tasks.apply_folder import FolderAsk, apply_folder
+
+    asked = FolderAsk("cal.json", read_any_artifact("cal.json"), ClassAsk(Columns()))
+    report = apply_folder(["preds"], "out", asked=asked)
+    found = json.loads(json.dumps(report.to_dict()))
+    assert found["rows"] == sum(part["rows"] for part in found["parts"]) == 1_002
+    assert found["columns"] == ["calibrated"]
+    assert [part["output"] for part in found["parts"]] == [f"out/{name}" for name in files(place / "out")]

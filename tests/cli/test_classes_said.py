@@ -1,0 +1,115 @@
+"""What is said of several classes where it used to pass in silence."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.cli.app import main
+
+SAMPLE = Path(__file__).parents[2] / "sample_data" / "digits_naive_bayes_calibration.parquet"
+
+
+def rows_of(path: Path, logits: np.ndarray, label: np.ndarray, *, scale: str) -> str:
+    """Write logits, or the probabilities that they stand for."""
+    values = logits
+    if scale == "prob":
+        power = np.exp(logits - logits.max(axis=1, keepdims=True))
+        values = power / power.sum(axis=1, keepdims=True)
+    columns = {f"p_{place}": values[:, place] for place in range(values.shape[1])}
+    pq.write_table(pa.table({**columns, "label": label}), path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def far() -> tuple[np.ndarray, np.ndarray]:
+    """Logits thirty times too large, of four classes; most probabilities are below 2^-53."""
+    rng = np.random.default_rng(6)
+    logits = 1.5 * rng.standard_normal((3_000, 4))
+    power = np.exp(logits)
+    draws = rng.random((3_000, 1)) * power.sum(axis=1, keepdims=True)
+    return 30.0 * logits, (np.cumsum(power, axis=1) < draws).sum(axis=1)
+
+
+@pytest.mark.parametrize("method", ["temperature", "vector"])
+def test_logits_are_taken_as_given(far: tuple[np.ndarray, np.ndarray], tmp_path: Path, method: str) -> None:
+    """However far out: the temperature is what the logits were multiplied by."""
+    from calibcli.artifacts.store import read_class_artifact
+
+    file = rows_of(tmp_path / "logits.parquet", *far, scale="logit")
+    cal = str(tmp_path / "cal.json")
+    words = ["fit", file, "--probs", "p_*", "-y", "label", "--scale", "logit", "--multiclass", method]
+    assert main([*words, "-q", "-o", cal]) == 0
+    record = read_class_artifact(cal)
+    found = record.recalibrator.to_dict()
+    if method == "temperature":
+        assert found["temperature"] == pytest.approx(30.0, rel=0.05)
+    assert found["least"] == 2.0**-1074
+    logits, label = far
+    calm = logits / 30.0
+    best = np.log(np.exp(calm).sum(axis=1)) - calm[np.arange(label.size), label]
+    assert record.fit.loss_after == pytest.approx(best.mean(), rel=0.01)
+
+
+def test_probabilities_too_small_to_be_told_apart_are_counted(
+    far: tuple[np.ndarray, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what would keep them."""
+    file = rows_of(tmp_path / "probs.parquet", *far, scale="prob")
+    words = ["fit", file, "--probs", "p_*", "-y", "label", "-o", str(tmp_path / "cal.json")]
+    assert main(words) == 0
+    said = capsys.readouterr().err
+    assert "% of the probabilities are below 2^-53 and were taken for it; --scale logit keeps them" in said
+
+
+def test_classes_on_a_grid_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table of all rows may be exact where those of the classes are not."""
+    rng = np.random.default_rng(1)
+    logits, label = rng.standard_normal((2_000, 20)), rng.integers(0, 20, 2_000)
+    file = rows_of(tmp_path / "p.parquet", logits, label, scale="prob")
+    words = ["measure", file, "--probs", "p_*", "-y", "label", "--metric", "ece", "--memory", "4MiB"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "over the memory allowed for 20 classes one by one: their scores are kept to" in said
+    assert main([*words, "--exact"]) == 0
+    assert "over the memory" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "method", ["temperature", "vector", "confidence", "top-label", "one-vs-rest", "one-vs-one"]
+)
+def test_rows_of_one_label_are_refused_by_every_method(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], method: str
+) -> None:
+    """A map fitted to them would be nonsense for every other class."""
+    rng = np.random.default_rng(2)
+    file = rows_of(tmp_path / "p.parquet", rng.standard_normal((300, 3)), np.full(300, 1), scale="prob")
+    words = ["fit", file, "--probs", "p_*", "-y", "label", "--multiclass", method]
+    assert main([*words, "-o", str(tmp_path / "cal.json")]) == 3
+    assert "'1'" in capsys.readouterr().err
+    assert not (tmp_path / "cal.json").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--output-sum", "free"],
+        ["--min-class-rows", "10"],
+        ["--multiclass", "top-label", "--output-sum", "free"],
+        ["--engine", "dask", "--engine-address", "tcp://127.0.0.1:9"],
+    ],
+)
+def test_options_without_effect_are_refused(tmp_path: Path, words: list[str]) -> None:
+    """As those of one score are."""
+    fit = ["fit", str(SAMPLE), "--probs", "p_*", "-y", "label", "-o", str(tmp_path / "cal.json")]
+    assert main([*fit, *words]) == 2
+
+
+def test_a_row_of_zeros_cannot_be_normalised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And the hint does not tell to do what was done."""
+    pq.write_table(pa.table({"p_0": [0.5, 0.0], "p_1": [0.5, 0.0], "label": [0, 1]}), tmp_path / "p.parquet")
+    words = ["measure", str(tmp_path / "p.parquet"), "--probs", "p_*", "-y", "label"]
+    assert main([*words, "--on-sum", "normalise"]) == 3
+    assert "cannot be divided" in capsys.readouterr().err

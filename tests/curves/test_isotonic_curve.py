@@ -1,0 +1,138 @@
+"""The isotonic fit that is drawn, and where fits lie if calibrated."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.curves.isotonic import IsotonicCurve, isotonic_curve
+from calibcli.errors import EmptyTable
+from calibcli.measures.corp import corp_part
+from calibcli.names import MeasureName
+from calibcli.table.grid import Table, grid_of
+from calibcli.table.score_table import ScoreTable
+
+some_rows = st.lists(
+    st.tuples(st.one_of(st.sampled_from([0.0, 0.1, 0.5, 1.0]), st.floats(0.0, 1.0)), st.booleans()),
+    min_size=1,
+    max_size=25,
+)
+
+
+def table_of(rows: list[tuple[float, bool]]) -> ScoreTable:
+    """Group rows."""
+    return ScoreTable.from_rows(
+        np.array([score for score, _ in rows]), np.array([label for _, label in rows])
+    )
+
+
+def curve_of(table: Table, *, draws: int = 40) -> IsotonicCurve:
+    """Return the curve, with a fixed seed."""
+    return isotonic_curve(table, generator=np.random.default_rng(0), draws=draws)
+
+
+def simulated(rows: int, *, seed: int = 1) -> ScoreTable:
+    """Return scores that are too high."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(0.8, 1.6, rows)
+    return ScoreTable.from_rows(score, rng.random(rows) < score**1.3)
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows=some_rows)
+def test_levels_are_those_of_the_max_min_formula(rows: list[tuple[float, bool]]) -> None:
+    """The fit at a score: max over starts up to it of min over ends from it of the mean between, by loops."""
+    table = table_of(rows)
+    weight, ones = table.weight.tolist(), table.positive.tolist()
+    size = len(weight)
+    wanted = [
+        max(
+            min(sum(ones[a : b + 1]) / sum(weight[a : b + 1]) for b in range(place, size))
+            for a in range(place + 1)
+        )
+        for place in range(size)
+    ]
+    assert curve_of(table).level == pytest.approx(wanted, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows=some_rows)
+def test_fit_and_band_rise_within_bounds(rows: list[tuple[float, bool]]) -> None:
+    """Rates and both ends of the band lie in [0, 1] and never fall; the shares of the cells add up to 1."""
+    curve = curve_of(table_of(rows))
+    for column in (curve.rate, curve.level, curve.lower, curve.upper):
+        assert np.all((column >= 0.0) & (column <= 1.0))
+        assert np.all(np.diff(column) >= -1e-12)
+    assert np.all(curve.lower <= curve.upper)
+    assert np.all(np.diff(curve.x) >= 0.0)
+    assert curve.share.sum() == pytest.approx(1.0)
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows=some_rows)
+def test_mean_squared_height_of_the_area_is_at_most_mcb(rows: list[tuple[float, bool]]) -> None:
+    """As the small print says: the score is a rising function, too, and the fit the nearest to the labels."""
+    table = table_of(rows)
+    curve = curve_of(table)
+    mcb = corp_part(MeasureName.BRIER_MCB, table).value
+    assert float(curve.share @ (curve.level - curve.at) ** 2) <= mcb + 1e-12
+
+
+def test_band_of_one_score_is_that_of_its_binomial_rate() -> None:
+    """
+    With one score there is nothing to pool: the band is binomial quantiles over the number of rows.
+
+    Quantiles from scipy.stats.binom(400, 0.3).ppf([0.025, 0.975]) / 400.
+    """
+    table = ScoreTable(np.array([0.3]), np.array([400]), np.array([90]))
+    curve = curve_of(table, draws=4_000)
+    assert curve.lower[0] == pytest.approx(102 / 400, abs=2.1 / 400)
+    assert curve.upper[0] == pytest.approx(138 / 400, abs=2.1 / 400)
+    assert curve.level.tolist() == [90 / 400]
+
+
+def test_many_scores_become_cells_with_single_rows_at_both_ends() -> None:
+    """So that the cost is that of about 512 scores, and the ends of the fit stay as free as they are."""
+    table = simulated(30_000)
+    curve = curve_of(table)
+    assert 512 < curve.at.size < 560
+    assert curve.share[[0, -1]] == pytest.approx(1.0 / 30_000)
+    assert curve.share.sum() == pytest.approx(1.0)
+    assert float(curve.share @ curve.at) == pytest.approx(float(table.score.mean()))
+
+
+def test_grid_table_has_the_fit_of_its_rows() -> None:
+    """But for what rounding to cells moves: blocks end within a cell of each other."""
+    table = simulated(20_000)
+    exact, grid = curve_of(table), curve_of(grid_of(table))
+    places = np.linspace(0.05, 0.95, 50)
+    assert np.interp(places, grid.x, grid.rate) == pytest.approx(
+        np.interp(places, exact.x, exact.rate), abs=1e-3
+    )
+
+
+def test_few_scores_are_points_of_their_own() -> None:
+    """With all their rows; a score that many rows share is no line."""
+    table = ScoreTable(np.array([0.1, 0.4, 0.8]), np.array([50, 60, 70]), np.array([9, 20, 50]))
+    points = curve_of(table).points
+    assert points is not None
+    assert points.rows.tolist() == [50, 60, 70]
+    assert points.rate == pytest.approx([9 / 50, 20 / 60, 50 / 70])
+    assert curve_of(simulated(2_000)).points is None
+
+
+def test_importance_weights_leave_no_band() -> None:
+    """The fit is weighted; where labels would lie if calibrated cannot be drawn, and it says so."""
+    rng = np.random.default_rng(0)
+    score = rng.random(80)
+    table = ScoreTable.from_rows(score, rng.random(80) < score, weight=rng.random(80) * (score > 0.1))
+    curve = curve_of(table)
+    assert np.isnan(curve.lower).all()
+    assert "importance weights" in curve.band
+    assert curve.at.min() > 0.1
+
+
+def test_no_rows_have_no_curve() -> None:
+    """A refusal, not an empty picture."""
+    with pytest.raises(EmptyTable):
+        curve_of(ScoreTable.empty())

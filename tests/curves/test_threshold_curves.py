@@ -1,0 +1,186 @@
+"""Murphy and decision curves: every point is a mean over rows, and the area is the Brier score."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.bounds.proportion import clopper_pearson
+from calibcli.bounds.two_shares import bounds_of_two_shares
+from calibcli.curves.decision import decision_curve
+from calibcli.curves.murphy import MurphyCurve, murphy_curve
+from calibcli.curves.thresholds import thresholds_of
+from calibcli.errors import EmptyTable
+from calibcli.measures.corp import corp_part
+from calibcli.measures.proper_scores import brier
+from calibcli.names import MeasureName
+from calibcli.table.grid import grid_of
+from calibcli.table.score_table import ScoreTable
+
+AWKWARD = [0.0, 5e-324, 1e-9, 0.25, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
+some_rows = st.lists(
+    st.tuples(st.one_of(st.sampled_from(AWKWARD), st.floats(0.0, 1.0)), st.booleans()),
+    min_size=1,
+    max_size=40,
+)
+
+
+def columns_of(rows: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and labels."""
+    return np.array([score for score, _ in rows]), np.array([label for _, label in rows])
+
+
+def simulated(rows: int, *, seed: int = 0, digits: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Scores that are too far out."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(0.7, 1.4, rows)
+    score = score if digits is None else np.round(score, digits)
+    return score, rng.random(rows) < 0.1 + 0.7 * score
+
+
+def elementary(score: np.ndarray, label: np.ndarray, at: float) -> np.ndarray:
+    """Ehm et al.: |label - t| where t parts score and label, the lower of which may equal t; twice that."""
+    wrong = np.where(label, (score <= at) & (at < 1.0), (score > at) & (at >= 0.0))
+    return 2.0 * np.abs(label - at) * wrong
+
+
+def area(curve: MurphyCurve, values: np.ndarray) -> float:
+    """Between two thresholds every curve is a straight line."""
+    return float(np.sum(np.diff(curve.at) * (values[1:] + values[:-1]) / 2.0))
+
+
+def last_of_each(at: np.ndarray) -> np.ndarray:
+    """Where the value at a threshold itself stands, the score equal to it being below."""
+    return np.flatnonzero(np.append(at[1:] > at[:-1], True))
+
+
+@settings(deadline=None, max_examples=25)
+@given(rows=some_rows)
+def test_murphy_curve_is_mean_elementary_score(rows: list[tuple[float, bool]]) -> None:
+    """At every threshold, ties included; and the area under the curve is the Brier score."""
+    score, label = columns_of(rows)
+    table = ScoreTable.from_rows(score, label)
+    curve = murphy_curve(table)
+    for index in last_of_each(curve.at):
+        by_hand = elementary(score, label, float(curve.at[index])).mean()
+        assert curve.value[index] == pytest.approx(by_hand, abs=1e-12)
+    assert area(curve, curve.value) == pytest.approx(brier(table).value, abs=1e-12)
+    assert np.all(curve.recalibrated <= curve.value + 1e-12)
+    assert np.all(curve.recalibrated <= curve.constant + 1e-12)
+    assert np.all((curve.lower <= curve.value + 1e-12) & (curve.value <= curve.upper + 1e-12))
+
+
+def test_areas_between_the_curves_are_the_parts_of_the_brier_score() -> None:
+    """Miscalibration, discrimination and uncertainty, up to the corners that fall between thresholds."""
+    score, label = simulated(3_000, digits=2)
+    table = ScoreTable.from_rows(score, label)
+    curve = murphy_curve(table)
+    mcb, dsc, unc = (
+        corp_part(name, table).value
+        for name in (MeasureName.BRIER_MCB, MeasureName.BRIER_DSC, MeasureName.BRIER_UNC)
+    )
+    assert area(curve, curve.value - curve.recalibrated) == pytest.approx(mcb, abs=1e-5)
+    assert area(curve, curve.constant - curve.recalibrated) == pytest.approx(dsc, abs=1e-5)
+    assert area(curve, curve.constant) == pytest.approx(unc, abs=1e-5)
+
+
+@settings(deadline=None, max_examples=25)
+@given(rows=some_rows)
+def test_decision_curve_is_net_benefit(rows: list[tuple[float, bool]]) -> None:
+    """Vickers and Elkin's formula, row by row: treated from a score equal to the threshold on."""
+    score, label = columns_of(rows)
+    curve = decision_curve(ScoreTable.from_rows(score, label))
+    first = np.flatnonzero(np.concatenate(([True], curve.at[1:] > curve.at[:-1])))
+    kept = set(score.tolist())
+    for index in first:
+        at = float(curve.at[index])
+        treated = score >= at if at in kept else score > at
+        worth = np.where(label, 1.0, -at / (1.0 - at)) * treated
+        assert curve.value[index] == pytest.approx(worth.mean(), abs=1e-9, rel=1e-9)
+    odds = curve.at / (1.0 - curve.at)
+    np.testing.assert_allclose(curve.all, label.mean() - (~label).mean() * odds, atol=1e-12, rtol=1e-9)
+    assert np.all(curve.lower <= curve.value + 1e-9)
+
+
+def test_ranges_are_where_the_score_beats_both() -> None:
+    """Inside the curve lies above both others, outside hardly; the clear ranges lie inside the plain."""
+    score, label = simulated(5_000, digits=2)
+    curve = decision_curve(ScoreTable.from_rows(score, label))
+    above = curve.value > np.maximum(curve.all, 0.0) + 1e-12
+    inside = np.zeros_like(above)
+    for start, stop in curve.better:
+        inside |= (curve.at >= start) & (curve.at <= stop)
+    assert above.any()
+    assert np.mean(above & ~inside) < 0.02
+    assert np.mean(inside & ~above) < 0.02
+    assert curve.clearly_better
+    for start, stop in curve.clearly_better:
+        assert any(first <= start and stop <= last for first, last in curve.better)
+
+
+def test_scores_that_say_nothing_are_nowhere_better() -> None:
+    """One score for all rows: at its base rate, acting by it is acting on all or on none."""
+    curve = decision_curve(ScoreTable.from_rows(np.full(100, 0.3), np.arange(100) < 30))
+    assert curve.better == ()
+    assert curve.clearly_better == ()
+
+
+def test_grid_counts_are_exact_at_cell_ends() -> None:
+    """The curves of a grid table are those of its rows at the same thresholds."""
+    score, label = simulated(60_000)
+    table = grid_of(ScoreTable.from_rows(score, label))
+    curve = murphy_curve(table)
+    for index in last_of_each(curve.at)[::17]:
+        by_hand = elementary(score, label, float(curve.at[index])).mean()
+        assert curve.value[index] == pytest.approx(by_hand, abs=1e-12)
+    assert area(curve, curve.value) == pytest.approx(brier(table).value, abs=5e-5)
+
+
+def test_many_scores_are_thinned_to_what_can_be_seen() -> None:
+    """The number of points does not grow with the rows, and the area hardly moves."""
+    score, label = simulated(60_000, seed=3)
+    table = ScoreTable.from_rows(score, label)
+    curve = murphy_curve(table)
+    assert curve.at.size < 800
+    assert area(curve, curve.value) == pytest.approx(brier(table).value, abs=5e-5)
+
+
+def test_frequency_weights_are_rows_and_importance_weights_have_no_band() -> None:
+    """Counts give what repeated rows give; importance weights give the weighted mean and no interval."""
+    score, label = simulated(300, digits=1)
+    weight = np.random.default_rng(1).integers(1, 5, 300)
+    counted = ScoreTable.from_rows(score, label, counts=weight)
+    repeated = ScoreTable.from_rows(np.repeat(score, weight), np.repeat(label, weight))
+    weighted = ScoreTable.from_rows(score, label, weight=weight.astype(np.float64))
+    for made in (murphy_curve, decision_curve):
+        np.testing.assert_array_equal(made(counted).value, made(repeated).value)
+        np.testing.assert_array_equal(made(counted).upper, made(repeated).upper)
+        np.testing.assert_allclose(made(weighted).value, made(repeated).value, atol=1e-12)
+        assert np.isnan(made(weighted).lower).all()
+        assert "importance weights" in made(weighted).band
+    assert decision_curve(weighted).clearly_better is None
+
+
+def test_rows_without_weight_leave_no_trace() -> None:
+    """A score whose rows weigh nothing is no threshold, and a table of such rows has no curve."""
+    table = ScoreTable.from_rows(
+        np.array([0.1, 0.5, 0.9]), np.array([False, True, True]), weight=np.array([1.0, 0.0, 2.0])
+    )
+    assert thresholds_of(table).ends == (0.1, 0.9)
+    empty = ScoreTable.from_rows(np.array([0.5]), np.array([True]), weight=np.array([0.0]))
+    with pytest.raises(EmptyTable):
+        murphy_curve(empty)
+
+
+def test_one_kind_of_error_has_the_bounds_of_clopper_and_pearson() -> None:
+    """Where the other factor is 0, or counts for nothing."""
+    counts, rows = np.array([0.0, 3.0, 20.0]), 20.0
+    lower, upper = clopper_pearson(counts, np.full(3, rows), delta_each_side=0.05)
+    found = bounds_of_two_shares(
+        counts, rows - counts, rows=rows, factors=(np.full(3, 0.5), np.zeros(3)), confidence=0.9
+    )
+    np.testing.assert_allclose(found, (0.5 * lower, 0.5 * upper), atol=1e-12)
+    found = bounds_of_two_shares(
+        counts, rows - counts, rows=rows, factors=(np.zeros(3), np.full(3, -2.0)), confidence=0.9
+    )
+    np.testing.assert_allclose(found, (-2.0 * (1.0 - lower), -2.0 * (1.0 - upper)), atol=1e-12)

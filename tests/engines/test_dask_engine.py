@@ -1,0 +1,258 @@
+"""Work on a real Dask scheduler with two worker processes, one of which is killed."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibcli.cli.app import main
+from calibcli.engines import engine_named
+from calibcli.engines.elsewhere import refuse_other_versions
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import EngineName
+from calibcli.readers.columns import Columns
+from calibcli.tasks.measure import measure_files
+from calibcli.tasks.reading import Reading
+from calibcli.version import __version__
+from work_elsewhere import broken, refused, squared
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="distributed is not installed"
+)
+
+
+@dataclass
+class Cluster:
+    """A scheduler file, and the workers."""
+
+    file: str
+    workers: list[subprocess.Popen[bytes]]
+
+
+def started(*words: str) -> subprocess.Popen[bytes]:
+    """Start a program of Dask whose workers find the work of these tests."""
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    command = [sys.executable, "-m", "distributed.cli." + words[0], *words[1:]]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A scheduler with two workers on the loopback address; it ends with these tests."""
+    folder = tmp_path_factory.mktemp("dask")
+    file = str(folder / "scheduler.json")
+    scheduler = started(
+        "dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", file
+    )
+    deadline = time.monotonic() + 60.0
+    while not Path(file).exists():
+        assert scheduler.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    made = Cluster(file, [worker(file, folder) for _ in range(2)])
+    try:
+        wait_for(file, 2)
+        yield made
+    finally:
+        for process in (*made.workers, scheduler):
+            process.kill()
+            process.wait()
+
+
+def worker(file: str, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a worker that nothing restarts."""
+    return started(
+        "dask_worker",
+        "--scheduler-file",
+        file,
+        "--nthreads",
+        "1",
+        "--no-nanny",
+        "--no-dashboard",
+        "--local-directory",
+        str(folder),
+    )
+
+
+def wait_for(file: str, workers: int) -> None:
+    """Wait until so many workers are there."""
+    from distributed import Client
+
+    with Client(scheduler_file=file, set_as_default=False) as client:
+        client.wait_for_workers(workers, timeout=60)
+
+
+def parts(folder: Path, files: int) -> list[str]:
+    """Write some files of rows."""
+    rng = np.random.default_rng(5)
+    names = []
+    for index in range(files):
+        score = np.round(rng.random(4_000), 3)
+        label = (rng.random(4_000) < score).astype(int)
+        path = folder / f"part-{index:02}.csv"
+        rows = "\n".join(f"{s},{y}" for s, y in zip(score, label, strict=True))
+        path.write_text(f"score,label\n{rows}\n")
+        names.append(str(path))
+    return names
+
+
+def test_results_come_in_the_order_of_the_items(cluster: Cluster) -> None:
+    """From both workers."""
+    engine = engine_named(EngineName.DASK, address=cluster.file)
+    results = list(engine.map(squared, range(12)))
+    assert [square for square, _ in results] == [item * item for item in range(12)]
+    assert {process for _, process in results} == {one.pid for one in cluster.workers}
+
+
+def test_reports_are_byte_identical_to_those_of_this_process(cluster: Cluster, tmp_path: Path) -> None:
+    """Whatever is asked of the files."""
+    files = parts(tmp_path, 5)
+    asked = Columns("score", "label")
+    here = measure_files(files, asked)
+    there = measure_files(files, asked, reading=Reading(engine=EngineName.DASK, engine_address=cluster.file))
+    assert json.dumps(here.to_dict()) == json.dumps(there.to_dict())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fit", "-m", "platt"],
+        ["fit", "-m", "isotonic", "--memory", "256K"],
+        ["fit", "-m", "auto", "--folds", "3"],
+        ["verify", "--max-ece", "0.2", "--json"],
+        ["compare", "-s", "score", "-s", "other", "--json"],
+        ["measure", "--binning", "equal-mass", "--memory", "256K", "--by", "group", "--json"],
+    ],
+    ids=lambda words: " ".join(words[:3]),
+)
+def test_commands_write_the_same_bytes(cluster: Cluster, tmp_path: Path, words: list[str]) -> None:
+    """From files that pass the memory allowed as well, whose rows are read twice."""
+    rng = np.random.default_rng(8)
+    files = []
+    for index in range(3):
+        score = rng.random(3_000)
+        lines = [f"{s},{s * s},{int(rng.random() < s)},{'ab'[place % 2]}" for place, s in enumerate(score)]
+        path = tmp_path / f"{index}.csv"
+        path.write_text("score,other,label,group\n" + "\n".join(lines) + "\n")
+        files.append(str(path))
+    command, *options = words
+    asked = options if "-s" in options else ["-s", "score", *options]
+    written = []
+    for place in ([], ["--engine", "dask", "--engine-address", cluster.file]):
+        out = tmp_path / f"{len(place)}.json"
+        code = main([command, *files, "-y", "label", *asked, *place, "-q", "-o", str(out)])
+        assert code in (0, 1, 4)
+        written.append(out.read_bytes())
+    assert written[0] == written[1]
+
+
+def test_files_are_recalibrated_by_the_workers(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Relative names count from where the command was typed; outputs are those of this process."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    files = parts(tmp_path / "in", 3)
+    assert main(["fit", files[0], "-m", "beta", "-q", "-o", "cal.json"]) == 0
+    there = ["--engine", "dask", "--engine-address", cluster.file]
+    assert main(["apply", "cal.json", "in", "-s", "score", "-q", "--out-dir", "there", *there]) == 0
+    assert main(["apply", "cal.json", "in", "-s", "score", "-q", "--out-dir", "here"]) == 0
+    for name in (Path(file).name for file in files):
+        assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+def test_a_problem_with_a_file_is_the_one_that_is_reported_here(cluster: Cluster, tmp_path: Path) -> None:
+    """With file, row and hint, and the exit code of bad input."""
+    files = parts(tmp_path, 3)
+    Path(files[1]).write_text("score,label\n0.5,1\n1.5,0\n")
+    elsewhere = Reading(engine=EngineName.DASK, engine_address=cluster.file)
+    with pytest.raises(InputProblem) as here:
+        measure_files(files, Columns("score", "label"))
+    with pytest.raises(InputProblem) as there:
+        measure_files(files, Columns("score", "label"), reading=elsewhere)
+    assert (here.value.message, here.value.hint) == (there.value.message, there.value.hint)
+
+
+def test_what_work_raises_arrives_in_one_line(cluster: Cluster) -> None:
+    """An error of ours as it is, a bug as the engine's failure."""
+    engine = engine_named(EngineName.DASK, address=cluster.file)
+    with pytest.raises(InputProblem, match="item 3 is wrong"):
+        list(engine.map(refused, range(5)))
+    with pytest.raises(UsageProblem, match="ZeroDivisionError"):
+        list(engine.map(broken, range(5)))
+
+
+def test_closing_early_leaves_nothing_running(cluster: Cluster) -> None:
+    """The next job starts at once."""
+    engine = engine_named(EngineName.DASK, address=cluster.file)
+    results = engine.map(squared, range(10_000))
+    assert next(results)[0] == 0
+    results.close()
+    assert [square for square, _ in engine.map(squared, range(3))] == [0, 1, 4]
+
+
+def test_pipes_stay_in_this_process(cluster: Cluster, tmp_path: Path) -> None:
+    """Workers could not read them."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = subprocess.Popen(["sh", "-c", f"printf 'score,label\\n0.5,1\\n' > {pipe}"])
+    with pytest.raises(UsageProblem, match="pipe"):
+        measure_files([str(pipe)], reading_columns(), reading=elsewhere(cluster))
+    writer.wait(timeout=10)
+
+
+def reading_columns() -> Columns:
+    """The usual columns."""
+    return Columns("score", "label")
+
+
+def elsewhere(cluster: Cluster) -> Reading:
+    """Read on the cluster."""
+    return Reading(engine=EngineName.DASK, engine_address=cluster.file)
+
+
+def test_an_absent_scheduler_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the address, and what to do."""
+    monkeypatch.setattr("calibcli.engines.dask._CONNECT_SECONDS", 1)
+    engine = engine_named(EngineName.DASK, address="tcp://127.0.0.1:9")
+    with pytest.raises(UsageProblem, match=r"no scheduler at tcp://127\.0\.0\.1:9"):
+        list(engine.map(squared, range(3)))
+    monkeypatch.delenv("DASK_SCHEDULER_ADDRESS", raising=False)
+    with pytest.raises(UsageProblem, match="where its scheduler is"):
+        list(engine_named(EngineName.DASK).map(squared, range(3)))
+
+
+def test_other_versions_on_workers_are_refused() -> None:
+    """They could find other numbers; so are workers without calibcli, and no workers."""
+    refuse_other_versions({"a": __version__}, EngineName.DASK)
+    for found in ({"a": __version__, "b": "0.0.1"}, {"a": None}, {}):
+        with pytest.raises(UsageProblem, match="dask"):
+            refuse_other_versions(found, EngineName.DASK)
+
+
+def test_engine_options_that_have_no_effect_are_refused() -> None:
+    """An address without an engine, and local workers with one."""
+    with pytest.raises(UsageProblem, match="without an engine"):
+        Reading(engine_address="tcp://127.0.0.1:8786")
+    with pytest.raises(UsageProblem, match="workers of its own"):
+        Reading(engine=EngineName.DASK, jobs=2)
+
+
+def test_a_worker_killed_in_the_middle_changes_nothing(cluster: Cluster) -> None:
+    """The other one does its work; this test is the last, as it ends one worker."""
+    engine = engine_named(EngineName.DASK, address=cluster.file)
+    results = engine.map(squared, range(40))
+    found = [next(results) for _ in range(5)]
+    os.kill(cluster.workers[0].pid, signal.SIGKILL)
+    found += results
+    assert [square for square, _ in found] == [item * item for item in range(40)]
+    assert {process for _, process in found[-5:]} == {cluster.workers[1].pid}

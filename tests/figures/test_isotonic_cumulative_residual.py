@@ -1,0 +1,138 @@
+"""Isotonic fits, cumulative differences and residuals: readable for any table, at every size."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from calibcli.curves.cumulative import cumulative_curve
+from calibcli.curves.isotonic import isotonic_curve
+from calibcli.curves.picture import Picture
+from calibcli.curves.reliability import ReliabilityCurve, binned_curve
+from calibcli.curves.residual import residual_curve
+from calibcli.curves.smooth import smooth_curve
+from calibcli.figures.drawing import figure_of
+from calibcli.figures.look import look_of
+from calibcli.figures.sheet import Words
+from calibcli.names import Binning
+from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
+from calibcli.table.bins import ATOMS, bins_of, looks_discrete
+from calibcli.table.score_table import ScoreTable
+from pictures import clashes, content
+
+WORDS = Words(
+    "a/long/path/to/the/predictions/of/a/model.parquet: score", ("what it shows 0.0123",), ("Small.",)
+)
+KINDS = (PlotKind.ISOTONIC, PlotKind.CUMULATIVE, PlotKind.RESIDUAL)
+LOOKS = list(product(FigureSize, Theme))
+
+
+def labelled(score: np.ndarray, chance: np.ndarray, *, weighted: bool = False) -> ScoreTable:
+    """Draw labels with a fixed seed."""
+    rng = np.random.default_rng(1)
+    weight = 0.1 + rng.random(score.size) if weighted else None
+    return ScoreTable.from_rows(score, rng.random(score.size) < chance, weight=weight)
+
+
+def spread(rows: int, last: float = 1.0) -> np.ndarray:
+    """Evenly spread scores."""
+    return np.linspace(0.0, last, rows)
+
+
+SHAPES = {
+    "fifty rows": labelled(spread(50), spread(50) ** 1.5),
+    "one row": labelled(np.array([0.3]), np.array([0.5])),
+    "rows at 0 only": labelled(np.zeros(30), np.zeros(30)),
+    "fifty million rows": ScoreTable(
+        spread(101), np.full(101, 500_000), (450_000 * spread(101)).astype(np.int64)
+    ),
+    "rare events": labelled(spread(2_000, 0.01), 2.0 * spread(2_000, 0.01)),
+    "ten scores": labelled(np.repeat(np.arange(10) / 10, 40), np.repeat(np.arange(10) / 12, 40)),
+    "saturated": labelled(1.0 - spread(400) ** 8 / 50.0, np.full(400, 0.9)),
+    "one score": labelled(np.full(100, 0.6), np.full(100, 0.5)),
+    "one class only": labelled(spread(300) ** 2, np.ones(300)),
+    "weighted": labelled(spread(200), spread(200) ** 2, weighted=True),
+}
+
+
+def picture_of(kind: PlotKind, table: ScoreTable) -> Picture:
+    """Return what is drawn, with a fixed seed."""
+    rng = np.random.default_rng(0)
+    if kind is PlotKind.ISOTONIC:
+        return isotonic_curve(table, generator=rng, draws=50)
+    if kind is PlotKind.CUMULATIVE:
+        return cumulative_curve(table)
+    few = looks_discrete(table)
+    bins = ATOMS if few else bins_of(Binning.EQUAL_WIDTH, 15, table=table)
+    smooth = smooth_curve(table, bandwidth=0.03, generator=rng)
+    return residual_curve(ReliabilityCurve(kind, binned_curve(table, bins=bins), smooth, 0.95), by_bins=few)
+
+
+def drawn(kind: PlotKind, shape: str, look: tuple[FigureSize, Theme] = LOOKS[0]) -> Figure:
+    """Draw a shape of table."""
+    return figure_of(picture_of(kind, SHAPES[shape]), WORDS, look=look_of(*look))
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "look"),
+    [
+        (shape, kind, LOOKS[(row + 2 * column) % len(LOOKS)])
+        for (row, shape), (column, kind) in product(enumerate(SHAPES), enumerate(KINDS))
+    ],
+)
+def test_no_text_overlaps(shape: str, kind: PlotKind, look: tuple[FigureSize, Theme]) -> None:
+    """Nor leaves the page, at any size on either ground; and nothing warns (warnings are errors here)."""
+    assert clashes(drawn(kind, shape, look)) == []
+
+
+@pytest.mark.parametrize("kind", [PlotKind.ISOTONIC, PlotKind.RESIDUAL])
+def test_scores_by_log_odds(kind: PlotKind) -> None:
+    """Whatever lies at 0 or 1 stands at the ends, and the reader is told that areas mislead."""
+    for shape in ("rows at 0 only", "saturated"):
+        figure = figure_of(
+            picture_of(kind, SHAPES[shape]), WORDS, look=look_of(FigureSize.COLUMN), scale=AxisScale.LOGIT
+        )
+        assert clashes(figure) == []
+        assert any("log-odds" in text.get_text() for text in figure.texts)
+
+
+@pytest.mark.parametrize("kind", KINDS[:2])
+def test_one_curve_is_one_file(kind: PlotKind) -> None:
+    """The same bytes twice."""
+    assert content(drawn(kind, "ten scores"), "svg") == content(drawn(kind, "ten scores"), "svg")
+
+
+def test_curves_are_drawn_where_they_are() -> None:
+    """The line of a path and of a fit has the values that were computed, and the axes hold them."""
+    path = cumulative_curve(SHAPES["fifty rows"])
+    axes = figure_of(path, WORDS).axes[0]
+    line = max(axes.lines, key=lambda one: len(one.get_xdata()))
+    assert np.array_equal(line.get_ydata(), path.value)
+    low, high = axes.get_ylim()
+    assert low < min(path.range[0], -2.0 * path.deviation)
+    assert high > max(path.range[1], 2.0 * path.deviation)
+    fit = isotonic_curve(SHAPES["fifty rows"], generator=np.random.default_rng(0), draws=50)
+    lines = figure_of(fit, WORDS).axes[0].lines
+    assert any(np.array_equal(one.get_xydata(), np.stack((fit.x, fit.rate), axis=1)) for one in lines)
+
+
+def test_scores_stand_where_their_share_of_the_rows_is() -> None:
+    """Along the top of cumulative differences: half of the rows lie below the score written over 0.5."""
+    rng = np.random.default_rng(0)
+    table = labelled(rng.beta(0.5, 4.0, 5_000), np.full(5_000, 0.1))
+    axes = figure_of(cumulative_curve(table), WORDS).axes[0]
+    written = [(one.xy[0], one.get_text()) for one in axes.texts if one.get_text() != "score"]
+    assert len(written) > 5
+    for share, text in written:
+        assert share == pytest.approx(float(table.weight[table.score <= float(text)].sum()) / 5_000, abs=2e-3)
+
+
+def test_what_weights_do_not_allow_is_said() -> None:
+    """No band, no tests, and the reason in the small print."""
+    for kind in (PlotKind.ISOTONIC, PlotKind.RESIDUAL):
+        texts = [text.get_text() for text in drawn(kind, "weighted").texts]
+        assert any("importance weights" in text for text in texts)
+    assert not any(
+        "KS and Kuiper" in text.get_text() for text in drawn(PlotKind.CUMULATIVE, "weighted").texts
+    )

@@ -1,0 +1,202 @@
+"""Small multiples: one pair of axes for all panels, headings that are whole, no text over another."""
+
+from dataclasses import replace
+from itertools import cycle
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from calibcli.curves.panels import CurvePanel, CurvePanels
+from calibcli.curves.reliability import ReliabilityCurve, binned_curve
+from calibcli.curves.smooth import smooth_curve
+from calibcli.errors import UsageProblem
+from calibcli.figures.drawing import figure_of
+from calibcli.figures.look import look_of
+from calibcli.figures.sheet import Words
+from calibcli.names import Binning
+from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
+from calibcli.table.bins import ATOMS, bins_of, looks_discrete
+from calibcli.table.score_table import ScoreTable
+from pictures import clashes, content, texts_of
+
+WORDS = Words(
+    "/a/very/long/path/" * 9 + "preds.parquet: score by country",
+    (
+        "ECE of all rows 0.0427 [0.0100, 0.0584] at 95 % confidence",
+        "40,000 rows, 339 with label 1; worst: DE",
+    ),
+    ("9 of 12 groups, the largest lower bound of the ECE first, then the largest ECE.",),
+)
+NAMES = (
+    "DE",
+    "costs $5 and $6_x",
+    "予測 スコア",
+    "W" * 300,
+    "<b>m</b>",
+    "a\tb\n\x1b[31mred",
+    "(empty)",
+    "i",
+    "/",
+)
+ERROR = ("ECE 0.0554 [0.0000, 0.0721]", "0.0554 [0.0000, 0.0721]", "0.055 [0.000, 0.072]", "0.055")
+AGAINST = (
+    "differs by -0.0554 [-0.1044, 0.0721]",
+    "-0.0554 [-0.1044, 0.0721]",
+    "-0.055 [-0.1, 0.1]",
+    "-0.055",
+)
+LINEAR = AxisScale.LINEAR
+
+
+def table_of(
+    score: np.ndarray, chance: np.ndarray | float, *, weight: np.ndarray | None = None
+) -> ScoreTable:
+    """Draw labels with a fixed seed."""
+    label = np.random.default_rng(1).random(score.size) < chance
+    return ScoreTable.from_rows(score, label, weight=weight)
+
+
+def spread(rows: int, first: float = 0.0, last: float = 1.0) -> np.ndarray:
+    """Evenly spread scores."""
+    return np.linspace(first, last, rows)
+
+
+def many(rows: int) -> ScoreTable:
+    """Return as many rows at 101 scores."""
+    each = np.full(101, rows // 101)
+    return ScoreTable(spread(101), each, np.random.default_rng(1).binomial(each, 0.9 * spread(101)))
+
+
+TABLES = {
+    "fifty rows": table_of(spread(50), spread(50) ** 1.5),
+    "one row": table_of(np.array([0.3]), 0.5),
+    "rows at 0 only": table_of(np.zeros(30), 0.0),
+    "fifty million rows": many(50_000_000),
+    "rare events": table_of(spread(2_000, 0.0, 0.01), 2.0 * spread(2_000, 0.0, 0.01)),
+    "ten scores": table_of(np.repeat(np.arange(10) / 10, 40), np.repeat(np.arange(10) / 12, 40)),
+    "saturated": table_of(1.0 - spread(400) ** 8 / 50.0, 0.9),
+    "one label only": table_of(spread(100), 0.0),
+    "weighted": table_of(spread(40), spread(40), weight=1.0 + spread(40)),
+}
+
+
+def curve_of(table: ScoreTable, kind: PlotKind) -> ReliabilityCurve:
+    """Return both curves."""
+    bins = ATOMS if looks_discrete(table) else bins_of(Binning.EQUAL_WIDTH, 15, table=table)
+    smooth = smooth_curve(table, bandwidth=0.03, generator=np.random.default_rng(0), draws=20)
+    return ReliabilityCurve(kind, binned_curve(table, bins=bins), smooth, 0.994444)
+
+
+CURVES = {name: curve_of(table, PlotKind.BINNED) for name, table in TABLES.items()}
+
+
+def panels(*names: str, kind: PlotKind = PlotKind.BINNED, against: bool = False) -> CurvePanels:
+    """Return panels with awkward names."""
+    found = [
+        CurvePanel(name, 10**place, ERROR, replace(CURVES[which], kind=kind), AGAINST if against else ())
+        for place, (which, name) in enumerate(zip(names, cycle(NAMES), strict=False))
+    ]
+    return CurvePanels(PlotKind.GROUPS, tuple(found))
+
+
+def drawn(
+    picture: CurvePanels, size: FigureSize, theme: Theme = Theme.LIGHT, scale: AxisScale = LINEAR
+) -> Figure:
+    """Draw with awkward words."""
+    return figure_of(picture, WORDS, look=look_of(size, theme), scale=scale)
+
+
+SOME = tuple(TABLES)
+SMOOTH, BINNED, LOGIT = PlotKind.SMOOTH, PlotKind.BINNED, AxisScale.LOGIT
+COLUMN, PAGE, SLIDE = FigureSize
+CASES = [
+    (SOME, BINNED, PAGE, LINEAR),
+    (SOME, BINNED, COLUMN, LINEAR),
+    (SOME, BINNED, SLIDE, LINEAR),
+    (("fifty rows", "one row", "weighted", "saturated", "ten scores"), SMOOTH, PAGE, LINEAR),
+    (("fifty rows", "one row", "weighted", "saturated", "ten scores"), SMOOTH, SLIDE, LINEAR),
+    (("rare events", "rows at 0 only"), BINNED, COLUMN, LINEAR),
+    (("rare events", "fifty million rows", "one label only"), SMOOTH, PAGE, LOGIT),
+    (("saturated", "saturated", "saturated", "saturated"), BINNED, SLIDE, LOGIT),
+]
+
+
+@pytest.mark.parametrize(("names", "kind", "size", "scale"), CASES)
+def test_no_text_lies_over_another(
+    names: tuple[str, ...], kind: PlotKind, size: FigureSize, scale: AxisScale
+) -> None:
+    """Whatever the rows, the names and the number of panels, on both grounds; warnings are errors here."""
+    theme = Theme.DARK if kind is SMOOTH else Theme.LIGHT
+    assert clashes(drawn(panels(*names, kind=kind, against=len(names) > 3), size, theme, scale)) == []
+
+
+@pytest.mark.parametrize(("count", "size"), list(zip((2, 3, 4, 5, 6, 9), cycle(FigureSize), strict=False)))
+def test_every_number_of_panels_is_drawn_on_the_same_axes(count: int, size: FigureSize) -> None:
+    """Each panel has the ends of the others, so that they can be compared by eye."""
+    figure = drawn(panels(*SOME[:count]), size)
+    mains = [axes for axes in figure.axes if axes.get_ylim() == figure.axes[0].get_ylim()]
+    assert len(mains) == count
+    assert {axes.get_xlim() for axes in figure.axes} == {figure.axes[0].get_xlim()}
+    boxes = [axes.get_position() for axes in figure.axes]
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+
+
+def test_numbers_of_an_error_are_never_cut() -> None:
+    """A heading takes another wording where it has no room: half a number would be another number."""
+    for size, count in ((PAGE, 3), (SLIDE, 6), (COLUMN, 2)):
+        texts = [one.get_text() for one in texts_of(drawn(panels(*SOME[:count], against=True), size))]
+        said = [one for one in texts if one in (*ERROR, *AGAINST)]
+        assert len(said) == 2 * count
+        assert len(set(said)) == 2
+
+
+def test_zoom_is_that_of_all_panels_together() -> None:
+    """Scores within 0.01 are looked at closely, unless another panel has them everywhere."""
+    close = drawn(panels("rare events", "rows at 0 only"), FigureSize.PAGE)
+    assert close.axes[0].get_xlim()[1] < 0.02
+    assert any("Zoomed" in one.get_text() for one in close.texts)
+    whole = drawn(panels("rare events", "fifty rows"), FigureSize.PAGE)
+    assert whole.axes[0].get_xlim()[1] > 1.0
+
+
+def test_a_panel_of_many_rows_does_not_set_the_limits_alone() -> None:
+    """Panels count alike, so that fifty million rows do not make thirty rows strays."""
+    rare = ScoreTable(spread(101, 0.0, 0.01), np.full(101, 500_000), np.full(101, 2_000))
+    heavy = CurvePanel("heavy", 1, ERROR, curve_of(rare, PlotKind.BINNED))
+    light = CurvePanel("light", 1, ERROR, curve_of(table_of(spread(30, 0.1, 0.2), 0.1), PlotKind.BINNED))
+    figure = drawn(CurvePanels(PlotKind.GROUPS, (heavy, light)), FigureSize.PAGE)
+    assert figure.axes[0].get_xlim()[1] > 0.18
+
+
+def test_names_are_only_text() -> None:
+    """Dollar signs are no formula, and what the font lacks becomes a box."""
+    texts = {one.get_text(): one for one in texts_of(drawn(panels(*SOME[:6]), FigureSize.PAGE))}
+    assert not texts["costs $5 and $6_x"].get_parse_math()
+    assert "a b □[31mred" in texts
+    assert "□□ □□□" in texts
+
+
+def test_importance_weights_have_no_band_and_the_picture_says_so() -> None:
+    """In a panel beside others that have one."""
+    for kind in (PlotKind.BINNED, PlotKind.SMOOTH):
+        figure = drawn(panels("fifty rows", "weighted", kind=kind), FigureSize.PAGE)
+        said = " ".join(one.get_text() for one in figure.texts)
+        assert "importance weights" in said
+        assert "Clopper-Pearson" in said or "resampling" in said
+
+
+@pytest.mark.parametrize("picture_format", ["png", "svg"])
+def test_the_same_panels_give_the_same_bytes(picture_format: str) -> None:
+    """With no date in them."""
+    picture = panels("fifty rows", "ten scores")
+    one, other = (content(drawn(picture, FigureSize.COLUMN), picture_format) for _ in range(2))
+    assert one == other
+
+
+def test_a_missing_smooth_curve_is_a_usage_problem() -> None:
+    """A report of binned measures has none to show."""
+    picture = panels("fifty rows", kind=PlotKind.SMOOTH)
+    gone = replace(picture.panels[0], curve=replace(picture.panels[0].curve, smooth=None))
+    with pytest.raises(UsageProblem):
+        drawn(replace(picture, panels=(gone,)), FigureSize.PAGE)

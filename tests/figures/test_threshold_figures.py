@@ -1,0 +1,155 @@
+"""Murphy, decision and map: no text overlaps, at any size, whatever the rows."""
+
+from itertools import cycle, product
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from calibcli.curves.decision import decision_curve
+from calibcli.curves.map import Band, MapCurve, map_curve
+from calibcli.curves.murphy import murphy_curve
+from calibcli.curves.reliability import binned_curve
+from calibcli.figures.drawing import figure_of
+from calibcli.figures.look import look_of
+from calibcli.figures.sheet import Words
+from calibcli.names import Binning, RecalibratorName
+from calibcli.picture_names import AxisScale, FigureSize, Theme
+from calibcli.recalibrators import fit_recalibrator
+from calibcli.table.bins import ATOMS, bins_of, looks_discrete
+from calibcli.table.score_table import ScoreTable
+from pictures import clashes, content
+
+CAPTION = ("Brier score 0.1831  [0.1804, 0.1859] at 95 % confidence: the area under the curve", "1,000 rows")
+WORDS = Words("/a/very/long/path/" * 5 + "predictions.parquet: score", CAPTION)
+LOOKS = list(product(FigureSize, Theme))
+
+
+def rows_of(
+    score: np.ndarray, chance: np.ndarray | float, *, counts: int | None = None, weighted: bool = False
+) -> ScoreTable:
+    """Draw labels with a fixed seed."""
+    rng = np.random.default_rng(1)
+    chance = np.broadcast_to(chance, score.shape)
+    if counts is not None:
+        return ScoreTable(score, np.full(score.size, counts), rng.binomial(counts, chance))
+    weight = 1.0 + score if weighted else None
+    return ScoreTable.from_rows(score, rng.random(score.size) < chance, weight=weight)
+
+
+def spread(rows: int, last: float = 1.0) -> np.ndarray:
+    """Evenly spread scores."""
+    return np.linspace(0.0, last, rows)
+
+
+SHAPES = {
+    "fifty rows": rows_of(spread(50), spread(50) ** 1.5),
+    "one row": rows_of(np.array([0.3]), 1.0),
+    "rows at 0 only": rows_of(np.zeros(30), 0.0),
+    "fifty million rows": rows_of(spread(101), 0.9 * spread(101), counts=500_000),
+    "rare": rows_of(spread(2_000, 0.01), 2.0 * spread(2_000, 0.01)),
+    "ten scores": rows_of(np.repeat(np.arange(10) / 10, 40), np.repeat(np.arange(10) / 12, 40)),
+    "saturated": rows_of(1.0 - spread(400) ** 8 / 50.0, 0.9),
+    "one score": rows_of(np.full(100, 0.6), 0.5),
+    "one class only": rows_of(spread(60), 1.0),
+    "weighted": rows_of(spread(80), 0.5, weighted=True),
+}
+FITTED = fit_recalibrator(RecalibratorName.VENN_ABERS, SHAPES["ten scores"])
+cells = pytest.mark.parametrize(
+    ("shape", "size", "theme"),
+    [(shape, *look) for shape, look in zip(SHAPES, cycle(LOOKS), strict=False)],
+)
+
+
+def map_over(table: ScoreTable) -> MapCurve:
+    """A map with ends, over rows."""
+    bins = ATOMS if looks_discrete(table) else bins_of(Binning.EQUAL_MASS, 15, table=table)
+    points = binned_curve(table, bins=bins)
+    return map_curve(FITTED, band=Band(None, ""), table=table, points=points, partition="each bin")
+
+
+@cells
+@pytest.mark.parametrize("made", [murphy_curve, decision_curve, map_over])
+def test_no_text_overlaps(made, shape: str, size: FigureSize, theme: Theme) -> None:  # noqa: ANN001
+    """Every shape, size and theme is drawn without a warning, and every text has its place."""
+    assert clashes(figure_of(made(SHAPES[shape]), WORDS, look=look_of(size, theme))) == []
+
+
+@pytest.mark.parametrize("made", [murphy_curve, decision_curve, map_over])
+@pytest.mark.parametrize("shape", ["rare", "saturated", "rows at 0 only"])
+def test_scores_are_laid_out_by_log_odds(made, shape: str) -> None:  # noqa: ANN001
+    """Near 0 and 1 there is room, and the small print says so."""
+    figure = figure_of(made(SHAPES[shape]), WORDS, scale=AxisScale.LOGIT)
+    assert clashes(figure) == []
+    assert figure.axes[0].get_xscale() == "logit"
+    assert "by log-odds" in said(figure)
+
+
+def said(figure: Figure) -> str:
+    """Return all text on the page."""
+    return " ".join(text.get_text() for text in figure.texts)
+
+
+def names(figure: Figure) -> list[str]:
+    """Return what the key names."""
+    return [text.get_text() for key in figure.legends for text in key.get_texts()]
+
+
+def test_the_same_curve_gives_the_same_bytes() -> None:
+    """Drawn twice."""
+    curve = map_over(SHAPES["one score"])
+    first, second = (content(figure_of(curve, WORDS), "svg") for _ in range(2))
+    assert first == second
+
+
+def test_the_curve_is_never_hidden() -> None:
+    """The decision curve stays in its axes, or the small print says that it does not."""
+    curve = decision_curve(SHAPES["ten scores"])
+    axes = figure_of(curve, WORDS).axes[0]
+    low, high = axes.get_ylim()
+    shown = curve.at <= axes.get_xlim()[1]
+    assert low < curve.value[shown].min()
+    assert curve.value[shown].max() < high
+    assert low < 0.0
+    wild = decision_curve(rows_of(np.repeat([0.2, 0.999], 50), np.repeat([0.2, 0.4], 50)))
+    figure = figure_of(wild, WORDS)
+    assert figure.axes[0].get_ylim()[0] >= -1.5 * wild.base
+    assert "leaves the picture below" in said(figure)
+
+
+def test_the_raw_score_stands_beside_the_recalibrated_one() -> None:
+    """As a line of its own, named in the key."""
+    raw = SHAPES["fifty rows"]
+    assert "by raw score" in names(figure_of(decision_curve(raw, raw=raw), WORDS))
+    assert "by raw score" not in names(figure_of(decision_curve(raw), WORDS))
+
+
+def test_weighted_rows_have_no_band() -> None:
+    """Neither in the picture nor in the key, and the small print says why."""
+    for made in (murphy_curve, decision_curve):
+        figure = figure_of(made(SHAPES["weighted"]), WORDS)
+        assert not any("interval" in name for name in names(figure))
+        assert "No interval: importance weights" in said(figure)
+
+
+def test_a_map_alone_shows_all_of_the_unit_square() -> None:
+    """Without rows there is no strip, and nothing is made up around the map."""
+    fitted = fit_recalibrator(RecalibratorName.SMOOTH, SHAPES["ten scores"])
+    for scale in AxisScale:
+        figure = figure_of(map_curve(fitted, band=Band(None, "no band: reason")), WORDS, scale=scale)
+        assert clashes(figure) == []
+        assert len(figure.axes) == 1
+        assert "No band: reason." in said(figure)
+        assert names(figure) == ["smooth map", "score unchanged"]
+
+
+def test_outputs_far_from_the_scores_are_seen_by_log_odds() -> None:
+    """Axes hold what the map gives, not the scores alone; the line ends where they end."""
+    low = rows_of(spread(500, 0.01) + 1e-4, 0.5)
+    fitted = fit_recalibrator(RecalibratorName.PLATT, low)
+    points = binned_curve(low, bins=bins_of(Binning.EQUAL_MASS, 5, table=low))
+    curve = map_curve(fitted, band=Band(None, ""), table=low, points=points)
+    figure = figure_of(curve, WORDS, scale=AxisScale.LOGIT)
+    assert figure.axes[0].get_ylim()[1] > 0.6
+    drawn = figure.axes[0].lines[0].get_xdata()
+    assert np.all(np.diff(np.asarray(drawn)) > 0.0)

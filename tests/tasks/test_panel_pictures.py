@@ -1,0 +1,285 @@
+"""What small multiples say is what was measured: the same numbers, the worst first, nothing left unsaid."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.curves.panels import CurvePanels
+from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
+from calibcli.names import Binning, FitMethod, MeasureName
+from calibcli.picture_names import AxisScale, PlotKind
+from calibcli.readers.class_columns import SeveralClasses
+from calibcli.readers.columns import Columns
+from calibcli.recalibrators.options import FitOptions
+from calibcli.reports.measure import MeasureReport
+from calibcli.tasks.fit import fit_files
+from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.pictures.asked import refuse_axis
+from calibcli.tasks.pictures.diagram import Diagram, PlotRequest
+from calibcli.tasks.pictures.panels import Stated, brief
+from calibcli.tasks.plot import diagram_of
+from calibcli.view_names import ViewName
+
+K = PlotKind
+BY = Columns("score", "label", by=("country",))
+TWO = Columns("score", "label", others=("other",))
+CLASSES = Columns(label="kind", several=SeveralClasses("p_*"))
+EACH = Columns(label="kind", several=SeveralClasses("p_*", view=ViewName.ONE_VS_REST))
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Write rows of two scores, twelve groups of which two are small, and four classes."""
+    rng, count = np.random.default_rng(5), 4_000
+    score = rng.beta(2.0, 3.0, count)
+    group = rng.choice(12, count, p=[*[0.099] * 10, 0.007, 0.003])
+    label = rng.random(count) < np.where(group == 3, score**2.0, score)
+    chance = rng.dirichlet(np.ones(4), count)
+    kind = (rng.random((count, 1)) > chance.cumsum(axis=1)).sum(axis=1).clip(0, 3)
+    names = np.array(["ant", "bee", "cat", "dog"])
+    columns: dict[str, object] = {
+        "score": score,
+        "other": score**1.4,
+        "few": np.round(score, 1),
+        "label": label,
+        "country": [f"c{one}" for one in group],
+        "kind": names[kind],
+        **{f"p_{name}": chance[:, place] for place, name in enumerate(names)},
+    }
+    path = tmp_path_factory.mktemp("rows") / "rows.parquet"
+    pq.write_table(pa.table(columns), path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def artifact(rows: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Fit a recalibrator to the same rows."""
+    path = tmp_path_factory.mktemp("cal") / "cal.json"
+    path.write_text(
+        fit_files([rows], Columns("other", "label"), method=FitMethod.BETA, options=FitOptions())[1]
+    )
+    return str(path)
+
+
+def report_of(report: MeasureReport, folder: Path) -> str:
+    """Write a report as `measure --json` does."""
+    path = folder / "report.json"
+    path.write_text(json.dumps(report.to_dict(), sort_keys=True))
+    return str(path)
+
+
+def picture(diagram: Diagram) -> CurvePanels:
+    """Return the panels of a diagram."""
+    found = diagram.drawn.picture
+    assert isinstance(found, CurvePanels)
+    return found
+
+
+def ece(report: MeasureReport) -> Stated:
+    """Return the measured ECE."""
+    one = next(one for one in report.measures if one.name is MeasureName.ECE)
+    assert one.interval is not None
+    return Stated(one.value, one.interval.lower, one.interval.upper, one.interval.confidence)
+
+
+def test_two_scores_stand_beside_each_other_with_their_difference(rows: str) -> None:
+    """In the picture stands what `measure` finds of both and of their difference."""
+    diagram = diagram_of(PlotRequest([rows], TWO))
+    metrics = Metrics((MeasureName.SMECE, MeasureName.BRIER), ())
+    report = measure_files([rows], TWO, options=MeasureOptions(metrics, drawn=False))
+    first, second = picture(diagram).panels
+    assert (first.name, second.name) == ("score", "other")
+    assert first.error[1].startswith(f"{report.measures[0].value:.4f} [")
+    assert second.error[1].startswith(f"{report.slices['score=other'].measures[0].value:.4f} [")
+    differs, paired = report.differences["score=other"]
+    assert diagram.drawn.caption[0].startswith(f"smECE, other less score: {differs.value:+.4f} [")
+    assert paired.interval is not None
+    assert f"{paired.value:+.4f} [{paired.interval.lower:.4f}, " in diagram.drawn.caption[1]
+
+
+def test_few_values_are_binned_in_every_panel(rows: str) -> None:
+    """And so is anything where bins were asked for; one score of many values keeps both without bins."""
+    mixed = picture(diagram_of(PlotRequest([rows], Columns("few", "label", others=("other",)))))
+    assert mixed.smooth
+    asked = picture(
+        diagram_of(PlotRequest([rows], TWO, options=MeasureOptions(bins=6, binning=Binning.EQUAL_MASS)))
+    )
+    assert not asked.smooth
+    assert [one.curve.binned.rows.size for one in asked.panels] == [6, 6]
+    assert asked.panels[0].error[0].startswith("ECE ")
+
+
+def test_more_than_two_scores_differ_from_the_first(rows: str) -> None:
+    """Each heading has its own difference, and the paired ones stand in the small print."""
+    diagram = diagram_of(PlotRequest([rows], Columns("score", "label", others=("other", "few"))))
+    first, *others = picture(diagram).panels
+    assert first.against[0] == ""
+    assert all(one.against[0].startswith("differs by ") for one in others)
+    assert "3 scores" in diagram.drawn.caption[0]
+    assert "Brier score less that of score, row by row: other " in diagram.drawn.foot[0]
+
+
+def test_raw_stands_beside_recalibrated(rows: str, artifact: str) -> None:
+    """Rows that were fitted on are admitted."""
+    columns = Columns("other", "label")
+    diagram = diagram_of(PlotRequest([rows], columns, K.COMPARE, artifact))
+    assert [one.name for one in picture(diagram).panels] == ["raw", "recalibrated"]
+    assert "recalibrated less raw: -" in diagram.drawn.caption[0]
+    assert "row by row, recalibrated less raw: -" in diagram.drawn.caption[1]
+    assert any("flatters" in note for note in diagram.notes)
+    assert "raw and through" in diagram.title
+
+
+def test_worst_groups_come_first_and_small_ones_are_listed(rows: str) -> None:
+    """By the largest lower bound, then by the error; intervals are those of `measure`."""
+    diagram = diagram_of(PlotRequest([rows], BY))
+    report = measure_files([rows], BY, options=MeasureOptions(Metrics((MeasureName.ECE,), ()), drawn=False))
+    found = picture(diagram)
+    assert found.kind is K.GROUPS
+    assert len(found.panels) == 9
+    assert found.panels[0].name == "c3"
+    assert found.panels[0].error[1] == ece(report.slices["country=c3"]).words()
+    bounds = [(ece(part).lower or 0.0, ece(part).value) for part in report.slices.values()]
+    shown = [ece(report.slices[f"country={one.name}"]) for one in found.panels]
+    assert [((one.lower or 0.0), one.value) for one in shown] == sorted(bounds, reverse=True)[:9]
+    assert "9 of 10 groups" in diagram.drawn.foot[0]
+    assert "at 99.5 %, so that those of all 10 groups hold at once with 95 %" in diagram.drawn.foot[0]
+    assert "Fewer than 100 rows, so not measured: c10 (" in diagram.drawn.foot[0]
+    assert diagram.drawn.caption[0].startswith(f"ECE of all rows {ece(report).words()} at 95 % confidence")
+
+
+def test_fewer_rows_may_be_enough(rows: str) -> None:
+    """Then none is left out, and one that errs by noise does not come before one that surely errs."""
+    diagram = diagram_of(PlotRequest([rows], BY, options=MeasureOptions(least_rows=1)))
+    first, second, *_ = (float(one.error[1].split()[0]) for one in picture(diagram).panels)
+    assert picture(diagram).panels[0].name == "c3"
+    assert first < second
+    assert "9 of 12 groups" in diagram.drawn.foot[0]
+    assert "not measured" not in diagram.drawn.foot[0]
+
+
+@pytest.mark.parametrize(
+    ("view", "word"), [("one-vs-rest", "class-wise ECE"), ("top-label", "top-label ECE")]
+)
+def test_classes_are_drawn_in_the_view_asked_for(rows: str, view: str, word: str) -> None:
+    """All four of them, with the error of all together in the caption."""
+    several = SeveralClasses("p_*", view=ViewName(view))
+    diagram = diagram_of(PlotRequest([rows], Columns(label="kind", several=several), view=ViewName(view)))
+    assert {one.name for one in picture(diagram).panels} == {"ant", "bee", "cat", "dog"}
+    assert diagram.drawn.caption[0].startswith(f"{word} 0.")
+    assert "All 4 classes" in diagram.drawn.foot[0]
+    assert "98.75 %" in diagram.drawn.foot[0]
+
+
+def test_classes_without_a_view_stand_against_the_rest(rows: str) -> None:
+    """That is what `--kind classes` means by itself."""
+    diagram = diagram_of(PlotRequest([rows], CLASSES, K.CLASSES))
+    assert "against the rest" in diagram.title
+    assert all(one.rows == 4_000 for one in picture(diagram).panels)
+
+
+def test_a_report_shows_what_its_rows_show(rows: str, tmp_path: Path) -> None:
+    """Groups, scores and classes from JSON have the panels of the files, number for number."""
+    metrics = Metrics((MeasureName.ECE, MeasureName.SMECE, MeasureName.BRIER), ())
+    for columns, kind, view in (
+        (BY, K.GROUPS, None),
+        (TWO, K.COMPARE, None),
+        (CLASSES, K.CLASSES, ViewName.TOP_LABEL),
+    ):
+        options = MeasureOptions(metrics, drawn=False, complete=kind is K.COMPARE)
+        report = report_of(measure_files([rows], columns, options=options), tmp_path)
+        taken = diagram_of(PlotRequest([report], kind=kind, view=view))
+        direct = diagram_of(PlotRequest([rows], columns, kind, view=view))
+        assert taken.drawn.caption == direct.drawn.caption
+        assert taken.drawn.foot == direct.drawn.foot
+        assert taken.title == direct.title
+        for one, other in zip(picture(taken).panels, picture(direct).panels, strict=True):
+            assert (one.name, one.rows, one.error) == (other.name, other.rows, other.error)
+            assert one.curve.binned.to_list() == other.curve.binned.to_list()
+
+
+@pytest.mark.parametrize("kind", [K.COMPARE, K.GROUPS, K.CLASSES])
+def test_a_report_without_parts_is_refused(rows: str, tmp_path: Path, kind: PlotKind) -> None:
+    """The line names the file and what would write a report that has them."""
+    options = MeasureOptions(Metrics((MeasureName.ECE,), ()), drawn=False)
+    report = report_of(measure_files([rows], Columns("score", "label"), options=options), tmp_path)
+    with pytest.raises(CalibcliError, match=r"report\.json") as caught:
+        diagram_of(PlotRequest([report], kind=kind))
+    assert "calibcli measure" in str(caught.value.hint)
+
+
+def test_a_damaged_report_is_a_document_problem(rows: str, tmp_path: Path) -> None:
+    """Slices that are named must be there, and hold numbers."""
+    options = MeasureOptions(Metrics((MeasureName.ECE,), ()), drawn=False)
+    tree = measure_files([rows], BY, options=options).to_dict()
+    for damage in ({"slices": {}}, {"groups": {"columns": ["country"]}}, {"groups": 3}):
+        path = tmp_path / "damaged.json"
+        path.write_text(json.dumps({**tree, **damage}))
+        with pytest.raises(DocumentProblem, match=r"damaged\.json"):
+            diagram_of(PlotRequest([str(path)], kind=K.GROUPS))
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (PlotRequest(["x.csv"], TWO, K.SMOOTH), "a second --score has no effect on --kind smooth"),
+        (PlotRequest(["x.csv"], BY, K.BINNED), "--by has no effect on --kind binned"),
+        (PlotRequest(["x.csv"], BY, K.COMPARE), "--by has no effect on --kind compare"),
+        (PlotRequest(["x.csv"], EACH, K.BINNED, view=ViewName.ONE_VS_REST), "shows one score"),
+        (PlotRequest(["x.csv"], Columns(others=("b",), by=("c",))), "ask for different diagrams"),
+        (PlotRequest(["x.csv"], kind=K.GROUPS), "no groups are named"),
+        (PlotRequest(["x.csv"], kind=K.CLASSES), "--probs names none"),
+        (PlotRequest(["x.csv"], kind=K.COMPARE), "nothing to compare with"),
+        (PlotRequest(["x.csv"], Columns("a", others=tuple("bcdefg"))), "7 scores are named"),
+        (PlotRequest(["x.csv"], TWO, artifact="cal.json"), "which recalibrates one"),
+        (PlotRequest(["x.csv"], kind=K.SMOOTH, options=MeasureOptions(bins=3)), "--bins has no effect"),
+        (PlotRequest(["x.csv"], options=MeasureOptions(least_rows=3)), "--min-group-rows has no effect"),
+        (PlotRequest(["x.json"], BY, K.GROUPS), "on which --score, --label, --by have no effect"),
+        (PlotRequest(["x.json"], EACH, K.SMOOTH, view=ViewName.TOP_LABEL), "shows one score"),
+    ],
+)
+def test_what_would_have_no_effect_is_refused_before_anything_is_read(
+    request_: PlotRequest, said: str
+) -> None:
+    """In one line, with what to do."""
+    with pytest.raises(UsageProblem, match=said) as caught:
+        diagram_of(request_)
+    assert caught.value.hint
+
+
+def test_another_scale_is_refused_where_no_axis_is_that_of_scores() -> None:
+    """Everywhere else it is taken."""
+    with pytest.raises(UsageProblem, match="--axis logit has no effect on --kind monitor"):
+        refuse_axis(K.MONITOR, AxisScale.LOGIT)
+    refuse_axis(K.GROUPS, AxisScale.LOGIT)
+    refuse_axis(None, AxisScale.LOGIT)
+    refuse_axis(K.MONITOR, AxisScale.LINEAR)
+
+
+def test_no_group_with_rows_enough_is_a_usage_problem(rows: str) -> None:
+    """It says how many were asked for."""
+    with pytest.raises(UsageProblem, match="no group has 5,000 rows"):
+        diagram_of(PlotRequest([rows], BY, options=MeasureOptions(least_rows=5_000)))
+
+
+def test_small_numbers_are_not_rounded_to_nothing() -> None:
+    """Nor is a zero below zero."""
+    assert Stated(0.00004, None, None, None).words() == "0.000040"
+    assert Stated(-0.000001, -0.0002, 0.3, 0.95).words(signed=True) == "+0.0000 [-0.0002, 0.3000]"
+    assert Stated(0.12345, 0.1, 0.2, 0.95).words(3) == "0.123 [0.100, 0.200]"
+    assert Stated(0.1, 0.0, None, 0.95).at == ""
+
+
+def test_long_names_are_cut_in_sentences() -> None:
+    """Both ends stay; nothing at all has a name, too."""
+    assert brief("DE") == "DE"
+    assert brief("") == "(empty)"
+    cut = brief("a" * 150 + "z" * 150)
+    assert len(cut) == 31
+    assert cut.startswith("a")
+    assert cut.endswith("z")

@@ -1,0 +1,197 @@
+"""Murphy, decision and map from files: what stands in the caption is what is measured."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibcli.curves.decision import DecisionCurve
+from calibcli.curves.map import MapCurve
+from calibcli.errors import UsageProblem
+from calibcli.names import BetaForm, Binning, FitMethod, MeasureName, RecalibratorName
+from calibcli.picture_names import PlotKind
+from calibcli.readers.class_columns import SeveralClasses
+from calibcli.readers.columns import Columns
+from calibcli.recalibrators.classes.interface import ClassFitOptions
+from calibcli.recalibrators.options import FitOptions
+from calibcli.tasks.fit import fit_files
+from calibcli.tasks.fit_classes import fit_class_files
+from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.pictures.diagram import Diagram, PlotRequest
+from calibcli.tasks.pictures.map_band import options_of
+from calibcli.tasks.plot import diagram_of
+from calibcli.tasks.reading import Reading
+from calibcli.view_names import ClassMethod
+
+COLUMNS = Columns("score", "label")
+
+
+def write(path: Path, *, rows: int = 300, seed: int = 0) -> str:
+    """Write scores that are too far out."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(0.7, 1.2, rows)
+    label = rng.random(rows) < 0.15 + 0.6 * score
+    lines = "".join(f"{f!r},{y:d}\n" for f, y in zip(score.tolist(), label, strict=True))
+    path.write_text("score,label\n" + lines)
+    return str(path)
+
+
+def fitted(rows: str, path: Path, method: FitMethod, options: FitOptions | None = None) -> str:
+    """Fit an artifact."""
+    _, text = fit_files([rows], COLUMNS, method=method, options=options or FitOptions())
+    path.write_text(text)
+    return str(path)
+
+
+def drawn(kind: PlotKind, *inputs: str, columns: Columns = COLUMNS, artifact: str | None = None) -> Diagram:
+    """Ask for a diagram."""
+    return diagram_of(PlotRequest(inputs, columns, kind, artifact))
+
+
+def test_murphy_caption_is_the_measured_brier_score(tmp_path: Path) -> None:
+    """Value, interval and parts are those of `measure`."""
+    rows = write(tmp_path / "p.csv")
+    names = (MeasureName.BRIER, MeasureName.BRIER_MCB, MeasureName.BRIER_DSC, MeasureName.BRIER_UNC)
+    score, *parts = measure_files(
+        [rows], COLUMNS, options=MeasureOptions(metrics=Metrics(names, ()))
+    ).measures
+    first, second, third = drawn(PlotKind.MURPHY, rows).drawn.caption
+    assert score.interval is not None
+    assert f"Brier score {score.value:.4g}  [{score.interval.lower:.4g}, " in first
+    for part in parts:
+        assert f"{part.value:.3g}" in second
+    assert third.startswith("300 rows, ")
+
+
+def test_decision_caption_says_where_the_score_is_better(tmp_path: Path) -> None:
+    """The ranges of the curve, beyond noise first; with an artifact the raw score is drawn beside it."""
+    rows = write(tmp_path / "p.csv", rows=2_000)
+    diagram = drawn(PlotKind.DECISION, rows)
+    curve = diagram.drawn.picture
+    assert isinstance(curve, DecisionCurve)
+    assert curve.clearly_better
+    assert f"{curve.clearly_better[0][0]:.3g} to" in diagram.drawn.caption[0]
+    assert f"{curve.better[-1][1]:.3g} by the estimate" in diagram.drawn.caption[1]
+    assert "base rate 0." in diagram.drawn.caption[2]
+    assert curve.raw is None
+    artifact = fitted(rows, tmp_path / "cal.json", FitMethod.BETA)
+    through = drawn(PlotKind.DECISION, rows, artifact=artifact).drawn.picture
+    assert isinstance(through, DecisionCurve)
+    assert through.raw is not None
+    np.testing.assert_allclose(np.interp(0.3, *through.raw), np.interp(0.3, curve.at, curve.value))
+
+
+def test_decision_caption_of_a_score_that_says_nothing(tmp_path: Path) -> None:
+    """No range is claimed."""
+    path = tmp_path / "p.csv"
+    path.write_text("score,label\n" + "0.4,1\n0.4,0\n" * 20)
+    assert drawn(PlotKind.DECISION, str(path)).drawn.caption[0].startswith("At no threshold")
+
+
+def test_an_artifact_is_drawn_alone(tmp_path: Path) -> None:
+    """Its map, with the losses of its fit; and what would have no effect is refused."""
+    rows = write(tmp_path / "p.csv")
+    artifact = fitted(rows, tmp_path / "cal.json", FitMethod.HISTOGRAM)
+    diagram = drawn(PlotKind.MAP, artifact, columns=Columns())
+    curve = diagram.drawn.picture
+    assert isinstance(curve, MapCurve)
+    assert curve.method is RecalibratorName.HISTOGRAM
+    assert curve.points is None
+    assert "needs the fit rows" in curve.band
+    fit = json.loads(Path(artifact).read_text())["fit"]
+    assert (
+        f"log loss {fit['loss_before']:.4g} before, {fit['loss_after']:.4g} after" in diagram.drawn.caption[1]
+    )
+    with pytest.raises(UsageProblem, match="no effect"):
+        drawn(PlotKind.MAP, artifact)
+
+
+def test_a_map_over_other_rows_has_no_band(tmp_path: Path) -> None:
+    """Observed rates, and the Brier score of these rows through the map and before it."""
+    artifact = fitted(write(tmp_path / "fit.csv"), tmp_path / "cal.json", FitMethod.PLATT)
+    rows = write(tmp_path / "p.csv", seed=1)
+    diagram = drawn(PlotKind.MAP, rows, artifact=artifact)
+    curve = diagram.drawn.picture
+    assert isinstance(curve, MapCurve)
+    assert curve.points is not None
+    assert curve.points.total_rows == 300
+    assert np.isnan(curve.lower).all()
+    assert "these are others" in curve.band
+    only = MeasureOptions(metrics=Metrics((MeasureName.BRIER,), ()), beside_raw=True)
+    report = measure_files([rows], COLUMNS, artifact=artifact, options=only)
+    assert f"{report.measures[0].value:.4g}" in diagram.drawn.caption[0]
+    assert f"{report.slices['score=score'].measures[0].value:.4g}" in diagram.drawn.caption[1]
+
+
+@pytest.mark.parametrize("method", [FitMethod.PLATT, FitMethod.SCALING_BINNING])
+def test_a_map_over_its_fit_rows_has_a_resampling_band(tmp_path: Path, method: FitMethod) -> None:
+    """Around the map, the same each time; and the picture says that these are the fit rows."""
+    rows = write(tmp_path / "p.csv")
+    artifact = fitted(rows, tmp_path / "cal.json", method)
+    first, second = (drawn(PlotKind.MAP, rows, artifact=artifact) for _ in range(2))
+    curve, again = first.drawn.picture, second.drawn.picture
+    assert isinstance(curve, MapCurve)
+    assert isinstance(again, MapCurve)
+    np.testing.assert_array_equal(curve.upper, again.upper)
+    assert "resampling band" in curve.band
+    inside = (curve.score > 0.1) & (curve.score < 0.6)
+    held = (curve.lower <= curve.output) & (curve.output <= curve.upper)
+    assert held[inside].mean() > 0.9
+    assert 0.01 < np.median((curve.upper - curve.lower)[inside]) < 0.5
+    assert any("fitted on" in note for note in first.notes)
+
+
+def test_venn_abers_keeps_its_ends(tmp_path: Path) -> None:
+    """Over its fit rows, too."""
+    rows = write(tmp_path / "p.csv")
+    curve = drawn(
+        PlotKind.MAP, rows, artifact=fitted(rows, tmp_path / "cal.json", FitMethod.VENN_ABERS)
+    ).drawn.picture
+    assert isinstance(curve, MapCurve)
+    assert "p0 and p1" in curve.band
+
+
+def test_a_map_needs_an_artifact_of_one_score(tmp_path: Path) -> None:
+    """Without one there is nothing to draw, and one of several classes is no curve."""
+    rows = write(tmp_path / "p.csv")
+    with pytest.raises(UsageProblem, match="none is named"):
+        drawn(PlotKind.MAP, rows)
+    many = tmp_path / "many.csv"
+    lines = ("a,0.5,0.3,0.2", "b,0.4,0.5,0.1", "c,0.1,0.3,0.6", "a,0.3,0.4,0.3")
+    many.write_text("label,p_a,p_b,p_c\n" + "".join(f"{line}\n" for line in 10 * lines))
+    columns = Columns(None, "label", several=SeveralClasses("p_*"))
+    _, text = fit_class_files([str(many)], columns, method=ClassMethod.TEMPERATURE, options=ClassFitOptions())
+    artifact = tmp_path / "cal.json"
+    artifact.write_text(text)
+    with pytest.raises(UsageProblem, match="maps 3 probabilities"):
+        drawn(PlotKind.MAP, str(artifact), columns=Columns())
+
+
+def test_a_grid_table_is_drawn_like_an_exact_one(tmp_path: Path) -> None:
+    """Over the memory allowed nothing moves that could be seen, in any of the three."""
+    rows = write(tmp_path / "p.csv", rows=3_000)
+    artifact = fitted(write(tmp_path / "fit.csv", seed=4), tmp_path / "cal.json", FitMethod.BETA)
+    for kind in (PlotKind.MURPHY, PlotKind.DECISION, PlotKind.MAP):
+        applied = artifact if kind is PlotKind.MAP else None
+        exact, grid = (
+            diagram_of(PlotRequest([rows], COLUMNS, kind, applied, reading=Reading(memory=memory)))
+            for memory in ("256MiB", "16KiB")
+        )
+        assert exact.drawn.caption == grid.drawn.caption
+        rounded = any("Scores are kept to 1.4e-06" in line for line in grid.drawn.foot)
+        assert rounded == (kind is not PlotKind.MAP)
+        assert not any("kept to" in line for line in exact.drawn.foot)
+
+
+def test_options_of_a_fit_come_back_as_they_were() -> None:
+    """Every method's plain record, with its choices as members again."""
+    asked = FitOptions(
+        bins=7, binning=Binning.EQUAL_WIDTH, form=BetaForm.AB, base=RecalibratorName.BETA, seed=5
+    )
+    for method in RecalibratorName:
+        plain = asked.used_by(method)
+        found = options_of(json.loads(json.dumps(plain)))
+        assert found.used_by(method) == plain
+        assert isinstance(found.base, RecalibratorName)

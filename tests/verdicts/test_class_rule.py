@@ -1,0 +1,117 @@
+"""Claims about several classes together: each end of the interval is used by itself."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from calibcli.errors import UsageProblem
+from calibcli.gate_names import Bound, Relation
+from calibcli.measures.classes import class_measure
+from calibcli.names import Binning, Target, VerdictName
+from calibcli.table.bins import Bins, equal_width_edges
+from calibcli.verdicts.claim import ClassRule, Ground
+from calibcli.verdicts.class_rule import class_rule
+from calibcli.view_names import ClassMeasure
+from class_rows import drawn_rows, views_of
+
+C = ClassMeasure
+AT_MOST, AT_LEAST = Relation
+FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
+ROWS = drawn_rows(900, 4, heat=1.6, seed=3)
+
+
+def rule(
+    subject: ClassMeasure, limit: float, relation: Relation = AT_MOST, bound: Bound | None = None
+) -> ClassRule:
+    """The rule that a bound keep to a limit."""
+    usual = Bound.UPPER if relation is AT_MOST else Bound.LOWER
+    return ClassRule("rule", subject, bound or usual, relation, limit)
+
+
+@pytest.mark.parametrize("name", list(C))
+@pytest.mark.parametrize("claims", [1, 4])
+def test_bounds_are_ends_of_the_interval_of_measure(name: ClassMeasure, claims: int) -> None:
+    """The upper one at 1 - 2 delta; the lower one, which fails the claim, at 1 - 2 delta / claims."""
+    ground = Ground(FIFTEEN, claims=claims)
+    verdict = class_rule(views_of(*ROWS), rule(name, 0.5), ground=ground)
+    passing, failing = (
+        class_measure(name, views_of(*ROWS, confidence=1.0 - 2.0 * 0.05 / many)).interval
+        for many in (1, claims)
+    )
+    assert passing is not None
+    assert failing is not None
+    assert verdict.upper == pytest.approx(passing.upper, rel=1e-12)
+    assert verdict.lower == pytest.approx(failing.lower, rel=1e-12)
+    assert (verdict.target, verdict.finite_sample) == (passing.target, passing.finite_sample)
+    assert verdict.rows == 900
+
+
+def test_accuracy_is_judged_by_clopper_pearson() -> None:
+    """Pass, fail or neither, as the exact one-sided bounds lie to the limit."""
+    probability, label = ROWS
+    right = int((probability.argmax(axis=1) == label).sum())
+    low, high = beta.ppf(0.05, right, 901 - right), beta.ppf(0.95, right + 1, 900 - right)
+    views, ground = views_of(*ROWS), Ground(FIFTEEN)
+    for limit, outcome in (
+        (low - 1e-6, VerdictName.PASS),
+        (low + 1e-6, VerdictName.INCONCLUSIVE),
+        (high - 1e-6, VerdictName.INCONCLUSIVE),
+        (high + 1e-6, VerdictName.FAIL),
+    ):
+        verdict = class_rule(views, rule(C.ACCURACY, limit, AT_LEAST), ground=ground)
+        assert (verdict.outcome, verdict.target) == (outcome, Target.POPULATION)
+    kept = class_rule(views, rule(C.ACCURACY, low + 1e-6, AT_LEAST, Bound.UPPER), ground=ground)
+    assert kept.outcome is VerdictName.PASS
+
+
+def test_value_alone_is_compared_without_confidence() -> None:
+    """On either side of the limit, at it too."""
+    views, ground = views_of(*ROWS), Ground(FIFTEEN)
+    value = class_measure(C.CLASSWISE_ECE, views).value
+    for limit, relation, outcome in (
+        (value, AT_MOST, VerdictName.PASS),
+        (value, AT_LEAST, VerdictName.PASS),
+        (value * 0.999, AT_MOST, VerdictName.FAIL),
+        (value * 1.001, AT_LEAST, VerdictName.FAIL),
+    ):
+        verdict = class_rule(views, rule(C.CLASSWISE_ECE, limit, relation, Bound.VALUE), ground=ground)
+        assert (verdict.outcome, verdict.upper, verdict.finite_sample) == (outcome, None, False)
+
+
+def test_few_rows_conclude_nothing() -> None:
+    """Fewer than --min-rows never; fewer than ten wrong ones where an interval holds for many rows only."""
+    few, ground = views_of(*drawn_rows(90, 4)), Ground(FIFTEEN)
+    for bound in (Bound.UPPER, Bound.VALUE):
+        verdict = class_rule(few, rule(C.CLASS_BRIER, 1.9, bound=bound), ground=ground)
+        assert (verdict.outcome, verdict.reason) == (
+            VerdictName.INCONCLUSIVE,
+            "90 rows are fewer than --min-rows 100",
+        )
+    label = np.arange(200) % 3
+    probability = np.full((200, 3), 0.02)
+    probability[np.arange(200), label] = 0.96
+    right = views_of(probability, label)
+    loss = class_rule(right, rule(C.CLASS_BRIER, 1.9), ground=ground)
+    assert (loss.outcome, loss.reason) == (
+        VerdictName.INCONCLUSIVE,
+        "0 rows have label 0, fewer than 10",
+    )
+    exact = class_rule(right, rule(C.ACCURACY, 0.98, AT_LEAST), ground=ground)
+    assert (exact.outcome, exact.lower) == (VerdictName.PASS, pytest.approx(0.05 ** (1 / 200)))
+
+
+def test_row_that_was_certain_and_wrong_fails_every_log_loss() -> None:
+    """The mean is infinite in the population too."""
+    probability, label = (one.copy() for one in ROWS)
+    probability[0] = np.eye(4)[(label[0] + 1) % 4]
+    verdict = class_rule(views_of(probability, label), rule(C.CLASS_LOG_LOSS, 5.0), ground=Ground(FIFTEEN))
+    assert (verdict.outcome, verdict.lower, verdict.upper) == (VerdictName.FAIL, np.inf, None)
+
+
+def test_importance_weights_have_no_bound() -> None:
+    """A usage error for bounds; the value may be compared."""
+    views = views_of(*ROWS, weight=np.random.default_rng(0).exponential(size=900))
+    with pytest.raises(UsageProblem, match="importance weights"):
+        class_rule(views, rule(C.ACCURACY, 0.5, AT_LEAST), ground=Ground(FIFTEEN))
+    verdict = class_rule(views, rule(C.ACCURACY, 0.1, AT_LEAST, Bound.VALUE), ground=Ground(FIFTEEN))
+    assert verdict.outcome is VerdictName.PASS
