@@ -73,7 +73,8 @@ def draw(name: str, rows: Path, picture: Path) -> str:
     function, package = PACKAGES[name]
     function(table["score"].to_numpy(), table["label"].to_numpy())
     figure = plt.gcf()
-    figure.savefig(picture, dpi=PIXELS / figure.get_figwidth(), bbox_inches=None)
+    # As a notebook shows it: cut to what was drawn.
+    figure.savefig(picture, dpi=PIXELS / figure.get_figwidth(), bbox_inches="tight")
     return f"{name} {importlib.metadata.version(package)}"
 
 

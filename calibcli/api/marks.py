@@ -7,6 +7,7 @@ import numpy as np
 
 from calibcli.curves.cumulative import CumulativeCurve
 from calibcli.curves.isotonic import IsotonicCurve
+from calibcli.curves.map import MapCurve
 from calibcli.curves.panels import CurvePanels
 from calibcli.curves.picture import Picture
 from calibcli.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve
@@ -55,7 +56,7 @@ class Marks:
         return ", ".join(f"{name} {cell}" for name, cell in zip(self.columns, mark.cells, strict=True))
 
 
-def marks_of(picture: Picture) -> Marks:
+def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each picture
     """
     Return the values of a picture; evenly spread ones of a curve that has many.
 
@@ -71,6 +72,8 @@ def marks_of(picture: Picture) -> Marks:
             return _of_cumulative(picture)
         case ResidualCurve():
             return _of_residual(picture)
+        case MapCurve():
+            return _of_map(picture)
         case CurvePanels():
             return _of_panels(picture)
         case _:
@@ -163,6 +166,23 @@ def _of_residual(curve: ResidualCurve) -> Marks:
             ),
         )
         for k in _some(curve.score)
+    )
+    return Marks(columns, marks)
+
+
+def _of_map(curve: MapCurve) -> Marks:
+    columns = ("raw score", "recalibrated", "ends")
+    places = [int(one) for one in curve.marks] or _some(curve.score)
+    marks = tuple(
+        Mark(
+            Place(0, float(curve.score[k]), float(curve.output[k])),
+            (
+                four(float(curve.score[k])),
+                four(float(curve.output[k])),
+                between(float(curve.lower[k]), float(curve.upper[k])),
+            ),
+        )
+        for k in places
     )
     return Marks(columns, marks)
 

@@ -25,7 +25,7 @@ from calibcli.version import __version__
 
 # Pictures of several panels, which take the width of the page.
 _WIDE = (PlotKind.COMPARE, PlotKind.CLASSES, PlotKind.GROUPS)
-_WITH_SCORES = (PlotKind.SMOOTH, PlotKind.BINNED, PlotKind.ISOTONIC, PlotKind.RESIDUAL, *_WIDE)
+_WITH_SCORES = (PlotKind.SMOOTH, PlotKind.BINNED, PlotKind.ISOTONIC, PlotKind.RESIDUAL, PlotKind.MAP, *_WIDE)
 
 
 @dataclass(frozen=True, slots=True)

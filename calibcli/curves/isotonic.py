@@ -50,6 +50,9 @@ class IsotonicCurve:
         confidence: Of the band at each single score.
 
         band: What the band is, or why there is none.
+
+        coarse: Whether labels were drawn on cells of several scores. The fit to the rows then leaves the band
+            more often than 1 - confidence where it steps between two cells, most of all near the ends.
     """
 
     x: Floats
@@ -63,6 +66,7 @@ class IsotonicCurve:
     points: BinnedCurve | None
     confidence: float
     band: str
+    coarse: bool
 
     def __post_init__(self) -> None:
         for name in _KEYS:
@@ -98,7 +102,7 @@ def isotonic_curve(
 
         generator: Where the randomness of the band comes from.
 
-        confidence: Of the band at each single score, in (0, 1).
+        confidence: Of the band at each single score, in (0, 1); approximate where scores share cells.
 
         draws: Number of times the labels are drawn anew, and fitted.
 
@@ -131,6 +135,7 @@ def isotonic_curve(
         points=_points(table, x, rate) if looks_discrete(table) or cells.score.size == 1 else None,
         confidence=confidence,
         band=band,
+        coarse=cells.score.size < np.count_nonzero(table.weight),
     )
 
 

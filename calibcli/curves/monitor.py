@@ -105,11 +105,11 @@ class MonitorCurve:
         return np.append(0.0, rows), np.append(0.0, wealth)
 
 
-def thinned(curve: MonitorCurve, *, most: int) -> MonitorCurve:
+def with_fewer_looks(curve: MonitorCurve, *, most: int) -> MonitorCurve:
     """
-    Return a curve with at most so many looks: the last of each run of equal length.
+    Return a curve with about so many looks, evenly among those there are; a picture shows no more.
 
-    A picture shows no more. The looks at which a verdict was shown, and the last, stay.
+    The first, the last, and those at which a verdict was shown stay.
 
     Args:
         curve: The curve.

@@ -264,7 +264,7 @@ def binned_curve(table: Table, *, bins: Partition, confidence: float = 0.95) -> 
 def refuse_empty(table: Table) -> None:
     """Refuse a table that has no curve."""
     if table.total_rows == 0 or not table.weight.sum() > 0.0:
-        msg = "no rows to draw a reliability curve of"
+        msg = "no rows to draw"
         raise EmptyTable(msg)
 
 

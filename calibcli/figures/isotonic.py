@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 from calibcli.curves.isotonic import IsotonicCurve
 from calibcli.curves.limits import Limits, limits_of
-from calibcli.curves.reliability import BinnedCurve
+from calibcli.curves.reliability import BinnedCurve, percent
 from calibcli.figures.axes import dress_panel, show_limits
 from calibcli.figures.binned import draw_binned
 from calibcli.figures.error_area import DARKER, area_key, draw_area, draw_diagonal, strength
@@ -17,12 +17,13 @@ from calibcli.figures.key import Entry
 from calibcli.figures.look import Look
 from calibcli.figures.page import inches_wide, new_page
 from calibcli.figures.sheet import Panel, Words
+from calibcli.figures.spread import draw_spread, evenly, show_shares
 from calibcli.picture_names import AxisScale
 
 Floats = npt.NDArray[np.float64]
 
 RATE_LABEL = "recalibrated rate of label 1"
-_MESH, _BARS = 257, 64
+_MESH = 256
 # How dark a place is drawn, rows within this part of the axis to both sides decide.
 _BLUR = 0.03
 _MOST_NEEDLES = 250
@@ -84,8 +85,8 @@ def draw_isotonic(panel: Panel, curve: IsotonicCurve, *, limits: Limits, look: L
         zorder=3.0,
     )
     draw_diagonal(panel.main, limits, look)
-    if panel.strip is not None:
-        _draw_rows(panel.strip, curve, limits=limits, look=look)
+    if panel.strip is not None and not _draw_needles(panel.strip, curve, limits=limits, look=look):
+        draw_spread(panel.strip, curve.spread, limits=limits, look=look)
 
 
 def _draw_points(
@@ -138,7 +139,7 @@ def _draw_error(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look)
 
 def _density(curve: IsotonicCurve, limits: Limits, mesh: Floats) -> Floats:
     """Return how densely rows lie along the axis around each strip, against rows spread evenly over it."""
-    edges = _even(limits, *limits.x)
+    edges = evenly(limits, limits.x, parts=_MESH)
     reached = np.concatenate(([0.0], np.cumsum(curve.spread.between(edges))))
     ends = limits.shares(edges)
     middle = 0.5 * (limits.shares(mesh[:-1]) + limits.shares(mesh[1:]))
@@ -152,35 +153,11 @@ def _mesh(curve: IsotonicCurve, limits: Limits) -> Floats:
     if not last > first:
         return np.zeros(0)
     corners = curve.x[(curve.x > first) & (curve.x < last)]
-    mesh = np.unique(np.concatenate((_even(limits, first, last), corners)))
+    mesh = np.unique(np.concatenate((evenly(limits, (first, last), parts=_MESH), corners)))
     over = np.interp(mesh, curve.x, curve.rate) - mesh
     turn = np.flatnonzero(over[:-1] * over[1:] < 0.0)
     part = over[turn] / (over[turn] - over[turn + 1])
     return np.union1d(mesh, mesh[turn] + part * (mesh[turn + 1] - mesh[turn]))
-
-
-def _even(limits: Limits, first: float, last: float) -> Floats:
-    """Return scores evenly along the axis."""
-    if limits.scale is AxisScale.LINEAR:
-        return np.linspace(first, last, _MESH)
-    low, high = (np.log(one) - np.log1p(-one) for one in (first, last))
-    inner = 1.0 / (1.0 + np.exp(-np.linspace(low, high, _MESH)[1:-1]))
-    return np.concatenate(([first], inner, [last]))
-
-
-def _draw_rows(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> None:
-    """Draw how many rows lie between evenly spaced scores."""
-    if _draw_needles(axes, curve, limits=limits, look=look):
-        return
-    edges = _even(limits, *limits.x)
-    edges = edges[:: (_MESH - 1) // _BARS]
-    share = curve.spread.between(edges)
-    if limits.scale is AxisScale.LOGIT:
-        # What lies beyond the ends stands at them.
-        share[0] += curve.spread.around(float(edges[0]))[0]
-        share[-1] += 1.0 - curve.spread.around(float(edges[-1]))[1]
-    axes.stairs(share, edges, baseline=0.0, fill=True, facecolor=look.palette.rows, edgecolor="none")
-    _show_shares(axes, share)
 
 
 def _draw_needles(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> bool:
@@ -193,13 +170,8 @@ def _draw_needles(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Loo
         return False
     width = min(0.6 * apart * inches_wide(axes) * 72.0, look.points(4.0))
     axes.vlines(score, 0.0, share, colors=look.palette.rows, linewidth=width)
-    _show_shares(axes, share)
+    show_shares(axes, share)
     return True
-
-
-def _show_shares(axes: Axes, share: Floats) -> None:
-    axes.set_ylim(0.0, 1.08 * max(float(share.max()), 1e-12))
-    axes.set_yticks([])
 
 
 def _has_band(curve: IsotonicCurve) -> bool:
@@ -214,10 +186,11 @@ def _notes(curve: IsotonicCurve) -> list[str]:
     band = f"{curve.band[:1].upper()}{curve.band[1:]}."
     if not _has_band(curve):
         return [fit, band]
-    share = f"{100.0 * curve.confidence:g} %"
+    often = f"about {percent(curve.confidence)} of the time"
+    seldom = ", near the ends less often" if curve.coarse else ""
     return [
         fit,
-        f"{band} Were the scores calibrated, the fit at any one score would lie in it {share} of the time.",
+        f"{band} Were the scores calibrated, the fit at any one score would lie in it {often}{seldom}.",
     ]
 
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from calibcli.curves.monitor import MonitorCurve, Starts, thinned
+from calibcli.curves.monitor import MonitorCurve, Starts, with_fewer_looks
 from calibcli.figures.axes import dress, round_numbers
 from calibcli.figures.key import Entry
 from calibcli.figures.look import Look
@@ -40,7 +40,7 @@ def monitor_figure(curve: MonitorCurve, words: Words, *, look: Look) -> Figure:
 
         look: Size and colours.
     """
-    shown = thinned(curve, most=_MOST_LOOKS)
+    shown = with_fewer_looks(curve, most=_MOST_LOOKS)
     ends = _wealth_ends(curve)
     top = _error_end(curve)
     foot = [*_notes(curve, ends, top), *words.foot]

@@ -15,7 +15,7 @@ from calibcli.figures.words import fitted, printable, wrapped
 # Inches on a page of scale 1.
 _LEFT, _RIGHT, _EDGE = 0.80, 0.20, 0.12
 _STRIP, _GAP, _AXIS_TEXT = 0.78, 0.10, 0.54
-_TITLE, _HEADLINE, _LINE, _KEY, _FOOT, _HEADING = 0.25, 0.25, 0.19, 0.22, 0.145, 0.24
+_TITLE, _HEADLINE, _LINE, _KEY, _FOOT = 0.25, 0.25, 0.19, 0.22, 0.145
 _BETWEEN, _TICKS = 0.16, 0.20
 _LABEL_AT = 0.575
 # Label of the lines of small print, for those who write them elsewhere.

@@ -8,6 +8,9 @@ from matplotlib.figure import Figure
 
 from calibcli.figures.look import Look
 
+# Inches on a page of scale 1.
+_HEADING = 0.24
+
 
 @dataclass(frozen=True, slots=True)
 class Words:

@@ -27,23 +27,38 @@ def draw_spread(axes: Axes, spread: Spread, *, limits: Limits, look: Look) -> No
 
         look: Size and colours.
     """
-    edges = even_edges(limits)
+    edges = evenly(limits, limits.x, parts=_BARS)
     share = spread.between(edges)
-    # A score on the first edge counts, too; by log-odds what lies beyond the ends stands at them.
-    below, upto = spread.around(edges[0])
-    logit = limits.scale is AxisScale.LOGIT
-    share[0] += upto if logit else upto - below
-    if logit:
-        share[-1] += 1.0 - spread.around(edges[-1])[1]
+    if limits.scale is AxisScale.LOGIT:
+        # What lies beyond the ends stands at them.
+        share[0] += spread.around(float(edges[0]))[0]
+        share[-1] += 1.0 - spread.around(float(edges[-1]))[1]
     axes.stairs(share, edges, baseline=0.0, fill=True, facecolor=look.palette.rows, edgecolor="none")
+    show_shares(axes, share)
+
+
+def show_shares(axes: Axes, share: Floats) -> None:
+    """Give the axis of shares of the rows its ends, and no numbers."""
     axes.set_ylim(0.0, 1.08 * max(float(share.max()), 1e-12))
     axes.set_yticks([])
 
 
-def even_edges(limits: Limits) -> Floats:
-    """Return places that cut the axis of scores evenly."""
+def evenly(limits: Limits, ends: tuple[float, float], *, parts: int) -> Floats:
+    """
+    Return scores that cut a stretch of the axis into equal parts.
+
+    Args:
+        limits: Of which the scale is read.
+
+        ends: Of the stretch; by log-odds within (0, 1).
+
+        parts: How many.
+
+    Returns:
+        Ascending, both ends among them, shape (parts + 1,).
+    """
     if limits.scale is AxisScale.LINEAR:
-        return np.linspace(*limits.x, _BARS + 1)
-    low, high = (np.log(one) - np.log1p(-one) for one in limits.x)
-    inner = 1.0 / (1.0 + np.exp(-np.linspace(low, high, _BARS + 1)[1:-1]))
-    return np.concatenate(([limits.x[0]], inner, [limits.x[1]]))
+        return np.linspace(*ends, parts + 1)
+    low, high = (np.log(one) - np.log1p(-one) for one in ends)
+    inner = 1.0 / (1.0 + np.exp(-np.linspace(low, high, parts + 1)[1:-1]))
+    return np.concatenate(([ends[0]], inner, [ends[1]]))

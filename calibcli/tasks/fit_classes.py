@@ -86,11 +86,8 @@ def fit_class_files(
 
         UsageProblem: If one view of the classes was asked for, or rows of any sum are to be taken.
     """
-    _refuse_misled(columns, options)
     how = reading or Reading()
-    if how.engine is not EngineName.LOCAL:
-        msg = f"--engine {how.engine.value}: a fit of several classes reads its rows again and again, here"
-        raise UsageProblem(msg, "leave it out; a sample of the rows fits as well")
+    _refuse_misled(columns, options, how)
     beside = Beside(classes=method in _FROM_TABLES)
     gathered = read_tables(inputs, columns, reading=how, beside=beside, twice=True)
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
@@ -129,12 +126,15 @@ def fit_class_files(
     return report, artifact_text(artifact)
 
 
-def _refuse_misled(columns: Columns, options: ClassFitOptions) -> None:
+def _refuse_misled(columns: Columns, options: ClassFitOptions, how: Reading) -> None:
     """Refuse one view, rows of any sum, and what would have no effect, or none that could be kept."""
     if columns.several is None or columns.several.view is not ViewName.CONFIDENCE:
         msg = "a fit of several classes sees all of them, and --view names one view"
         raise UsageProblem(msg, "leave out --view; --multiclass says how classes are recalibrated")
     refuse_any_sum(columns.several.on_sum)
+    if how.engine is not EngineName.LOCAL:
+        msg = f"--engine {how.engine.value}: a fit of several classes reads its rows again and again, here"
+        raise UsageProblem(msg, "leave it out; a sample of the rows fits as well")
     if columns.group is not None:
         msg = "--group keeps rows together for --method auto, which chooses for one score"
         raise UsageProblem(msg, "leave it out")

@@ -107,7 +107,7 @@ def full_report(request: ReportRequest) -> FullReport:
         measured=measured,
         verdicts=verdicts,
         against_raw=_against_raw(judged, options, artifact=artifact),
-        pictures=tuple(pictures_of(measured, judged.table, options=options)),
+        pictures=tuple(pictures_of(measured, judged, options=options)),
         files=file_digests(measured.input.files),
         artifact=None if artifact is None else file_digests([artifact]).get(artifact),
     )

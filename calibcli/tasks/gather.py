@@ -8,6 +8,7 @@ from calibcli.engines.interface import Engine
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.measures.paired import PairedSums
 from calibcli.names import DataFormat, WeightMeaning
+from calibcli.progress import Advance, Progress, unseen
 from calibcli.readers import reader_of
 from calibcli.readers.beside import NOTHING, Aside, Beside
 from calibcli.readers.class_columns import counted
@@ -65,7 +66,7 @@ class Gathered:
         return () if self.chosen is None else self.chosen.further
 
 
-def gather(
+def gather(  # noqa: PLR0913 - one for each way in which readings differ
     inputs: Sequence[str],
     columns: Columns,
     *,
@@ -75,6 +76,7 @@ def gather(
     input_format: DataFormat | None = None,
     beside: Beside = NOTHING,
     twice: bool = False,
+    progress: Progress = unseen,
 ) -> Gathered:
     """
     Read files into tables.
@@ -97,6 +99,8 @@ def gather(
 
         twice: Whether rows may be wanted once more, so that what comes through a pipe is kept in a file.
 
+        progress: Who is told how far it is.
+
     Raises:
         InputProblem: If something is wrong with a file, a column or a value; the first in the order of the
             input.
@@ -111,7 +115,8 @@ def gather(
     chosen = choose_columns(fragments, columns)
     wanted = {RAW: None} if transforms is None else transforms
     work = TallyWork(chosen, limit, wanted, Signals(), beside=beside)
-    tables, findings, aside = _reduced(fragments, work, engine)
+    with progress(len(fragments)) as advance:
+        tables, findings, aside = _reduced(fragments, work, engine, advance=advance)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
     first = chosen[files[0]]
     if findings.rows == findings.dropped or not all(
@@ -203,7 +208,7 @@ def with_counted(chosen: ChosenColumns, fragment: Fragment) -> ChosenColumns:
 
 
 def _reduced(
-    fragments: Sequence[Fragment], work: TallyWork, engine: Engine
+    fragments: Sequence[Fragment], work: TallyWork, engine: Engine, *, advance: Advance
 ) -> tuple[dict[str, Table], Findings, Aside]:
     """Tally the fragments and add them up in order, stopping at the end of the first file with faults."""
     running = {key: RunningTable(work.limit) for key in work.keys}
@@ -214,6 +219,7 @@ def _reduced(
     try:
         for place, fragment in enumerate(fragments):
             tally = _taken(next(results), fragment, running=running, of_file=of_file, work=work)
+            advance(tally.findings.rows)
             if not of_file.refused:
                 aside.merge(tally.aside, work.chosen[fragment.path])
             work.signals.grids.update(key for key, table in running.items() if table.is_grid)

@@ -1,11 +1,12 @@
 """How files are to be read, whatever is done with them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from calibcli.engines import engine_named
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_MEMORY, DataFormat, EngineName
+from calibcli.progress import Progress, unseen
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import Columns
 from calibcli.readers.tally import Transforms
@@ -32,6 +33,8 @@ class Reading:
         engine: Where fragments are read.
 
         engine_address: Where an engine elsewhere is found; None for what it knows itself.
+
+        progress: Who is told how far the reading is.
     """
 
     input_format: DataFormat | None = None
@@ -40,6 +43,7 @@ class Reading:
     memory: str = DEFAULT_MEMORY
     engine: EngineName = EngineName.LOCAL
     engine_address: str | None = None
+    progress: Progress = field(default=unseen, compare=False)
 
     def __post_init__(self) -> None:
         if self.engine is EngineName.LOCAL and self.engine_address is not None:
@@ -78,6 +82,7 @@ def read_tables(
         input_format=reading.input_format,
         beside=beside,
         twice=twice,
+        progress=reading.progress,
     )
 
 

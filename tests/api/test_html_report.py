@@ -211,7 +211,7 @@ def test_a_page_shows_what_there_is(
     usual = [PlotKind.SMOOTH, PlotKind.BINNED, PlotKind.ISOTONIC, PlotKind.CUMULATIVE, PlotKind.RESIDUAL]
     for page, sections, kinds, outcome in (
         (hostile_page, {"verdict", "scores", "groups"}, [PlotKind.COMPARE, PlotKind.GROUPS], True),
-        (artifact_page, {"verdict", "recalibration"}, [PlotKind.COMPARE], True),
+        (artifact_page, {"verdict", "recalibration"}, [PlotKind.MAP, PlotKind.COMPARE], True),
         (classes_page, {"verdict", "classes"}, [PlotKind.CLASSES], False),
     ):
         found = read(page.html)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.curves.monitor import MonitorCurve, thinned
+from calibcli.curves.monitor import MonitorCurve, with_fewer_looks
 
 
 def curve_of(looks: int, *, since_first: bool = True, passed_at: int | None = None) -> MonitorCurve:
@@ -33,7 +33,7 @@ def test_everyone_begins_with_one_before_the_first_row() -> None:
 def test_thinning_keeps_first_last_and_the_deciding_look(looks: int, most: int, at: int) -> None:
     """Looks that are kept are the curve's own, in order, and no more than asked but the deciding one."""
     whole = curve_of(looks, passed_at=100 * min(at, looks))
-    thin = thinned(whole, most=most)
+    thin = with_fewer_looks(whole, most=most)
     assert thin.rows.size <= max(most + 1, 1)
     assert (thin.rows[0], thin.rows[-1]) == (whole.rows[0], whole.rows[-1])
     assert whole.passed_at in thin.rows

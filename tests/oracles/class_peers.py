@@ -1,17 +1,20 @@
 """
-What other packages make of scikit-learn's digits, for `test_class_oracles.py`.
+What other packages make of scikit-learn's digits, for `class_agreement.py`.
 
     /path/to/peers/bin/python tests/oracles/class_peers.py
 
-needs scikit-learn, MAPIE, uncertainty-calibration, venn-abers and torch, and writes `class_peers.json` beside
-this script: from the naive Bayes predictions of `sample_data`, fitted to the calibration half, the first rows
-of the evaluation half and the mean log loss of all of it. Probabilities are their eighth roots first, to
-twelve digits, since packages part where probabilities are nearer to each other than 1e-15, which scikit-learn
-takes for one value, and where two are 0, whose share venn-abers makes 0 / 0.
+needs scikit-learn, MAPIE, uncertainty-calibration, venn-abers, torchmetrics and torch, and writes
+`class_peers.json` beside this script: from the predictions of `sample_data`, fitted to the calibration half,
+the first rows of the evaluation half and the mean log loss of all of it. Probabilities of naive Bayes are
+their eighth roots first, to twelve digits, since packages part where probabilities are nearer to each other
+than 1e-15, which scikit-learn takes for one value, and where two are 0, whose share venn-abers makes 0 / 0.
+What zeros and ties do is seen on the random forest as it is, and with a hundredth of those roots mixed in.
 """
 
 import json
 import warnings
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +22,9 @@ import pandas as pd
 
 HERE = Path(__file__).parent
 SAMPLE = HERE.parents[1] / "sample_data"
-FIRST = 3
+FIRST = 40
+FIRST_OF_FOREST = 200
+MIXED = 0.01
 
 
 def half(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -29,10 +34,22 @@ def half(name: str) -> tuple[np.ndarray, np.ndarray]:
     return (root / root.sum(axis=1, keepdims=True)).round(12), frame["label"].to_numpy()
 
 
-def said(after: np.ndarray, label: np.ndarray) -> dict[str, object]:
+def forest_half(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return probabilities and labels of one half of the digits by the random forest."""
+    frame = pd.read_csv(SAMPLE / f"digits_forest_{name}.csv")
+    return frame[[f"p_{place}" for place in range(10)]].to_numpy(), frame["label"].to_numpy()
+
+
+def apart_half(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same with a hundredth of the other model's, so that nothing is 0 and nothing repeats."""
+    (forest, label), (bayes, _) = forest_half(name), half(name)
+    return (1.0 - MIXED) * forest + MIXED * bayes, label
+
+
+def said(after: np.ndarray, label: np.ndarray, first: int = FIRST) -> dict[str, object]:
     """Return the first rows, and the log loss with probabilities of at least 1e-9."""
     right = np.maximum(after[np.arange(label.size), label], 1e-9)
-    return {"first": after[:FIRST].tolist(), "log_loss": float(-np.log(right).mean())}
+    return {"first": after[:first].tolist(), "log_loss": float(-np.log(right).mean())}
 
 
 def sklearn_temperature(fit: tuple, test: tuple) -> dict[str, object]:
@@ -84,12 +101,12 @@ def torch_vector(fit: tuple, test: tuple) -> dict[str, object]:
     return said(torch.softmax(log * slope + intercept, dim=1).detach().numpy(), test[1])
 
 
-def venn_abers_pairs(fit: tuple, test: tuple, kind: str) -> dict[str, object]:
+def venn_abers_pairs(fit: tuple, test: tuple, kind: str, first: int = FIRST) -> dict[str, object]:
     """Venn-Abers of pairs of classes, or of each class against the rest."""
     from venn_abers import venn_abers
 
     after, _ = venn_abers.predict_proba_prefitted_va(fit[0], fit[1], test[0], va_tpe=kind)
-    return said(np.asarray(after), test[1])
+    return said(np.asarray(after), test[1], first)
 
 
 def mapie_top_label(fit: tuple, test: tuple) -> dict[str, object]:
@@ -132,11 +149,25 @@ def marginal_binning(fit: tuple, test: tuple) -> dict[str, object]:
     return {"first": np.asarray(one.calibrate(test[0]))[:200].tolist()}
 
 
+def marginal_binning_to_the_end(fit: tuple, test: tuple) -> dict[str, object]:
+    """The same where its logistic fit does not stop at a gradient of 1e-4."""
+    from calibration import utils
+    from sklearn.linear_model import LogisticRegression
+
+    utils.LogisticRegression = partial(LogisticRegression, tol=1e-12, max_iter=10_000)
+    try:
+        return marginal_binning(fit, test)
+    finally:
+        utils.LogisticRegression = LogisticRegression
+
+
 def measures_of(test: tuple) -> dict[str, float]:
-    """Losses and binned errors over 15 bins, from scikit-learn, MAPIE and uncertainty-calibration."""
+    """Losses, and binned errors over 15 bins, of four packages."""
     import calibration
+    import torch
     from mapie.metrics.calibration import top_label_ece
     from sklearn.metrics import brier_score_loss, log_loss
+    from torchmetrics.functional.classification import multiclass_calibration_error
 
     probability, label = test
     plug_in = [
@@ -150,13 +181,32 @@ def measures_of(test: tuple) -> dict[str, float]:
         )
         for k in range(10)
     ]
+    given = torch.tensor(probability), torch.tensor(label)
     return {
         "sklearn_log_loss": float(log_loss(label, probability, labels=range(10))),
         "sklearn_brier": float(brier_score_loss(label, probability, labels=range(10))),
         # 16 edges make 15 bins.
         "mapie_top_label_ece": float(top_label_ece(label, probability, num_bins=16)),
+        "torchmetrics_ece": float(multiclass_calibration_error(*given, num_classes=10, n_bins=15)),
         "uncertainty_ece": float(calibration.get_ece(probability, label, num_bins=15)),
         "uncertainty_marginal_l2": float(np.sqrt(np.mean(np.square(plug_in)))),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the packages that were run."""
+    names = ("scikit-learn", "mapie", "uncertainty-calibration", "venn-abers", "torch", "torchmetrics")
+    return {name: version(name) for name in names}
+
+
+def forest_values() -> dict[str, object]:
+    """Return measures and Venn-Abers of pairs of the forest, where zeros and ties tell packages apart."""
+    forest = forest_half("calibration"), forest_half("evaluation")
+    apart = apart_half("calibration"), apart_half("evaluation")
+    return {
+        "forest_measures": measures_of(forest[1]),
+        "forest_venn_abers_one_vs_one": venn_abers_pairs(*forest, "one_vs_one", FIRST_OF_FOREST),
+        "apart_venn_abers_one_vs_one": venn_abers_pairs(*apart, "one_vs_one", FIRST_OF_FOREST),
     }
 
 
@@ -165,6 +215,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     fit, test = half("calibration"), half("evaluation")
     found = {
+        "versions": versions(),
         "sklearn_temperature": sklearn_temperature(fit, test),
         "sklearn_one_vs_rest_isotonic": sklearn_one_vs_rest(fit, test),
         "torch_vector": torch_vector(fit, test),
@@ -172,9 +223,12 @@ def main() -> None:
         "venn_abers_one_vs_rest": venn_abers_pairs(fit, test, "one_vs_rest"),
         "mapie_top_label_isotonic": mapie_top_label(fit, test),
         "uncertainty_marginal_binning": marginal_binning(fit, test),
+        "uncertainty_marginal_binning_to_the_end": marginal_binning_to_the_end(fit, test),
         "measures": measures_of(test),
+        **forest_values(),
     }
-    (HERE / "class_peers.json").write_text(json.dumps(found, indent=1) + "\n")
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(value)}" for name, value in found.items())
+    (HERE / "class_peers.json").write_text(f"{{\n{lines}\n}}\n")
 
 
 if __name__ == "__main__":

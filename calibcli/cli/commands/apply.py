@@ -66,6 +66,7 @@ def apply(
     from calibcli.artifacts.document import Artifact
     from calibcli.artifacts.store import read_any_artifact, read_artifact, read_class_artifact
     from calibcli.cli.output import renderer_for, say
+    from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
     from calibcli.tasks.apply_classes import ClassAsk
     from calibcli.tasks.apply_folder import FolderAsk, apply_folder
@@ -75,7 +76,9 @@ def apply(
     if (output is None) == (out_dir is None):
         msg = "where to?" if output is None else f"--output {output} and --out-dir {out_dir}"
         raise UsageProblem(msg, "pass -o for one file, or --out-dir for any number")
-    reading = Reading(jobs=jobs, engine=engine, engine_address=engine_address)
+    reading = Reading(
+        jobs=jobs, engine=engine, engine_address=engine_address, progress=progress_bar(quiet=quiet)
+    )
     if output is not None:
         if (skip_existing, reading) != (False, Reading()):
             msg = "--skip-existing, --jobs and --engine are for many files"

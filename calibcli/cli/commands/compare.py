@@ -69,6 +69,7 @@ def compare(
       calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
     """
     from calibcli.cli.output import renderer_for, say_notes, write
+    from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
     from calibcli.tasks.compare import CompareOptions, compare_files
     from calibcli.tasks.destination import check_output
@@ -100,7 +101,7 @@ def compare(
         ),
         artifacts=artifacts,
         options=options,
-        reading=Reading(input_format, jobs, exact, memory, engine, engine_address),
+        reading=Reading(input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet)),
     )
     chosen = ReportFormat.JSON if json else fmt
     write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)

@@ -114,6 +114,7 @@ def fit(
       one-vs-one        --method on each pair of classes
     """
     from calibcli.cli.output import renderer_for, say, write
+    from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
     from calibcli.recalibrators.options import FitOptions
     from calibcli.tasks.destination import check_output
@@ -129,7 +130,7 @@ def fit(
         bins, binning, loss, smooth_targets, step, split, base, beta_form, folds, randomised, seed
     )
     target = None if output == STDOUT else output
-    reading = Reading(input_format, jobs, exact, memory, engine, engine_address)
+    reading = Reading(input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet))
     report: FitReport | ClassFitReport
     if several is None:
         k.refuse_class_options(multiclass, min_class_rows, output_sum)

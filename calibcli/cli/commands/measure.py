@@ -86,6 +86,7 @@ def measure(
     """
     from calibcli.cli.explain import write_explanation
     from calibcli.cli.output import renderer_for, say_notes, write
+    from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.measure import MeasureOptions, measure_files
@@ -136,7 +137,7 @@ def measure(
         bounds,
         None if edges is None else edges_of(edges),
     )
-    reading = Reading(input_format, jobs, exact, memory, engine, engine_address)
+    reading = Reading(input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet))
     report: MeasureReport | CompatReport
     if compat is None:
         report = measure_files(inputs, columns, artifact=artifact, options=options, reading=reading)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from calibcli.cli import class_options as k
+from calibcli.cli import engine_options as e
 from calibcli.cli import options as o
 from calibcli.errors import UsageProblem
 from calibcli.names import (
@@ -11,6 +12,7 @@ from calibcli.names import (
     DEFAULT_MEMORY,
     DEFAULT_SEED,
     ColorWhen,
+    EngineName,
     OnMissing,
     OnRange,
     Scale,
@@ -56,6 +58,8 @@ def plot(
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
+    engine: e.EngineChoice = EngineName.LOCAL,
+    engine_address: e.EngineAddress = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
     color: o.Color = ColorWhen.AUTO,
@@ -80,6 +84,7 @@ def plot(
       calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest --class cat -o cat.svg
     """
     from calibcli.cli.output import say, say_notes
+    from calibcli.cli.progress_bar import progress_bar
     from calibcli.cli.terminal_diagram import refuse_kind, show
     from calibcli.readers.columns import Columns
     from calibcli.tasks.measure import MeasureOptions
@@ -120,7 +125,7 @@ def plot(
             MeasureOptions(
                 bins=bins, binning=binning, confidence=confidence, seed=seed, least_rows=min_group_rows
             ),
-            Reading(input_format, jobs, exact, memory),
+            Reading(input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet)),
             None if view is ViewName.CONFIDENCE else view,
         )
     )

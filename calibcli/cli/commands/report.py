@@ -92,6 +92,7 @@ def report(
     """
     from calibcli.cli.output import say, say_notes
     from calibcli.cli.own_words import command_line
+    from calibcli.cli.progress_bar import progress_bar
     from calibcli.outputs import write_file
     from calibcli.readers.columns import Columns
     from calibcli.render.html.writing import require_templates
@@ -132,7 +133,7 @@ def report(
         allow_fit_rows=allow_fit_rows,
         least_group_rows=min_group_rows,
     )
-    reading = Reading(input_format, jobs, exact, memory, engine, engine_address)
+    reading = Reading(input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet))
     from calibcli.api.report import PageWords, html_report
     from calibcli.tasks.full_report import ReportRequest
 

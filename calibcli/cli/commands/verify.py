@@ -117,6 +117,7 @@ def verify(
       Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
     """
     from calibcli.cli.output import renderer_for, say_notes, write
+    from calibcli.cli.progress_bar import progress_bar
     from calibcli.cli.report_files import parse_reports, told_of_errors, write_reports
     from calibcli.readers.columns import Columns
     from calibcli.tasks.baseline import regression_of
@@ -172,7 +173,9 @@ def verify(
             by=tuple(by or ()),
             several=several,
         )
-        reading = Reading(input_format, jobs, exact, memory, engine, engine_address)
+        reading = Reading(
+            input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet)
+        )
         judged = _judged(inputs, columns, options, kept, artifact=artifact, reading=reading)
         write(renderer_for(chosen, output, color=color, verbose=verbose).render(judged), output)
         write_reports(judged, wanted)

@@ -17,6 +17,7 @@ from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.one_table import MeasureOptions, measure_table
+from calibcli.tasks.pictures.class_words import class_words_of_tree
 from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, rows_line
 from calibcli.tasks.pictures.panels import (
     WORDS,
@@ -143,9 +144,13 @@ def scores_of_tree(tree: Node) -> Diagram:
             for one, found in zip(panels, (None, *apart), strict=True)
         ]
     score, through = tree.child("input").child("score").text(), tree.optional("artifact") is not None
-    title = title_of_tree(tree, [f"{score}, raw and"] if through else [one.name for one in parts])
-    picture = CurvePanels(PlotKind.COMPARE, tuple(panels))
-    return Diagram(Drawn(picture, _caption(tree, parts, name), _foot(parts, paired)), title)
+    scores, classes = (
+        [f"{score}, raw and"] if through else [one.name for one in parts],
+        class_words_of_tree(tree),
+    )
+    title = title_of_tree(tree, scores, added=classes.added)
+    picture, foot = CurvePanels(PlotKind.COMPARE, tuple(panels)), (*_foot(parts, paired), *classes.meaning)
+    return Diagram(Drawn(picture, _caption(tree, parts, name), foot), title)
 
 
 def _parts(tree: Node) -> list[Part]:

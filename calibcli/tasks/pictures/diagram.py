@@ -11,6 +11,7 @@ from calibcli.readers.columns import Columns
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
 from calibcli.tasks.measure import MeasureOptions
+from calibcli.tasks.pictures.class_words import class_words
 from calibcli.tasks.reading import Reading
 from calibcli.view_names import ViewName
 
@@ -70,7 +71,11 @@ class PlotRequest:
             (self.options, MeasureOptions()),
             (self.reading, Reading()),
         ):
-            names += [one.name for one in fields(part) if getattr(part, one.name) != getattr(idle, one.name)]
+            names += [
+                one.name
+                for one in fields(part)
+                if one.compare and getattr(part, one.name) != getattr(idle, one.name)
+            ]
         if names:
             known = dict.fromkeys(_OPTIONS.get(name, name.replace("_", "-")) for name in names)
             listed = ", ".join(f"--{name}" for name in known)
@@ -117,8 +122,8 @@ class Diagram:
 
 
 def title_of(source: InputSummary, *, artifact: str | None = None) -> str:
-    """Return files and column in a line."""
-    return title_from(source.files, source.score, artifact=artifact)
+    """Return files and column in a line, and how several classes are seen as one score."""
+    return title_from(source.files, source.score, artifact=artifact) + class_words(source).added
 
 
 def title_from(files: Sequence[str], score: str, *, artifact: str | None = None) -> str:
@@ -141,4 +146,4 @@ def rounding_foot(table: Table) -> tuple[str, ...]:
 
 def rows_line(rows: int, positive: int) -> str:
     """Return how many rows a picture rests on."""
-    return f"{rows:,} rows, {positive:,} with label 1"
+    return f"{rows:,} row{'s' * (rows != 1)}, {positive:,} with label 1"

@@ -3,8 +3,8 @@
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.store import read_any_artifact
 from calibcli.curves.map import map_curve
-from calibcli.curves.reliability import binned_curve
-from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.curves.reliability import binned_curve, refuse_empty
+from calibcli.errors import UsageProblem
 from calibcli.measures.proper_scores import brier
 from calibcli.names import Binning, FitLoss
 from calibcli.table.bins import Bins, looks_discrete
@@ -48,7 +48,7 @@ def map_diagram(request: PlotRequest) -> Diagram:
     )
     source, fitted_rows = judged.gathered.input, judged.fitted_rows
     notes = (*source.notes, *judged.notes, *((_FIT_ROWS,) if fitted_rows else ()))
-    drawn = _over_rows(artifact, judged, fitted_rows=fitted_rows, options=options)
+    drawn = map_over_rows(artifact, judged, fitted_rows=fitted_rows, options=options)
     return Diagram(drawn, title_of(source, artifact=request.artifact), notes)
 
 
@@ -77,12 +77,10 @@ def _alone(artifact: Artifact, *, seed: int) -> Drawn:
     )
 
 
-def _over_rows(artifact: Artifact, judged: Judged, *, fitted_rows: bool, options: MeasureOptions) -> Drawn:
+def map_over_rows(artifact: Artifact, judged: Judged, *, fitted_rows: bool, options: MeasureOptions) -> Drawn:
     """Return the map with observed rates over bins of the raw score."""
     raw = judged.gathered.tables[RAW]
-    if raw.total_rows == 0 or not raw.weight.sum() > 0.0:
-        msg = "no rows to draw"
-        raise EmptyTable(msg)
+    refuse_empty(raw)
     confidence = options.confidence
     band = map_band(artifact, raw, fitted_rows=fitted_rows, confidence=confidence, seed=options.seed)
     bins = _bins(raw, options)

@@ -7,12 +7,13 @@ from calibcli.documents import Node
 from calibcli.names import MeasureName
 from calibcli.picture_names import PlotKind
 from calibcli.reports.measure import MeasureReport
-from calibcli.table.grid import Table
+from calibcli.tasks.judged import Judged
 from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.pictures.compare import scores_of_tree
 from calibcli.tasks.pictures.cumulative import cumulative_drawn
 from calibcli.tasks.pictures.diagram import Drawn
 from calibcli.tasks.pictures.isotonic import isotonic_drawn
+from calibcli.tasks.pictures.map import map_over_rows
 from calibcli.tasks.pictures.reliability import Measured, caption_of
 from calibcli.tasks.pictures.residual import residual_drawn
 from calibcli.tasks.pictures.slices import classes_of_tree, groups_of_tree
@@ -20,14 +21,14 @@ from calibcli.tasks.pictures.slices import classes_of_tree, groups_of_tree
 Shown = tuple[PlotKind, Drawn]
 
 
-def pictures_of(report: MeasureReport, table: Table, *, options: MeasureOptions) -> Iterator[Shown]:
+def pictures_of(report: MeasureReport, judged: Judged, *, options: MeasureOptions) -> Iterator[Shown]:
     """
     Return every diagram there is, of the score itself first.
 
     Args:
         report: What was measured, the smooth curve included.
 
-        table: Of what rows.
+        judged: Of what rows.
 
         options: What was asked of the measures.
     """
@@ -36,11 +37,14 @@ def pictures_of(report: MeasureReport, table: Table, *, options: MeasureOptions)
     for kind in (PlotKind.SMOOTH, PlotKind.BINNED):
         if smooth or kind is PlotKind.BINNED:
             yield kind, Drawn(replace(report.curve, kind=kind), caption_of(tree, kind))
-    yield PlotKind.ISOTONIC, isotonic_drawn(table, options=options)
-    yield PlotKind.CUMULATIVE, cumulative_drawn(table, options=options)
+    yield PlotKind.ISOTONIC, isotonic_drawn(judged.table, options=options)
+    yield PlotKind.CUMULATIVE, cumulative_drawn(judged.table, options=options)
     by_bins = report.table.discrete or not smooth
     measured = Measured(tree, report.curve, report.table.discrete)
     yield PlotKind.RESIDUAL, residual_drawn(measured, by_bins=by_bins)
+    if judged.artifact is not None:
+        drawn = map_over_rows(judged.artifact, judged, fitted_rows=judged.fitted_rows, options=options)
+        yield PlotKind.MAP, drawn
     yield from _side_by_side(report, tree)
 
 

@@ -1,13 +1,16 @@
 """Diagrams of one table: read it, and hand it to the one that was asked for."""
 
+from dataclasses import replace
 from typing import Literal, assert_never
 
-from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.curves.reliability import refuse_empty
+from calibcli.errors import UsageProblem
 from calibcli.picture_names import PlotKind
 from calibcli.table.grid import Table
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import read_judged
 from calibcli.tasks.measure import MeasureOptions
+from calibcli.tasks.pictures.class_words import class_words
 from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, title_of
 
 KindOfTable = Literal[PlotKind.ISOTONIC, PlotKind.CUMULATIVE, PlotKind.MURPHY, PlotKind.DECISION]
@@ -34,11 +37,10 @@ def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
         raise UsageProblem(msg, "name the files that the report was measured on")
     judged = read_judged(request.inputs, request.columns, artifact=request.artifact, reading=request.reading)
     table, source = judged.table, judged.gathered.input
-    if table.total_rows == 0 or not table.weight.sum() > 0.0:
-        msg = "no rows to draw"
-        raise EmptyTable(msg)
+    refuse_empty(table)
     raw = judged.gathered.tables[RAW] if judged.recalibrated else None
     drawn = _drawn(kind, table, raw=raw, options=request.options)
+    drawn = replace(drawn, foot=(*drawn.foot, *class_words(source).meaning))
     return Diagram(drawn, title_of(source, artifact=request.artifact), (*source.notes, *judged.notes))
 
 

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from calibcli.artifacts.store import in_file, read_document
 from calibcli.curves.reliability import ReliabilityCurve
 from calibcli.documents import Node
-from calibcli.errors import DocumentProblem, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.names import MeasureName
 from calibcli.picture_names import PlotKind
-from calibcli.reports.measure import SCHEMA
 from calibcli.tasks.measure import MeasureOptions, measure_files
 from calibcli.tasks.metrics import Metrics
-from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, rows_line, title_from
+from calibcli.tasks.pictures.class_words import class_words_of_tree
+from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, rows_line
+from calibcli.tasks.pictures.panels import Part, of_report, title_of_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +26,11 @@ class Measured:
         curve: Its curves.
 
         discrete: Whether each distinct score is a bin.
-
-        notes: Sentences for the reader of the terminal.
     """
 
     tree: Node
     curve: ReliabilityCurve
     discrete: bool
-    notes: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """Files and column in a line."""
-        source, artifact = self.tree.child("input"), self.tree.optional("artifact")
-        return title_from(
-            source.child("files").texts(),
-            source.child("score").text(),
-            artifact=None if artifact is None else artifact.text(),
-        )
 
 
 def reliability_diagram(request: PlotRequest) -> Diagram:
@@ -77,8 +64,7 @@ def diagram_of_measured(
         CalibcliError: For input that cannot be measured.
     """
     if request.document is not None:
-        request.refuse_idle(what="a report")
-        return _of_report(request.document, draw)
+        return of_report(request, request.document, lambda tree: _diagram(_measured(Part("", tree)), draw))
     report = measure_files(
         request.inputs,
         request.columns,
@@ -86,9 +72,8 @@ def diagram_of_measured(
         options=what_is_drawn(request.options, also=also),
         reading=request.reading,
     )
-    notes = (*report.input.notes, *report.notes)
-    measured = Measured(Node(report.to_dict()), report.curve, report.table.discrete, notes)
-    return Diagram(draw(measured), measured.title, notes)
+    measured = Measured(Node(report.to_dict()), report.curve, report.table.discrete)
+    return replace(_diagram(measured, draw), notes=(*report.input.notes, *report.notes))
 
 
 def what_is_drawn(asked: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) -> MeasureOptions:
@@ -97,22 +82,15 @@ def what_is_drawn(asked: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) 
     return replace(asked, metrics=Metrics(measures, ()), beside_raw=False)
 
 
-def _of_report(path: str, draw: Callable[[Measured], Drawn]) -> Diagram:
-    """Take the curve and the numbers from a report that `measure --json` wrote."""
-    try:
-        tree = read_document(path)
-        tree.child("schema").expect(SCHEMA)
-        if tree.child("curve").value is None:
-            msg = "is null: this is not a report of `calibcli measure`"
-            raise tree.child("curve").problem(
-                msg, "write one with `calibcli measure ... --json -o report.json`"
-            )
-        curve = ReliabilityCurve.from_dict(tree.child("curve"))
-        discrete = tree.child("table").child("discrete").truth()
-        measured = Measured(tree, curve, discrete)
-        return Diagram(draw(measured), measured.title)
-    except DocumentProblem as problem:
-        raise in_file(path, problem) from None
+def _measured(part: Part) -> Measured:
+    return Measured(part.tree, part.curve, part.discrete)
+
+
+def _diagram(measured: Measured, draw: Callable[[Measured], Drawn]) -> Diagram:
+    """Return a picture with its title and, for several classes, what label 1 is."""
+    drawn, classes = draw(measured), class_words_of_tree(measured.tree)
+    drawn = replace(drawn, foot=(*drawn.foot, *classes.meaning))
+    return Diagram(drawn, title_of_tree(measured.tree, added=classes.added))
 
 
 def _drawn(measured: Measured, *, kind: PlotKind | None) -> Drawn:

@@ -1,6 +1,5 @@
 """The worst of many classes, or of many groups of rows, side by side."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +11,7 @@ from calibcli.picture_names import PlotKind
 from calibcli.tasks.classes import KEYS
 from calibcli.tasks.measure import measure_files
 from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.pictures.class_words import class_words_of_tree
 from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, rows_line
 from calibcli.tasks.pictures.panels import Part, Stated, brief, of_report, panel_of, title_of_tree
 from calibcli.view_names import ClassMeasure, ViewName
@@ -167,7 +167,8 @@ def groups_of_tree(tree: Node) -> Diagram:
     name = {one: _group_name(one, columns) for one in _keys(summary)}
     stated = Part("", tree).stated(MeasureName.ECE)
     whole = "" if stated is None else f"ECE of all rows {stated.words()}{stated.at}"
-    said = _Said("group", "groups", whole, f" by {', '.join(columns)}")
+    seen = class_words_of_tree(tree).added
+    said = _Said("group", "groups", whole, f"{seen} by {', '.join(columns)}")
     return _diagram(tree, _many(tree, summary, name, said=said))
 
 
@@ -210,7 +211,7 @@ def _diagram(tree: Node, found: _Many) -> Diagram:
     table = tree.child("table")
     rows, positive = table.child("rows").whole(), table.child("positive").whole()
     # Of all classes together, label 1 means that the predicted one was right.
-    counted = f"{rows:,} rows" if said.meaning else rows_line(rows, positive)
+    counted = f"{rows:,} row{'s' * (rows != 1)}" if said.meaning else rows_line(rows, positive)
     which = f"only {one} measured" if len(ranked) == 1 else f"worst of {len(ranked):,} {said.many}"
     worst = f"{which}: {brief(ranked[0].name)}"
     caption = (said.whole, f"{counted}; {worst}") if said.whole else (worst, counted)
@@ -221,7 +222,7 @@ def _diagram(tree: Node, found: _Many) -> Diagram:
 def _goodness(part: Part) -> tuple[bool, float, float]:
     """Return what sorts the worst first: by the lower bound of ECE, then by its value."""
     found = part.stated(MeasureName.ECE)
-    if found is None or math.isnan(found.value):
+    if found is None:
         return True, 0.0, 0.0
     return False, -(found.lower or 0.0), -found.value
 

@@ -1,0 +1,79 @@
+"""The bar: on a terminal alone, not before a second has passed, and gone when the work is done."""
+
+import io
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from calibcli.cli import progress_bar as bars
+from calibcli.cli.progress_bar import progress_bar, shown
+from calibcli.progress import unseen
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is one."""
+
+    def isatty(self) -> bool:
+        """It is."""
+        return True
+
+
+def test_nobody_sees_it_off_a_terminal_or_when_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor where there is no stderr at all."""
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert progress_bar(quiet=False) is unseen
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert progress_bar(quiet=True) is unseen
+    assert progress_bar(quiet=False) is shown
+    monkeypatch.setattr(sys, "stderr", None)
+    assert progress_bar(quiet=False) is unseen
+    with unseen(3) as advance:
+        advance(10)
+
+
+def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a letter."""
+    out = Terminal()
+    monkeypatch.setattr(sys, "stderr", out)
+    with shown(2) as advance:
+        advance(5)
+        advance(5)
+    assert out.getvalue() == ""
+
+
+def test_long_work_shows_rows_and_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the time left."""
+    out = Terminal()
+    monkeypatch.setattr(sys, "stderr", out)
+    monkeypatch.setattr(bars, "_SECONDS", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    with shown(4) as advance:
+        time.sleep(0.5)
+        advance(1_000_000)
+        time.sleep(0.3)
+    said = out.getvalue()
+    assert "1,000,000 rows" in said
+    assert "a second" in said
+    assert "left" in said
+
+
+def test_a_command_leaves_its_terminal_as_it_was(tmp_path: Path) -> None:
+    """On a real terminal, also when it ends with an error; standard output holds the report alone."""
+    file = tmp_path / "p.csv"
+    file.write_text("score,label\n0.5,1\n1.5,0\n")
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "calibcli", "measure", str(file)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=follower, timeout=60, check=False)
+    os.close(follower)
+    said = os.read(leader, 65_536).decode()
+    os.close(leader)
+    assert done.returncode == 3
+    assert done.stdout == b""
+    assert said.startswith("error: ")
+    assert "\x1b[?25l" not in said
