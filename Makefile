@@ -59,6 +59,7 @@ fits: $(VENV)/.stamp-dev  ## fit times of every method against other packages; P
 	$(PYTHON) benchmarks/fits.py --peers $(PEERS)
 
 agreement: $(VENV)/.stamp-dev  ## every measure against golden values, other tools and slow formulas; PEERS as for fits
+	$(PYTHON) benchmarks/agreement_classes.py
 	$(PYTHON) benchmarks/agreement.py --peers $(PEERS)
 
 measures: $(VENV)/.stamp-dev  ## time all measures together against other packages; PEERS=PYTHON that has them

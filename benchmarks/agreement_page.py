@@ -53,10 +53,9 @@ SLOW = {
     ),
     **dict.fromkeys(("ks", "kuiper"), "path from 0, tie by tie"),
 }
-NOT_HERE = """Not compared, since they speak of several classes at once: `ece_top_label`, `ece_marginal`,
-`classwise_ece`, `top_label_ece_gupta_ramdas`, `l2_squared_marginal_unbiased_unclipped`,
-`l2_calibration_error` by class, `smece_exact_top_label`, `venn_abers_multiclass` and `temperature` of ten
-classes or by probmetrics. Nor, since calibcli has no such number: `cox_fix_intercept` (a slope beside
+NOT_HERE = """Records of ten classes, and packages run on rows of ten classes, stand in
+[agreement_classes.md](agreement_classes.md). Not compared: `temperature` by probmetrics of two classes, whose
+searches that page shows on ten; and, since calibcli has no such number, `cox_fix_intercept` (a slope beside
 intercept 0) and `platt_sigmoid` on the raw score, where ours is on the logit. `cox_fix_slope` repeats a
 number of `logistic_recalibration`."""
 BOUNDS = {

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from calibcli.errors import InputProblem, OutputProblem
+from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,9 +131,26 @@ def new_object(address: str) -> Iterator[BinaryIO]:
                 raise OutputProblem(msg, "try again")
 
 
+def refuse_secrets(address: str) -> None:
+    """
+    Refuse an address that holds a secret: it would stand in every report, and so does not in this message.
+
+    Raises:
+        UsageProblem: If it does.
+    """
+    scheme, _, rest = address.partition("://")
+    place, _, options = rest.partition("?")
+    user, _, host = place.partition("/")[0].rpartition("@")
+    _, colon, port = host.partition(":")
+    if ":" in user or (colon and not port.isdigit()) or "secret" in options.lower():
+        msg = f"an address of {scheme.lower()}:// holds a secret, which would stand in reports and messages"
+        raise UsageProblem(msg, "leave credentials to the store's own configuration, such as AWS_PROFILE")
+
+
 def _resolved(address: str) -> "tuple[FileSystem, str]":
     from pyarrow.fs import FileSystem
 
+    refuse_secrets(address)
     return FileSystem.from_uri(address)
 
 

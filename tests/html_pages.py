@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 # What a name may hold: markup, scripts, attributes, templates, formulas, escapes and letters that turn text.
 HOSTILE = {
     "score": "<script>alert('score')</script>",
-    "other": '" onmouseover="alert(\'other\')" x="',
+    "other": '" onmouseover="alert(\'other\')" x="</b>',
     "label": "</title></svg><img src=x onerror=alert(1)>",
     "by": "{{ 7 * 7 }}<!--",
     "file": "<b onclick=alert(2)>&amp; 'x'.csv",

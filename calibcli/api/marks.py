@@ -6,8 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcli.curves.cumulative import CumulativeCurve
+from calibcli.curves.decision import DecisionCurve
 from calibcli.curves.isotonic import IsotonicCurve
 from calibcli.curves.map import MapCurve
+from calibcli.curves.monitor import MonitorCurve
+from calibcli.curves.murphy import MurphyCurve
 from calibcli.curves.panels import CurvePanels
 from calibcli.curves.picture import Picture
 from calibcli.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve
@@ -58,7 +61,7 @@ class Marks:
 
 def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each picture
     """
-    Return the values of a picture; evenly spread ones of a curve that has many.
+    Return the values of a picture; evenly spread ones of a curve that has many, none where no page has it.
 
     Args:
         picture: What is drawn.
@@ -76,7 +79,7 @@ def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each 
             return _of_map(picture)
         case CurvePanels():
             return _of_panels(picture)
-        case _:
+        case MurphyCurve() | DecisionCurve() | MonitorCurve():
             return Marks((), ())
 
 

@@ -10,18 +10,11 @@ if TYPE_CHECKING:
     from calibcli.names import RecalibratorName
     from calibcli.readers.class_columns import SeveralClasses
 
-Probs = Annotated[
-    str | None,
-    typer.Option(
-        "--probs", metavar="COLS", help="Columns of several classes: 'p_*', a,b,c, or one column of lists."
-    ),
-]
-ComparedProbs = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--probs", metavar="COLS", help="Columns of several classes: 'p_*', a,b,c, or one column of lists."
-    ),
-]
+_PROBS = typer.Option(
+    "--probs", metavar="COLS", help="Columns of several classes: 'p_*', a,b,c, or one column of lists."
+)
+Probs = Annotated[str | None, _PROBS]
+ComparedProbs = Annotated[list[str] | None, _PROBS]
 Classes = Annotated[
     str | None,
     typer.Option("--classes", metavar="A,B,...", help="Their names in order. [default: ends of columns]"),

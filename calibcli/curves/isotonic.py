@@ -135,7 +135,7 @@ def isotonic_curve(
         points=_points(table, x, rate) if looks_discrete(table) or cells.score.size == 1 else None,
         confidence=confidence,
         band=band,
-        coarse=cells.score.size < np.count_nonzero(table.weight),
+        coarse=cells.score.size < int(np.count_nonzero(table.weight)),
     )
 
 

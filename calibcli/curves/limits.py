@@ -1,6 +1,5 @@
 """How much of the unit square a diagram shows."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +15,16 @@ _ZOOM_BELOW = 0.5
 # A closer look leaves out this share of the rows at each end, so that one stray score cannot undo it.
 _STRAY = 0.0005
 _ROOM = 0.04
+# A kernel reaches so many bandwidths beyond the last row before its density counts as strays.
+_KERNEL = 2.5
+# Rows of a bin lie up to so many times as far from its edge as their mean does.
+_SKEWED = 4.0
 # By log-odds nothing nearer to 0 or 1 is looked at.
 _FARTHEST = 1e-6
 # Scores nearer than this to 0 or 1 are there: an axis shorter than that has no readable ticks.
 _SMALLEST = 1e-8
+# Rounding must not move an end by a tick.
+_NEARLY = 1e-9
 # What stands on an axis laid out by log-odds.
 LOG_ODDS_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 # Room beside the axes, so that a dot at 0 or 1 is whole.
@@ -91,6 +96,7 @@ def limits_of(
     mass: Floats,
     lower: Floats,
     upper: Floats,
+    reach: tuple[float, float] | None = None,
     scale: AxisScale = AxisScale.LINEAR,
 ) -> Limits:
     """
@@ -107,15 +113,18 @@ def limits_of(
 
         upper: Upper end of each interval.
 
+        reach: Between what the rows lie, where a point is the mean of many and the rows go farther than it.
+
         scale: How axes are laid out; by log-odds they hold every score but strays, to whole powers of ten.
     """
     if scale is AxisScale.LOGIT:
-        return _by_log_odds(score, mass)
-    if score[-1] - score[0] > _ZOOM_BELOW:
+        return _by_log_odds(score, rate, mass=mass)
+    least, most = (1.0, 0.0) if reach is None else reach
+    if max(float(score[-1]), most) - min(float(score[0]), least) > _ZOOM_BELOW:
         return Limits()
     reached = np.cumsum(mass) / mass.sum()
     first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
-    x = _closer(float(score[first]), float(score[min(last, score.size - 1)]))
+    x = _closer(min(float(score[first]), least), max(float(score[min(last, score.size - 1)]), most))
     shown = (score >= x[0]) & (score <= x[1])
     dense = shown & (mass >= 0.02 * mass.max())
     # Where the band of the bulk would need more than the curve does, it is cut.
@@ -144,6 +153,7 @@ def smooth_limits(curve: SmoothCurve, scale: AxisScale = AxisScale.LINEAR) -> Li
         mass=curve.density[seen],
         lower=curve.lower[seen],
         upper=curve.upper[seen],
+        reach=_reach_of_kernel(curve),
         scale=scale,
     )
 
@@ -152,32 +162,56 @@ def binned_limits(curve: BinnedCurve, scale: AxisScale = AxisScale.LINEAR) -> Li
     """Return how much of the unit square the bins need."""
     mass = curve.rows / curve.rows.sum()
     return limits_of(
-        curve.score, curve.rate, mass=mass, lower=curve.rate_lower, upper=curve.rate_upper, scale=scale
+        curve.score,
+        curve.rate,
+        mass=mass,
+        lower=curve.rate_lower,
+        upper=curve.rate_upper,
+        reach=_reach_of_bins(curve),
+        scale=scale,
     )
 
 
-def _by_log_odds(score: Floats, mass: Floats) -> Limits:
-    """Return ends at powers of ten that hold all scores but strays, and at least 0.1 to 0.9."""
+def _reach_of_kernel(curve: SmoothCurve) -> tuple[float, float]:
+    """Return about where the rows end: where the density does, less what the kernel adds to it."""
+    reached = np.cumsum(curve.density) / curve.density.sum()
+    first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
+    low, high = float(curve.at[first]), float(curve.at[min(last, curve.at.size - 1)])
+    added = _KERNEL * curve.bandwidth
+    low = low if low <= _STRAY else low + added
+    high = high if high >= 1.0 - _STRAY else high - added
+    # A kernel wider than the scores leaves nothing to tell.
+    return (low, high) if low <= high else (1.0, 0.0)
+
+
+def _reach_of_bins(curve: BinnedCurve) -> tuple[float, float]:
+    """Return about where rows of the outer bins end: at an edge, or before it where the mean is far off."""
+    down = _SKEWED * float(curve.upper[0] - curve.score[0])
+    up = _SKEWED * float(curve.score[-1] - curve.lower[-1])
+    return max(float(curve.lower[0]), float(curve.upper[0]) - down), min(
+        float(curve.upper[-1]), float(curve.lower[-1]) + up
+    )
+
+
+def _by_log_odds(score: Floats, rate: Floats, *, mass: Floats) -> Limits:
+    """Return ends at ticks that hold all scores but strays, and the rates where rows are many."""
     share = mass / mass.sum()
     inner = (score >= _FARTHEST) & (score <= 1.0 - _FARTHEST)
     if not inner.any():
-        return Limits(
-            (_FARTHEST, 1.0 - _FARTHEST),
-            (_FARTHEST, 1.0 - _FARTHEST),
-            float(share.sum()),
-            scale=AxisScale.LOGIT,
-        )
+        ends = (_FARTHEST, 1.0 - _FARTHEST)
+        return Limits(ends, ends, float(share.sum()), scale=AxisScale.LOGIT)
     reached = np.cumsum(share[inner]) / share[inner].sum()
     first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
-    low, high = float(score[inner][first]), float(score[inner][min(last, reached.size - 1)])
-    ends = (_power_below(low), 1.0 - _power_below(1.0 - high))
+    held = score[inner][[first, min(last, reached.size - 1)]]
+    dense = rate[(mass >= 0.02 * mass.max()) & (rate > 0.0) & (rate < 1.0)]
+    low, high = min(held[0], dense.min(initial=1.0)), max(held[1], dense.max(initial=0.0))
+    below = [tick for tick in LOG_ODDS_TICKS if tick <= low * (1.0 + _NEARLY)]
+    above = [tick for tick in LOG_ODDS_TICKS if 1.0 - tick <= (1.0 - high) * (1.0 + _NEARLY)]
+    ends = (max(below, default=_FARTHEST), min(above, default=1.0 - _FARTHEST))
+    if ends[0] >= ends[1]:
+        ends = (0.1, 0.9)
     outside = float(share[(score < ends[0]) | (score > ends[1])].sum())
     return Limits(ends, ends, outside, scale=AxisScale.LOGIT)
-
-
-def _power_below(chance: float) -> float:
-    """Return the next power of ten down, at most 0.1."""
-    return float(10.0 ** min(-1, math.floor(math.log10(chance) + 1e-9)))
 
 
 def with_margin(ends: tuple[float, float]) -> tuple[float, float]:

@@ -5,6 +5,7 @@ import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from calibcli.curves.bands import band_sentence, has_band
 from calibcli.curves.limits import Limits, binned_limits
 from calibcli.curves.reliability import BinnedCurve
 from calibcli.figures.axes import dress_panel, show_limits
@@ -53,9 +54,10 @@ def binned_notes(curve: BinnedCurve) -> list[str]:
     count, atoms = curve.rows.size, bool(np.all(curve.lower == curve.upper))
     what = ("distinct score" if atoms else "occupied bin") + ("" if count == 1 else "s")
     where = "" if atoms else " Points stand at mean scores."
-    whiskers = "" if np.isnan(curve.rate_lower).all() else "Whiskers: "
-    band = curve.band if whiskers else f"{curve.band[:1].upper()}{curve.band[1:]}"
-    return [f"{count:,} {what}.{where} {DARKER}", f"{whiskers}{band}."]
+    band = band_sentence(curve.band, curve.rate_lower, called="Whiskers")
+    lone = count == 1 and not atoms and curve.total_rows > 1
+    finer = ["All rows lie in one bin: --binning equal-mass cuts where they are."] if lone else []
+    return [f"{count:,} {what}.{where} {DARKER}", *finer, band]
 
 
 def binned_key(curve: BinnedCurve, look: Look, *, confidence: float) -> list[Entry]:
@@ -63,7 +65,7 @@ def binned_key(curve: BinnedCurve, look: Look, *, confidence: float) -> list[Ent
     ink = look.palette.ink
     dot = Line2D([], [], color=ink, linestyle="", marker="o", markersize=look.points(4.5))
     entries: list[Entry] = [(dot, "observed rate")]
-    if not np.isnan(curve.rate_lower).all():
+    if has_band(curve.rate_lower):
         size, width = look.points(11), look.points(0.9)
         whisker = Line2D([], [], color=ink, linestyle="", marker="|", markersize=size, markeredgewidth=width)
         entries.append((whisker, f"{100 * confidence:g} % interval"))

@@ -16,6 +16,7 @@ from calibcli.figures.key import Entry
 from calibcli.figures.look import FONT, Look
 from calibcli.figures.page import inches_wide, new_page
 from calibcli.figures.sheet import Page, Sheet, Words
+from calibcli.figures.strokes import dashed
 from calibcli.figures.words import inches_of
 
 Floats = npt.NDArray[np.float64]
@@ -32,6 +33,8 @@ _NEAR = 0.02
 _MOST_DECIMALS = 8
 # And may lie this part of the scores' range beyond them, as 0 does below scores from 0.0003 to 1.
 _SLACK = 0.01
+# A score that many rows share is itself, and is rounded to this part of the scores' range.
+_FINE = 0.0025
 
 
 def cumulative_figure(curve: CumulativeCurve, words: Words, *, look: Look) -> Figure:
@@ -70,9 +73,7 @@ def draw_path(axes: Axes, curve: CumulativeCurve, *, look: Look) -> None:
         look: Size and colours.
     """
     palette = look.palette
-    axes.axhline(
-        0.0, color=palette.faint, linewidth=look.points(0.9), linestyle=(0, (5, 3)), marker="", zorder=2.0
-    )
+    axes.axhline(0.0, **dashed(look), zorder=2.0)
     if curve.deviation > 0.0:
         reach = 2.0 * curve.deviation
         axes.fill(
@@ -147,6 +148,9 @@ def _rounded(spread: Spread, share: float) -> tuple[float, str]:
     """Return a score near a share of the rows with few decimals, and where exactly it stands."""
     exact = spread.at(share)
     slack = _SLACK * float(spread.score[-1] - spread.score[0])
+    below, upto = spread.around(exact)
+    if upto - below > 2.0 * _NEAR:
+        return 0.5 * (below + upto), _shared(exact, _FINE / _SLACK * slack)
     for decimals in range(1, _MOST_DECIMALS + 1):
         score = round(exact, decimals)
         below, upto = spread.around(score)
@@ -154,6 +158,13 @@ def _rounded(spread: Spread, share: float) -> tuple[float, str]:
         if decimals == _MOST_DECIMALS or (inside and below - _NEAR <= share <= upto + _NEAR):
             break
     return 0.5 * (below + upto), np.format_float_positional(score, trim="-")
+
+
+def _shared(score: float, room: float) -> str:
+    """Return a score that many rows share, with as few decimals as leave it within some room of itself."""
+    told = (round(score, decimals) for decimals in range(1, _MOST_DECIMALS))
+    kept = (one for one in told if abs(one - score) <= room and (one in {0.0, 1.0}) == (score in {0.0, 1.0}))
+    return np.format_float_positional(next(kept, score), precision=_MOST_DECIMALS, trim="-")
 
 
 def _ends(curve: CumulativeCurve) -> tuple[float, float]:

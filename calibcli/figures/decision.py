@@ -8,12 +8,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from calibcli.curves.bands import band_sentence, has_band
 from calibcli.curves.decision import DecisionCurve
 from calibcli.figures.axes import dress_panel
 from calibcli.figures.key import Entry
 from calibcli.figures.look import Look
 from calibcli.figures.page import new_page
 from calibcli.figures.sheet import Words
+from calibcli.figures.strokes import band_fill, dashed, draw_edges
 from calibcli.figures.thresholds import WIDE, ThresholdAxis, show_thresholds, threshold_axis
 from calibcli.picture_names import AxisScale
 
@@ -75,17 +77,9 @@ def _heights(curve: DecisionCurve, axis: ThresholdAxis) -> tuple[tuple[float, fl
     return (bottom, 1.06 * top), lowest < bottom
 
 
-def _has_band(curve: DecisionCurve) -> bool:
-    return bool(np.any(~np.isnan(curve.lower)))
-
-
 def _notes(curve: DecisionCurve, axis: ThresholdAxis, *, cut: bool) -> list[str]:
     """Return what the picture shows, for the small print."""
-    band = f"Grey: {curve.band}." if _has_band(curve) else f"{curve.band[:1].upper()}{curve.band[1:]}."
-    notes = [
-        _RULE,
-        band,
-    ]
+    notes = [_RULE, band_sentence(curve.band, curve.lower)]
     if axis.by_log_odds:
         notes.append("Thresholds by log-odds.")
     elif axis.zoomed:
@@ -98,12 +92,12 @@ def _notes(curve: DecisionCurve, axis: ThresholdAxis, *, cut: bool) -> list[str]
 def _key(curve: DecisionCurve, look: Look) -> list[Entry]:
     """Return what the marks mean."""
     entries: list[Entry] = [(Line2D([], [], **_line(look)), "treat by score")]
-    if _has_band(curve):
-        entries.append((Patch(**_band(look)), f"{100 * curve.confidence:g} % interval"))
+    if has_band(curve.lower):
+        entries.append((Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval"))
     if curve.raw is not None:
         entries.append((Line2D([], [], **_raw(look)), "by raw score"))
     entries += [
-        (Line2D([], [], **_all(look)), "treat all"),
+        (Line2D([], [], **dashed(look)), "treat all"),
         (Line2D([], [], **_none(look)), "treat none"),
     ]
     if curve.clearly_better:
@@ -112,14 +106,11 @@ def _key(curve: DecisionCurve, look: Look) -> list[Entry]:
 
 
 def _draw(axes: Axes, curve: DecisionCurve, look: Look) -> None:
-    if _has_band(curve):
-        axes.fill_between(curve.at, curve.lower, curve.upper, **_band(look), zorder=0.5)
-        for edge in (curve.lower, curve.upper):
-            axes.plot(
-                curve.at, edge, color=look.palette.edge, linewidth=look.points(0.5), marker="", zorder=1.0
-            )
+    if has_band(curve.lower):
+        axes.fill_between(curve.at, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
+        draw_edges(axes, curve.at, (curve.lower, curve.upper), look=look)
     axes.axhline(0.0, **_none(look), zorder=1.5)
-    axes.plot(curve.at, curve.all, **_all(look), zorder=2.0)
+    axes.plot(curve.at, curve.all, **dashed(look), zorder=2.0)
     if curve.raw is not None:
         axes.plot(*curve.raw, **_raw(look), zorder=2.5)
     axes.plot(curve.at, curve.value, **_line(look), zorder=3.0)
@@ -145,15 +136,6 @@ def _raw(look: Look) -> dict[str, Any]:
     }
 
 
-def _all(look: Look) -> dict[str, Any]:
-    return {
-        "color": look.palette.faint,
-        "linewidth": look.points(0.9),
-        "linestyle": (0, (5, 3)),
-        "marker": "",
-    }
-
-
 def _none(look: Look) -> dict[str, Any]:
     return {"color": look.palette.faint, "linewidth": look.points(0.9), "linestyle": "-", "marker": ""}
 
@@ -165,7 +147,3 @@ def _better(look: Look) -> dict[str, Any]:
         "solid_capstyle": "butt",
         "marker": "",
     }
-
-
-def _band(look: Look) -> dict[str, Any]:
-    return {"facecolor": look.palette.band, "edgecolor": "none", "linewidth": 0.0}

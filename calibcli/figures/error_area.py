@@ -11,11 +11,12 @@ from matplotlib.patches import Patch
 from calibcli.curves.limits import Limits
 from calibcli.figures.key import Entry
 from calibcli.figures.look import Look, Palette
+from calibcli.figures.strokes import dashed
 from calibcli.picture_names import AxisScale
 
 Floats = npt.NDArray[np.float64]
 
-DARKER = "Darker where more rows are."
+DARKER = "Stronger colour where more rows are."
 _PALEST, _DARKEST = 0.10, 0.80
 
 
@@ -64,15 +65,7 @@ def draw_area(
 def draw_diagonal(axes: Axes, limits: Limits, look: Look) -> None:
     """Draw the line of perfect calibration."""
     ends = [0.0, 1.0] if limits.scale is AxisScale.LINEAR else [*limits.x]
-    axes.plot(
-        ends,
-        ends,
-        color=look.palette.faint,
-        linewidth=look.points(0.9),
-        linestyle=(0, (5, 3)),
-        marker="",
-        zorder=2.0,
-    )
+    axes.plot(ends, ends, **dashed(look), zorder=2.0)
 
 
 def area_key(look: Look) -> list[Entry]:
@@ -81,14 +74,8 @@ def area_key(look: Look) -> list[Entry]:
     return [
         (Patch(facecolor=_shade(palette.too_low, palette.paper), edgecolor="none"), "scores too low"),
         (Patch(facecolor=_shade(palette.too_high, palette.paper), edgecolor="none"), "too high"),
-        (_diagonal(look), "perfectly calibrated"),
+        (Line2D([], [], **dashed(look)), "perfectly calibrated"),
     ]
-
-
-def _diagonal(look: Look) -> Line2D:
-    return Line2D(
-        [], [], color=look.palette.faint, linewidth=look.points(0.9), linestyle=(0, (5, 3)), marker=""
-    )
 
 
 def _shade(colour: str, paper: str) -> tuple[float, float, float]:

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from calibcli.curves.bands import has_band
 from calibcli.curves.isotonic import IsotonicCurve
 from calibcli.curves.limits import Limits, limits_of
 from calibcli.curves.reliability import BinnedCurve, percent
@@ -18,6 +19,7 @@ from calibcli.figures.look import Look
 from calibcli.figures.page import inches_wide, new_page
 from calibcli.figures.sheet import Panel, Words
 from calibcli.figures.spread import draw_spread, evenly, show_shares
+from calibcli.figures.strokes import band_fill, draw_edges
 from calibcli.picture_names import AxisScale
 
 Floats = npt.NDArray[np.float64]
@@ -72,7 +74,7 @@ def draw_isotonic(panel: Panel, curve: IsotonicCurve, *, limits: Limits, look: L
     if curve.points is not None:
         _draw_points(panel, curve, curve.points, limits=limits, look=look)
         return
-    if _has_band(curve):
+    if has_band(curve.lower):
         _draw_band(panel.main, curve, limits=limits, look=look)
     _draw_error(panel.main, curve, limits=limits, look=look)
     panel.main.plot(
@@ -94,7 +96,7 @@ def _draw_points(
 ) -> None:
     """Draw few distinct scores one by one; the band of each is a bar across the diagonal."""
     draw_binned(panel, points, limits=limits, look=look)
-    if _has_band(curve):
+    if has_band(curve.lower):
         panel.main.vlines(
             limits.held(curve.at),
             limits.held(curve.lower),
@@ -115,12 +117,8 @@ def _draw_points(
 
 def _draw_band(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> None:
     at, lower, upper = (limits.held(one) for one in (curve.at, curve.lower, curve.upper))
-    axes.fill_between(
-        at, lower, upper, facecolor=look.palette.band, edgecolor="none", linewidth=0.0, zorder=0.5
-    )
-    # The band lies under the coloured area; its edges are drawn over it.
-    for edge in (lower, upper):
-        axes.plot(at, edge, color=look.palette.edge, linewidth=look.points(0.6), marker="", zorder=1.5)
+    axes.fill_between(at, lower, upper, **band_fill(look), zorder=0.5)
+    draw_edges(axes, at, (lower, upper), look=look)
 
 
 def _draw_error(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> None:
@@ -174,17 +172,13 @@ def _draw_needles(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Loo
     return True
 
 
-def _has_band(curve: IsotonicCurve) -> bool:
-    return bool(np.any(~np.isnan(curve.lower)))
-
-
 def _notes(curve: IsotonicCurve) -> list[str]:
     fit = (
         "Isotonic regression of the labels (pool adjacent violators). The mean squared height of the area is"
         f" at most MCB. {DARKER}"
     )
     band = f"{curve.band[:1].upper()}{curve.band[1:]}."
-    if not _has_band(curve):
+    if not has_band(curve.lower):
         return [fit, band]
     often = f"about {percent(curve.confidence)} of the time"
     seldom = ", near the ends less often" if curve.coarse else ""
@@ -200,7 +194,7 @@ def _key(curve: IsotonicCurve, look: Look) -> list[Entry]:
     width = look.points(0.8 if few else 1.5)
     line = Line2D([], [], color=palette.ink, linewidth=width, marker=marker, markersize=look.points(4.5))
     entries: list[Entry] = [(line, "isotonic fit")]
-    if _has_band(curve):
+    if has_band(curve.lower):
         entries.append(
             (Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), "if calibrated")
         )

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from calibcli.curves.bands import band_sentence, has_band
 from calibcli.curves.limits import Limits, limits_of
 from calibcli.curves.map import MapCurve
 from calibcli.curves.reliability import BinnedCurve
@@ -20,6 +21,7 @@ from calibcli.figures.look import Look
 from calibcli.figures.page import new_page
 from calibcli.figures.sheet import Sheet, Words
 from calibcli.figures.spread import draw_spread
+from calibcli.figures.strokes import band_fill, dashed
 from calibcli.names import RecalibratorName
 from calibcli.picture_names import AxisScale
 
@@ -104,10 +106,6 @@ def _bars(points: BinnedCurve, limits: Limits) -> Bars:
     return Bars(left, right, score, rate, lower, upper, base=score, rows=points.rows)
 
 
-def _has_band(curve: MapCurve) -> bool:
-    return bool(np.any(~np.isnan(curve.lower)))
-
-
 def _sentences(limits: Limits) -> list[str]:
     """Return what must be said of the axes; there is no area of error here."""
     if limits.scale is AxisScale.LOGIT:
@@ -117,11 +115,14 @@ def _sentences(limits: Limits) -> list[str]:
 
 def _notes(curve: MapCurve) -> list[str]:
     """Return what the picture shows, for the small print."""
-    notes = [f"Grey: {curve.band}." if _has_band(curve) else f"{curve.band[:1].upper()}{curve.band[1:]}."]
+    notes = [band_sentence(curve.band, curve.lower)]
     if curve.randomised:
         notes.append("The map adds noise to each score first; the curve is drawn without it.")
+    if curve.marks.size:
+        bars = "; bars: the grey there" if has_band(curve.lower) else ""
+        notes.append(f"Squares: the output at each score that rows have{bars}.")
     if curve.points is not None:
-        whiskers = "" if np.isnan(curve.points.rate_lower).all() else f"; whiskers: {curve.points.band}"
+        whiskers = f"; whiskers: {curve.points.band}" if has_band(curve.points.rate_lower) else ""
         notes.append(f"Dots: observed rate of {curve.partition} of the raw score{whiskers}.")
     return notes
 
@@ -129,32 +130,29 @@ def _notes(curve: MapCurve) -> list[str]:
 def _key(curve: MapCurve, look: Look) -> list[Entry]:
     """Return what the marks mean."""
     entries: list[Entry] = [(Line2D([], [], **_line(look)), f"{curve.method.value} map")]
-    if _has_band(curve):
+    if has_band(curve.lower):
         ends = curve.method is RecalibratorName.VENN_ABERS
-        entries.append((Patch(**_band(look)), "its ends" if ends else "resampling band"))
+        entries.append((Patch(**band_fill(look)), "its ends" if ends else "resampling band"))
     if curve.points is not None:
         ink, size = look.palette.ink, look.points(4.5)
         entries.append(
             (Line2D([], [], color=ink, linestyle="", marker="o", markersize=size), "observed rate")
         )
-    unchanged = Line2D(
-        [], [], color=look.palette.faint, linewidth=look.points(0.9), linestyle=(0, (5, 3)), marker=""
-    )
-    return [*entries, (unchanged, "score unchanged")]
+    return [*entries, (Line2D([], [], **dashed(look)), "score unchanged")]
 
 
 def _draw_map(axes: Axes, curve: MapCurve, limits: Limits, look: Look) -> None:
     score, output = curve.score, limits.held(curve.output)
     inside = (score >= limits.x[0]) & (score <= limits.x[1])
-    if _has_band(curve):
+    if has_band(curve.lower):
         lower, upper = limits.held(curve.lower), limits.held(curve.upper)
-        axes.fill_between(score[inside], lower[inside], upper[inside], **_band(look), zorder=0.5)
+        axes.fill_between(score[inside], lower[inside], upper[inside], **band_fill(look), zorder=0.5)
     axes.plot(score[inside], output[inside], **_line(look), zorder=2.5)
     if not curve.marks.size:
         return
     marks = curve.marks[inside[curve.marks]]
     colour, paper = look.palette.series[0], look.palette.paper
-    if _has_band(curve):
+    if has_band(curve.lower):
         ends = limits.held(curve.lower[marks]), limits.held(curve.upper[marks])
         axes.vlines(score[marks], *ends, colors=colour, linewidth=look.points(2.2), alpha=0.5, zorder=2.4)
     axes.plot(
@@ -172,7 +170,3 @@ def _draw_map(axes: Axes, curve: MapCurve, limits: Limits, look: Look) -> None:
 
 def _line(look: Look) -> dict[str, Any]:
     return {"color": look.palette.series[0], "linewidth": look.points(1.7), "marker": ""}
-
-
-def _band(look: Look) -> dict[str, Any]:
-    return {"facecolor": look.palette.band, "edgecolor": "none", "linewidth": 0.0}

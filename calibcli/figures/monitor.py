@@ -17,6 +17,7 @@ from calibcli.figures.key import Entry
 from calibcli.figures.look import Look
 from calibcli.figures.page import new_page
 from calibcli.figures.sheet import Page, Sheet, Words
+from calibcli.figures.strokes import DASHES, dashed
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,7 +27,7 @@ _LEAST, _MOST, _MOST_OF_ALARMS, _ROOM = -2.3, 10.0, 25.0, 1.5
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Looks at fewer of the rows do not stretch the axis of the estimate.
 _EARLY = 0.25
-_DASHES, _DOTS = (0, (5, 3)), (0, (1, 2))
+_DOTS = (0, (1, 2))
 
 
 def monitor_figure(curve: MonitorCurve, words: Words, *, look: Look) -> Figure:
@@ -120,7 +121,7 @@ def _key(curve: MonitorCurve, look: Look) -> list[Entry]:
         band = Patch(facecolor=palette.band, edgecolor=palette.edge, linewidth=look.points(0.6))
         entries.append((band, f"{100.0 * curve.confidence:g} % bounds"))
     what = f"{_enough(curve)} decides" + ("" if curve.limit is None else f"; limit {curve.limit:g}")
-    return [*entries, (_stroke(palette.faint, look.points(0.9), _DASHES), what)]
+    return [*entries, (_stroke(palette.faint, look.points(0.9), DASHES), what)]
 
 
 def _stroke(colour: str, width: float, dashes: tuple[float, tuple[int, ...]] | None = None) -> Line2D:
@@ -184,7 +185,7 @@ def _draw_estimate(axes: Axes, curve: MonitorCurve, top: float, look: Look) -> N
 
 
 def _draw_level(axes: Axes, height: float, look: Look) -> None:
-    axes.axhline(height, color=look.palette.faint, linewidth=look.points(0.9), linestyle=_DASHES, zorder=2.2)
+    axes.axhline(height, **dashed(look), zorder=2.2)
 
 
 def _draw_line(

@@ -8,12 +8,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from calibcli.curves.bands import band_sentence, has_band
 from calibcli.curves.murphy import MurphyCurve
 from calibcli.figures.axes import dress_panel
 from calibcli.figures.key import Entry
 from calibcli.figures.look import Look
 from calibcli.figures.page import new_page
 from calibcli.figures.sheet import Words
+from calibcli.figures.strokes import band_fill, dashed, draw_edges
 from calibcli.figures.thresholds import WIDE, ThresholdAxis, show_thresholds, threshold_axis
 from calibcli.picture_names import AxisScale
 
@@ -50,17 +52,9 @@ def murphy_figure(
     return page.figure
 
 
-def _has_band(curve: MurphyCurve) -> bool:
-    return bool(np.any(~np.isnan(curve.lower)))
-
-
 def _notes(curve: MurphyCurve, axis: ThresholdAxis) -> list[str]:
     """Return what the picture shows, for the small print."""
-    band = f"Grey: {curve.band}." if _has_band(curve) else f"{curve.band[:1].upper()}{curve.band[1:]}."
-    notes = [
-        _COST,
-        band,
-    ]
+    notes = [_COST, band_sentence(curve.band, curve.lower)]
     if axis.by_log_odds:
         notes.append("Thresholds by log-odds: areas do not show the size of the Brier score.")
     elif axis.zoomed:
@@ -74,26 +68,23 @@ def _notes(curve: MurphyCurve, axis: ThresholdAxis) -> list[str]:
 def _key(curve: MurphyCurve, look: Look) -> list[Entry]:
     """Return what the marks mean."""
     entries: list[Entry] = [(Line2D([], [], **_line(look)), "score")]
-    if _has_band(curve):
-        entries.append((Patch(**_band(look)), f"{100 * curve.confidence:g} % interval"))
+    if has_band(curve.lower):
+        entries.append((Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval"))
     return [
         *entries,
         (Line2D([], [], **_best(look)), "after isotonic recalibration"),
         (Patch(**_saving(look)), "what that saves"),
-        (Line2D([], [], **_constant(look)), "base rate alone"),
+        (Line2D([], [], **dashed(look)), "base rate alone"),
     ]
 
 
 def _draw(axes: Axes, curve: MurphyCurve, look: Look) -> None:
-    if _has_band(curve):
-        axes.fill_between(curve.at, curve.lower, curve.upper, **_band(look), zorder=0.5)
+    if has_band(curve.lower):
+        axes.fill_between(curve.at, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
     axes.fill_between(curve.at, curve.recalibrated, curve.value, **_saving(look), zorder=1.0)
-    if _has_band(curve):
-        for edge in (curve.lower, curve.upper):
-            axes.plot(
-                curve.at, edge, color=look.palette.edge, linewidth=look.points(0.5), marker="", zorder=1.5
-            )
-    axes.plot(curve.at, curve.constant, **_constant(look), zorder=2.0)
+    if has_band(curve.lower):
+        draw_edges(axes, curve.at, (curve.lower, curve.upper), look=look)
+    axes.plot(curve.at, curve.constant, **dashed(look), zorder=2.0)
     axes.plot(curve.at, curve.recalibrated, **_best(look), zorder=2.5)
     axes.plot(curve.at, curve.value, **_line(look), zorder=3.0)
 
@@ -115,18 +106,5 @@ def _best(look: Look) -> dict[str, Any]:
     return {"color": look.palette.series[0], "linewidth": look.points(1.2), "marker": ""}
 
 
-def _constant(look: Look) -> dict[str, Any]:
-    return {
-        "color": look.palette.faint,
-        "linewidth": look.points(0.9),
-        "linestyle": (0, (5, 3)),
-        "marker": "",
-    }
-
-
 def _saving(look: Look) -> dict[str, Any]:
     return {"facecolor": look.palette.too_high, "edgecolor": "none", "linewidth": 0.0, "alpha": 0.55}
-
-
-def _band(look: Look) -> dict[str, Any]:
-    return {"facecolor": look.palette.band, "edgecolor": "none", "linewidth": 0.0}

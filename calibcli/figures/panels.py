@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.figure import Figure
 
+from calibcli.curves.bands import has_band
 from calibcli.curves.limits import Limits, limits_of
 from calibcli.curves.panels import CurvePanels
 from calibcli.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve
@@ -18,7 +19,7 @@ from calibcli.figures.key import Entry
 from calibcli.figures.look import Look
 from calibcli.figures.page import new_page
 from calibcli.figures.sheet import Words
-from calibcli.figures.smooth import draw_smooth, has_band, smooth_key
+from calibcli.figures.smooth import draw_smooth, smooth_key
 from calibcli.picture_names import AxisScale
 
 # Marks are this much smaller where three panels stand beside each other.
@@ -84,9 +85,11 @@ def _key(curves: Sequence[ReliabilityCurve], smooth: Sequence[SmoothCurve] | Non
     """Return what the marks mean, in the words of the first curve that has a band."""
     confidence = curves[0].confidence
     if smooth:
-        return smooth_key(next(filter(has_band, smooth), smooth[0]), look, confidence=confidence)
+        return smooth_key(
+            next((one for one in smooth if has_band(one.lower)), smooth[0]), look, confidence=confidence
+        )
     binned = [one.binned for one in curves]
-    shown = next((one for one in binned if not np.isnan(one.rate_lower).all()), binned[0])
+    shown = next((one for one in binned if has_band(one.rate_lower)), binned[0])
     return binned_key(shown, look, confidence=confidence)
 
 
@@ -124,7 +127,7 @@ def _smooth_notes(curves: Sequence[SmoothCurve]) -> list[str]:
     kernels = (
         f"a bandwidth of {widths[0]}" if len(set(widths)) == 1 else f"bandwidths of {' to '.join(widths)}"
     )
-    bands = dict.fromkeys(f"grey: {one.band}" if has_band(one) else one.band for one in curves)
+    bands = dict.fromkeys(f"grey: {one.band}" if has_band(one.lower) else one.band for one in curves)
     said = [f"Mean label against mean score, Gaussian kernels of {kernels}; {'; '.join(bands)}.", DARKER]
     if any(np.isnan(one.x).any() for one in curves):
         said.append("Curves are broken where no score lies within three bandwidths.")
@@ -140,7 +143,5 @@ def _binned_notes(curves: Sequence[BinnedCurve]) -> list[str]:
     fewest, most = (size(one.rows.size for one in curves) for size in (min, max))
     many = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
     what = "distinct scores is a point" if all(atoms) else "occupied bins is a point at its mean score"
-    bands = dict.fromkeys(
-        one.band if np.isnan(one.rate_lower).all() else f"whiskers: {one.band}" for one in curves
-    )
+    bands = dict.fromkeys(f"whiskers: {one.band}" if has_band(one.rate_lower) else one.band for one in curves)
     return [f"Each of {many} {what}; {'; '.join(bands)}.", DARKER]

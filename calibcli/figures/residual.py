@@ -17,6 +17,7 @@ from calibcli.figures.look import Look
 from calibcli.figures.page import new_page
 from calibcli.figures.sheet import Panel, Sheet, Words
 from calibcli.figures.smooth import Strokes, draw_strokes, smooth_key, smooth_notes
+from calibcli.figures.strokes import dashed
 from calibcli.picture_names import AxisScale
 
 Floats = npt.NDArray[np.float64]
@@ -79,14 +80,7 @@ def draw_residual(panel: Panel, curve: ResidualCurve, *, limits: Limits, look: L
         at = limits.held(curve.at)
         strokes = Strokes(at, score, curve.residual, curve.lower, curve.upper, base, curve.density)
         draw_strokes(panel, strokes, limits=limits, look=look)
-    panel.main.axhline(
-        0.0,
-        color=look.palette.faint,
-        linewidth=look.points(0.9),
-        linestyle=(0, (5, 3)),
-        marker="",
-        zorder=2.0,
-    )
+    panel.main.axhline(0.0, **dashed(look), zorder=2.0)
 
 
 def _limits(curve: ResidualCurve, scale: AxisScale) -> Limits:

@@ -1,7 +1,6 @@
 """Drawing the curve without bins."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from calibcli.curves.bands import band_sentence, has_band, unbroken
 from calibcli.curves.limits import Limits, smooth_limits
 from calibcli.curves.reliability import SmoothCurve
 from calibcli.figures.axes import dress_panel, show_limits
@@ -19,6 +19,7 @@ from calibcli.figures.key import Entry
 from calibcli.figures.look import Look
 from calibcli.figures.page import new_page
 from calibcli.figures.sheet import Panel, Words
+from calibcli.figures.strokes import band_fill, draw_edges
 from calibcli.picture_names import AxisScale
 
 Floats = npt.NDArray[np.float64]
@@ -91,7 +92,7 @@ def smooth_notes(curve: SmoothCurve) -> list[str]:
     """Return what the picture shows, for the small print."""
     notes = [
         f"Mean label against mean score, Gaussian kernel of bandwidth {curve.bandwidth:.3g}. {DARKER}",
-        f"Grey: {curve.band}." if has_band(curve) else f"{curve.band[:1].upper()}{curve.band[1:]}.",
+        band_sentence(curve.band, curve.lower),
     ]
     if np.isnan(curve.x).any():
         notes.append("The curve is broken where no score lies within three bandwidths.")
@@ -102,14 +103,9 @@ def smooth_key(curve: SmoothCurve, look: Look, *, confidence: float) -> list[Ent
     """Return what the marks mean."""
     line = Line2D([], [], color=look.palette.ink, linewidth=look.points(2.4), marker="")
     entries: list[Entry] = [(line, "observed rate")]
-    if has_band(curve):
-        entries.append((Patch(**_band(look)), f"{100 * confidence:g} % band"))
+    if has_band(curve.lower):
+        entries.append((Patch(**band_fill(look)), f"{100 * confidence:g} % band"))
     return [*entries, *area_key(look)]
-
-
-def has_band(curve: SmoothCurve) -> bool:
-    """Whether there is a band to draw."""
-    return bool(np.any(~np.isnan(curve.lower)))
 
 
 def draw_smooth(panel: Panel, curve: SmoothCurve, *, limits: Limits, look: Look) -> None:
@@ -146,13 +142,9 @@ def draw_strokes(panel: Panel, strokes: Strokes, *, limits: Limits, look: Look) 
         look: Size and colours.
     """
     axes, dark = panel.main, strength(strokes.density, even=1.0 / limits.span)
-    if np.any(~np.isnan(strokes.lower)):
-        axes.fill_between(strokes.x, strokes.lower, strokes.upper, **_band(look), zorder=0.5)
-        # The band lies under the coloured area; its edges are drawn over it.
-        for edge in (strokes.lower, strokes.upper):
-            axes.plot(
-                strokes.x, edge, color=look.palette.edge, linewidth=look.points(0.6), marker="", zorder=1.5
-            )
+    if has_band(strokes.lower):
+        axes.fill_between(strokes.x, strokes.lower, strokes.upper, **band_fill(look), zorder=0.5)
+        draw_edges(axes, strokes.x, (strokes.lower, strokes.upper), look=look)
     _draw_error(axes, strokes, dark, look)
     _draw_line(axes, strokes, dark, look)
     _draw_dots(axes, strokes, dark, limits=limits, look=look)
@@ -166,10 +158,6 @@ def draw_density(axes: Axes, at: Floats, density: Floats, *, look: Look) -> None
     top = float(density.max())
     axes.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)
     axes.set_yticks([])
-
-
-def _band(look: Look) -> dict[str, Any]:
-    return {"facecolor": look.palette.band, "edgecolor": "none", "linewidth": 0.0}
 
 
 def _draw_error(axes: Axes, curve: Strokes, dark: Floats, look: Look) -> None:
@@ -202,7 +190,7 @@ def _draw_line(axes: Axes, curve: Strokes, dark: Floats, look: Look) -> None:
 def _draw_dots(axes: Axes, curve: Strokes, dark: Floats, *, limits: Limits, look: Look) -> None:
     """Mark stretches of curve that are single scores, with a stem to the base."""
     ink = look.palette.ink
-    for run in _runs(curve):
+    for run in unbroken(curve.x):
         if curve.x[run[-1]] - curve.x[run[0]] > _DOT * limits.span:
             continue
         top = run[int(np.argmax(curve.density[run]))]
@@ -224,10 +212,3 @@ def _pieces(curve: Strokes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
     seen = ~np.isnan(curve.x)
     start = np.flatnonzero(seen[:-1] & seen[1:])
     return start, start + 1
-
-
-def _runs(curve: Strokes) -> list[npt.NDArray[np.intp]]:
-    """Return the places of each unbroken stretch of curve."""
-    places = np.flatnonzero(~np.isnan(curve.x))
-    breaks = np.flatnonzero(np.diff(places) > 1) + 1
-    return [run for run in np.split(places, breaks) if run.size]

@@ -13,10 +13,8 @@ _UNITS_PER_PIXEL = 64.0
 
 
 def printable(text: str) -> str:
-    """Replace what the font cannot draw by a box, and white space by blanks."""
-    font = _font("normal")
-    blank = "".join(" " if letter.isspace() else letter for letter in text)
-    return "".join(letter if font.get_char_index(ord(letter)) else "□" for letter in blank)
+    """Return a text that can be drawn: blanks for white space, escapes for what is unseen, else boxes."""
+    return "".join(_drawable(letter) for letter in text)
 
 
 def inches_of(text: str, size: float, *, weight: str = "normal") -> float:
@@ -62,6 +60,14 @@ def shortened(text: str, letters: int) -> str:
         return text
     head = (letters - 1) // 2
     return f"{text[:head]}…{text[head + 1 - letters :]}"
+
+
+def _drawable(letter: str) -> str:
+    if letter.isspace():
+        return " "
+    if not letter.isprintable():
+        return letter.encode("unicode_escape").decode("ascii")
+    return letter if _font("normal").get_char_index(ord(letter)) else "□"
 
 
 def _fitting(text: str, size: float, room: float) -> int:

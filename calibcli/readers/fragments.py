@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from calibcli.errors import InputProblem
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 from calibcli.objects import content_of, is_object
 from calibcli.readers.files import files_of, read_errors, shown_path
@@ -88,6 +88,19 @@ def list_fragments(inputs: Sequence[str], *, input_format: DataFormat | None = N
         for part in _parts(_whole(file.path, file.forced or input_format)):
             fragments.append(replace(part, index=len(fragments)))
     return fragments
+
+
+def refuse_pipes(fragments: Sequence[Fragment]) -> None:
+    """
+    Refuse what workers elsewhere cannot open.
+
+    Raises:
+        UsageProblem: If an input is a pipe.
+    """
+    for fragment in fragments:
+        if fragment.pipe is not None:
+            msg = f"{fragment.shown} is a pipe, which workers elsewhere cannot read"
+            raise UsageProblem(msg, "name a file that every worker can open, or leave out --engine")
 
 
 def keep(fragments: Sequence[Fragment]) -> None:

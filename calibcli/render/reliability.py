@@ -7,6 +7,7 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.curves.bands import band_sentence, has_band, unbroken
 from calibcli.curves.limits import LOG_ODDS_TICKS, Limits, binned_limits, smooth_limits
 from calibcli.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve
 from calibcli.picture_names import AxisScale, PlotKind
@@ -107,9 +108,8 @@ class _Drawing:
     @property
     def notes(self) -> list[str]:
         """What the drawing shows, for the small print."""
-        band, known = self.curve.band, _has_band(self.curve)
         what = "band" if isinstance(self.curve, SmoothCurve) else "interval"
-        told = f"The {what}: {band}." if known else f"{band[:1].upper()}{band[1:]}."
+        told = band_sentence(self.curve.band, _ends(self.curve), called=f"The {what}")
         return [told, self.limits.sentence]
 
     def key(self, confidence: float) -> str:
@@ -117,14 +117,14 @@ class _Drawing:
         letters, share = self.letters, f"{100.0 * confidence:g} %"
         if isinstance(self.curve, SmoothCurve):
             x = self.limits.shares(self.curve.x)
-            single = any(_is_single(x[run]) for run in _runs(self.curve))
+            single = any(_is_single(x[run]) for run in unbroken(self.curve.x))
             rate, interval = (f" {one}" if single else "" for one in (letters.rate, letters.interval))
             entries = [f"{letters.curve}{rate} observed rate"]
             uncertain = f"{letters.band}{interval} {share} band"
         else:
             entries = [f"{letters.rate} observed rate"]
             uncertain = f"{letters.interval} {share} interval"
-        entries += [uncertain] if _has_band(self.curve) else []
+        entries += [uncertain] if has_band(_ends(self.curve)) else []
         return "   ".join([*entries, f"{letters.diagonal} perfectly calibrated"])
 
     def lines(self) -> Iterator[list[tuple[str, Tone]]]:
@@ -196,7 +196,7 @@ class _Drawing:
         x, lower, upper = self.limits.shares(curve.x), self._heights(curve.lower), self._heights(curve.upper)
         columns = (np.arange(canvas.width) + 0.5) / canvas.width
         rows = 1.0 - (np.arange(canvas.height) + 0.5) / canvas.height
-        for run in _runs(curve):
+        for run in unbroken(curve.x):
             inner = np.flatnonzero((columns >= x[run[0]]) & (columns <= x[run[-1]]))
             if np.isnan(lower[run]).any():
                 continue
@@ -209,7 +209,7 @@ class _Drawing:
         """Draw each unbroken stretch, a single score as a point."""
         x, y = self.limits.shares(curve.x), self._heights(self.limits.held(curve.y))
         points = []
-        for run in _runs(curve):
+        for run in unbroken(curve.x):
             if _is_single(x[run]):
                 points.append(int(run[np.argmax(curve.density[run])]))
             else:
@@ -251,16 +251,8 @@ def _is_single(x: Floats) -> bool:
     return bool(x[-1] - x[0] <= _SINGLE)
 
 
-def _has_band(curve: BinnedCurve | SmoothCurve) -> bool:
-    lower = curve.lower if isinstance(curve, SmoothCurve) else curve.rate_lower
-    return bool(np.any(~np.isnan(lower)))
-
-
-def _runs(curve: SmoothCurve) -> list[npt.NDArray[np.intp]]:
-    """Return the places of each unbroken stretch of curve."""
-    places = np.flatnonzero(~np.isnan(curve.x))
-    breaks = np.flatnonzero(np.diff(places) > 1) + 1
-    return [run for run in np.split(places, breaks) if run.size]
+def _ends(curve: BinnedCurve | SmoothCurve) -> Floats:
+    return curve.lower if isinstance(curve, SmoothCurve) else curve.rate_lower
 
 
 def _shown(cells: list[tuple[str, Tone]], *, color: bool) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from calibcli.engines.interface import Engine
-from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.errors import EmptyTable
 from calibcli.measures.paired import PairedSums
 from calibcli.names import DataFormat, WeightMeaning
 from calibcli.progress import Advance, Progress, unseen
@@ -17,7 +17,7 @@ from calibcli.readers.columns import ChosenColumns, Columns, resolve, same_again
 from calibcli.readers.fault_words import never_positive, problem_of, too_many
 from calibcli.readers.faults import Findings
 from calibcli.readers.files import shown_path
-from calibcli.readers.fragments import Fragment, keep, list_fragments
+from calibcli.readers.fragments import Fragment, keep, list_fragments, refuse_pipes
 from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transforms, Unchanged
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
@@ -139,19 +139,6 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         again,
         first,
     )
-
-
-def refuse_pipes(fragments: Sequence[Fragment]) -> None:
-    """
-    Refuse what workers elsewhere cannot open.
-
-    Raises:
-        UsageProblem: If an input is a pipe.
-    """
-    for fragment in fragments:
-        if fragment.pipe is not None:
-            msg = f"{fragment.shown} is a pipe, which workers elsewhere cannot read"
-            raise UsageProblem(msg, "name a file that every worker can open, or leave out --engine")
 
 
 def choose_columns(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from calibcli.recalibrators.interface import Recalibrator
 
 RECALIBRATED = "recalibrated"
+FIT_ROWS = "these are the rows that the artifact was fitted on: the numbers flatter it"
 _CONFIDENCE = "raw confidence"
 
 
@@ -69,6 +70,11 @@ class Judged:
         if self.classes is not None:
             return digest(tables[_CONFIDENCE]) == self.classes.fit.table_digest
         return self.artifact is not None and digest(tables[RAW]) == self.artifact.fit.table_digest
+
+    @property
+    def fit_notes(self) -> tuple[str, ...]:
+        """What must be said of rows that the artifact was fitted on."""
+        return (FIT_ROWS,) if self.fitted_rows else ()
 
 
 def read_judged(

@@ -93,7 +93,7 @@ def measure_judged(judged: Judged, *, artifact: str | None, options: MeasureOpti
         options=asked,
         artifact=artifact,
         discrete=discrete,
-        notes=(*judged.notes, *_fit_notes(judged)),
+        notes=(*judged.notes, *judged.fit_notes),
         again=judged.again,
         clusters=first.clusters,
     )
@@ -123,12 +123,6 @@ def _raw_slice(judged: Judged, asked: MeasureOptions) -> dict[str, MeasureReport
     return {
         f"score={source.score}": measure_table(raw, source, options=asked, again=again, clusters=clusters)
     }
-
-
-def _fit_notes(judged: Judged) -> tuple[str, ...]:
-    if not judged.fitted_rows:
-        return ()
-    return ("these are the rows that the artifact was fitted on: the numbers flatter it",)
 
 
 def _with_groups(

@@ -1,17 +1,14 @@
 """A claim about a measure of several classes together, judged by the ends of its interval."""
 
-import math
 from dataclasses import replace
 
-from calibcli.gate_names import Bound, Relation
+from calibcli.gate_names import Bound
 from calibcli.measures.classes import ClassViews, class_measure
 from calibcli.measures.estimate import ClassEstimate
 from calibcli.names import VerdictName
 from calibcli.verdicts.claim import Claim, ClassRule, Ground, Verdict
-from calibcli.verdicts.measured import APPROXIMATE, Ends, ends_of, one_ended, partition_of, why_none
+from calibcli.verdicts.measured import Ends, ends_of, one_ended, verdict_by_ends, verdict_by_value, why_none
 from calibcli.verdicts.outcome import (
-    NO_CONFIDENCE,
-    ONE_LOOK,
     by_bounds,
     claim_of,
     fewer_rows,
@@ -45,29 +42,17 @@ def class_rule(views: ClassViews, rule: ClassRule, *, ground: Ground) -> Verdict
     """
     claim = claim_of(rule, ground, measure=rule.subject.value)
     if rule.bound is Bound.VALUE:
-        return _estimated(views, claim, rule, ground=ground)
+        estimate = class_measure(rule.subject, replace(views, confidence=ground.confidence))
+        few = fewer_rows(views.rows, least=ground.least_rows)
+        return verdict_by_value(claim, estimate, few=few, rows=views.rows)
     refuse_weights(views.whole)
     at_lower, at_upper = levels(rule, ground)
     estimate = _measured(views, rule, delta=at_upper)
     ends = ends_of(estimate)
     if at_lower != at_upper:
         ends = replace(ends, lower=ends_of(_measured(views, rule, delta=at_lower)).lower)
-    outcome, reason = _outcome(views, claim, ground, ends=ends, estimate=estimate)
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=estimate.value,
-        lower=ends.lower,
-        upper=ends.upper,
-        method=ends.method,
-        target=ends.target,
-        partition=partition_of(estimate),
-        any_time=False,
-        assumptions=(*estimate.assumptions, *(() if ends.finite_sample else (APPROXIMATE,)), ONE_LOOK),
-        rows=views.rows,
-        finite_sample=ends.finite_sample,
-        reason=reason,
-    )
+    said = _outcome(views, claim, ground, ends=ends, estimate=estimate)
+    return verdict_by_ends(claim, estimate, ends, said=said, rows=views.rows)
 
 
 def _measured(views: ClassViews, rule: ClassRule, *, delta: float) -> ClassEstimate:
@@ -86,30 +71,3 @@ def _outcome(
         return VerdictName.INCONCLUSIVE, why_none(estimate)
     outcome = by_bounds(claim, lower=ends.lower, upper=ends.upper)
     return outcome, one_ended(ends) if outcome is VerdictName.INCONCLUSIVE else None
-
-
-def _estimated(views: ClassViews, claim: Claim, rule: ClassRule, *, ground: Ground) -> Verdict:
-    """Compare the estimate with the limit."""
-    estimate = class_measure(rule.subject, replace(views, confidence=ground.confidence))
-    reason = fewer_rows(views.rows, least=ground.least_rows)
-    if reason is None and math.isnan(estimate.value):
-        reason = why_none(estimate)
-    kept = estimate.value <= claim.limit
-    if claim.relation is Relation.AT_LEAST:
-        kept = estimate.value >= claim.limit
-    judged = VerdictName.PASS if kept else VerdictName.FAIL
-    return Verdict(
-        claim=claim,
-        outcome=judged if reason is None else VerdictName.INCONCLUSIVE,
-        value=estimate.value,
-        lower=None,
-        upper=None,
-        method="estimate alone, no confidence",
-        target=None,
-        partition=partition_of(estimate),
-        any_time=False,
-        assumptions=(NO_CONFIDENCE,),
-        rows=views.rows,
-        finite_sample=False,
-        reason=reason,
-    )

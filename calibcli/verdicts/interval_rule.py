@@ -7,8 +7,8 @@ from calibcli.families import WITHOUT_INTERVAL
 from calibcli.names import MeasureName, TestName, VerdictName
 from calibcli.table.grid import Table
 from calibcli.verdicts.claim import Ground, Rule, Verdict
-from calibcli.verdicts.measured import APPROXIMATE, ends_of, measured, one_ended, partition_of, why_none
-from calibcli.verdicts.outcome import ONE_LOOK, claim_of, levels, outcome_of, refuse_weights
+from calibcli.verdicts.measured import ends_of, measured, one_ended, verdict_by_ends, why_none
+from calibcli.verdicts.outcome import claim_of, levels, outcome_of, refuse_weights
 
 # r (1 - r) and the entropy of r fall on both sides of r = 1/2, so both ends of the interval of r stand behind
 # each end of theirs, which together fail with the probability of the whole.
@@ -53,21 +53,8 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         outcome, reason = VerdictName.INCONCLUSIVE, why_none(estimate)
     elif reason is None and outcome is VerdictName.INCONCLUSIVE:
         reason = one_ended(ends)
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=estimate.value,
-        lower=ends.lower,
-        upper=ends.upper,
-        method=ends.method,
-        target=ends.target,
-        partition=partition_of(estimate),
-        any_time=False,
-        assumptions=(*estimate.assumptions, *(() if ends.finite_sample else (APPROXIMATE,)), ONE_LOOK),
-        rows=table.total_rows,
-        finite_sample=ends.finite_sample,
-        reason=reason,
-    )
+    said = outcome, reason
+    return verdict_by_ends(claim, estimate, ends, said=said, rows=table.total_rows)
 
 
 def _with_interval(rule: Rule) -> MeasureName:

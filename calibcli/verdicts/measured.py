@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from calibcli.measures import Settings, measure_named
 from calibcli.measures.estimate import ClassEstimate, Estimate
-from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target
+from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target, VerdictName
 from calibcli.table.bins import binned, bins_of
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Ground
+from calibcli.verdicts.claim import Claim, Ground, Verdict
+from calibcli.verdicts.outcome import NO_CONFIDENCE, ONE_LOOK, compared
 
 APPROXIMATE = "each bound holds with its confidence only approximately, the better the more rows"
 _NO_INTERVAL = "no interval: "
@@ -93,6 +94,79 @@ def one_ended(ends: Ends) -> str | None:
         return "these rows give no lower bound, and the upper one does not settle it"
     return (
         "these rows give no upper bound, and the lower one does not settle it" if ends.upper is None else None
+    )
+
+
+def verdict_by_ends(
+    claim: Claim,
+    estimate: Estimate | ClassEstimate,
+    ends: Ends,
+    *,
+    said: tuple[VerdictName, str | None],
+    rows: int,
+) -> Verdict:
+    """
+    Return a verdict with the bounds that it rests on.
+
+    Args:
+        claim: What was judged.
+
+        estimate: The measure.
+
+        ends: Its bounds, each at the confidence of the claim.
+
+        said: The outcome, and the reason where it is not the bounds.
+
+        rows: How many rows it was judged by.
+    """
+    approximate = () if ends.finite_sample else (APPROXIMATE,)
+    return Verdict(
+        claim=claim,
+        outcome=said[0],
+        value=estimate.value,
+        lower=ends.lower,
+        upper=ends.upper,
+        method=ends.method,
+        target=ends.target,
+        partition=partition_of(estimate),
+        any_time=False,
+        assumptions=(*estimate.assumptions, *approximate, ONE_LOOK),
+        rows=rows,
+        finite_sample=ends.finite_sample,
+        reason=said[1],
+    )
+
+
+def verdict_by_value(
+    claim: Claim, estimate: Estimate | ClassEstimate, *, few: str | None, rows: int
+) -> Verdict:
+    """
+    Return a verdict by an estimate as it is, without confidence.
+
+    Args:
+        claim: What was judged.
+
+        estimate: The measure.
+
+        few: Why so few rows conclude nothing, or None.
+
+        rows: How many rows it was judged by.
+    """
+    outcome, reason = compared(claim, estimate.value, few=few, undefined=why_none(estimate))
+    return Verdict(
+        claim=claim,
+        outcome=outcome,
+        value=estimate.value,
+        lower=None,
+        upper=None,
+        method="estimate alone, no confidence",
+        target=None,
+        partition=partition_of(estimate),
+        any_time=False,
+        assumptions=(NO_CONFIDENCE,),
+        rows=rows,
+        finite_sample=False,
+        reason=reason,
     )
 
 

@@ -1,5 +1,7 @@
 """Bounds to one of three answers."""
 
+import math
+
 from calibcli.errors import UsageProblem
 from calibcli.gate_names import Relation
 from calibcli.names import VerdictName
@@ -104,6 +106,28 @@ def by_bounds(claim: Claim, *, lower: float | None, upper: float | None) -> Verd
     if held or (claim.only_not_refuted and not refuted):
         return VerdictName.PASS
     return VerdictName.FAIL if refuted else VerdictName.INCONCLUSIVE
+
+
+def compared(
+    claim: Claim, value: float, *, few: str | None, undefined: str
+) -> tuple[VerdictName, str | None]:
+    """
+    Return how a number stands to the limit, or why that is not said.
+
+    Args:
+        claim: The limit.
+
+        value: The number; NaN where it is undefined.
+
+        few: Why so few rows conclude nothing, or None.
+
+        undefined: What is said of NaN.
+    """
+    reason = undefined if few is None and math.isnan(value) else few
+    if reason is not None:
+        return VerdictName.INCONCLUSIVE, reason
+    kept = value <= claim.limit if claim.relation is Relation.AT_MOST else value >= claim.limit
+    return (VerdictName.PASS if kept else VerdictName.FAIL), None
 
 
 def wants_rows(claim: Claim, ground: Ground, *, outcome: VerdictName, reason: str | None) -> bool:

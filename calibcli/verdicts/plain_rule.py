@@ -11,9 +11,9 @@ from calibcli.names import DEFAULT_SEED, MeasureName, Purpose, TestName, Verdict
 from calibcli.table.bins import binned
 from calibcli.table.grid import Table
 from calibcli.table.streams import stream
-from calibcli.verdicts.claim import Claim, Ground, Rule, Verdict
-from calibcli.verdicts.measured import measured, partition_of, why_none
-from calibcli.verdicts.outcome import NO_CONFIDENCE, ONE_LOOK, claim_of, refuse_weights, too_few
+from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.measured import measured, verdict_by_value
+from calibcli.verdicts.outcome import ONE_LOOK, claim_of, compared, refuse_weights, too_few
 
 _NO_EVIDENCE = "not rejected, which is no evidence that the score is calibrated: few rows reject nothing"
 _USES_BINS = (TestName.T, TestName.HOSMER_LEMESHOW)
@@ -54,22 +54,7 @@ def _estimated(table: Table, rule: Rule, name: MeasureName, *, ground: Ground) -
     over_bins = name is MeasureName.ECE and ground.bins.edges is not None
     claim = claim_of(rule, ground, measure="binned_ece" if over_bins else name.value)
     estimate = measured(name, table, ground=ground, confidence=ground.confidence)
-    outcome, reason = _compared(table, claim, ground, value=estimate.value, undefined=why_none(estimate))
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=estimate.value,
-        lower=None,
-        upper=None,
-        method="estimate alone, no confidence",
-        target=None,
-        partition=partition_of(estimate),
-        any_time=False,
-        assumptions=(NO_CONFIDENCE,),
-        rows=table.total_rows,
-        finite_sample=False,
-        reason=reason,
-    )
+    return verdict_by_value(claim, estimate, few=too_few(table, ground), rows=table.total_rows)
 
 
 def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verdict:
@@ -78,7 +63,7 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
     result = _test(table, name, ground=ground)
     p = math.nan if result.p_value is None else result.p_value
     undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"
-    outcome, reason = _compared(table, claim, ground, value=p, undefined=undefined)
+    outcome, reason = compared(claim, p, few=too_few(table, ground), undefined=undefined)
     words = (
         f"a calibrated score fails with probability {rule.limit:g}, whatever the confidence of other rules"
         if rule.relation is Relation.AT_LEAST
@@ -112,16 +97,3 @@ def _test(table: Table, name: TestName, *, ground: Ground) -> TestResult:
     )
     results, _ = calibration_tests((name,), table, bins=sums, calibrated=drawn)
     return results[0]
-
-
-def _compared(
-    table: Table, claim: Claim, ground: Ground, *, value: float, undefined: str
-) -> tuple[VerdictName, str | None]:
-    """Return how a number stands to the limit, or why that is not said."""
-    reason = too_few(table, ground)
-    if reason is None and math.isnan(value):
-        reason = undefined
-    if reason is not None:
-        return VerdictName.INCONCLUSIVE, reason
-    kept = value <= claim.limit if claim.relation is Relation.AT_MOST else value >= claim.limit
-    return (VerdictName.PASS if kept else VerdictName.FAIL), None

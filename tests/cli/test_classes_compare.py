@@ -232,7 +232,7 @@ def test_workers_and_weights(run: Run, zoo: dict[str, Path], tmp_path: Path) -> 
         (["--probs", "p_*", "-s", "p_cat", "--artifact", "vector"], 2, "scores of several classes"),
         (["--probs", "p_*", "--artifact", "vector", "--metric", "bias"], 2, "bias cannot be compared"),
         (["--probs", "p_*", "--artifact", "vector", "--metric", "ks"], 2, "it is a test"),
-        (["--probs", "p_*", "--artifact", "vector", "--metric", "acuracy"], 2, "did you mean accuracy?"),
+        (["--probs", "p_*", "--artifact", "vector", "--metric", "accurac"], 2, "did you mean accuracy?"),
         (
             [
                 "--probs",

@@ -116,6 +116,15 @@ def test_format_on_the_line_beats_json_in_a_file(run: Run, home: Path, thousand:
     assert run("verify", thousand, "--format", "md").out.startswith("**PASS")
 
 
+def test_a_limit_of_the_machine_stops_no_command(run: Run, home: Path, thousand: Path) -> None:
+    """Workers and memory for every command, also for those that have one file to write or no rows to read."""
+    (home / "calibcli.toml").write_text('jobs = 2\nmemory = "64MiB"\n')
+    assert run("fit", thousand, "-s", "score", "-y", "label", "-o", "cal.json").code == 0
+    assert run("apply", "cal.json", thousand, "-o", "out.csv").code == 0
+    assert run("measure", thousand, "-s", "score", "-y", "label", "--json", "-o", "report.json").code == 0
+    assert run("plot", "report.json", "-o", "report.png").code == 0
+
+
 def test_help_needs_no_file(run: Run, home: Path) -> None:
     """Who made a mistake in it can still read about it."""
     (home / "calibcli.toml").write_text("this is not TOML")

@@ -112,14 +112,14 @@ def test_reports_are_those_of_this_process_through_connect(connect: str) -> None
 def test_a_worker_killed_in_the_middle_changes_nothing() -> None:
     """Its task is run again by another one; results stay complete and in order."""
     command = [sys.executable, "-c", PROGRAM, "local[2,4]", "60"]
-    running = subprocess.Popen(
+    with subprocess.Popen(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    assert running.stdout is not None
-    lines = [running.stdout.readline() for _ in range(2)]
-    os.kill(int(lines[1].split()[1]), signal.SIGKILL)
-    lines += running.stdout.read().splitlines()
-    assert running.wait(timeout=400) == 0
+    ) as running:
+        assert running.stdout is not None
+        lines = [running.stdout.readline() for _ in range(2)]
+        os.kill(int(lines[1].split()[1]), signal.SIGKILL)
+        lines += running.stdout.read().splitlines()
+        assert running.wait(timeout=400) == 0
     assert [int(line.split()[0]) for line in lines] == [item * item for item in range(60)]
 
 

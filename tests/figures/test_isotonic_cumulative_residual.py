@@ -128,6 +128,17 @@ def test_scores_stand_where_their_share_of_the_rows_is() -> None:
         assert share == pytest.approx(float(table.weight[table.score <= float(text)].sum()) / 5_000, abs=2e-3)
 
 
+def test_scores_that_many_rows_share_are_written_short_and_in_their_middle() -> None:
+    """Ninths have no eight decimals, and no text stands between two of them."""
+    shared = np.repeat(np.arange(10) / 9.0, 100)
+    axes = figure_of(cumulative_curve(labelled(shared, shared)), WORDS).axes[0]
+    written = [(one.xy[0], one.get_text()) for one in axes.texts if one.get_text() != "score"]
+    assert len(written) > 4
+    for share, text in written:
+        assert len(text) <= 5
+        assert float(text) == pytest.approx(round(share * 10 - 0.5) / 9.0, abs=2.5e-3)
+
+
 def test_what_weights_do_not_allow_is_said() -> None:
     """No band, no tests, and the reason in the small print."""
     for kind in (PlotKind.ISOTONIC, PlotKind.RESIDUAL):

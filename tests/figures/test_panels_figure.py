@@ -170,10 +170,10 @@ def test_a_panel_of_many_rows_does_not_set_the_limits_alone() -> None:
 
 
 def test_names_are_only_text() -> None:
-    """Dollar signs are no formula, and what the font lacks becomes a box."""
+    """Dollar signs are no formula, what is unseen is an escape, and what the font lacks is a box."""
     texts = {one.get_text(): one for one in texts_of(drawn(panels(*SOME[:6]), FigureSize.PAGE))}
     assert not texts["costs $5 and $6_x"].get_parse_math()
-    assert "a b □[31mred" in texts
+    assert "a b \\x1b[31mred" in texts
     assert "□□ □□□" in texts
 
 

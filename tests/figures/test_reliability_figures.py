@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from calibcli.curves.limits import Limits, limits_of
+from calibcli.curves.limits import Limits, binned_limits, limits_of, smooth_limits
 from calibcli.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.curves.smooth import smooth_curve
 from calibcli.errors import UsageProblem
@@ -46,6 +46,19 @@ def curve_of(score: np.ndarray, chance: np.ndarray, *, counts: np.ndarray | None
 def spread(rows: int, first: float = 0.0, last: float = 1.0) -> np.ndarray:
     """Evenly spread scores."""
     return np.linspace(first, last, rows)
+
+
+def test_a_closer_look_leaves_no_rows_out_unsaid() -> None:
+    """A wide kernel and a wide bin shrink means, and not the axis of the scores."""
+    rng = np.random.default_rng(0)
+    table = ScoreTable.from_rows(rng.random(400), np.ones(400, dtype=bool))
+    assert smooth_limits(smooth_curve(table, bandwidth=0.5, generator=rng)) == Limits()
+    rare = ScoreTable.from_rows(np.minimum(rng.exponential(0.003, 4_000), 0.01), rng.random(4_000) < 0.004)
+    lone = binned_curve(rare, bins=bins_of(Binning.EQUAL_WIDTH, 15, table=rare))
+    assert lone.rows.size == 1
+    assert 0.01 <= binned_limits(lone).x[1] <= 0.0667
+    figure = figure_of(ReliabilityCurve(PlotKind.BINNED, lone, None, 0.95), Words("rare", CAPTION))
+    assert any("--binning equal-mass" in one.get_text() for one in figure.texts)
 
 
 SHAPES = {

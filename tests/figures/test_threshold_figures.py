@@ -75,6 +75,14 @@ def test_no_text_overlaps(made, shape: str, size: FigureSize, theme: Theme) -> N
     assert clashes(figure_of(made(SHAPES[shape]), WORDS, look=look_of(size, theme))) == []
 
 
+def test_marks_of_few_scores_are_explained() -> None:
+    """Squares stand at the scores that rows have, and the small print says what they are."""
+    assert "Squares: the output at each score that rows have" in said(
+        figure_of(map_over(SHAPES["ten scores"]), WORDS)
+    )
+    assert "Squares" not in said(figure_of(map_over(SHAPES["fifty rows"]), WORDS))
+
+
 @pytest.mark.parametrize("made", [murphy_curve, decision_curve, map_over])
 @pytest.mark.parametrize("shape", ["rare", "saturated", "rows at 0 only"])
 def test_scores_are_laid_out_by_log_odds(made, shape: str) -> None:  # noqa: ANN001

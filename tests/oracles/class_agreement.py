@@ -1,8 +1,8 @@
 """
 Our numbers of several classes beside those of others: how a comparison is told, and its largest difference.
 
-The comparisons are in `golden_classes.py` (records of real predictions) and `peer_classes.py` (packages run on
-the digits). Tests hold them to what they allow, and `benchmarks/agreement_classes.py` writes them down.
+The comparisons are in `golden_classes.py` (records of real predictions) and `peer_classes.py` (packages run
+on the digits). Tests hold them to what they allow, and `benchmarks/agreement_classes.py` writes them down.
 """
 
 import math
@@ -17,6 +17,8 @@ from calibcli.table.bins import bins_of
 from calibcli.table.score_table import Floats, Integers, ScoreTable
 
 ROUNDING = 1e-12
+# Why two searches for the least loss part although both have found it.
+FLAT = "the log loss of the fit rows is the same to rounding: it is flat where their search ends"
 Pair = tuple[str, float, float]
 
 
@@ -79,7 +81,9 @@ def _gap(ours: float, theirs: float) -> float:
     return math.inf if math.isnan(gap) else gap
 
 
-def row_pairs(ours: Floats, theirs: Sequence[Sequence[float]], which: Integers | None = None) -> Iterator[Pair]:
+def row_pairs(
+    ours: Floats, theirs: Sequence[Sequence[float]], which: Integers | None = None
+) -> Iterator[Pair]:
     """Yield the probabilities of the first rows, or of some of them."""
     rows = range(len(theirs)) if which is None else which
     for row in rows:

@@ -97,8 +97,10 @@ def torch_vector(fit: tuple, test: tuple) -> dict[str, object]:
         return loss
 
     optimiser.step(closure)
+    least = float(torch.nn.functional.cross_entropy(log * slope + intercept, label))
     log = torch.log(torch.clamp(torch.tensor(test[0]), min=2.0**-53))
-    return said(torch.softmax(log * slope + intercept, dim=1).detach().numpy(), test[1])
+    after = torch.softmax(log * slope + intercept, dim=1).detach().numpy()
+    return {"fit_log_loss": least, **said(after, test[1])}
 
 
 def venn_abers_pairs(fit: tuple, test: tuple, kind: str, first: int = FIRST) -> dict[str, object]:

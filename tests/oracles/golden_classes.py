@@ -1,215 +1,31 @@
-"""The golden records of ten classes beside our numbers: measures of all rows, and maps fitted to half of them."""
+"""The golden records of ten classes beside our numbers."""
 
-import json
-import math
 from collections.abc import Callable, Iterator
-from functools import cache, partial
-from typing import Any
+from functools import partial
 
-import numpy as np
-
-from calibcli.measures.classes import ClassViews, class_measure
-from calibcli.measures.l2 import debiased_l2
-from calibcli.measures.l2_plug_in import plug_in_l2
-from calibcli.measures.binned_ece import binned_ece
-from calibcli.measures.smooth_ece import smooth_ece
-from calibcli.names import Binning, RecalibratorName
-from calibcli.recalibrators.classes.temperature import ClassTemperature
-from calibcli.table.bins import binned, bins_of
-from calibcli.table.score_table import Floats
-from calibcli.view_names import ClassMeasure, ClassMethod
-from class_rows import softmax, views_of
-from fits_of_classes import Drawn, fitted
-from oracles.class_agreement import (
-    ROUNDING,
-    ClassComparison,
-    Pair,
-    accuracy,
-    brier,
-    confidence_ece,
-    log_loss,
-    row_pairs,
+from oracles.class_agreement import FLAT, ROUNDING, ClassComparison, Pair
+from oracles.golden_class_pairs import (
+    C,
+    Reading,
+    Record,
+    after_pairs,
+    after_temperature,
+    confidence_error,
+    confidence_smooth,
+    fitted_losses,
+    fitted_rows,
+    least_loss,
+    loss_at_theirs,
+    measured,
+    records,
+    slope,
+    squared_error,
+    squared_error_their_way,
+    tempered_all,
+    unclipped,
+    unclipped_their_way,
 )
-from oracles.golden_table import FOLDER, kumar_form
-
-DATASET = "cifar10_lenet5"
-ROWS = "CIFAR-10, LeNet-5"
-KUMAR = "uncertainty-calibration"
-REFERENCE = "reference formula"
-C = ClassMeasure
-Record = dict[str, Any]
-Reading = Callable[[Record], Iterator[Pair]]
-
-
-@cache
-def records() -> list[Record]:
-    """Return every record of ten classes."""
-    found = json.loads((FOLDER / "golden.json").read_text())["records"]
-    return [record for record in found if record["dataset"] == DATASET]
-
-
-@cache
-def rows() -> Drawn:
-    """Return the predictions."""
-    import pandas as pd
-
-    frame = pd.read_parquet(FOLDER / f"{DATASET}.parquet")
-    names = tuple(map(str, range(10)))
-    probability = frame[[f"p_{name}" for name in names]].to_numpy(np.float64)
-    return Drawn(probability, frame["label"].to_numpy().astype(np.int64), names)
-
-
-@cache
-def halves() -> tuple[Drawn, Drawn]:
-    """Return the rows that are fitted, and the others."""
-    whole = rows()
-    return tuple(
-        Drawn(whole.probability[some], whole.label[some], whole.classes)
-        for some in (slice(None, 5_000), slice(5_000, None))
-    )  # type: ignore[return-value, unused-ignore]
-
-
-@cache
-def views(count: int, binning: Binning) -> ClassViews:
-    """Return the views of the rows over bins."""
-    return views_of(rows().probability, rows().label, count=count, binning=binning)
-
-
-@cache
-def temperature() -> float:
-    """Return ours."""
-    return ClassTemperature.fit(halves()[0]).temperature
-
-
-@cache
-def after_temperature() -> Floats:
-    """Return the second half of the rows at our temperature."""
-    return ClassTemperature(temperature()).predict(halves()[1].probability)
-
-
-@cache
-def after_pairs() -> Floats:
-    """Return the second half of the rows after Venn-Abers of pairs."""
-    fit, test = halves()
-    return fitted(ClassMethod.ONE_VS_ONE, fit, RecalibratorName.VENN_ABERS).predict(test.probability)
-
-
-def asked(record: Record) -> tuple[ClassViews, Binning, str]:
-    """Return the views, the bins and their name that a record speaks of."""
-    count = record["params"].get("bins", 15)
-    binning = Binning(record["params"].get("binning", "equal_width").replace("_", "-"))
-    return views(count, binning), binning, f"{count} {binning.value} bins"
-
-
-def measured(name: ClassMeasure, part: str | None = None, *, scale: float = 1.0) -> Reading:
-    """Return a reading of a measure, or of the part of the record's value that is asked for."""
-
-    def read(record: Record) -> Iterator[Pair]:
-        seen, _, where = asked(record)
-        half = 0.5 if record["params"].get("scale_by_half") else scale
-        theirs = record["value"] if part is None else record["value"][part]
-        yield where if "bins" in record["params"] else "all rows", half * class_measure(name, seen).value, theirs
-
-    return read
-
-
-def confidence_error(record: Record) -> Iterator[Pair]:
-    """Yield the binned error of the confidence."""
-    seen, binning, where = asked(record)
-    bins = bins_of(binning, record["params"]["bins"], table=seen.whole)
-    yield where, binned_ece(seen.whole, bins=bins).value, record["value"]
-
-
-def confidence_smooth(record: Record) -> Iterator[Pair]:
-    """Yield the smooth error of the confidence."""
-    yield "all rows", smooth_ece(views(15, Binning.EQUAL_WIDTH).whole).value, record["value"]["smece"]
-
-
-def squared_error(record: Record) -> Iterator[Pair]:
-    """Yield l2 as measured, of the confidence or of all classes."""
-    seen, binning, where = asked(record)
-    debias = record["params"]["debias"]
-    if record["params"]["mode"] == "marginal":
-        found = class_measure(C.MARGINAL_L2, seen)
-        yield where, found.value if debias else float(found.details["plug_in"]), record["value"]
-    else:
-        bins = bins_of(binning, record["params"]["bins"], table=seen.whole)
-        measure = debiased_l2 if debias else plug_in_l2
-        yield where, measure(seen.whole, bins=bins).value, record["value"]
-
-
-def squared_error_their_way(record: Record) -> Iterator[Pair]:
-    """Yield debiased l2 with their variance from our sums."""
-    seen, binning, where = asked(record)
-    if record["params"]["mode"] == "marginal":
-        squares = [max(kumar_form(one.sums), 0.0) for one in seen.rest]
-    else:
-        bins = bins_of(binning, record["params"]["bins"], table=seen.whole)
-        squares = [max(kumar_form(binned(seen.whole, bins)), 0.0)]
-    yield where, math.sqrt(np.mean(squares)), record["value"]
-
-
-def unclipped(record: Record) -> Iterator[Pair]:
-    """Yield the mean of T over classes."""
-    seen, _, where = asked(record)
-    ours = float(class_measure(C.MARGINAL_L2, seen).details["t"])
-    yield where, ours, record["value"]["mean_unclipped"]
-
-
-def unclipped_their_way(record: Record) -> Iterator[Pair]:
-    """Yield their form from our sums, class by class and over all of them."""
-    seen, _, where = asked(record)
-    ours = [kumar_form(one.sums) for one in seen.rest]
-    theirs = record["value"]
-    for place, pair in enumerate(zip(ours, theirs["per_class"], strict=True)):
-        yield f"{where}, class {place}", *pair
-    yield where, float(np.mean(ours)), theirs["mean_unclipped"]
-    yield where, float(np.mean(np.maximum(ours, 0.0))), theirs["mean_clipped"]
-
-
-def slope(record: Record) -> Iterator[Pair]:
-    """Yield 1 / T."""
-    theirs = record["value"]
-    yield variant(record), 1.0 / temperature(), theirs.get("beta", 1.0 / theirs["T"])
-
-
-def loss_at_theirs(record: Record) -> Iterator[Pair]:
-    """Yield the log loss of the fit rows at our temperature and at theirs."""
-    fit = halves()[0]
-    logits = np.log(fit.probability)
-    both = (log_loss(softmax(logits / at), fit.label) for at in (temperature(), record["value"]["T"]))
-    yield variant(record), *both
-
-
-def variant(record: Record) -> str:
-    """Return how a record differs from others of its quantity."""
-    return str(record["params"].get("method", record["params"].get("logits")))
-
-
-def least_loss(record: Record) -> Iterator[Pair]:
-    """Yield the least log loss of the fit rows."""
-    fit = halves()[0]
-    ours = log_loss(softmax(np.log(fit.probability) / temperature()), fit.label)
-    yield "all fit rows", ours, record["value"]["fit_nll"]
-
-
-def fitted_rows(after: Callable[[], Floats], record: Record) -> Iterator[Pair]:
-    """Yield the first rows that were not fitted."""
-    yield from row_pairs(after(), record["value"]["first_rows"])
-
-
-def fitted_losses(after: Callable[[], Floats], record: Record) -> Iterator[Pair]:
-    """Yield log loss, Brier score, accuracy and ECE of all rows that were not fitted, as far as recorded."""
-    found, label = after(), halves()[1].label
-    measures = {
-        "test_log_loss": log_loss,
-        "test_brier": brier,
-        "test_accuracy": accuracy,
-        "test_ece15_top": confidence_ece,
-    }
-    for name, measure in measures.items():
-        if name in record["value"]:
-            yield name.removeprefix("test_").replace("_", " "), measure(found, label), record["value"][name]
+from oracles.golden_table import KUMAR, REFERENCE
 
 
 def compared(
@@ -256,7 +72,7 @@ def by(method: str, record: Record) -> bool:
 
 
 OTHER_VARIANCE = "they subtract the variance of the label in a bin, we that of label - score"
-STOPS = "their search stops before the least loss, which the row of the log loss at their T shows"
+STOPS = "their search stops before the least log loss of the fit rows"
 _TEMPERED = partial(fitted_rows, after_temperature)
 _TEMPERED_LOSSES = partial(fitted_losses, after_temperature)
 _L2 = "l2_calibration_error"
@@ -264,10 +80,11 @@ _T = "l2_squared_marginal_unbiased_unclipped"
 _TOP = "top_label_ece_gupta_ramdas"
 _VA = "venn_abers_multiclass"
 _ROOT = "l2 debiased, of the confidence and marginal"
-_STOPPED = (
-    ("temp-scaling", 2e-8, 2e-8, 2e-9),
-    ("guo-ts", 4e-2, 4e-2, 4e-4),
-    ("autogluon-ts", 1e-4, 1e-4, 5e-6),
+# By method of probmetrics: allowed for 1 / T, for what comes after it and for the loss of the fit rows; why.
+_SEARCHES = (
+    ("temp-scaling", 2e-8, 2e-8, ROUNDING, FLAT),
+    ("guo-ts", 4e-2, 4e-2, 2e-3, STOPS),
+    ("autogluon-ts", 1e-4, 1e-4, 1e-8, STOPS),
 )
 
 _ALL = (
@@ -284,62 +101,51 @@ _ALL = (
     ),
     compared("l2 plug-in, of the confidence and marginal", _L2, KUMAR, ROUNDING, squared_error, plug_in),
     compared(_ROOT, _L2, KUMAR, 5e-5, squared_error, debiased, why=OTHER_VARIANCE),
-    compared(f"{_ROOT}, in their form from our sums", _L2, KUMAR, ROUNDING, squared_error_their_way, debiased),
+    compared(
+        f"{_ROOT}, in their form from our sums", _L2, KUMAR, ROUNDING, squared_error_their_way, debiased
+    ),
     compared("marginal T, unclipped", _T, KUMAR, 5e-5, unclipped, why=OTHER_VARIANCE),
     compared("marginal T, in their form from our sums", _T, KUMAR, ROUNDING, unclipped_their_way),
-    compared("smECE of the confidence", "smece_exact_top_label", REFERENCE, 1e-9, confidence_smooth),
+    compared("smECE of the confidence", "smece_exact_top_label", REFERENCE, ROUNDING, confidence_smooth),
     compared("log loss", "log_loss", "scikit-learn", ROUNDING, measured(C.CLASS_LOG_LOSS)),
     compared("Brier score, sum and half of it", "brier", "scikit-learn", ROUNDING, measured(C.CLASS_BRIER)),
-    compared("temperature, 1 / T", "temperature", "scipy", 1e-8, slope, why="the loss is flat to its last digit"),
+    compared("temperature, 1 / T", "temperature", "scipy", 1e-8, slope, why=FLAT),
     compared("temperature, least log loss of the fit rows", "temperature", "scipy", ROUNDING, least_loss),
-    compared("temperature, 1 / T", "temperature", "scikit-learn", 2e-8, slope, why=STOPS),
-    compared("temperature, 200 rows", "temperature", "scikit-learn", 2e-8, _TEMPERED, why=STOPS),
-    compared("temperature, losses after", "temperature", "scikit-learn", 2e-8, _TEMPERED_LOSSES, why=STOPS),
-    compared("temperature, log loss of the fit rows at their T", "temperature", "scikit-learn", 1e-12, loss_at_theirs),
+    compared("temperature, 1 / T", "temperature", "scikit-learn", 2e-8, slope, why=FLAT),
+    compared("temperature, 200 rows after", "temperature", "scikit-learn", 2e-8, _TEMPERED, why=FLAT),
+    compared("temperature, losses after", "temperature", "scikit-learn", 2e-8, _TEMPERED_LOSSES, why=FLAT),
+    compared(
+        "temperature, log loss of the fit rows at theirs",
+        "temperature",
+        "scikit-learn",
+        ROUNDING,
+        loss_at_theirs,
+    ),
     *(
-        found
-        for method, of_slope, of_rows, of_losses in _STOPPED
-        for found in (
-            compared(
-                f"temperature ({method}), 1 / T",
-                "temperature",
-                "probmetrics",
-                of_slope,
-                slope,
-                partial(by, method),
-                why=STOPS,
-            ),
-            compared(
-                f"temperature ({method}), 20 rows",
-                "temperature",
-                "probmetrics",
-                of_rows,
-                _TEMPERED,
-                partial(by, method),
-                why=STOPS,
-            ),
-            compared(
-                f"temperature ({method}), log loss after",
-                "temperature",
-                "probmetrics",
-                of_losses,
-                _TEMPERED_LOSSES,
-                partial(by, method),
-                why=STOPS,
-            ),
-            compared(
-                f"temperature ({method}), log loss of the fit rows at their T",
-                "temperature",
-                "probmetrics",
-                of_losses * 100,
+        compared(
+            f"temperature, {name}", "temperature", "probmetrics", allowed, read, partial(by, method), why=why
+        )
+        for method, of_slope, of_rows, of_loss, reason in _SEARCHES
+        for name, allowed, read, why in (
+            (f"1 / T ({method})", of_slope, slope, reason),
+            (f"20 rows and log loss after ({method})", of_rows, tempered_all, reason),
+            (
+                f"log loss of the fit rows at theirs ({method})",
+                of_loss,
                 loss_at_theirs,
-                partial(by, method),
+                "" if reason == FLAT else reason,
             ),
         )
     ),
-    compared("Venn-Abers, one-vs-one, 200 rows", _VA, "venn-abers", 1e-9, partial(fitted_rows, after_pairs)),
     compared(
-        "Venn-Abers, one-vs-one, losses after", _VA, "venn-abers", 1e-9, partial(fitted_losses, after_pairs)
+        "Venn-Abers, one-vs-one, 200 rows", _VA, "venn-abers", ROUNDING, partial(fitted_rows, after_pairs)
+    ),
+    compared(
+        "Venn-Abers, one-vs-one, losses after",
+        _VA,
+        "venn-abers",
+        ROUNDING,
+        partial(fitted_losses, after_pairs),
     ),
 )
 GOLDEN = tuple(comparison for comparison, _ in _ALL)

@@ -17,6 +17,7 @@ from calibcli.gates.state import GateState
 from calibcli.gates.store import state_text
 from calibcli.gates.verdict import verdict_on_file
 from calibcli.picture_names import PlotKind
+from calibcli.readers.columns import Columns
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.pictures.diagram import Diagram, PlotRequest
 from calibcli.tasks.pictures.monitor import monitor_diagram
@@ -157,3 +158,11 @@ def test_what_is_no_state_is_refused(tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(UsageProblem, match="--artifact has no effect"):
         monitor_diagram(replace(asked, artifact="cal.json"))
+
+
+def test_a_file_of_rows_is_not_called_a_state(tmp_path: Path) -> None:
+    """With columns named as well, the fault is the file and not the columns."""
+    path = tmp_path / "rows.csv"
+    path.write_text("score,label\n0.5,1\n")
+    with pytest.raises(DocumentProblem):
+        monitor_diagram(PlotRequest([str(path)], Columns("score", "label"), PlotKind.MONITOR))

@@ -17,6 +17,7 @@ from calibcli.readers.columns import Columns
 from calibcli.recalibrators.options import FitOptions
 from calibcli.reports.measure import MeasureReport
 from calibcli.tasks.fit import fit_files
+from calibcli.tasks.judged import FIT_ROWS
 from calibcli.tasks.measure import MeasureOptions, measure_files
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.pictures.asked import refuse_axis
@@ -131,7 +132,7 @@ def test_raw_stands_beside_recalibrated(rows: str, artifact: str) -> None:
     assert [one.name for one in picture(diagram).panels] == ["raw", "recalibrated"]
     assert "recalibrated less raw: -" in diagram.drawn.caption[0]
     assert "row by row, recalibrated less raw: -" in diagram.drawn.caption[1]
-    assert any("flatters" in note for note in diagram.notes)
+    assert FIT_ROWS in diagram.notes
     assert "raw and through" in diagram.title
 
 

@@ -1,6 +1,7 @@
 """Murphy, decision and map from files: what stands in the caption is what is measured."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -59,9 +60,11 @@ def test_murphy_caption_is_the_measured_brier_score(tmp_path: Path) -> None:
     ).measures
     first, second, third = drawn(PlotKind.MURPHY, rows).drawn.caption
     assert score.interval is not None
-    assert f"Brier score {score.value:.4g}  [{score.interval.lower:.4g}, " in first
+    assert f"Brier score {score.value:.4f}  [{score.interval.lower:.4g}, " in first
     for part in parts:
-        assert f"{part.value:.3g}" in second
+        assert f"{part.value:.4f}" in second
+    mcb, dsc, unc = (float(one) for one in re.findall(r"(?:MCB|DSC|UNC) ([0-9.]+)", second))
+    assert mcb - dsc + unc == pytest.approx(score.value, abs=2e-4)
     assert third.startswith("300 rows, ")
 
 
@@ -195,3 +198,21 @@ def test_options_of_a_fit_come_back_as_they_were() -> None:
         found = options_of(json.loads(json.dumps(plain)))
         assert found.used_by(method) == plain
         assert isinstance(found.base, RecalibratorName)
+
+
+@pytest.mark.parametrize(("schema", "kind"), [("calibcli.gate/1", "monitor"), ("calibcli.artifact/1", "map")])
+def test_a_document_of_another_diagram_names_that(tmp_path: Path, schema: str, kind: str) -> None:
+    """A state or an artifact given without its kind is called what it is."""
+    path = tmp_path / "it.json"
+    path.write_text(json.dumps({"schema": schema}))
+    with pytest.raises(UsageProblem, match="and not a report") as refused:
+        diagram_of(PlotRequest([str(path)]))
+    assert f"--kind {kind}" in str(refused.value.hint)
+
+
+def test_a_base_rate_that_counts_do_not_give_is_called_weighted(tmp_path: Path) -> None:
+    """With importance weights the share of label 1 is not that of the rows beside it."""
+    path = tmp_path / "weighted.csv"
+    path.write_text("score,label,w\n0.2,0,1.5\n0.4,1,0.5\n0.7,1,2.0\n0.1,0,4.0\n")
+    diagram = drawn(PlotKind.DECISION, str(path), columns=Columns("score", "label", "w"))
+    assert diagram.drawn.caption[-1] == "4 rows, 2 with label 1: weighted base rate 0.3125"

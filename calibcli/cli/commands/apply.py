@@ -80,8 +80,9 @@ def apply(
         jobs=jobs, engine=engine, engine_address=engine_address, progress=progress_bar(quiet=quiet)
     )
     if output is not None:
-        if (skip_existing, reading) != (False, Reading()):
-            msg = "--skip-existing, --jobs and --engine are for many files"
+        # --jobs says how many files at most, and may be a default from a file.
+        if (skip_existing, engine) != (False, EngineName.LOCAL):
+            msg = "--skip-existing and --engine are for many files"
             raise UsageProblem(msg, "pass --out-dir in place of -o")
         check_output(output, force=force, inputs=inputs, artifact=artifact)
     loaded = read_any_artifact(artifact)

@@ -68,7 +68,7 @@ def number_sections(report: MeasureReport, against_raw: CompareReport | None) ->
     raw = _raw(report)
     if raw is not None:
         yield Section("recalibration", "Before and after recalibration", _recalibration(raw, against_raw))
-    others = [key for key in report.slices if key.startswith("score=") and "/" not in key]
+    others = [key for key, part in report.slices.items() if key == f"score={part.input.score}"]
     if report.differences and others:
         yield Section("scores", "Several scores", tuple(_scores(report, others)))
     if report.groups is not None:

@@ -18,7 +18,7 @@ from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.one_table import MeasureOptions, measure_table
 from calibcli.tasks.pictures.class_words import class_words_of_tree
-from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, rows_line
+from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, fit_rows_foot, rows_line
 from calibcli.tasks.pictures.panels import (
     WORDS,
     Part,
@@ -59,7 +59,9 @@ def compare_diagram(request: PlotRequest) -> Diagram:
     )
     report = _report(judged, request)
     diagram = scores_of_tree(Node(report.to_dict()))
-    return replace(diagram, notes=(*report.input.notes, *report.notes, *judged.notes, *_fit_notes(judged)))
+    notes = (*report.input.notes, *report.notes, *judged.notes, *judged.fit_notes)
+    drawn = replace(diagram.drawn, foot=(*diagram.drawn.foot, *fit_rows_foot(notes)))
+    return replace(diagram, drawn=drawn, notes=notes)
 
 
 def _refuse_number(request: PlotRequest) -> None:
@@ -122,12 +124,6 @@ def _differences(
         one.key: differences_to(first, one, each, options=options)
         for one, each in zip(others, sums, strict=True)
     }
-
-
-def _fit_notes(judged: Judged) -> tuple[str, ...]:
-    if not judged.fitted_rows:
-        return ()
-    return ("these are the rows that the artifact was fitted on: the picture flatters it",)
 
 
 def scores_of_tree(tree: Node) -> Diagram:

@@ -27,7 +27,8 @@ def decision_drawn(table: Table, *, raw: Table | None, options: MeasureOptions) 
     """
     curve = decision_curve(table, raw=raw, confidence=options.confidence)
     rows = rows_line(table.total_rows, table.total_positive_rows)
-    caption = (*_finding(curve), f"{rows}: base rate {_base_rate(table, options.confidence)}")
+    kind = "weighted base rate" if table.weighted else "base rate"
+    caption = (*_finding(curve), f"{rows}: {kind} {_base_rate(table, options.confidence)}")
     return Drawn(curve, caption, rounding_foot(table))
 
 

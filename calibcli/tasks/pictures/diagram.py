@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import PurePath
 
 from calibcli.bounds.interval import Interval
 from calibcli.curves.picture import Picture
@@ -10,6 +11,7 @@ from calibcli.picture_names import PlotKind
 from calibcli.readers.columns import Columns
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
+from calibcli.tasks.judged import FIT_ROWS
 from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.pictures.class_words import class_words
 from calibcli.tasks.reading import Reading
@@ -57,6 +59,8 @@ class PlotRequest:
         """
         Refuse options that would change nothing in a diagram of a document.
 
+        Limits on what the machine may use are none of them, and may be defaults from a file.
+
         Args:
             what: The document, as in "is a report".
 
@@ -69,7 +73,7 @@ class PlotRequest:
         for part, idle in (
             (self.columns, Columns()),
             (self.options, MeasureOptions()),
-            (self.reading, Reading()),
+            (self.reading, Reading(jobs=self.reading.jobs, memory=self.reading.memory)),
         ):
             names += [
                 one.name
@@ -127,9 +131,10 @@ def title_of(source: InputSummary, *, artifact: str | None = None) -> str:
 
 
 def title_from(files: Sequence[str], score: str, *, artifact: str | None = None) -> str:
-    """Return files and column in a line."""
-    shown = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
-    return f"{shown}: {score}" + ("" if artifact is None else f" through {artifact}")
+    """Return files and column in a line; folders would crowd out what differs from picture to picture."""
+    first = PurePath(files[0]).name or files[0]
+    shown = first if len(files) == 1 else f"{first} and {len(files) - 1} more"
+    return f"{shown}: {score}" + ("" if artifact is None else f" through {PurePath(artifact).name}")
 
 
 def bounds_line(interval: Interval | None) -> str:
@@ -137,6 +142,16 @@ def bounds_line(interval: Interval | None) -> str:
     if interval is None or interval.lower is None or interval.upper is None:
         return ""
     return f"  [{interval.lower:.4g}, {interval.upper:.4g}] at {100 * interval.confidence:.4g} % confidence"
+
+
+def places_for(miscalibration: float) -> int:
+    """Return with how many decimals the parts of a Brier score are written, so that they add up to it."""
+    return 4 if miscalibration >= 0.001 or miscalibration == 0.0 else 6
+
+
+def fit_rows_foot(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return as small print what notes say of rows that the artifact was fitted on, or nothing."""
+    return (f"{FIT_ROWS[:1].upper()}{FIT_ROWS[1:]}.",) if FIT_ROWS in notes else ()
 
 
 def rounding_foot(table: Table) -> tuple[str, ...]:

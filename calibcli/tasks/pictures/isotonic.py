@@ -8,7 +8,7 @@ from calibcli.names import MeasureName, Purpose
 from calibcli.table.grid import Table
 from calibcli.table.streams import stream
 from calibcli.tasks.measure import MeasureOptions
-from calibcli.tasks.pictures.diagram import Drawn, rows_line
+from calibcli.tasks.pictures.diagram import Drawn, places_for, rows_line
 
 _PARTS = (
     "MCB: miscalibration; DSC: discrimination; UNC: uncertainty. MCB has no interval: the fit follows noise."
@@ -31,7 +31,7 @@ def isotonic_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
     dsc, unc = (
         corp_part(name, table, shared=shared).value for name in (MeasureName.BRIER_DSC, MeasureName.BRIER_UNC)
     )
-    places = 4 if mcb.value >= 0.001 or mcb.value == 0.0 else 6
+    places = places_for(mcb.value)
     whole, *parts = (f"{one:.{places}f}" for one in (brier(table).value, mcb.value, dsc, unc))
     null = "" if mcb.null is None else f"; MCB if calibrated, about {mcb.null:.{places}f}"
     return Drawn(

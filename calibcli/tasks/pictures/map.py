@@ -10,13 +10,19 @@ from calibcli.names import Binning, FitLoss
 from calibcli.table.bins import Bins, looks_discrete
 from calibcli.table.grid import Table
 from calibcli.tasks.gather import RAW
-from calibcli.tasks.judged import Judged, read_judged
+from calibcli.tasks.judged import FIT_ROWS, Judged, read_judged
 from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.partition import chosen_bins, may_cut_cells, parted
-from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, bounds_line, rows_line, title_of
+from calibcli.tasks.pictures.diagram import (
+    Diagram,
+    Drawn,
+    PlotRequest,
+    bounds_line,
+    fit_rows_foot,
+    rows_line,
+    title_of,
+)
 from calibcli.tasks.pictures.map_band import map_band
-
-_FIT_ROWS = "these are the rows that the artifact was fitted on: the picture flatters it"
 
 
 def map_diagram(request: PlotRequest) -> Diagram:
@@ -46,9 +52,9 @@ def map_diagram(request: PlotRequest) -> Diagram:
         reading=request.reading,
         twice=may_cut_cells(options.bins, options.binning or Binning.EQUAL_MASS),
     )
-    source, fitted_rows = judged.gathered.input, judged.fitted_rows
-    notes = (*source.notes, *judged.notes, *((_FIT_ROWS,) if fitted_rows else ()))
-    drawn = map_over_rows(artifact, judged, fitted_rows=fitted_rows, options=options)
+    source, found = judged.gathered.input, judged.fit_notes
+    notes = (*source.notes, *judged.notes, *found)
+    drawn = map_over_rows(artifact, judged, fitted_rows=bool(found), options=options)
     return Diagram(drawn, title_of(source, artifact=request.artifact), notes)
 
 
@@ -95,7 +101,7 @@ def map_over_rows(artifact: Artifact, judged: Judged, *, fitted_rows: bool, opti
             f"before it {before.value:.4g}{bounds_line(before.interval)}",
             f"{rows}; {artifact.recalibrator.name.value} map fitted to {fit_rows}",
         ),
-        ((f"{_FIT_ROWS[:1].upper()}{_FIT_ROWS[1:]}.",) if fitted_rows else ()),
+        fit_rows_foot((FIT_ROWS,) if fitted_rows else ()),
     )
 
 

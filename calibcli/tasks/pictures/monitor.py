@@ -36,9 +36,9 @@ def monitor_diagram(request: PlotRequest) -> Diagram:
         if len(request.inputs) == 1:
             msg = "--kind monitor draws the state of a gate, which is a file"
         raise UsageProblem(msg, "name the file that `calibcli verify --state` wrote")
-    request.refuse_idle(what="the state of a gate")
     path = request.inputs[0]
     state = read_state(path)
+    request.refuse_idle(what="the state of a gate")
     if state is None:
         msg = f"{path}: there is no such file"
         raise InputProblem(msg, "name the file that `calibcli verify --state` wrote")
@@ -114,7 +114,8 @@ def _caption(state: GateState, verdict: Verdict) -> tuple[str, ...]:
         said = "ALARM" if verdict.outcome is VerdictName.FAIL else "no alarm"
         return (f"{said}: {measured} over all rows", *told, counted)
     limit = state.terms.limit or 0.0
-    bounds = f"from {verdict.lower or 0.0:.4f} to {verdict.upper or 0.0:.4f}"
+    upper = 1.0 if verdict.upper is None else verdict.upper
+    bounds = f"from {verdict.lower or 0.0:.4f} to {upper:.4f}"
     each = f"each bound at {100.0 * state.terms.confidence:g} %, at any time"
     outcome = f"{verdict.outcome.value.upper()} at limit {limit:g}"
     return (f"{outcome}: {measured}, {bounds}", f"{counted}; {each}", *told)

@@ -7,7 +7,7 @@ from calibcli.measures.settings import Shared
 from calibcli.names import MeasureName
 from calibcli.table.grid import Table
 from calibcli.tasks.measure import MeasureOptions
-from calibcli.tasks.pictures.diagram import Drawn, bounds_line, rounding_foot, rows_line
+from calibcli.tasks.pictures.diagram import Drawn, bounds_line, places_for, rounding_foot, rows_line
 
 
 def murphy_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
@@ -25,11 +25,14 @@ def murphy_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
         corp_part(name, table, confidence=confidence, shared=shared).value
         for name in (MeasureName.BRIER_MCB, MeasureName.BRIER_DSC, MeasureName.BRIER_UNC)
     )
+    places = places_for(mcb)
+    parts = f"= MCB {mcb:.{places}f} (the coloured area) - DSC {dsc:.{places}f} + UNC {unc:.{places}f}"
+    parts += " (area of the base rate)"
     return Drawn(
         murphy_curve(table, confidence=confidence),
         (
-            f"Brier score {score.value:.4g}{bounds_line(score.interval)}: the area under the curve",
-            f"= MCB {mcb:.3g} (the coloured area) - DSC {dsc:.3g} + UNC {unc:.3g} (area of the base rate)",
+            f"Brier score {score.value:.{places}f}{bounds_line(score.interval)}: the area under the curve",
+            parts,
             rows_line(table.total_rows, table.total_positive_rows),
         ),
         ("MCB miscalibration, DSC discrimination, UNC uncertainty.", *rounding_foot(table)),

@@ -11,7 +11,7 @@ from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import read_judged
 from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.pictures.class_words import class_words
-from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, title_of
+from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, fit_rows_foot, title_of
 
 KindOfTable = Literal[PlotKind.ISOTONIC, PlotKind.CUMULATIVE, PlotKind.MURPHY, PlotKind.DECISION]
 
@@ -40,8 +40,9 @@ def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
     refuse_empty(table)
     raw = judged.gathered.tables[RAW] if judged.recalibrated else None
     drawn = _drawn(kind, table, raw=raw, options=request.options)
-    drawn = replace(drawn, foot=(*drawn.foot, *class_words(source).meaning))
-    return Diagram(drawn, title_of(source, artifact=request.artifact), (*source.notes, *judged.notes))
+    notes = (*source.notes, *judged.notes, *judged.fit_notes)
+    foot = (*drawn.foot, *class_words(source).meaning, *fit_rows_foot(notes))
+    return Diagram(replace(drawn, foot=foot), title_of(source, artifact=request.artifact), notes)
 
 
 def _drawn(kind: KindOfTable, table: Table, *, raw: Table | None, options: MeasureOptions) -> Drawn:

@@ -7,13 +7,17 @@ from calibcli.artifacts.store import in_file, read_document
 from calibcli.curves.panels import CurvePanel
 from calibcli.curves.reliability import ReliabilityCurve
 from calibcli.documents import Node
-from calibcli.errors import DocumentProblem
+from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import MeasureName
 from calibcli.picture_names import PlotKind
 from calibcli.reports.measure import SCHEMA
 from calibcli.tasks.pictures.diagram import Diagram, PlotRequest, title_from
 
 _LETTERS = 30
+_OTHERS = {
+    "calibcli.gate": ("the state of a gate", PlotKind.MONITOR),
+    "calibcli.artifact": ("an artifact", PlotKind.MAP),
+}
 WORDS = {MeasureName.ECE: "ECE", MeasureName.SMECE: "smECE"}
 
 
@@ -177,10 +181,20 @@ def of_report(request: PlotRequest, path: str, made: Callable[[Node], Diagram]) 
     request.refuse_idle(what="a report")
     try:
         tree = read_document(path)
+        _refuse_others(path, tree.child("schema"))
         tree.child("schema").expect(SCHEMA)
         return made(tree)
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
+
+
+def _refuse_others(path: str, schema: Node) -> None:
+    """Refuse documents that another kind of diagram is drawn from, by its name."""
+    other = _OTHERS.get(str(schema.value).partition("/")[0])
+    if other is not None:
+        what, kind = other
+        msg = f"{path} is {what}, and not a report"
+        raise UsageProblem(msg, f"pass --kind {kind.value} to draw it")
 
 
 def title_of_tree(tree: Node, scores: Sequence[str] = (), *, added: str = "") -> str:

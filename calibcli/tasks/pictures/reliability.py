@@ -11,8 +11,10 @@ from calibcli.picture_names import PlotKind
 from calibcli.tasks.measure import MeasureOptions, measure_files
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.pictures.class_words import class_words_of_tree
-from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, rows_line
+from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, fit_rows_foot, rows_line
 from calibcli.tasks.pictures.panels import Part, of_report, title_of_tree
+
+_SMALL = 0.004
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,10 @@ def _measured(part: Part) -> Measured:
 
 
 def _diagram(measured: Measured, draw: Callable[[Measured], Drawn]) -> Diagram:
-    """Return a picture with its title and, for several classes, what label 1 is."""
+    """Return a picture with its title, and what must be known of its rows and labels."""
     drawn, classes = draw(measured), class_words_of_tree(measured.tree)
-    drawn = replace(drawn, foot=(*drawn.foot, *classes.meaning))
+    flattering = fit_rows_foot(measured.tree.child("notes").texts())
+    drawn = replace(drawn, foot=(*drawn.foot, *classes.meaning, *flattering))
     return Diagram(drawn, title_of_tree(measured.tree, added=classes.added))
 
 
@@ -118,13 +121,17 @@ def caption_of(tree: Node, kind: PlotKind) -> tuple[str, ...]:
         return (rows,)
     measure = measures[name.value]
     value = measure.child("value").number()
-    words = "smECE" if name is MeasureName.SMECE else "binned ECE"
+    # Over single values of the score it is the error itself.
+    binned = "ECE" if table.child("discrete").truth() else "binned ECE"
+    words = "smECE" if name is MeasureName.SMECE else binned
+    # Errors of rare events are small, and four decimals would round them away.
+    places = 4 if value >= _SMALL else 6
     bounds = ""
     if measure.optional("lower") is not None and measure.optional("upper") is not None:
         lower, upper = measure.child("lower").number(), measure.child("upper").number()
-        bounds = (
-            f"  [{lower:.4f}, {upper:.4f}] at {measure.child('confidence').number() * 100:.4g} % confidence"
-        )
+        level = f"{measure.child('confidence').number() * 100:.4g}"
+        bounds = f"  [{lower:.{places}f}, {upper:.{places}f}] at {level} % confidence"
     null = measure.optional("null")
-    expected = "" if null is None else f"; if perfectly calibrated, about {null.number():.4f}"
-    return f"{words} {value:.4f}{bounds}", f"{rows}{expected}"
+    expected = "" if null is None else f"; if perfectly calibrated, about {null.number():.{places}f}"
+    weighted = ", weighted by importance" if table.child("weighted").truth() else ""
+    return f"{words} {value:.{places}f}{bounds}", f"{rows}{weighted}{expected}"

@@ -12,7 +12,7 @@ from calibcli.tasks.classes import KEYS
 from calibcli.tasks.measure import measure_files
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.pictures.class_words import class_words_of_tree
-from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, rows_line
+from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, fit_rows_foot, rows_line
 from calibcli.tasks.pictures.panels import Part, Stated, brief, of_report, panel_of, title_of_tree
 from calibcli.view_names import ClassMeasure, ViewName
 
@@ -216,7 +216,8 @@ def _diagram(tree: Node, found: _Many) -> Diagram:
     worst = f"{which}: {brief(ranked[0].name)}"
     caption = (said.whole, f"{counted}; {worst}") if said.whole else (worst, counted)
     picture = CurvePanels(PlotKind.CLASSES if said.meaning else PlotKind.GROUPS, panels)
-    return Diagram(Drawn(picture, caption, _foot(found, len(panels))), title_of_tree(tree, added=said.added))
+    foot = (*_foot(found, len(panels)), *fit_rows_foot(tree.child("notes").texts()))
+    return Diagram(Drawn(picture, caption, foot), title_of_tree(tree, added=said.added))
 
 
 def _goodness(part: Part) -> tuple[bool, float, float]:
