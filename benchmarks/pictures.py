@@ -8,15 +8,31 @@ another; files lie in a temporary folder and are removed. `monitor` draws a gate
 """
 
 import argparse
+import json
 import statistics
 import subprocess
-from collections.abc import Mapping
+import sys
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from classes import make_rows
 from run import CALIBCLI, Spent, machine
 
+from calibcli.curves.cumulative import cumulative_curve
+from calibcli.curves.decision import decision_curve
+from calibcli.curves.isotonic import isotonic_curve
+from calibcli.curves.murphy import murphy_curve
+from calibcli.curves.reliability import binned_curve
+from calibcli.curves.smooth import smooth_curve
+from calibcli.names import Binning
+from calibcli.readers.columns import Columns
+from calibcli.table.bins import bins_of
+from calibcli.tasks.gather import RAW
+from calibcli.tasks.measure import MeasureOptions, measure_table
+from calibcli.tasks.reading import Reading, read_tables
 from measures import Entrant, Rules, parser_of, publish, race, within
 
 HERE = Path(__file__).parent
@@ -24,6 +40,13 @@ HERE = Path(__file__).parent
 START = 100
 GROUPS = 8
 CLASSES = 10
+DEFAULTS = "default measures"
+INSIDE = (DEFAULTS, "smooth", "binned", "isotonic", "cumulative", "murphy", "decision")
+INSIDE_ROUNDS = 5
+CURVES = f"""Milliseconds of processor time over one table in memory, medians of {INSIDE_ROUNDS}: what `measure`
+computes by default (numbers, intervals, tests and nulls), and each curve with its band. `residual` is
+`smooth` less its diagonal.
+"""
 Runs = Mapping[str, list[Spent] | str]
 
 
@@ -148,19 +171,56 @@ def table_of(found: Runs, start: Runs) -> str:
     return "\n".join(lines)
 
 
+def curves_of(path: Path) -> dict[str, float]:
+    """Return milliseconds of the default measures, and of the curve of each kind, over one table."""
+    gathered = read_tables([str(path)], Columns("score", "label"), reading=Reading())
+    table, options = gathered.tables[RAW], MeasureOptions(complete=False)
+    bins = bins_of(Binning.EQUAL_WIDTH, 15, table=table)
+    works: dict[str, Callable[[], object]] = {
+        DEFAULTS: lambda: measure_table(table, gathered.input, options=options),
+        "smooth": lambda: smooth_curve(table, bandwidth=0.05, generator=np.random.default_rng(0)),
+        "binned": lambda: binned_curve(table, bins=bins),
+        "isotonic": lambda: isotonic_curve(table, generator=np.random.default_rng(0)),
+        "cumulative": lambda: cumulative_curve(table),
+        "murphy": lambda: murphy_curve(table),
+        "decision": lambda: decision_curve(table),
+    }
+    found = {}
+    for name, work in works.items():
+        times = []
+        for _ in range(INSIDE_ROUNDS):
+            start = time.process_time()
+            work()
+            times.append(1_000.0 * (time.process_time() - start))
+        found[name] = statistics.median(times)
+    return found
+
+
+def inside(path: Path, rows: int) -> str:
+    """Return those of a file as a row of a table, from a process of its own."""
+    command = [sys.executable, __file__, "--inside", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    return f"| {rows:,} | " + " | ".join(f"{found[name]:.0f}" for name in INSIDE) + " |"
+
+
 def compete(folder: Path, asked: argparse.Namespace) -> str:
     """Run everything and return the page."""
     rules = Rules(asked.rounds, asked.patience, asked.once)
-    found = {}
+    found, curves = {}, []
     for rows in (START, *sorted(asked.rows)):
         # In a process of its own: a child's peak memory counts that of the process that started it.
         within([__file__, "--prepare", str(folder), "--rows", str(rows)])
         found[rows] = race(entrants(folder, rows), rules)
+        if rows != START:
+            curves.append(inside(folder / f"{rows}.parquet", rows))
         for path in folder.iterdir():
             path.unlink()
     parts = [f"{machine()}. Median of {asked.rounds} interleaved rounds."]
     for rows in sorted(asked.rows):
         parts += [f"\n## {rows:,} rows, all scores distinct\n", table_of(found[rows], found[START])]
+    heads = ["| rows | " + " | ".join(INSIDE) + " |", "|---" * (len(INSIDE) + 1) + "|"]
+    parts += ["\n## The curves alone\n", CURVES, *heads, *curves]
     return "\n".join(parts) + "\n"
 
 
@@ -168,7 +228,11 @@ def main() -> None:
     """Run everything and print the page."""
     parser = parser_of("Time every kind of picture against the measure.", patience=300.0, once=60.0)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 1_000_000, 10_000_000])
+    parser.add_argument("--inside", metavar="FILE", help="only time curves over one table, as JSON")
     asked = parser.parse_args()
+    if asked.inside:
+        print(json.dumps(curves_of(Path(asked.inside))))
+        return
     if asked.prepare:
         prepare(Path(asked.prepare), asked.rows[0])
         return
