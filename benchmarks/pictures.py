@@ -44,8 +44,8 @@ DEFAULTS = "default measures"
 INSIDE = (DEFAULTS, "smooth", "binned", "isotonic", "cumulative", "murphy", "decision")
 INSIDE_ROUNDS = 5
 CURVES = f"""Milliseconds of processor time over one table in memory, medians of {INSIDE_ROUNDS}: what
-`measure` computes by default (numbers, intervals, tests and nulls), and each curve with its band. `residual` is
-`smooth` less its diagonal.
+`measure` computes by default (numbers, intervals, tests and nulls), and each curve with its band.
+`residual` is `smooth` less its diagonal.
 """
 Runs = Mapping[str, list[Spent] | str]
 

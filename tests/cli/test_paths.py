@@ -176,7 +176,8 @@ def test_options_without_effect_on_a_report_are_refused(
 
 
 @pytest.mark.parametrize(
-    "option", ["--on-missing=drop", "--seed=1", "--engine=dask", "--exact", "--confidence=0.9", "--binning=atoms"]
+    "option",
+    ["--on-missing=drop", "--seed=1", "--engine=dask", "--exact", "--confidence=0.9", "--binning=atoms"],
 )
 def test_any_option_of_a_measurement_is_refused(run: Run, tmp_path: Path, option: str) -> None:
     """Before the report is even read."""
