@@ -41,12 +41,12 @@ def test_thresholds_are_those_of_the_house() -> None:
 def test_intervals_of_these_scores_cover(scenario: str, rows: int) -> None:
     """ECE (both ends, equal width, atoms and equal mass), bias and l2, at 95 % with labels drawn anew."""
     names = ("ece", "ece_equal_mass", "bias", "l2")
-    cell = fixed_design(scenario, rows, confidence=0.95, repetitions=800, names=names)
+    cell = fixed_design(scenario, rows, confidence=0.95, repetitions=500, names=names)
     assert set(cell.tallies) == {*names, "ece upper", "ece lower"}
     for name, tally in cell.tallies.items():
-        assert tally.repetitions == 800
-        assert tally.misses <= most_misses(800, allowed_error(name, tally)), name
-        assert 0.0 < tally.width / 800 <= 1.0
+        assert tally.repetitions == 500
+        assert tally.misses <= most_misses(500, allowed_error(name, tally)), name
+        assert 0.0 < tally.width / 500 <= 1.0
 
 
 @pytest.mark.parametrize("scenario", ["strong", "one atom"])
@@ -83,12 +83,12 @@ def test_intervals_of_losses_cover(scenario: str) -> None:
 )
 def test_false_alarms_of_the_tests_are_five_per_cent(scenario: str, rows: int) -> None:
     """KS, Kuiper, Z, T and their combination reject calibrated labels 5 % of the time or less."""
-    counts = rejections(scenario, rows, repetitions=800)
+    counts = rejections(scenario, rows, repetitions=500)
     assert set(counts) == {"ks", "kuiper", "spiegelhalter", "t", "combined"}
     for name, count in counts.items():
-        assert count <= most_misses(800, 0.05), name
+        assert count <= most_misses(500, 0.05), name
     # Exact Monte-Carlo levels are not just bounds: T rejects at its level, neither more nor less.
-    assert counts["t"] >= binom.ppf(1e-6, 800, 0.05)
+    assert counts["t"] >= binom.ppf(1e-6, 500, 0.05)
 
 
 def test_tests_find_a_strong_error() -> None:

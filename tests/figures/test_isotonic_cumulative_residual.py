@@ -19,7 +19,7 @@ from calibcli.names import Binning
 from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 from calibcli.table.bins import ATOMS, bins_of, looks_discrete
 from calibcli.table.score_table import ScoreTable
-from pictures import clashes, content
+from picture_checks import clashes, content
 
 WORDS = Words(
     "a/long/path/to/the/predictions/of/a/model.parquet: score", ("what it shows 0.0123",), ("Small.",)

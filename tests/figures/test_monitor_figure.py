@@ -14,7 +14,7 @@ from calibcli.figures.look import look_of
 from calibcli.figures.monitor import power_of_ten, rows_in_short
 from calibcli.figures.sheet import Words
 from calibcli.picture_names import FigureSize, Theme
-from pictures import clashes, content
+from picture_checks import clashes, content
 
 CAPTION = ("PASS at limit 0.02: binned ECE 0.0180, from 0.0085 to 0.0199", "60,000 rows, 9 with label 1")
 LEVEL = math.log(20.0)

@@ -18,7 +18,7 @@ from calibcli.names import Binning
 from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 from calibcli.table.bins import ATOMS, bins_of, looks_discrete
 from calibcli.table.score_table import ScoreTable
-from pictures import clashes, content, texts_of
+from picture_checks import clashes, content, texts_of
 
 WORDS = Words(
     "/a/very/long/path/" * 9 + "preds.parquet: score by country",

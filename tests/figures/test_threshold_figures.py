@@ -18,7 +18,7 @@ from calibcli.picture_names import AxisScale, FigureSize, Theme
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.table.bins import ATOMS, bins_of, looks_discrete
 from calibcli.table.score_table import ScoreTable
-from pictures import clashes, content
+from picture_checks import clashes, content
 
 CAPTION = ("Brier score 0.1831  [0.1804, 0.1859] at 95 % confidence: the area under the curve", "1,000 rows")
 WORDS = Words("/a/very/long/path/" * 5 + "predictions.parquet: score", CAPTION)

@@ -72,7 +72,7 @@ def fit(kind: str, table: ScoreTable) -> Recalibrator:
 
 
 @every_kind
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(rows=rows_of_both_labels)
 def test_predictions_stay_in_the_unit_interval(kind: str, rows: list[tuple[float, bool]]) -> None:
     """Every prediction is a number in [0, 1], at the fit scores and between them."""
@@ -82,7 +82,7 @@ def test_predictions_stay_in_the_unit_interval(kind: str, rows: list[tuple[float
 
 
 @every_kind
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(rows=rows_of_both_labels)
 @example(rows=[(0.0, False), (5e-324, True)] * 3)
 def test_restored_recalibrator_predicts_the_same_bits(kind: str, rows: list[tuple[float, bool]]) -> None:
@@ -100,7 +100,7 @@ def test_restored_recalibrator_predicts_the_same_bits(kind: str, rows: list[tupl
 
 
 @every_kind
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(rows=rows_of_both_labels, order=st.randoms(use_true_random=False))
 def test_fit_depends_on_the_table_alone(kind: str, rows: list[tuple[float, bool]], order: Any) -> None:
     """Shuffled and sharded rows give the same fit, digit for digit."""
@@ -113,7 +113,7 @@ def test_fit_depends_on_the_table_alone(kind: str, rows: list[tuple[float, bool]
 
 
 @every_kind
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(rows=rows_of_both_labels)
 def test_increasing_recalibrator_keeps_the_order(kind: str, rows: list[tuple[float, bool]]) -> None:
     """A recalibrator that says it is increasing never ranks two scores the other way round."""
@@ -124,7 +124,7 @@ def test_increasing_recalibrator_keeps_the_order(kind: str, rows: list[tuple[flo
 
 
 @every_kind
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(rows=rows_of_both_labels)
 def test_discrete_outputs_are_the_values_of_the_bins(kind: str, rows: list[tuple[float, bool]]) -> None:
     """Where there are bins, every prediction is the value of one, and their rows are the fit rows."""
@@ -137,7 +137,7 @@ def test_discrete_outputs_are_the_values_of_the_bins(kind: str, rows: list[tuple
 
 
 @every_kind
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(rows=rows_of_both_labels, factor=st.integers(2, 5))
 def test_frequency_weight_is_repeated_rows(kind: str, rows: list[tuple[float, bool]], factor: int) -> None:
     """A row of frequency weight k gives the fit that k such rows give."""
@@ -150,7 +150,7 @@ def test_frequency_weight_is_repeated_rows(kind: str, rows: list[tuple[float, bo
 @pytest.mark.parametrize(
     "kind", ["isotonic", "isotonic step", "centred isotonic", "histogram", "histogram width", "platt"]
 )
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(rows=rows_of_both_labels)
 def test_scale_of_importance_weights_does_not_matter(kind: str, rows: list[tuple[float, bool]]) -> None:
     """Doubling every importance weight changes no digit of a prediction."""
@@ -162,7 +162,7 @@ def test_scale_of_importance_weights_does_not_matter(kind: str, rows: list[tuple
 
 
 @pytest.mark.parametrize("kind", ["isotonic", "isotonic step", "histogram", "histogram width"])
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(rows=rows_of_both_labels)
 def test_mean_label_is_kept(kind: str, rows: list[tuple[float, bool]]) -> None:
     """Predictions at the fit rows have the mean of the labels."""
@@ -171,7 +171,7 @@ def test_mean_label_is_kept(kind: str, rows: list[tuple[float, bool]]) -> None:
     assert predicted.mean() == pytest.approx(label.mean(), abs=1e-12)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(rows=rows_of_both_labels)
 def test_isotonic_is_a_projection(rows: list[tuple[float, bool]]) -> None:
     """An isotonic fit to the outputs of an isotonic fit is the identity at them."""
@@ -181,7 +181,7 @@ def test_isotonic_is_a_projection(rows: list[tuple[float, bool]]) -> None:
     np.testing.assert_allclose(twice, once, rtol=0, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(rows=rows_of_both_labels)
 def test_platt_solves_the_score_equations(rows: list[tuple[float, bool]]) -> None:
     """At the maximum of the likelihood, predictions have the mean and the logit moment of the labels."""
