@@ -34,8 +34,8 @@ def texts_of(figure: Figure) -> Iterator[Text]:
 
 
 def clashes(figure: Figure) -> list[str]:
-    """Return texts that lie over each other or off the page, in words; draws the figure first."""
-    content(figure, "png")
+    """Return texts that lie over each other or off the page, in words; lays the figure out first."""
+    figure.draw_without_rendering()
     boxes: list[tuple[str, Bbox]] = [
         (text.get_text(), text.get_window_extent())
         for text in texts_of(figure)

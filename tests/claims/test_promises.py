@@ -36,7 +36,13 @@ def test_thresholds_are_those_of_the_house() -> None:
 
 @pytest.mark.parametrize(
     ("scenario", "rows"),
-    [("calibrated", 1000), ("strong", 1000), ("disc4", 2000), ("rare", 1000), ("one atom", 1000)],
+    [
+        ("calibrated", 1000),
+        ("strong", 1000),
+        ("disc4", 2000),
+        pytest.param("rare", 1000, marks=pytest.mark.slow),
+        pytest.param("one atom", 1000, marks=pytest.mark.slow),
+    ],
 )
 def test_intervals_of_these_scores_cover(scenario: str, rows: int) -> None:
     """ECE (both ends, equal width, atoms and equal mass), bias and l2, at 95 % with labels drawn anew."""
@@ -79,7 +85,13 @@ def test_intervals_of_losses_cover(scenario: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "rows"), [("calibrated", 300), ("calibrated", 800), ("discrete", 800), ("rare", 800)]
+    ("scenario", "rows"),
+    [
+        ("calibrated", 300),
+        pytest.param("calibrated", 800, marks=pytest.mark.slow),
+        ("discrete", 800),
+        pytest.param("rare", 800, marks=pytest.mark.slow),
+    ],
 )
 def test_false_alarms_of_the_tests_are_five_per_cent(scenario: str, rows: int) -> None:
     """KS, Kuiper, Z, T and their combination reject calibrated labels 5 % of the time or less."""
@@ -97,7 +109,7 @@ def test_tests_find_a_strong_error() -> None:
     assert all(count >= 48 for count in counts.values())
 
 
-@pytest.mark.parametrize("count", [1, 2, 10])
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.slow), 10])
 def test_one_look_is_wrong_at_most_five_per_cent(count: int) -> None:
     """With an artifact's bets and the error exactly at the limit, wrong passes and wrong fails are rare."""
     passed, failed = wrong_verdicts(count, eps=0.05, rows=2000, repetitions=600)

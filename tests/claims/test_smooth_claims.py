@@ -19,7 +19,7 @@ def test_upper_distance_of_few_atoms_is_that_of_the_best_partition() -> None:
     assert least_upper_distance(np.array([0.5]), np.array([1.0]), np.array([0.45])) == pytest.approx(0.05)
 
 
-@pytest.mark.parametrize("confidence", [0.9, 0.95])
+@pytest.mark.parametrize("confidence", [pytest.param(0.9, marks=pytest.mark.slow), 0.95])
 @pytest.mark.parametrize("scenario", ["strong", "disc4", "rare, wrong", "one atom"])
 def test_bounds_of_distances_cover(scenario: str, confidence: float) -> None:
     """The interval of dce lies around the lower and the upper distance, that of smce around smCE."""
