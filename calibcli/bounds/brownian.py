@@ -37,7 +37,7 @@ def normal_tail(z: float) -> float:
     """Return P(Z > z) of the standard normal law, accurate far out."""
     t = z / math.sqrt(2.0)
     tail = 0.5 * math.erfc(t)
-    if z < _FAR or math.isinf(z):
+    if z < _FAR or tail == 0.0:
         return tail
     # Rounding of t moves t^2, and with it the logarithm of the tail.
     moved = float(Fraction(z) ** 2 / 2 - Fraction(t) ** 2)

@@ -6,6 +6,7 @@ other. Twelve digits were kept.
 """
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -86,6 +87,12 @@ def test_laws_have_the_known_means() -> None:
     x = (np.arange(1_000) + 0.5) / 100
     for tail, mean in ((excursion_tail, math.sqrt(math.pi / 2)), (range_tail, 2 * math.sqrt(2 / math.pi))):
         assert sum(tail(v) for v in x) / 100 == pytest.approx(mean, abs=1e-7)
+
+
+@pytest.mark.parametrize("tail", [excursion_tail, range_tail, normal_tail])
+def test_tails_end_in_0_however_far_out(tail: Callable[[float], float]) -> None:
+    """Statistics of nearly certain scores pass 1e160, whose squares are no numbers."""
+    assert [tail(x) for x in (50.0, 1e10, 1e160, 1e308, math.inf)] == [0.0] * 5
 
 
 def test_normal_tail_is_accurate_far_out() -> None:
