@@ -11,17 +11,6 @@ import pytest
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
 
-# Simulations, laws and oracles repeat lines that other tests reach, and tracing them takes half their time.
-_UNTRACED = ("claims", "laws", "oracles")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the coverage of what these folders run to the other tests."""
-    for item in items:
-        if item.path.parent.name in _UNTRACED:
-            item.add_marker(pytest.mark.no_cover)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _no_runner() -> None:
     """`verify` tells GitHub's runner what it found, and these tests may run in a workflow."""
