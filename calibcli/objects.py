@@ -5,10 +5,10 @@ Credentials, regions and endpoints are what the store's own configuration says (
 `AWS_ENDPOINT_URL`, ...); nothing of them passes through here.
 """
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, cast
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 
@@ -101,34 +101,28 @@ def refuse_existing_object(address: str, *, force: bool) -> None:
         raise OutputProblem(msg, "pass --force to replace it")
 
 
-@contextmanager
-def new_object(address: str) -> Iterator[BinaryIO]:
+def upload(path: str, address: str) -> None:
     """
-    Open an object that appears only once the block has ended well, and whole.
-
-    What is written goes to a temporary file first: an upload that is given up on would be completed by the
-    store's client with what it has. On any error there is no object, or the one that stood there.
+    Make a file an object, whole or not at all.
 
     Args:
-        address: The object.
+        path: The file, complete.
+
+        address: The object, which is replaced if it is there.
 
     Raises:
         OutputProblem: If it cannot be written.
     """
     from pyarrow.fs import LocalFileSystem, copy_files
 
-    with tempfile.NamedTemporaryFile(prefix="calibcli-") as file:
-        yield cast("BinaryIO", file)
-        file.flush()
-        size = file.tell()
-        with _write_errors(address):
-            store, key = _resolved(address)
-            # Within one call that no signal interrupts: it ends with all of the file, or none of it.
-            copy_files(file.name, key, LocalFileSystem(), store, use_threads=False)
-            if _info(store, key).size != size:
-                store.delete_file(key)
-                msg = f"{address} did not arrive whole, and was removed"
-                raise OutputProblem(msg, "try again")
+    with _write_errors(address):
+        store, key = _resolved(address)
+        # Within one call that no signal interrupts: it ends with all of the file, or none of it.
+        copy_files(path, key, LocalFileSystem(), store, use_threads=False)
+        if _info(store, key).size != Path(path).stat().st_size:
+            store.delete_file(key)
+            msg = f"{address} did not arrive whole, and was removed"
+            raise OutputProblem(msg, "try again")
 
 
 def refuse_secrets(address: str) -> None:

@@ -10,13 +10,14 @@ import io
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
 from calibcli.errors import OutputProblem
-from calibcli.objects import is_object, new_object, refuse_existing_object
+from calibcli.objects import is_object, refuse_existing_object, upload
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -103,7 +104,7 @@ def new_file(path: str | Path) -> Iterator[BinaryIO]:
         with _standard_output() as out:
             yield out
     elif is_object(name):
-        with new_object(name) as out:
+        with _uploaded_at_the_end(name) as out:
             yield out
     elif _written_directly(name):
         with _writer(name, name, os.O_WRONLY) as out:
@@ -141,6 +142,20 @@ def append_file(path: str | Path, content: bytes) -> None:
     if written != len(content):
         msg = f"{name} took {written:,} of {len(content):,} bytes"
         raise OutputProblem(msg, "make room for it")
+
+
+@contextmanager
+def _uploaded_at_the_end(name: str) -> Iterator[BinaryIO]:
+    """Write a temporary file first: an upload that is given up on would be completed with what it has."""
+    descriptor, beside = tempfile.mkstemp(prefix="calibcli-")
+    os.close(descriptor)
+    try:
+        with _writer(beside, name, os.O_WRONLY) as out:
+            yield out
+        upload(beside, name)
+    finally:
+        with suppress(OSError):
+            Path(beside).unlink()
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -148,6 +150,26 @@ def test_bad_input_in_the_middle_leaves_no_object(bucket: str, tmp_path: Path) -
     assert fit.returncode == 0
     done = calibcli("apply", str(cal), str(bad), "-o", f"{bucket}/rows.csv")
     assert done.returncode == 3
+    assert keys() == []
+
+
+def test_a_full_temporary_disk_is_said_of_the_object(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one line with exit code 5, and nothing is uploaded."""
+    real = tempfile.mkstemp
+
+    def full(**words: str) -> tuple[int, str]:
+        os.unlink((made := real(**words))[1])  # noqa: PTH108 - a descriptor comes with it
+        os.symlink("/dev/full", made[1])  # noqa: PTH211 - as above
+        return made
+
+    monkeypatch.setattr("calibcli.outputs.tempfile.mkstemp", full)
+
+    def write() -> None:
+        with new_file(f"{bucket}/full") as out:
+            out.write(b"x" * 5_000_000)
+
+    with pytest.raises(OutputProblem, match=r"s3://preds/full cannot be written: no space"):
+        write()
     assert keys() == []
 
 

@@ -58,5 +58,5 @@ def failed(engine: EngineName, error: BaseException) -> UsageProblem:
     said = (lines[-1] if lines else type(error).__name__)[:300]
     return UsageProblem(
         f"{engine.value} gave up: {type(error).__name__}: {said}",
-        "see the engine's own log; nothing was written",
+        "see the engine's own log",
     )

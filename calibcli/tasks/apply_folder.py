@@ -151,12 +151,16 @@ def apply_folder(
     how = reading or Reading()
     engine = engine_named(how.engine, how.jobs or 1, address=how.engine_address)
     parts: list[ApplyReport | ClassApplyReport] = []
-    with how.progress(len(wanted)) as advance:
-        for result in engine.map(FileWork(asked), wanted):
-            if isinstance(result, Refused):
-                raise _with_written(result.problem, len(parts))
-            parts.append(result)
-            advance(result.rows)
+    try:
+        with how.progress(len(wanted)) as advance:
+            for result in engine.map(FileWork(asked), wanted):
+                if isinstance(result, Refused):
+                    raise result.problem
+                parts.append(result)
+                advance(result.rows)
+    except CalibcliError as problem:
+        # A file, or an engine that gave up.
+        raise _with_written(problem, len(parts)) from problem.__cause__
     skipped = tuple(output for _, output in pairs if skip_existing and output in there)
     return FolderApplyReport(out_dir, tuple(parts), skipped)
 

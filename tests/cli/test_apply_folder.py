@@ -1,6 +1,7 @@
 """`apply --out-dir`: an output for each file, whole or not at all, and a restart that goes on."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.cli.app import main
+from calibcli.engines.elsewhere import failed
 from calibcli.errors import UsageProblem
-from calibcli.tasks.apply_folder import output_pairs
+from calibcli.names import EngineName
+from calibcli.tasks.apply_folder import FileWork, output_pairs
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
 
@@ -74,6 +77,24 @@ def test_a_bad_file_ends_it_with_what_was_written(place: Path, capsys: pytest.Ca
     bad.write_text("score,id\n0.25,007\n0.75,008\n")
     assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q", "--skip-existing"]) == 0
     assert len(files(place / "out")) == 3
+
+
+def test_an_engine_that_gives_up_says_what_was_written(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those files are whole, and the hint says how to go on."""
+
+    class Dying:
+        def map(self, work: FileWork, items: list[tuple[str, str]]) -> Iterator[object]:
+            yield work(items[0])
+            raise failed(EngineName.DASK, RuntimeError("all workers died"))
+
+    monkeypatch.setattr("calibcli.tasks.apply_folder.engine_named", lambda *_, **__: Dying())
+    assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: dask gave up: RuntimeError: all workers died")
+    assert "1 file before it is written: --skip-existing goes on from there" in said
+    assert files(place / "out") == ["day=1/part.parquet"]
 
 
 def test_files_without_the_column_are_refused_before_anything_is_written(place: Path) -> None:
