@@ -41,7 +41,13 @@ def screen_for(output: str, *, color: ColorWhen) -> Screen:
     terminal = target.isatty()
     encoding = (target.encoding or "ascii").lower().replace("-", "")
     width = shutil.get_terminal_size().columns if terminal else None
-    return Screen(width, _wants_color(color, terminal=terminal), unicode=encoding.startswith("utf"))
+    unicode = encoding.startswith("utf") and not _plain_locale()
+    return Screen(width, _wants_color(color, terminal=terminal), unicode=unicode)
+
+
+def _plain_locale() -> bool:
+    """Return whether ASCII is asked for by LC_ALL=C, for which Python takes UTF-8 all the same."""
+    return os.environ.get("LC_ALL") in {"C", "POSIX"} and "PYTHONIOENCODING" not in os.environ
 
 
 def renderer_for(kind: ReportFormat, output: str, *, color: ColorWhen, verbose: bool) -> "Renderer":

@@ -1,6 +1,5 @@
 """`plot --terminal`: a diagram in letters, on standard output."""
 
-import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -58,12 +57,7 @@ def show(diagram: "Diagram", *, title: str | None, scale: AxisScale, color: Colo
         Said(title or diagram.title, drawn.caption, drawn.foot),
         width=shutil.get_terminal_size((_WIDTH, 0)).columns,
         color=screen.color,
-        unicode=screen.unicode and not _plain_locale(),
+        unicode=screen.unicode,
         scale=scale,
     )
     write(text, STDOUT)
-
-
-def _plain_locale() -> bool:
-    """Return whether ASCII is asked for by LC_ALL=C, for which Python takes UTF-8 all the same."""
-    return os.environ.get("LC_ALL") in {"C", "POSIX"} and "PYTHONIOENCODING" not in os.environ
