@@ -319,9 +319,9 @@ def compete(folder: Path, asked: argparse.Namespace) -> str:
     return "\n".join([*parts, "\n## Measure by measure, in one process\n", shares_of(inside)]) + "\n"
 
 
-def within(arguments: Sequence[str]) -> str:
-    """Run this Python and return what it prints."""
-    ran = subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.PIPE, text=True)
+def within(arguments: Sequence[str], *, python: str = sys.executable) -> str:
+    """Run a Python, this one by default, and return what it prints."""
+    ran = subprocess.run([python, *arguments], check=True, stdout=subprocess.PIPE, text=True)
     return ran.stdout
 
 

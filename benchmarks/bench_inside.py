@@ -1,0 +1,78 @@
+"""
+Processor seconds of single steps inside a process, for the targets that leave start-up and reading out.
+
+    python benchmarks/bench_inside.py ours|relplot|venn_abers FOLDER
+
+FOLDER is one that `bench_jobs.prepare` made. Prints a JSON object of names and seconds, the least of three.
+The peers' steps run under their own Python, without calibcli.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+VENN_ABERS_ROWS = 100_000
+
+
+def least(work: Callable[[], object]) -> float:
+    """Return the processor seconds of some work, the least of three."""
+    found = []
+    for _ in range(3):
+        began = time.process_time()
+        work()
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+def ours(data: str) -> dict[str, float]:
+    """Time calibcli: smECE from the file to the number, and a Venn-Abers fit."""
+    from calibcli.measures.smooth_ece import smooth_ece
+    from calibcli.readers.columns import Columns
+    from calibcli.recalibrators.options import FitOptions
+    from calibcli.recalibrators.venn_abers import VennAbers
+    from calibcli.table.score_table import ScoreTable
+    from calibcli.tasks.reading import Reading, read_tables
+
+    def whole() -> object:
+        (table,) = read_tables([data], Columns("score", "label"), reading=Reading(jobs=1)).tables.values()
+        return smooth_ece(table, confidence=0.95)
+
+    score, label = rows_of(data, VENN_ABERS_ROWS)
+    few = ScoreTable.from_rows(score, label)
+    return {
+        "smECE, read and computed": least(whole),
+        "Venn-Abers fit": least(lambda: VennAbers.fit(few, options=FitOptions())),
+    }
+
+
+def relplot(data: str) -> dict[str, float]:
+    """Time relplot's smECE of rows that are read."""
+    import relplot as package
+
+    score, label = rows_of(data, None)
+    return {"relplot smECE": least(lambda: package.smECE(score, label))}
+
+
+def venn_abers(data: str) -> dict[str, float]:
+    """Time the fit of venn-abers to rows that are read."""
+    import numpy as np
+    from venn_abers import VennAbers as Package
+
+    score, label = rows_of(data, VENN_ABERS_ROWS)
+    both = np.column_stack([1 - score, score])
+    return {"venn-abers fit": least(lambda: Package().fit(both, label))}
+
+
+def rows_of(data: str, most: int | None) -> tuple[object, object]:
+    """Return scores and labels, the first so many."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(data, columns=["score", "label"])
+    return table["score"].to_numpy()[:most], table["label"].to_numpy()[:most]
+
+
+if __name__ == "__main__":
+    steps = {"ours": ours, "relplot": relplot, "venn_abers": venn_abers}
+    sys.stdout.write(json.dumps(steps[sys.argv[1]](str(Path(sys.argv[2]) / "scores.parquet"))))
