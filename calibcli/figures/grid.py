@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from calibcli.curves.limits import Limits
@@ -189,8 +190,8 @@ def _name_axes(page: Page) -> None:
 
 def _box(axes: Axes) -> tuple[float, float, float, float]:
     """Return where axes stand, in inches: left, lower, right and upper end."""
-    figure = axes.get_figure(root=True)
-    if figure is None:
+    figure = axes.get_figure()
+    if not isinstance(figure, Figure):
         msg = "these axes stand on no figure"
         raise TypeError(msg)
     width, height = figure.get_size_inches()

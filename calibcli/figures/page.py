@@ -227,8 +227,8 @@ def write(
 
 def inches_wide(axes: Axes) -> float:
     """Return the width of axes in inches."""
-    figure = axes.get_figure(root=True)
-    if figure is None:
+    figure = axes.get_figure()
+    if not isinstance(figure, Figure):
         msg = "these axes stand on no figure"
         raise TypeError(msg)
     return float(axes.get_position().width * figure.get_size_inches()[0])

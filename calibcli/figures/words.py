@@ -1,15 +1,19 @@
 """Text as wide as it is drawn: measured, wrapped, shortened, and with nothing that a font cannot draw."""
 
 from functools import cache
+from typing import Any
 
+from matplotlib import ft2font
 from matplotlib.font_manager import FontProperties, findfont, get_font
-from matplotlib.ft2font import FT2Font, LoadFlags
+from matplotlib.ft2font import FT2Font
 
 from calibcli.figures.look import FONT
 
 # Letters are fitted to pixels, so they are measured as pictures of pixels have them.
 _PIXELS_PER_INCH = 150.0
 _UNITS_PER_PIXEL = 64.0
+# Hinted as text is drawn. matplotlib 3.9 takes the number itself.
+_AS_DRAWN: Any = ft2font.LoadFlags.DEFAULT if hasattr(ft2font, "LoadFlags") else 0
 
 
 def printable(text: str) -> str:
@@ -21,7 +25,7 @@ def inches_of(text: str, size: float, *, weight: str = "normal") -> float:
     """Return how wide a line is drawn, in inches, in letters of a size in points."""
     font = _font(weight)
     font.set_size(size, _PIXELS_PER_INCH)
-    font.set_text(text, 0.0, flags=LoadFlags.DEFAULT)
+    font.set_text(text, 0.0, flags=_AS_DRAWN)
     return float(font.get_width_height()[0]) / _UNITS_PER_PIXEL / _PIXELS_PER_INCH
 
 
