@@ -1,0 +1,137 @@
+"""calibcli.apply"""
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from calibcli.api.recalibrator import Recalibrator, recalibrator_of
+from calibcli.api.rows import paths_of
+from calibcli.api.spoken import in_python
+from calibcli.errors import UsageProblem
+from calibcli.names import OnRange
+from calibcli.selection_names import OnUnseen
+from calibcli.view_names import OnSum
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from calibcli.api.rows import Column, Names
+
+Make = TypeVar("Make")
+
+
+@overload
+def apply(
+    artifact: Recalibrator | str | os.PathLike[str],
+    rows: "npt.NDArray[np.generic] | Sequence[float] | Sequence[Sequence[float]]",
+    *,
+    score: str | None = None,
+    name: str = "calibrated",
+    prior: float | None = None,
+    probs: "Names | None" = None,
+    classes: "Names | None" = None,
+    by: "Column | None" = None,
+    unseen: str = OnUnseen.ERROR,
+    on_sum: str = OnSum.ERROR,
+    on_range: str = OnRange.ERROR,
+) -> "npt.NDArray[np.float64]": ...
+
+
+@overload
+def apply(
+    artifact: Recalibrator | str | os.PathLike[str],
+    rows: Make,
+    *,
+    score: str | None = None,
+    name: str = "calibrated",
+    prior: float | None = None,
+    probs: "Names | None" = None,
+    classes: "Names | None" = None,
+    by: "Column | None" = None,
+    unseen: str = OnUnseen.ERROR,
+    on_sum: str = OnSum.ERROR,
+    on_range: str = OnRange.ERROR,
+) -> Make: ...
+
+
+@in_python()
+def apply(
+    artifact: Recalibrator | str | os.PathLike[str],
+    rows: Any,
+    *,
+    score: str | None = None,
+    name: str = "calibrated",
+    prior: float | None = None,
+    probs: "Names | None" = None,
+    classes: "Names | None" = None,
+    by: "Column | None" = None,
+    unseen: str = OnUnseen.ERROR,
+    on_sum: str = OnSum.ERROR,
+    on_range: str = OnRange.ERROR,
+) -> Any:
+    """
+    Recalibrate: scores to probabilities, or a frame to the same frame with the probability in a new column.
+
+    No label is needed. The values are those of `calibcli apply`, bit for bit.
+
+    Args:
+        artifact: A `Recalibrator`, or the path of one.
+
+        rows: Scores, shape (n,); probabilities of several classes, shape (n, K); or a frame of pandas, polars
+            or Arrow, a mapping of names to arrays, or anything with `__arrow_c_stream__`.
+
+        score: Score column of a frame; else the one with a usual name.
+
+        name: Name of the new column; the ends of Venn-Abers are `NAME_lower` and `NAME_upper`. Of several
+            classes each gets `NAME_CLASS`, or all one column `NAME` of lists where they came as such;
+            `NAME_class` is the most probable class and `NAME_confidence` its probability.
+
+        prior: Base rate of these rows, where it is not that of the fit rows: assumes that scores given the
+            label are distributed as there (label shift).
+
+        probs: Columns of the classes in a frame; else those whose names end in the classes of the fit.
+
+        classes: Their names, where the columns do not say them.
+
+        by: The groups of a map that was fitted by groups: an array beside scores, a column of a frame; else
+            the column that the fit named.
+
+        unseen: Groups that the fit has not seen: "error", or "pooled" for the map of all rows.
+
+        on_sum: Rows that do not sum to 1: "error" or "normalise".
+
+        on_range: Scores outside [0, 1]: "error" or "clip".
+
+    Returns:
+        Of the make of `rows`: an array for arrays, a Series for a Series, a frame for a frame, which itself
+        stays as it is; a `pyarrow.Table` for other frames of Arrow.
+
+    Raises:
+        InputProblem: If a score is missing or out of range, or a column is not there.
+
+        UsageProblem: If a new column has the name of another, or files are given: `calibcli apply` writes
+        those.
+    """
+    from calibcli.api.frames import is_frame
+
+    recalibrator = recalibrator_of(artifact)
+    if paths_of(rows) is not None:
+        msg = "apply takes rows in memory, not files"
+        raise UsageProblem(msg, "read them first, or run: calibcli apply cal.json preds.csv -o repaired.csv")
+    if is_frame(rows):
+        from calibcli.api.widening import FrameAsk, widened_frame
+
+        if by is not None and not isinstance(by, str):
+            msg = "by is an array, and the rows are a frame"
+            raise UsageProblem(msg, "name a column of the frame")
+        ask = FrameAsk(score, name, prior, probs, classes, on_sum, on_range, by, unseen)
+        return widened_frame(recalibrator, rows, ask)
+    for keyword, value in (("score", score), ("probs", probs), ("by", by if isinstance(by, str) else None)):
+        if value is not None:
+            msg = f"{keyword}={value!r} names a column, and arrays have none"
+            raise UsageProblem(msg, "leave it out, or pass a frame")
+    return recalibrator.predict(
+        rows, prior=prior, classes=classes, by=by, unseen=unseen, on_range=on_range, on_sum=on_sum
+    )

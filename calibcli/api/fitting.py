@@ -1,0 +1,156 @@
+"""From what was asked of a fit to a recalibrator, of one score or of several classes."""
+
+from typing import TYPE_CHECKING
+
+from calibcli.api.group_maps import group_artifact_of_text
+from calibcli.api.recalibrator import Recalibrator
+from calibcli.api.rows import Taken
+from calibcli.artifacts.store import artifact_of_text
+from calibcli.errors import IdleOption
+from calibcli.names import DEFAULT_LEAST_ROWS, FitMethod, RecalibratorName
+from calibcli.recalibrators.options import FitOptions
+from calibcli.tasks.reading import Reading
+from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OutputSum
+
+if TYPE_CHECKING:
+    from calibcli.reports.fit import FitReport
+    from calibcli.reports.fit_classes import ClassFitReport
+
+_OF_MEMBERS = (
+    ClassMethod.CONFIDENCE,
+    ClassMethod.TOP_LABEL,
+    ClassMethod.ONE_VS_REST,
+    ClassMethod.ONE_VS_ONE,
+)
+
+
+def fitted(  # noqa: PLR0913 - as many as there are options
+    taken: Taken,
+    method: FitMethod,
+    *,
+    options: FitOptions,
+    candidates: tuple[RecalibratorName, ...],
+    multiclass: ClassMethod | None,
+    least_rows: int,
+    least_group_rows: int,
+    output_sum: OutputSum,
+    reading: Reading,
+) -> Recalibrator:
+    """
+    Fit a recalibrator.
+
+    Args:
+        taken: The rows.
+
+        method: The method, or that of the maps a method of several classes is made of.
+
+        options: What is asked of it.
+
+        candidates: What "auto" chooses from.
+
+        multiclass: The method of several classes, or None for the default.
+
+        least_rows: Classes with fewer fit rows share a map.
+
+        least_group_rows: Groups with fewer fit rows share a map.
+
+        output_sum: Whether one-vs-rest divides by the sum.
+
+        reading: How to read.
+
+    Raises:
+        UsageProblem: If an option would have no effect.
+
+        InputProblem: If the rows cannot be fitted.
+    """
+    report: FitReport | ClassFitReport
+    several = taken.columns.several is not None
+    _refuse_idle_groups(by=bool(taken.columns.by), least_rows=least_group_rows, several=several)
+    if not several:
+        if (multiclass, least_rows, output_sum) != (None, DEFAULT_LEAST_CLASS_ROWS, OutputSum.ONE):
+            options_of_classes = ("multiclass", "min-class-rows", "output-sum")
+            msg = "--multiclass, --min-class-rows and --output-sum speak of several classes"
+            raise IdleOption(msg, "leave them out: there is one score", options=options_of_classes)
+        return _fitted_to_score(
+            taken,
+            method,
+            options=options,
+            candidates=candidates,
+            least_rows=least_group_rows,
+            reading=reading,
+        )
+    from calibcli.recalibrators.classes.interface import ClassFitOptions
+    from calibcli.tasks.fit_classes import fit_class_files, inner_method
+
+    chosen = multiclass or ClassMethod.TEMPERATURE
+    _refuse_idle(chosen, candidates, least_rows=least_rows, output_sum=output_sum)
+    asked = ClassFitOptions(
+        inner_method(chosen, method), options, least_rows, output_sum, options.folds or 5, options.seed
+    )
+    report, text = fit_class_files(taken.inputs, taken.columns, method=chosen, options=asked, reading=reading)
+    return Recalibrator(artifact_of_text(text), f"{report.method.value} map", report)
+
+
+def _fitted_to_score(
+    taken: Taken,
+    method: FitMethod,
+    *,
+    options: FitOptions,
+    candidates: tuple[RecalibratorName, ...],
+    least_rows: int,
+    reading: Reading,
+) -> Recalibrator:
+    """Fit one map, or one for each group."""
+    if not taken.columns.by:
+        from calibcli.tasks.fit import fit_files
+
+        report, text = fit_files(
+            taken.inputs,
+            taken.columns,
+            method=method,
+            candidates=candidates,
+            options=options,
+            reading=reading,
+        )
+        return Recalibrator(artifact_of_text(text), f"{report.method.value} map", report)
+    from calibcli.tasks.fit_groups import fit_group_files
+
+    report, text = fit_group_files(
+        taken.inputs,
+        taken.columns,
+        method=method,
+        candidates=candidates,
+        options=options,
+        least_rows=least_rows,
+        reading=reading,
+    )
+    return Recalibrator(group_artifact_of_text(text), f"{report.method.value} map by group", report)
+
+
+def _refuse_idle_groups(*, by: bool, least_rows: int, several: bool) -> None:
+    """Refuse groups of a fit that sees none."""
+    if several and by:
+        msg = "--by fits a map of one score to each group, and there are several classes"
+        raise IdleOption(msg, "select the rows of a group with --where", options=("by",))
+    if not by and least_rows != DEFAULT_LEAST_ROWS:
+        msg = "--min-group-rows without groups"
+        raise IdleOption(msg, "name the column that makes them with --by", options=("min-group-rows",))
+
+
+def _refuse_idle(
+    method: ClassMethod,
+    candidates: tuple[RecalibratorName, ...],
+    *,
+    least_rows: int,
+    output_sum: OutputSum,
+) -> None:
+    """Refuse what does nothing for a method of several classes."""
+    if candidates:
+        msg = "--candidate is what --method auto chooses from, and it chooses for one score"
+        raise IdleOption(msg, "leave it out", options=("candidate",))
+    if least_rows != DEFAULT_LEAST_CLASS_ROWS and method not in _OF_MEMBERS:
+        msg = f"--min-class-rows has no effect on --multiclass {method.value}, of all classes together"
+        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("min-class-rows",))
+    if output_sum is not OutputSum.ONE and method is not ClassMethod.ONE_VS_REST:
+        msg = f"--output-sum {output_sum.value} has no effect on --multiclass {method.value}"
+        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("output-sum",))

@@ -1,0 +1,143 @@
+"""Scores to recalibrated probabilities: checked and mapped piece by piece, so that little is held."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from calibcli.api.alike import rows_like, values_like
+from calibcli.api.choices import chosen
+from calibcli.api.columns import column_of, is_matrix, lists_of, matrix_of
+from calibcli.api.frames import FRAME, columns_of_frame, is_frame, settled
+from calibcli.api.group_maps import groups_given, through_groups
+from calibcli.api.holding import names_of
+from calibcli.artifacts.class_document import ClassArtifact
+from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.errors import UsageProblem
+from calibcli.names import OnRange
+from calibcli.readers.class_columns import ClassColumns, SeveralClasses, refuse_any_sum
+from calibcli.readers.class_columns_again import columns_of_classes
+from calibcli.readers.class_intake import ClassIntake
+from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.fragments import batch_rows
+from calibcli.readers.held import piece_of
+from calibcli.readers.in_memory import HeldColumn
+from calibcli.readers.intake import Intake
+from calibcli.selection_names import OnUnseen
+from calibcli.tasks.added_columns import added_columns
+from calibcli.tasks.apply import Predictor
+from calibcli.tasks.class_map import ClassMap
+from calibcli.view_names import OnSum
+
+Array = npt.NDArray[np.float64]
+SCORES = "scores"
+_PROBS = "probs"
+
+
+def predicted_scores(artifact: Artifact, scores: Any, *, prior: float | None, on_range: str) -> Any:  # noqa: ANN401
+    """Return a probability for each score, of the make of the scores."""
+    return values_like(scores, _mapped(artifact, scores, prior=prior, on_range=on_range)[0])
+
+
+def ends_of_scores(
+    artifact: Artifact,
+    scores: Any,  # noqa: ANN401 - an array of any make
+    *,
+    prior: float | None,
+    on_range: str,
+) -> tuple[Array, Array] | None:
+    """Return the ends of each probability, None where the method has none."""
+    _, *ends = _mapped(artifact, scores, prior=prior, on_range=on_range)
+    return (ends[0], ends[1]) if ends else None
+
+
+def predicted_rows(
+    artifact: ClassArtifact,
+    rows: Any,  # noqa: ANN401 - of any make
+    *,
+    name: str,
+    classes: str | Sequence[str] | None,
+    on_range: str,
+    on_sum: str,
+) -> Any:  # noqa: ANN401
+    """Return recalibrated rows of probabilities, of the make of those given."""
+    sums = chosen(OnSum, on_sum, "on_sum")
+    refuse_any_sum(sums)
+    asked = Columns(
+        scale=artifact.scale,
+        on_range=chosen(OnRange, on_range, "on_range"),
+        several=SeveralClasses(_PROBS, on_sum=sums),
+    )
+    change = ClassMap(artifact, name)
+    if is_frame(rows):
+        frame = settled(rows)
+        columns = columns_of_frame(frame)
+        found = columns_of_classes(artifact.classes, asked, tuple(columns), lists=(), path=FRAME)
+        values = _rows_mapped({one: columns[one]() for one in found.names}, found, change)
+        return rows_like(frame, values, names=found.names)
+    if not (is_matrix(rows) or isinstance(rows, pa.Array | pa.ChunkedArray)):
+        msg = f"one score, and {name} was fitted to {len(artifact.classes):,} classes"
+        raise UsageProblem(msg, f"pass probabilities of shape (rows, {len(artifact.classes)})")
+    lists = rows if isinstance(rows, pa.Array | pa.ChunkedArray) else lists_of(matrix_of(rows, what=_PROBS))
+    known = names_of(classes) or artifact.classes
+    change.order_of(known)
+    found = ChosenColumns(asked, _PROBS, None, probs=ClassColumns((_PROBS,), known))
+    return rows_like(rows, _rows_mapped({_PROBS: lists}, found, change), names=known)
+
+
+def predicted_by_groups(
+    artifact: GroupArtifact,
+    scores: Any,  # noqa: ANN401 - an array of any make
+    *,
+    by: object,
+    unseen: str,
+    on_range: str,
+) -> Array:
+    """Return a probability for each score by the map of its group, shape (n,)."""
+    column = _one_column(scores)
+    groups = groups_given(by, artifact, rows=len(column), unseen=chosen(OnUnseen, unseen, "unseen"))
+    asked = Columns(scale=artifact.pooled.scale, on_range=chosen(OnRange, on_range, "on_range"))
+    intake = Intake(ChosenColumns(asked, SCORES, None), shown=SCORES)
+    return through_groups(artifact, intake.scores_of(piece_of(column, 0, len(column))), groups)
+
+
+def _one_column(scores: Any) -> HeldColumn:  # noqa: ANN401
+    if is_matrix(scores) or is_frame(scores):
+        msg = "several columns, and the map was fitted to one score"
+        raise UsageProblem(msg, "pass that column; `calibcli.apply` takes a frame and --score")
+    return column_of(scores, what=SCORES)
+
+
+def _mapped(
+    artifact: Artifact,
+    scores: Any,  # noqa: ANN401 - an array of any make
+    *,
+    prior: float | None,
+    on_range: str,
+) -> tuple[Array, ...]:
+    """Return the probabilities of scores, and their ends where there are some, shape (n,) each."""
+    column = _one_column(scores)
+    asked = Columns(scale=artifact.scale, on_range=chosen(OnRange, on_range, "on_range"))
+    added = added_columns(artifact, name="calibrated", prior=prior)
+    predictor = Predictor(added, Intake(ChosenColumns(asked, SCORES, None), shown=SCORES))
+    found = tuple(np.empty(len(column)) for _ in added.names)
+    size = batch_rows(1)
+    for first in range(0, len(column), size):
+        for whole, part in zip(found, predictor(piece_of(column, first, size)), strict=True):
+            whole[first : first + part.size] = part
+    return found
+
+
+def _rows_mapped(columns: dict[str, HeldColumn], found: ChosenColumns, change: ClassMap) -> Array:
+    intake = ClassIntake(found, shown=FRAME if found.others else _PROBS)
+    rows = len(next(iter(columns.values())))
+    values = np.empty((rows, len(found.classes)))
+    size = batch_rows(len(found.classes))
+    for first in range(0, rows, size):
+        pieces = [piece_of(one, first, size) for one in columns.values()]
+        batch = pa.RecordBatch.from_arrays(pieces, names=list(columns))
+        values[first : first + size] = change(intake.probabilities_of(batch), found.classes)
+    return values

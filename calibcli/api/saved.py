@@ -1,0 +1,116 @@
+"""A report that was written to a file, as the document it is."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from calibcli.api.shown import Tabled
+from calibcli.bounds.interval import Interval
+from calibcli.documents import Node
+from calibcli.measures.estimate import ClassEstimate, Estimate
+from calibcli.names import MeasureName, Target
+from calibcli.reports.inspect import InspectReport
+from calibcli.view_names import ClassMeasure
+
+if TYPE_CHECKING:
+    from calibcli.render.blocks import Page
+
+_WHOLE = "all"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SavedReport(Tabled):
+    """
+    A report of `measure` or `verify` that was loaded: its numbers by name, nothing measured again.
+
+    Args:
+        document: The document.
+
+        facts: What `calibcli inspect` says of it.
+    """
+
+    document: dict[str, object]
+    facts: InspectReport
+
+    @property
+    def measures(self) -> dict[str, Estimate | ClassEstimate]:
+        """Every measure by its name, as `Measured` has it; none of a report of `verify`."""
+        return _measures(Node(self.document))
+
+    @property
+    def slices(self) -> "dict[str, dict[str, Estimate | ClassEstimate]]":
+        """The measures of groups, classes and further scores by key."""
+        return {key: _measures(one) for key, one in Node(self.document).child("slices").members().items()}
+
+    @property
+    def status(self) -> str | None:
+        """What the gate found: "pass", "fail" or "inconclusive"; None of a report of `measure`."""
+        verdict = Node(self.document).child("verdict")
+        return None if verdict.value is None else verdict.child("status").text()
+
+    def __getitem__(self, name: str) -> Estimate | ClassEstimate:
+        found = self.measures
+        if name in found:
+            return found[name]
+        msg = f"the report does not have {name!r}; there are {', '.join(found) or 'no measures'}"
+        raise KeyError(msg)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the document."""
+        return self.document
+
+    def page(self, *, verbose: bool = False) -> "Page":  # noqa: ARG002 - as every page
+        """Return what `calibcli inspect` says of the file."""
+        from calibcli.render.pages.inspect import inspect_page
+
+        return inspect_page(self.facts)
+
+    def lines(self) -> list[Mapping[str, object]]:
+        """Return a row for each measure of all rows, and of each slice."""
+        from calibcli.api.measured import line_of
+
+        parts = {_WHOLE: self.measures, **self.slices}
+        return [line_of(key, one) for key, part in parts.items() for one in part.values()]
+
+
+def _measures(body: Node) -> dict[str, Estimate | ClassEstimate]:
+    rows = body.child("table").child("rows").whole()
+    return {name: _estimate(name, one, rows) for name, one in body.child("measures").members().items()}
+
+
+def _estimate(name: str, node: Node, rows: int) -> Estimate | ClassEstimate:
+    null = node.child("null")
+    found = {
+        "value": node.child("value").number_or_infinity(),
+        "interval": _interval(node),
+        "null": None if null.value is None else null.number(),
+        "assumptions": node.child("assumptions").texts(),
+        "rows": rows,
+        "details": {key: one.value for key, one in node.child("details").members().items()},
+    }
+    if name in set(ClassMeasure):
+        return ClassEstimate(ClassMeasure(name), **found)  # type: ignore[arg-type]
+    return Estimate(Node(name).choice(MeasureName), **found)  # type: ignore[arg-type]
+
+
+def _interval(node: Node) -> Interval | None:
+    if node.child("confidence").value is None:
+        return None
+    ends = [
+        None if node.child(end).value is None else node.child(end).number_or_infinity()
+        for end in ("lower", "upper")
+    ]
+    return Interval(
+        ends[0],
+        ends[1],
+        node.child("confidence").number(0.0, 1.0),
+        node.child("method").text(),
+        node.child("target").choice(Target),
+        node.child("finite_sample").truth(),
+    )

@@ -1,0 +1,144 @@
+"""What `import calibcli` offers, and what it costs."""
+
+import ast
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import calibcli
+from calibcli.measures.estimate import Estimate
+from calibcli.names import MeasureName
+from calibcli.view_names import ClassMeasure
+
+FUNCTIONS = ("apply", "compare", "fit", "load", "measure", "plot", "verify")
+NAMES = [
+    "CalibcliError",
+    "Compared",
+    "DocumentProblem",
+    "EmptyTable",
+    "InputProblem",
+    "Measured",
+    "NotConverged",
+    "OutputProblem",
+    "Recalibrator",
+    "SavedReport",
+    "UsageProblem",
+    "Verified",
+    "__version__",
+    *FUNCTIONS,
+]
+# What a function returns, it need not be told how to print, where to write and how loudly.
+OF_A_TERMINAL = {
+    "fmt",
+    "json",
+    "output",
+    "quiet",
+    "verbose",
+    "color",
+    "debug",
+    "report",
+    "terminal",
+    "explain",
+}
+
+
+def test_public_names_are_these() -> None:
+    """Nothing else is public, and tab completion shows the same."""
+    assert calibcli.__all__ == NAMES
+    assert dir(calibcli) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_public_name_is_there(name: str) -> None:
+    """Each is what it is called, with a docstring."""
+    found = getattr(calibcli, name)
+    assert getattr(found, "__name__", "__version__") == name
+    assert found.__doc__
+
+
+def test_another_name_is_refused() -> None:
+    """A typing error is an AttributeError, as of any module."""
+    with pytest.raises(AttributeError, match="'measur'"):
+        _ = calibcli.measur
+
+
+def test_type_checkers_see_the_names_that_are_resolved_late() -> None:
+    """Every late name stands in the block of imports for type checkers, from where it is resolved."""
+    tree = ast.parse(Path(calibcli.__file__).read_text())
+    block = next(one for one in tree.body if isinstance(one, ast.If))
+    seen = {
+        name.name: one.module for one in block.body if isinstance(one, ast.ImportFrom) for name in one.names
+    }
+    for name, module in seen.items():
+        assert getattr(importlib.import_module(str(module)), name) is getattr(calibcli, name)
+    assert set(FUNCTIONS) < seen.keys()
+
+
+def test_import_loads_the_errors_and_nothing_else() -> None:
+    """A fresh interpreter that imports calibcli holds three modules more, none of them from elsewhere."""
+    code = (
+        "import sys; before = set(sys.modules); import calibcli; "
+        "print(*sorted(set(sys.modules) - before), sep='\\n')"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["calibcli", "calibcli.errors", "calibcli.version"]
+
+
+def test_arrays_are_measured_without_pandas_and_scipy() -> None:
+    """Lists and arrays do not pay for what they do not need."""
+    code = (
+        "import sys, numpy as np, calibcli\n"
+        "s = np.linspace(0.05, 0.95, 200); y = (np.arange(200) % 3 == 0)\n"
+        "calibcli.measure(s, y, by=['a', 'b'] * 100); calibcli.measure(s.tolist(), y.tolist())\n"
+        "calibcli.verify(s, y, max_ece=0.5)\n"
+        "print([one for one in ('pandas', 'scipy', 'matplotlib', 'polars') if one in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["compare", "fit", "measure", "plot", "verify"])
+def test_keywords_are_the_options_with_the_same_defaults(name: str) -> None:
+    """What a function and its command both take they call the same, and leave at the same."""
+    own = inspect.signature(getattr(calibcli, name)).parameters
+    command = getattr(importlib.import_module(f"calibcli.cli.commands.{name}"), name)
+    theirs = inspect.signature(command).parameters
+    shared = own.keys() & theirs.keys()
+    assert {key: own[key].default for key in shared} == {key: theirs[key].default for key in shared}
+    assert own.keys() - theirs.keys() <= {"rows", "labels", "raw", "path"}
+    assert all(one.kind is one.KEYWORD_ONLY for key, one in own.items() if key not in ("rows", "labels"))
+
+
+def test_every_keyword_is_documented() -> None:
+    """The docstring of each function has a line for each of its keywords."""
+    for name in FUNCTIONS:
+        found = getattr(calibcli, name)
+        text = inspect.getdoc(found) or ""
+        assert [key for key in inspect.signature(found).parameters if f"\n    {key}: " not in text] == []
+        assert "Returns:" in text
+        assert "Raises:" in text
+
+
+def test_no_measure_hides_behind_an_attribute() -> None:
+    """`report.NAME` is the measure for every name of one."""
+    for name in (*MeasureName, *ClassMeasure):
+        assert not hasattr(calibcli.Measured, name.value)
+
+
+def test_a_result_can_be_copied_and_pickled() -> None:
+    """A report answers for measures alone when asked for other attributes."""
+    import copy
+    import pickle
+
+    report = calibcli.measure([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], metric="ece")
+    assert isinstance(report.ece, Estimate)
+    for other in (copy.deepcopy(report), pickle.loads(pickle.dumps(report))):  # noqa: S301 - made above
+        assert other.to_json() == report.to_json()
+    with pytest.raises(AttributeError, match="'brier' was not measured; there are ece"):
+        _ = report.brier
+    with pytest.raises(KeyError, match="there are ece"):
+        report["brier"]

@@ -1,0 +1,212 @@
+"""A fitted map as a value: what it predicts, for whom, and how it travels."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import calibcli
+from calibcli.cli.app import main
+from same_rows import MAKES, drawn_rows, written
+
+ROWS = drawn_rows(11, 900)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> calibcli.Recalibrator:
+    """Return a Venn-Abers map, which has ends."""
+    return calibcli.fit(ROWS["score"], ROWS["label"], method="venn-abers")
+
+
+@pytest.fixture(scope="module")
+def classes() -> tuple[calibcli.Recalibrator, pd.DataFrame]:
+    """Return a map of three classes and the frame it was fitted to."""
+    generator = np.random.default_rng(3)
+    matrix = generator.dirichlet([1.0, 2.0, 0.5], 500)
+    frame = pd.DataFrame(matrix, columns=["p_cat", "p_dog", "p_emu"])
+    place = (matrix.cumsum(1) > generator.random((500, 1))).argmax(1)
+    frame["label"] = np.array(["cat", "dog", "emu"])[place]
+    return calibcli.fit(frame, probs="p_*", label="label", multiclass="vector"), frame
+
+
+def test_saved_map_is_the_artifact_and_predicts_the_same_bits(
+    fitted: calibcli.Recalibrator, tmp_path: Path
+) -> None:
+    """What was saved is loaded as the same map, and is not replaced unasked."""
+    path = tmp_path / "cal.json"
+    fitted.save(path)
+    again = calibcli.load(path)
+    assert isinstance(again, calibcli.Recalibrator)
+    assert path.read_text() == fitted.to_json() == again.to_json()
+    assert json.loads(path.read_text()) == fitted.to_dict()
+    assert (again.predict(ROWS["score"]) == fitted.predict(ROWS["score"])).all()
+    assert again.name == str(path)
+    assert again.report is None
+    assert fitted.report is not None
+    with pytest.raises(calibcli.OutputProblem, match="exists already"):
+        fitted.save(path)
+    fitted.save(path, force=True)
+
+
+def test_probabilities_are_those_that_the_command_writes(
+    fitted: calibcli.Recalibrator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`apply` on a frame gives the columns of the command's output, bit for bit, prior shift included."""
+    path, artifact, out = written(ROWS, tmp_path), tmp_path / "cal.json", tmp_path / "out.parquet"
+    fitted.save(artifact)
+    for keywords, words in (({}, []), ({"prior": 0.1, "name": "p"}, ["--prior", "0.1", "--name", "p"])):
+        asked = ["apply", str(artifact), str(path), "-s", "score", "-o", str(out), "--force", *words]
+        assert main(asked) == 0, capsys.readouterr().err
+        expected = pq.read_table(out)
+        found = calibcli.apply(fitted, ROWS, score="score", **keywords)
+        added = [name for name in expected.column_names if name not in ROWS]
+        assert list(found) == expected.column_names
+        assert len(added) == 3
+        for name in added:
+            assert (found[name] == expected[name].to_numpy()).all()
+        assert (
+            calibcli.apply(str(artifact), ROWS["score"], prior=keywords.get("prior")) == found[added[0]]
+        ).all()
+    lower, upper = fitted.ends(ROWS["score"])
+    assert (lower <= fitted.predict(ROWS["score"])).all()
+    assert (fitted.predict(ROWS["score"]) <= upper).all()
+
+
+def test_result_is_of_the_make_of_what_was_given(fitted: calibcli.Recalibrator) -> None:
+    """An array for an array, a Series with its index and name for a Series."""
+    score = ROWS["score"][:5]
+    expected = fitted.predict(score)
+    assert type(expected) is np.ndarray
+    assert type(fitted.predict(score.tolist())) is np.ndarray
+    series = fitted.predict(pd.Series(score, index=list("abcde"), name="old"))
+    assert series.index.tolist() == list("abcde")
+    assert series.name == "old"
+    assert (series.to_numpy() == expected).all()
+    assert fitted.predict(pl.Series("old", score)).equals(pl.Series("old", expected), check_names=True)
+    assert fitted.predict(pa.array(score)).to_pylist() == expected.tolist()
+    assert fitted.predict(pa.chunked_array([score[:2], score[2:]])).to_pylist() == expected.tolist()
+    assert (
+        fitted.predict(score.astype(np.float32)) == fitted.predict(score.astype(np.float32).astype(float))
+    ).all()
+
+
+@pytest.mark.parametrize("make", MAKES)
+def test_frame_gets_a_column_and_stays_as_it_is(make: str, fitted: calibcli.Recalibrator) -> None:
+    """A frame of any make comes back wider, and the one that was given is not touched."""
+    rows = {key: ROWS[key] for key in ("score", "device")}
+    given = MAKES[make](rows)
+    found = calibcli.apply(fitted, given)
+    names = (
+        list(found)
+        if isinstance(found, dict)
+        else list(getattr(found, "column_names", None) or found.columns)
+    )
+    assert names == ["score", "device", "calibrated", "calibrated_lower", "calibrated_upper"]
+    assert np.array_equal(np.asarray(found["calibrated"]), fitted.predict(ROWS["score"]))
+    if make != "reader":
+        same = type(given) if make not in ("table", "chunks", "batch") else pa.Table
+        assert type(found) is same
+        left = (
+            given.schema.names
+            if isinstance(given, pa.Table | pa.RecordBatch)
+            else list(given if make == "mapping" else given.columns)
+        )
+        assert left == ["score", "device"]
+
+
+def test_rows_of_several_classes_come_back_as_they_went(
+    classes: tuple[calibcli.Recalibrator, pd.DataFrame],
+) -> None:
+    """Arrays give arrays of shape (n, K), frames the columns of their classes, in any order."""
+    found, frame = classes
+    matrix = frame[["p_cat", "p_dog", "p_emu"]].to_numpy()
+    expected = found.predict(matrix)
+    assert found.classes == ("cat", "dog", "emu")
+    assert expected.shape == matrix.shape
+    assert np.allclose(expected.sum(1), 1.0)
+    turned = frame[["p_emu", "label", "p_cat", "p_dog"]]
+    assert np.array_equal(found.predict(turned)[["p_cat", "p_dog", "p_emu"]].to_numpy(), expected)
+    assert list(found.predict(turned)) == ["p_emu", "p_cat", "p_dog"]
+    assert np.array_equal(found.predict(matrix[:, ::-1], classes=["emu", "dog", "cat"]), expected[:, ::-1])
+    assert np.array_equal(found.predict(pl.from_pandas(frame)).to_numpy(), expected)
+    assert np.array_equal(found.predict(matrix.tolist()), expected)
+    wide = calibcli.apply(found, pl.from_pandas(frame))
+    assert wide["calibrated_class"].to_list() == [found.classes[one] for one in expected.argmax(1)]
+    assert np.array_equal(wide["calibrated_dog"].to_numpy(), expected[:, 1])
+    lists = calibcli.apply(
+        found, {"p": pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), 3)}, probs="p"
+    )
+    assert np.array_equal(np.array(lists["calibrated"].tolist()), expected)
+
+
+def test_groups_have_maps_of_their_own(tmp_path: Path) -> None:
+    """A map by groups predicts by the map of each score's group, and travels as any other."""
+    found = calibcli.fit(ROWS, score="score", label="label", by="country")
+    groups = ROWS["country"]
+    expected = np.empty(900)
+    for one in ("UK", "US", "a/b"):
+        which = groups == one
+        alone = calibcli.fit(ROWS["score"][which], ROWS["label"][which])
+        expected[which] = alone.predict(ROWS["score"][which])
+    assert np.array_equal(found.predict(ROWS["score"], by=groups), expected)
+    assert np.array_equal(calibcli.apply(found, ROWS, score="score")["calibrated"], expected)
+    found.save(tmp_path / "groups.json")
+    again = calibcli.load(tmp_path / "groups.json")
+    assert isinstance(again, calibcli.Recalibrator)
+    assert again.by == "country"
+    assert again.to_json() == found.to_json()
+    through = {"score": "score", "label": "label", "metric": "ece"}
+    assert (
+        calibcli.measure(ROWS, **through, artifact=found).ece
+        == calibcli.measure(ROWS, **through, artifact=tmp_path / "groups.json").ece
+    )
+    with pytest.raises(calibcli.InputProblem, match="the fit has not seen 'FR'"):
+        found.predict([0.5], by=["FR"])
+    pooled = calibcli.fit(ROWS["score"], ROWS["label"]).predict([0.5])
+    assert found.predict([0.5], by=["FR"], unseen="pooled") == pooled
+
+
+REFUSED: list[tuple[str, dict[str, Any], str, str | None]] = [
+    ("score", {"prior": 1.5}, "a base rate of 1.5", None),
+    ("score", {"classes": ["a", "b"]}, "classes and on_sum speak of several classes", "leave them out"),
+    ("score", {"by": ["a"] * 900}, "by names groups, and the map was fitted to all rows together", None),
+    ("score", {"on_range": "clamp"}, "on_range='clamp': there is no such choice", "one of 'error', 'clip'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("column", "keywords", "message", "hint"), REFUSED)
+def test_what_a_map_has_no_use_for_is_refused(
+    column: str, keywords: dict[str, Any], message: str, hint: str | None, fitted: calibcli.Recalibrator
+) -> None:
+    """A keyword that does not fit the map is a UsageProblem, and never passed over."""
+    with pytest.raises(calibcli.UsageProblem) as caught:
+        fitted.predict(ROWS[column], **keywords)
+    assert message in caught.value.message
+    assert hint is None or caught.value.hint == hint
+
+
+def test_bad_scores_are_named_with_their_rows(
+    fitted: calibcli.Recalibrator, classes: tuple[calibcli.Recalibrator, pd.DataFrame]
+) -> None:
+    """Every row gets a value, or the first that cannot is said."""
+    for scores, said in (
+        ([0.1, float("nan")], "1 of the first 2 values is missing; the first is at row 2"),
+        (np.array([0.1, 7.0, 9.0]), "2 of the first 3 values lie outside [0, 1]; the first is 7.0 at row 2"),
+    ):
+        with pytest.raises(calibcli.InputProblem) as caught:
+            fitted.predict(scores)
+        assert said in caught.value.message
+    with pytest.raises(calibcli.UsageProblem, match="one score, and vector map was fitted to 3 classes"):
+        classes[0].predict([0.5])
+    with pytest.raises(calibcli.UsageProblem, match="several columns, and the map was fitted to one score"):
+        fitted.predict(np.ones((2, 2)))
+    with pytest.raises(calibcli.UsageProblem, match="apply takes rows in memory"):
+        calibcli.apply(fitted, "preds.csv")
+    with pytest.raises(calibcli.UsageProblem, match="has a column 'device' already"):
+        calibcli.apply(fitted, ROWS, score="score", name="device")

@@ -1,0 +1,296 @@
+"""What the functions return: values that say what they are, in code, in a terminal and in a notebook."""
+
+import html.parser
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+import calibcli
+from calibcli.names import ReportFormat
+from calibcli.picture_names import PlotKind
+from calibcli.render import renderer_named
+from html_pages import HOSTILE_GROUPS
+from same_rows import drawn_rows
+
+ROWS = drawn_rows(21, 800)
+TWO = (ROWS["score"], ROWS["label"])
+
+
+@pytest.fixture(scope="module")
+def report() -> calibcli.Measured:
+    """Return measures of all rows and of groups, an importance weight beside them."""
+    return calibcli.measure(
+        *TWO, metric=["ece", "bias", "brier", "kuiper"], by={"country": ROWS["country"]}, min_group_rows=50
+    )
+
+
+def test_measures_are_attributes_members_and_rows(report: calibcli.Measured) -> None:
+    """The same estimate by every way to it, and a row of the table for each of each slice."""
+    assert report.ece is report["ece"]
+    assert list(report) == ["ece", "bias", "brier"]
+    assert "ece" in report
+    assert "ece" in dir(report)
+    assert report.rows == 800
+    frame = report.to_frame()
+    assert (
+        list(frame["slice"].unique()) == ["all", "country=UK", "country=US", "country=a%2Fb"]
+        or len(frame) == 12
+    )
+    first = frame.iloc[0]
+    interval = report.ece.interval
+    assert interval is not None
+    assert (first["measure"], first["value"], first["lower"], first["upper"]) == (
+        "ece", report.ece.value, interval.lower, interval.upper,
+    )  # fmt: skip
+    assert first["confidence"] == 0.95
+    assert frame["assumptions"].str.contains("rows are independent").all()
+    assert (
+        report.slices["country=US"].ece.value
+        == frame.set_index(["slice", "measure"]).loc[("country=US", "ece"), "value"]
+    )
+    assert report.tests["kuiper"].p_value is not None
+    assert report.p_value is None
+    assert calibcli.measure(*TWO, metric="tests").p_value is not None
+
+
+def test_representation_is_the_report_of_the_terminal(report: calibcli.Measured) -> None:
+    """`repr` is what the command prints, without colour."""
+    printed = renderer_named(ReportFormat.TABLE).render(report.report)
+    assert f"{report!r}\n" == printed
+    assert "\x1b" not in printed
+    assert report.text(verbose=True) == renderer_named(ReportFormat.TABLE, verbose=True).render(report.report)
+
+
+class Tags(html.parser.HTMLParser):
+    """Collects the elements of a fragment, with every text, and refuses unbalanced ones."""
+
+    def __init__(self, fragment: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.keys: set[str] = set()
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(fragment)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element that is opened."""
+        self.names.add(tag)
+        self.keys |= {key for key, _ in attrs}
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element without an end."""
+        self.names.add(tag)
+        self.keys |= {key for key, _ in attrs}
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close the element that was opened last."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Note a text."""
+        self.texts.append(data)
+
+
+def test_notebook_shows_hostile_names_as_text() -> None:
+    """Markup, scripts and control characters in names of groups and columns are letters and nothing else."""
+    names = [*HOSTILE_GROUPS, "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>']
+    group = np.array(names, object)[np.arange(800) % len(names)]
+    hostile = {"<b>p</b>": ROWS["score"], "y": ROWS["label"], "</td><script>": group}
+    asked = {"score": "<b>p</b>", "label": "y", "by": "</td><script>"}
+    measured = calibcli.measure(hostile, metric=["ece", "bias", "brier", "smece"], min_group_rows=20, **asked)
+    verdict = calibcli.verify(hostile, max_ece=0.1, **asked)
+    for fragment in (measured._repr_html_(), verdict._repr_html_()):
+        seen = Tags(fragment)
+        assert seen.names <= {
+            "div",
+            "table",
+            "thead",
+            "tbody",
+            "tr",
+            "th",
+            "td",
+            "svg",
+            "title",
+            "line",
+            "circle",
+            "b",
+        }
+        assert not {key for key in seen.keys if key.startswith("on") or key in ("src", "href")}
+        assert any("<script>alert(1)</script>" in text for text in seen.texts)
+        assert "\x1b" not in fragment
+        assert "background:transparent" in fragment
+
+
+def test_verdict_is_a_value_and_is_true_where_it_passed() -> None:
+    """A gate that fails raises nothing, and `assert verdict` is no trap."""
+    passed = calibcli.verify(*TWO, max_ece=0.3)
+    failed = calibcli.verify(ROWS["score"], 1 - ROWS["label"], max_ece=0.05)
+    unsure = calibcli.verify(*TWO, max_ece=float(passed.rules["max-ece"].value) + 0.001)
+    assert [one.status for one in (passed, failed, unsure)] == ["pass", "fail", "inconclusive"]
+    assert [one.passed for one in (passed, failed, unsure)] == [True, False, False]
+    assert [bool(one) for one in (passed, failed, unsure)] == [True, False, False]
+    lenient = calibcli.verify(*TWO, max_ece=float(passed.rules["max-ece"].value) + 0.001, inconclusive="pass")
+    assert lenient.passed
+    assert lenient.status == "inconclusive"
+    assert failed.to_frame()[["slice", "rule", "outcome"]].to_numpy().tolist() == [["all", "max-ece", "fail"]]
+    assert repr(failed).startswith("FAIL")
+    grouped = calibcli.verify(*TWO, max_ece=0.3, by={"country": ROWS["country"]})
+    assert set(grouped.groups) == {f"country={one}" for one in set(ROWS["country"])}
+
+
+def test_state_counts_arrays_once(tmp_path: Path) -> None:
+    """A gate that is asked again knows rows by their identities, and says what it holds without any."""
+    asked = {"max_ece": 0.2, "state": tmp_path / "gate.json"}
+    first = calibcli.verify(*TWO, row_id=np.arange(800), **asked)
+    second = calibcli.verify(*TWO, row_id=np.arange(400, 1200), **asked)
+    assert (first.report.state.rows, second.report.state.rows) == (800, 1200)
+    held = calibcli.verify(**asked, row_id="row_id")
+    assert held.status == second.status
+    assert isinstance(calibcli.plot(tmp_path / "gate.json", kind="monitor"), Figure)
+    with pytest.raises(calibcli.UsageProblem, match="batch without state"):
+        calibcli.verify(*TWO, max_ece=0.2, batch="monday")
+
+
+def test_baseline_may_be_a_report_in_memory(tmp_path: Path) -> None:
+    """What `measure` returned, what was loaded and its file are one baseline."""
+    before = calibcli.measure(*TWO, metric="ece")
+    (tmp_path / "report.json").write_text(before.to_json())
+    saved = calibcli.load(tmp_path / "report.json")
+    assert isinstance(saved, calibcli.SavedReport)
+    found = [
+        calibcli.verify(*TWO, baseline=one, max_regression=0.2).to_dict()["rules"]
+        for one in (before, saved, tmp_path / "report.json")
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+def test_loaded_report_has_the_numbers_of_the_one_that_was_saved(
+    report: calibcli.Measured, tmp_path: Path
+) -> None:
+    """Estimates come back as they were, infinite ones included, and the document is unchanged."""
+    path = tmp_path / "report.json"
+    path.write_text(report.to_json())
+    saved = calibcli.load(path)
+    assert isinstance(saved, calibcli.SavedReport)
+    assert saved.to_json() == report.to_json()
+    assert {name: saved[name] for name in saved} == report.measures
+    assert saved.status is None
+    columns = ["slice", "measure"]
+    ours, theirs = (one.to_frame().sort_values(columns, ignore_index=True) for one in (report, saved))
+    pd.testing.assert_frame_equal(ours, theirs)
+    certain = calibcli.measure([0.0, 1.0, 0.5], [1, 1, 0], metric="log_loss")
+    path.write_text(certain.to_json())
+    assert calibcli.load(path)["log_loss"].value == math.inf
+    path.write_text(calibcli.verify(*TWO, max_ece=0.3).to_json())
+    assert calibcli.load(path).status == "pass"
+    damaged = report.to_dict()
+    damaged["measures"]["ece"]["confidence"] = 7  # type: ignore[index]
+    path.write_text(json.dumps(damaged))
+    with pytest.raises(calibcli.DocumentProblem, match=r"report.json: \$.measures.ece.confidence"):
+        calibcli.load(path)
+
+
+def test_every_kind_of_picture_is_drawn(tmp_path: Path) -> None:
+    """All twelve kinds come from arrays, results or a state, as figures that pyplot does not know."""
+    fitted = calibcli.fit(*TWO)
+    fresh = drawn_rows(22, 250)
+    pair, state = (fresh["score"], fresh["label"]), tmp_path / "gate.json"
+    calibcli.verify(*pair, max_ece=0.2, state=state)
+    generator = np.random.default_rng(1)
+    matrix = generator.dirichlet([2.0, 1.0, 1.0], 250)
+    label = (matrix.cumsum(1) > generator.random((250, 1))).argmax(1)
+    plain = ("smooth", "binned", "isotonic", "cumulative", "residual", "murphy", "decision")
+    figures = {
+        **{kind: calibcli.plot(*pair, kind=kind) for kind in plain},
+        "map": calibcli.plot(fitted, kind="map"),
+        "compare": calibcli.plot(
+            {"old": fresh["score"], "new": fresh["other"], "y": fresh["label"]},
+            score=["old", "new"],
+            label="y",
+        ),
+        "groups": calibcli.plot(*pair, by=fresh["device"]),
+        "classes": calibcli.plot(matrix, label, view="one-vs-rest"),
+        "monitor": calibcli.plot(state, kind="monitor"),
+    }
+    assert figures.keys() == set(PlotKind)
+    assert all(isinstance(one, Figure) for one in figures.values())
+    again = calibcli.plot(calibcli.measure(*pair, metric="ece"), kind="binned")
+    assert isinstance(again, Figure)
+
+
+def test_picture_on_file_is_the_one_a_notebook_shows(tmp_path: Path) -> None:
+    """`path` writes the bytes that a notebook asks the figure for, and no file is replaced unasked."""
+    path = tmp_path / "picture.png"
+    figure = calibcli.plot(*TWO, kind="binned", path=path)
+    assert path.read_bytes() == figure._repr_png_()
+    with pytest.raises(calibcli.OutputProblem, match="exists already"):
+        calibcli.plot(*TWO, kind="binned", path=path)
+    with pytest.raises(calibcli.UsageProblem, match="a picture is png, svg or pdf"):
+        calibcli.plot(*TWO, path=tmp_path / "picture.gif")
+    calibcli.plot(*TWO, kind="binned", path=path, force=True)
+
+
+REFUSED = [
+    (lambda: calibcli.measure([0.5]), "scores without labels"),
+    (lambda: calibcli.measure([0.5, 0.4], [1]), "label has 1 values for 2 rows"),
+    (lambda: calibcli.measure([0.5], [1], score="p"), "score='p' names a column, and arrays have none"),
+    (lambda: calibcli.measure([0.5], [1], by="country"), "by='country' names a column"),
+    (lambda: calibcli.measure([0.5], ["a"], label="y"), "label='y' names a column"),
+    (lambda: calibcli.measure("p.csv", [1]), "labels are values that stand beside arrays"),
+    (lambda: calibcli.measure("p.csv", weight=[1.0]), "an array for weight, and files for the rows"),
+    (lambda: calibcli.measure([0.5], [1], jobs=0), "jobs=0"),
+    (lambda: calibcli.measure([0.5], [1], seed=1.5), "seed=1.5"),
+    (lambda: calibcli.measure([0.5], [1], memory="much"), "'much' is not an amount of memory"),
+    (lambda: calibcli.measure([0.5], [1], encoding="latin-1"), "encoding='latin-1' is for files"),
+    (lambda: calibcli.measure([0.5], [1], engine="spark"), "engine='spark' is for files"),
+    (lambda: calibcli.measure([0.5], [1], classes="a,b"), "classes, one_class, view and on_sum"),
+    (lambda: calibcli.measure({"p": [0.5], "y": [1, 0]}, score="p", label="y"), "'y' has 2 values"),
+    (lambda: calibcli.measure(3, [1]), "score: int cannot be read as a column"),
+    (lambda: calibcli.measure([[0.5, 0.5], [1.0]], [0, 1]), "probs: list cannot be read as rows of numbers"),
+    (lambda: calibcli.verify([0.5], [1]), "no rule to verify"),
+    (lambda: calibcli.verify(max_ece=0.1), "no rows, and no state that holds some"),
+    (lambda: calibcli.fit([0.5], [1], candidate=["platt"]), "candidate without method='auto'"),
+    (lambda: calibcli.fit([0.5], [1], multiclass="vector"), "multiclass, min_class_rows and output_sum"),
+    (lambda: calibcli.compare([0.5], [1]), "nothing to compare with"),
+    (lambda: calibcli.plot([0.5], [1], kind="pie"), "kind='pie': there is no such choice"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=[message[:40] for _, message in REFUSED])
+def test_what_cannot_be_meant_is_refused(call, message: str) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001
+    """Every contradiction is a UsageProblem in the words of Python."""
+    with pytest.raises(calibcli.UsageProblem) as caught:
+        call()
+    assert message in caught.value.message
+    assert "--" not in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_traceback_shows_the_hint() -> None:
+    """What to do is a note of the exception, once, with options as keywords."""
+    with pytest.raises(calibcli.InputProblem) as caught:
+        calibcli.measure([-2.0, 3.0], [0, 1])
+    assert caught.value.hint == "if these are logits, pass scale='logit'"
+    assert caught.value.__notes__ == [caught.value.hint]
+    fitted = calibcli.fit(*TWO)
+    with pytest.raises(calibcli.InputProblem) as caught:
+        calibcli.apply(fitted, [2.0])
+    assert len(caught.value.__notes__) == 1
+
+
+def test_frames_of_other_makes_are_read_through_arrow() -> None:
+    """A relation of DuckDB and a frame of narwhals are frames, though nobody told calibcli of either."""
+    duckdb = pytest.importorskip("duckdb")
+    narwhals = pytest.importorskip("narwhals")
+    frame = pd.DataFrame({"p": ROWS["score"], "y": ROWS["label"]})
+    expected = calibcli.measure(*TWO, metric="ece").ece
+    relation = duckdb.from_df(frame).filter("p >= 0")
+    for one in (relation, narwhals.from_native(frame)):
+        assert calibcli.measure(one, score="p", label="y", metric="ece").ece == expected

@@ -1,0 +1,236 @@
+"""The functions of the package give the numbers of the commands, bit for bit, whatever holds the rows."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import calibcli
+from calibcli.cli.app import main
+from same_rows import MAKES, drawn_rows, in_chunks, without_source, written
+
+FEW = ["ece", "bias", "brier", "kuiper"]
+METRICS = [word for name in FEW for word in ("--metric", name)]
+
+Said = Callable[..., str]
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Said:
+    """Run a command in this process and return what it prints."""
+
+    def call(*words: object) -> str:
+        capsys.readouterr()
+        code = main([str(word) for word in words])
+        printed = capsys.readouterr()
+        assert code in (0, 1, 4), printed.err
+        return printed.out
+
+    return call
+
+
+OPTIONS: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, []),
+    (
+        {"bins": 7, "binning": "equal-mass", "confidence": 0.9, "seed": 3},
+        ["--bins", "7", "--binning", "equal-mass", "--confidence", "0.9", "--seed", "3"],
+    ),
+    ({"weight": "times", "weights_are": "frequency"}, ["-w", "times", "--weights-are", "frequency"]),
+    ({"weight": "weight"}, ["-w", "weight"]),
+    (
+        {"by": ["country", "device"], "min_group_rows": 50},
+        ["--by", "country", "--by", "device", "--min-group-rows", "50"],
+    ),
+    ({"cluster": "patient"}, ["--cluster", "patient"]),
+    ({"score": ["score", "other"]}, ["-s", "other"]),
+    ({"memory": "40K", "edges": [0, 0.1, 0.5, 1]}, ["--memory", "40K", "--edges", "0,0.1,0.5,1"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"), OPTIONS, ids=lambda one: " ".join(one) if isinstance(one, list) else ""
+)
+def test_measures_of_every_make_are_those_of_the_file(
+    keywords: dict[str, Any], words: list[str], said: Said, tmp_path: Path
+) -> None:
+    """A frame of any make and a Parquet file of the same rows give one document."""
+    rows = drawn_rows(5)
+    path = written(rows, tmp_path)
+    asked = {"score": "score", "label": "label", "metric": FEW, **keywords}
+    expected = said("measure", path, "-s", "score", *words, "-y", "label", *METRICS, "--json")
+    # Every make by itself once, and the options with those that share the least code.
+    for make in MAKES if not words else ("pandas of Arrow", "chunks"):
+        found = calibcli.measure(MAKES[make](rows), **asked)
+        assert without_source(found.to_json()) == without_source(expected), make
+    if not words:
+        assert calibcli.measure(path, **asked).to_json() == expected
+
+
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    values=st.lists(
+        st.tuples(st.floats(0.0, 1.0), st.booleans(), st.sampled_from("abc")), min_size=1, max_size=40
+    ),
+    exact=st.booleans(),
+    bins=st.sampled_from([None, 4, 15]),
+    make=st.integers(0, 4),
+)
+def test_measures_of_arrays_are_those_of_a_csv_file(
+    values: list[tuple[float, bool, str]],
+    *,
+    exact: bool,
+    bins: int | None,
+    make: int,
+    said: Said,
+    tmp_path: Path,
+) -> None:
+    """Scores survive their text, and arrays of any make give the document of the file."""
+    score, label, group = (list(one) for one in zip(*values, strict=True))
+    path = written({"score": score, "label": [int(one) for one in label], "g": group}, tmp_path, "csv")
+    words = [*(["--exact"] if exact else []), *([] if bins is None else ["--bins", bins])]
+    expected = without_source(
+        said("measure", path, "--by", "g", "--min-group-rows", 99, *words, *METRICS, "--json")
+    )
+    expected["input"]["notes"] = []
+    for body in expected["slices"].values():
+        body["input"]["notes"] = []
+    asked = {"exact": exact, "bins": bins, "metric": FEW, "min_group_rows": 99}
+    scores, labels, by = (
+        (score, label, {"g": group}),
+        (np.array(score), np.array(label), pd.Series(group, name="g")),
+        (pd.Series(score), pd.Series(label, dtype="boolean"), pd.DataFrame({"g": group})),
+        (pl.Series(score, dtype=pl.Float64), pl.Series(label), pl.Series("g", group, dtype=pl.Categorical)),
+        (pa.array(score, pa.float64()), pa.chunked_array([label]), {"g": np.array(group)}),
+    )[make]
+    found = calibcli.measure(scores, labels, by=by, **asked)
+    assert without_source(found.to_json()) == expected
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "keywords"),
+    [
+        ([-2.0, 0.5, 3.0, 0.1], ["good", "bad", "good", "bad"], {"positive": "good", "scale": "logit"}),
+        ([0.2, None, 0.9, 0.4], [0, 1, 1, None], {"on_missing": "drop"}),
+        ([0.2, 1.0000001, 0.9, 0.4], [False, True, True, False], {"on_range": "clip"}),
+        ([0.2, 0.7, 0.9, 0.4], [1, 2, 2, 1], {"positive": 2}),
+    ],
+)
+def test_values_are_read_as_the_command_reads_them(
+    score: list[Any], label: list[Any], keywords: dict[str, Any], said: Said, tmp_path: Path
+) -> None:
+    """Positive labels, scales, gaps and scores out of range mean the same in a list as in a file."""
+    path = written({"score": score, "label": label}, tmp_path)
+    words = [word for key, value in keywords.items() for word in (f"--{key.replace('_', '-')}", value)]
+    expected = said("measure", path, "-s", "score", "-y", "label", *words, *METRICS, "--json")
+    found = calibcli.measure(score, label, metric=FEW, **keywords)
+    assert without_source(found.to_json()) == without_source(expected)
+
+
+def test_rows_of_several_classes_are_those_of_the_file(said: Said, tmp_path: Path) -> None:
+    """An array of shape (n, K), a frame and a column of lists give the numbers of columns in a file."""
+    generator = np.random.default_rng(2)
+    matrix = generator.dirichlet([1.0, 2.0, 0.5], 300)
+    label = np.array(["cat", "dog", "emu"])[(matrix.cumsum(1) > generator.random((300, 1))).argmax(1)]
+    frame = pd.DataFrame(matrix, columns=["p_cat", "p_dog", "p_emu"])
+    path = written({**{name: frame[name].to_numpy() for name in frame}, "label": label}, tmp_path)
+    expected = without_source(said("measure", path, "--probs", "p_*", "-y", "label", *METRICS, "--json"))
+    named = ["cat", "dog", "emu"]
+    lists = pl.DataFrame({"p": matrix.tolist(), "label": label})
+    found = [
+        calibcli.measure(matrix, label, classes=named, metric=FEW),
+        calibcli.measure(np.asfortranarray(matrix).tolist(), label, classes="cat,dog,emu", metric=FEW),
+        calibcli.measure(frame.set_axis(named, axis=1), label, metric=FEW),
+        calibcli.measure(frame.assign(label=label), probs="p_*", label="label", metric=FEW),
+        calibcli.measure(lists, probs="p", classes=named, label="label", metric=FEW),
+    ]
+    for one in found:
+        assert without_source(one.to_json()) == expected
+    places = calibcli.measure(matrix, [named.index(one) for one in label], metric=FEW)
+    assert places.ece.value == found[0].ece.value
+
+
+def test_more_rows_than_a_fragment_add_up_as_in_a_file(said: Said, tmp_path: Path) -> None:
+    """Importance weights, whose sums depend on the order of adding, are added as in Parquet."""
+    generator = np.random.default_rng(4)
+    size = 2_300_000
+    score = generator.integers(0, 1000, size) / 999
+    rows = {
+        "score": score,
+        "label": (generator.random(size) < score).astype(np.int8),
+        "weight": generator.exponential(1.0, size),
+    }
+    path = written(rows, tmp_path)
+    expected = said(
+        "measure",
+        path,
+        "-s",
+        "score",
+        "-y",
+        "label",
+        "-w",
+        "weight",
+        "--metric",
+        "ece",
+        "--metric",
+        "brier",
+        "--json",
+    )
+    table = in_chunks(pa.table(rows))
+    found = calibcli.measure(table, score="score", label="label", weight="weight", metric=["ece", "brier"])
+    assert without_source(found.to_json()) == without_source(expected)
+
+
+@pytest.mark.parametrize("method", ["platt", "isotonic", "venn-abers", "auto"])
+def test_artifact_is_that_of_the_command(method: str, said: Said, tmp_path: Path) -> None:
+    """The same rows give the same bytes, in memory and on file."""
+    rows = drawn_rows(6)
+    path = written(rows, tmp_path)
+    words = ["--group", "patient", "--folds", 3] if method == "auto" else []
+    expected = said("fit", path, "-s", "score", "-y", "label", "-m", method, *words)
+    grouped = {"group": pd.Series(rows["patient"], name="patient"), "folds": 3}
+    keywords = grouped if method == "auto" else {}
+    found = calibcli.fit(rows["score"], rows["label"], method=method, **keywords)
+    assert found.to_json() == expected
+
+
+def test_verdicts_and_comparisons_are_those_of_the_commands(said: Said, tmp_path: Path) -> None:
+    """`verify` and `compare` give the documents of the commands, an artifact in memory as its file."""
+    rows, fit_rows = drawn_rows(7, 1_500), drawn_rows(8, 1_500)
+    path, artifact = written(rows, tmp_path), tmp_path / "cal.json"
+    fitted = calibcli.fit(fit_rows["score"], fit_rows["label"], method="beta")
+    fitted.save(artifact)
+    named = ["-s", "score", "-y", "label"]
+    gate = said(
+        "verify",
+        path,
+        *named,
+        "--artifact",
+        artifact,
+        "--max-ece",
+        "0.08",
+        "--rule",
+        "ks.p>=0.001",
+        "--by",
+        "country",
+        "--json",
+    )
+    verdict = calibcli.verify(
+        rows["score"], rows["label"], artifact=fitted, max_ece=0.08, rule="ks.p>=0.001",
+        by={"country": rows["country"]},
+    )  # fmt: skip
+    assert without_source(verdict.to_json()) == without_source(gate)
+    compared = said("compare", path, "-s", "score", "-s", "other", "-y", "label", "--json")
+    found = calibcli.compare({"score": rows["score"], "other": rows["other"]}, rows["label"])
+    assert without_source(found.to_json()) == without_source(compared)
+    through = said("compare", path, *named, "--artifact", artifact, "--json")
+    again = calibcli.compare(rows["score"], rows["label"], artifact=fitted)
+    assert without_source(again.to_json()) == without_source(through)
+    assert json.loads(through)["measures"]["brier"]["second"]["value"] == again["brier"].second.value
