@@ -10,6 +10,8 @@ PEERS ?= $(PYTHON)
 
 export PIP_NO_INPUT := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Without compiled files every worker compiles every test, and every process of ours all of calibcli.
+unexport PYTHONDONTWRITEBYTECODE
 
 , := ,
 # $(call install,REQUIREMENT): with uv where there is one, with pip otherwise
@@ -19,15 +21,16 @@ install = @echo "installing $(1) into $(VENV)"; \
 	$(PYTHON) -m pip install --quiet --editable '$(1)'; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test test-system lint docs claims bench fits measures classes kumar kumar-classes agreement gallery pictures demo clean
+.PHONY: help dev test test-system test-oldest lint docs site claims bench fits measures classes kumar kumar-classes agreement gallery pictures demo fuzz faults clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "make %-13s %s\n", $$1, $$2}'
 
 dev: $(VENV)/.stamp-dev  ## set up .venv for development
 
-test: lint  ## lint, then every test but the slow simulations, with the coverage gate
-	$(PYTHON) -m pytest -n $(WORKERS) -m "not slow" --cov=calibcli --cov-branch --cov-fail-under=95
+test: lint  ## lint, then every test but those of claims and test-system, with the coverage gate
+	$(PYTHON) -m compileall -q calibcli
+	$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow and not system" --cov=calibcli --cov-branch --cov-fail-under=95
 
 test-system: $(VENV)/.stamp-system  ## the tests that need Java and Spark, a browser, or a server of an object store
 	$(PYTHON) -m pytest -m system
@@ -49,11 +52,21 @@ docs: $(VENV)/.stamp-dev  ## write the command line reference anew from --help, 
 	$(PYTHON) docs/make_reference.py
 	$(PYTHON) docs/make_methods.py
 
+site: $(VENV)/.stamp-dev  ## build the site of the documentation into build/site, and look at every link
+	$(PYTHON) docs/make_site.py
+
+test-oldest:  ## every fast test with the oldest versions that pyproject.toml allows, in .venv-oldest
+	test -x .venv-oldest/bin/python || $(MAKE) VENV=.venv-oldest .venv-oldest/bin/python
+	.venv-oldest/bin/python -m pip --version >/dev/null 2>&1 || .venv-oldest/bin/python -m ensurepip >/dev/null
+	.venv-oldest/bin/python tests/oldest.py > .venv-oldest/oldest.txt
+	.venv-oldest/bin/python -m pip install --quiet --editable '.[dev]' --constraint .venv-oldest/oldest.txt
+	.venv-oldest/bin/python -m pytest -n $(WORKERS) -m "not slow"
+
 claims: $(VENV)/.stamp-dev  ## the simulations behind every statistical promise, up to 40 minutes
 	$(PYTHON) -m pytest -n $(WORKERS) -m slow tests
 
-bench: $(VENV)/.stamp-dev  ## speed, memory and start-up on this machine
-	$(PYTHON) benchmarks/run.py
+bench: $(VENV)/.stamp-dev  ## speed and memory at every size, against reads, copies and PEERS, as for fits
+	$(PYTHON) benchmarks/bench.py --peers $(PEERS) --write
 
 fits: $(VENV)/.stamp-dev  ## fit times of every method against other packages; PEERS=PYTHON that has them
 	$(PYTHON) benchmarks/fits.py --peers $(PEERS)
@@ -73,6 +86,14 @@ kumar-classes: $(VENV)/.stamp-dev  ## the paper's figures 3 and 4 of ten classes
 
 classes: $(VENV)/.stamp-dev  ## time and memory of up to a thousand classes against other packages; PEERS as for fits
 	$(PYTHON) benchmarks/classes.py --peers $(PEERS)
+
+TIME ?= 60
+
+fuzz: $(VENV)/.stamp-dev  ## hostile input at every door, for TIME seconds each; needs atheris (fuzz/README.md)
+	$(PYTHON) fuzz/run.py --time $(TIME)
+
+faults: $(VENV)/.stamp-dev  ## full disks, signals, files that change: bring them about, and write docs/hardening.md
+	$(PYTHON) benchmarks/faults.py
 
 CHURN := sample_data/churn
 

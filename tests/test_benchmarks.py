@@ -22,6 +22,8 @@ from calibcli.table.score_table import ScoreTable
 from calibcli.view_names import ClassMeasure
 from shell import ROOT
 
+pytestmark = pytest.mark.untraced
+
 
 @pytest.fixture(autouse=True)
 def _benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,3 +300,44 @@ def test_raced_rows_are_probabilities_too_sure_of_themselves(classes: Any, tmp_p
     assert p.dtype == np.float32
     assert np.abs(p.sum(axis=1) - 1.0).max() < 1e-6
     assert p.max(axis=1).mean() > (p.argmax(axis=1) == wide["label"].to_numpy()).mean() + 0.03
+
+
+@pytest.fixture
+def page() -> Any:
+    """What the benchmark over all sizes writes."""
+    import bench_page  # type: ignore[import-not-found, unused-ignore]
+
+    return bench_page
+
+
+def spent(page: Any, seconds: float, peak: float = 100.0) -> Any:
+    """Return what a process took."""
+    return page.Spent(wall=seconds, cpu=seconds, peak=peak)
+
+
+def test_targets_are_met_missed_or_not_measured(page: Any) -> None:
+    """A ratio below its bound is met, one above it is not, and one of what did not run is told so."""
+    results = {
+        (10_000_000, "measure"): spent(page, 0.7, 300.0),
+        (10_000_000, "read"): spent(page, 0.2),
+        (10_000_000, "fit platt"): spent(page, 1.3),
+    }
+    lines = page.targets_of(results, {"venn-abers fit": 0.9, "Venn-Abers fit": 0.1}).splitlines()
+    told = {line.split(" | ")[0].strip("| "): line for line in lines}
+    assert told["measure, 10 million rows, in reads"].endswith("| at most 4 | 3.50 | yes |")
+    assert told["fit platt, 10 million rows, in reads"].endswith("| at most 6 | 6.50 | no |")
+    assert told["measure, 10 million rows, peak MiB"].endswith("| at most 256 | 300 | no |")
+    over = "venn-abers' fit over ours, processor time, 100,000 rows"
+    assert told[over].endswith("| at least 8 | 9.00 | yes |")
+    assert told["fit isotonic, 10 million rows, in reads"].endswith("| not measured | |")
+
+
+def test_growth_is_the_exponent_without_start_up(page: Any) -> None:
+    """Cost linear in rows after half a second of start-up has the exponent 1, a square has 2."""
+    sizes = (10_000, 1_000_000, 10_000_000)
+    results = {(rows, "measure"): spent(page, 0.5 + (rows - 10_000) / 1e6) for rows in sizes}
+    results |= {(rows, "plot"): spent(page, 0.5 + ((rows - 10_000) / 1e6) ** 2) for rows in sizes}
+    lines = page.exponents_of(results).splitlines()
+    assert lines[0] == "| process | 1,000,000 to 10,000,000 rows | peak MiB |"
+    assert lines[2] == "| measure | 1.00 | 100, 100, 100 |"
+    assert lines[3] == "| plot | 2.01 | 100, 100, 100 |"

@@ -1,0 +1,109 @@
+"""
+What one fragment costs, step by step: the figures that docs/scale.md plans with.
+
+    python benchmarks/fragments.py [--write]
+
+A fragment is two million rows of Parquet with two columns, every score another one: the least favourable
+case, in which its table is a grid with nearly every cell taken. Processor time, the least of three; data as
+in `bench.py`. `--write` stores benchmarks/FRAGMENTS.md.
+"""
+
+import argparse
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from bench_inside import least
+from run import machine, make_scores
+
+from calibcli.names import FitMethod
+from calibcli.readers import reader_of
+from calibcli.readers.columns import Columns
+from calibcli.readers.fragments import FRAGMENT_ROWS, list_fragments
+from calibcli.readers.tally import Refused, Signals, TallyWork
+from calibcli.recalibrators.options import FitOptions
+from calibcli.table.running import EXACT_LIMIT, RunningTable
+from calibcli.tasks.apply import apply_file
+from calibcli.tasks.fit import fit_files
+from calibcli.tasks.gather import RAW, choose_columns
+from calibcli.tasks.one_table import MeasureOptions, measure_table
+from calibcli.tasks.reading import Reading, read_tables
+
+HERE = Path(__file__).parent
+
+
+def costs(folder: Path) -> dict[str, tuple[float, str]]:
+    """Return what each step costs, and in what."""
+    data, artifact = folder / "scores.parquet", folder / "cal.json"
+    make_scores(data, FRAGMENT_ROWS, 2)
+    _, document = fit_files(
+        [str(data)],
+        Columns("score", "label"),
+        method=FitMethod.PLATT,
+        options=FitOptions(),
+    )
+    artifact.write_text(document, encoding="utf-8")
+    (fragment,) = list_fragments([str(data)])
+    chosen = choose_columns([fragment], Columns("score", "label"))
+    signals = Signals()
+    signals.grids.add(RAW)
+    work = TallyWork(chosen, EXACT_LIMIT, {RAW: None}, signals)
+    tallied = work(fragment)
+    if isinstance(tallied, Refused):
+        raise tallied.problem
+    packed = pickle.dumps(tallied)
+    whole = RunningTable(EXACT_LIMIT)
+    whole.become_grid()
+    gathered = read_tables([str(data)], Columns("score", "label"), reading=Reading(jobs=1))
+    reader, columns = reader_of(fragment.format), chosen[fragment.path]
+    steps: dict[str, Callable[[], object]] = {
+        "list it: its footer": lambda: list_fragments([str(data)]),
+        "read its two columns": lambda: sum(1 for _ in reader.batches(fragment, columns)),
+        "read, check and count its rows": lambda: work(fragment),
+        "pack its table": lambda: pickle.dumps(tallied),
+        "unpack its table": lambda: pickle.loads(packed),  # noqa: S301 - our own
+        "add its table to the whole": lambda: whole.add(tallied.tables[RAW]),
+        "every default measure of the whole, once": lambda: measure_table(
+            gathered.tables[RAW], gathered.input, options=MeasureOptions()
+        ),
+        "apply: read, predict, write": lambda: apply_file(
+            str(artifact), [str(data)], output=str(folder / "out.parquet"), force=True
+        ),
+    }
+    found = {name: (1e3 * least(step), "ms") for name, step in steps.items()}
+    found["size of its file"] = (data.stat().st_size / 1e6, "MB")
+    found["size of its table, packed"] = (len(packed) / 1e6, "MB")
+    return found
+
+
+def table_of(found: dict[str, tuple[float, str]]) -> str:
+    """Return the costs as a Markdown table."""
+    lines = ["| step | cost |", "|---|---|"]
+    return "\n".join([*lines, *(f"| {name} | {cost:.3g} {unit} |" for name, (cost, unit) in found.items())])
+
+
+def main() -> None:
+    """Measure, print, and store the page if that is asked."""
+    parser = argparse.ArgumentParser(description="Measure what one fragment costs.")
+    parser.add_argument("--write", action="store_true", help="store benchmarks/FRAGMENTS.md")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        text = f"{machine()}.\n\n{table_of(costs(Path(folder)))}\n"
+    sys.stdout.write(text)
+    if asked.write:
+        (HERE / "FRAGMENTS.md").write_text(HEAD + text, encoding="utf-8")
+
+
+HEAD = f"""# What one fragment costs
+
+Made by `python benchmarks/fragments.py --write`. A fragment is {FRAGMENT_ROWS:,} rows of Parquet
+with two columns, every score another one: the least favourable case, in which its table is a grid with nearly
+every cell taken. Processor time on one core, the least of three.
+
+"""
+
+
+if __name__ == "__main__":
+    main()
