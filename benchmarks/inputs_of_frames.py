@@ -1,7 +1,6 @@
-"""Files that pandas, polars, DuckDB and fastparquet write, with types that are traps."""
+"""Files that polars, DuckDB and fastparquet write, with types that are traps."""
 
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,149 +15,15 @@ def cases_of(tool: str) -> list[Case]:
     """Return the cases of a tool that is installed."""
     match tool:
         case "pandas":
-            return _pandas()
+            from inputs_of_pandas import CASES
+
+            return CASES
         case "polars":
             return _polars()
         case "fastparquet":
             return _fastparquet()
         case _:
             return _duckdb()
-
-
-def _pandas() -> list[Case]:
-    import pandas as pd
-
-    def frame(rows: Drawn, **columns: Any) -> Any:
-        return pd.DataFrame(
-            {"score": rows.score, "label": rows.label.astype(int), "g": rows.group, **columns}
-        )
-
-    def case(
-        kind: str, trap: str, name: str, write: Callable[[Any, Path], object], *words: str, **more: Any
-    ) -> Case:
-        columns = more.pop("columns", lambda _: {})
-
-        def written(folder: Path, rows: Drawn) -> str:
-            write(frame(rows, **columns(rows)), folder / name)
-            return name
-
-        return Case("pandas", kind, trap, written, words, **more)
-
-    def words(rows: Drawn) -> Any:
-        return {"label": pd.Categorical(np.where(rows.label, "yes", "no"))}
-
-    def nullable(rows: Drawn) -> Any:
-        return {"label": pd.array(rows.label.astype(int), "Int64"), "score": pd.array(rows.score, "Float64")}
-
-    def with_gaps(one: Any, path: Path) -> None:
-        gaps = pd.concat([one, one.head(7).assign(score=np.nan), one.head(5).assign(label=pd.NA)])
-        gaps.to_parquet(path)
-
-    def by_group(one: Any, path: Path) -> None:
-        one.assign(g=one.g.replace("g0", "a b/é%")).to_parquet(path, partition_cols=["g"])
-
-    def both(one: Any, path: Path) -> None:
-        for name, part in one.groupby("g"):
-            (path / f"g={name}").mkdir(parents=True)
-            part.to_csv(path / f"g={name}" / "part.csv", index=False)
-
-    def disagreeing(one: Any, path: Path) -> None:
-        (path / "g=g9").mkdir(parents=True)
-        one.to_csv(path / "g=g9" / "part.csv", index=False)
-
-    def lacking(one: Any, path: Path) -> None:
-        path.mkdir()
-        one.to_parquet(path / "1.parquet")
-        one.drop(columns="label").to_parquet(path / "2.parquet")
-
-    return [
-        case("CSV", "index as a first column without name", "a.csv", lambda one, path: one.to_csv(path)),
-        case(
-            "CSV",
-            "labels True and False",
-            "a.csv",
-            lambda one, path: one.astype({"label": bool}).to_csv(path),
-        ),
-        case("CSV", "gz", "a.csv.gz", lambda one, path: one.to_csv(path, index=False)),
-        case("CSV", "zst", "a.csv.zst", lambda one, path: one.to_csv(path, index=False, compression="zstd"))
-        if _has("zstandard")
-        else case("CSV", "bz2", "a.csv.bz2", lambda one, path: one.to_csv(path, index=False)),
-        case(
-            "CSV", "labels 1.0 and 0.0", "a.csv", lambda one, path: one.astype({"label": float}).to_csv(path)
-        ),
-        case(
-            "JSONL",
-            "lines=True",
-            "a.jsonl",
-            lambda one, path: one.to_json(path, orient="records", lines=True, double_precision=15),
-        ),
-        case(
-            "JSONL",
-            "lines=True, gz, labels true",
-            "a.jsonl.gz",
-            lambda one, path: one.astype({"label": bool}).to_json(
-                path, orient="records", lines=True, double_precision=15
-            ),
-        ),
-        case(
-            "JSON",
-            "orient='records'",
-            "a.json",
-            lambda one, path: one.to_json(path, orient="records"),
-            refused=True,
-        ),
-        case(
-            "JSON", "to_json as it is by default", "a.json", lambda one, path: one.to_json(path), refused=True
-        ),
-        case(
-            "Feather",
-            "category labels",
-            "a.feather",
-            lambda one, path: one.to_feather(path),
-            "--positive",
-            "yes",
-            columns=words,
-        ),
-        case(
-            "Parquet",
-            "category labels",
-            "a.parquet",
-            lambda one, path: one.to_parquet(path),
-            "--positive",
-            "yes",
-            columns=words,
-        ),
-        case(
-            "Parquet",
-            "nullable Int64 and Float64",
-            "a.parquet",
-            lambda one, path: one.to_parquet(path),
-            columns=nullable,
-        ),
-        case("Parquet", "7 NaN scores and 5 missing labels", "a.parquet", with_gaps, "--on-missing", "drop"),
-        case("Parquet", "the same, not dropped", "a.parquet", with_gaps, refused=True),
-        case("Parquet", "partition_cols, with 'a b/é%'", "d", by_group, "--by", "g"),
-        case("CSV", "column both in the file and its path", "d", both, "--by", "g"),
-        case("CSV", "the same, which do not agree", "d", disagreeing, "--by", "g", refused=True),
-        case("Parquet", "a file of a directory lacks the label", "d", lacking, refused=True),
-        case(
-            "Parquet",
-            "a list of numpy arrays",
-            "a.parquet",
-            lambda one, path: one.to_parquet(path),
-            *PROBS,
-            columns=lambda rows: {"probs": list(rows.probs), "label": rows.right},
-            classes=True,
-        ),
-        case(
-            "Parquet",
-            "Decimal objects",
-            "a.parquet",
-            lambda one, path: one.to_parquet(path),
-            columns=lambda rows: {"score": [Decimal(str(one)) for one in rows.score]},
-        ),
-        case("pickle", "to_pickle", "a.pkl", lambda one, path: one.to_pickle(path), refused=True),
-    ]
 
 
 def _polars() -> list[Case]:
@@ -428,9 +293,3 @@ def _duckdb() -> list[Case]:
             zipped=True,
         ),
     ]
-
-
-def _has(name: str) -> bool:
-    import importlib.util
-
-    return importlib.util.find_spec(name) is not None

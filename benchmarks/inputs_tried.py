@@ -43,13 +43,14 @@ def main() -> int:
     installed, missing = cases_of_installed()
     rows = drawn()
     table = ["| written by | format | trap | what happened |", "|---|---|---|---|"]
-    wrong = count = 0
+    wrong = count = refused = 0
     for case in (*CSV_CASES, *JSON_CASES, *ARROW_CASES, *NUMPY_CASES, *installed):
         if asked.only not in f"{case.tool} {case.kind} {case.trap}":
             continue
         outcome = tried(case, rows)
         count += 1
         wrong += not outcome.right
+        refused += case.refused
         mark = "" if outcome.right else " **(not as it ought to be)**"
         extra = "" if not case.words else " `" + shown(case.words) + "`"
         trap = case.trap.replace("|", "\\|")
@@ -63,7 +64,9 @@ def main() -> int:
     if asked.write:
         page = PAGE.read_text()
         before, after = page.split(START)[0], page.split(END)[1]
-        summary = f"{count} files, {count - wrong} of them as they ought to be.\n"
+        summary = (
+            f"{count} files: {count - refused} to be read, {refused} to be refused, {wrong} otherwise.\n"
+        )
         PAGE.write_text("\n".join([f"{before}{START}\n", summary, *table, "", f"{END}{after}"]))
     return int(wrong > 0)
 
@@ -91,6 +94,7 @@ def tried(case: Case, rows: Drawn) -> Outcome:
             )
     if ended.returncode:
         problem = re.sub(r"^error: ", "", ended.stderr.strip().splitlines()[0]).replace("|", "\\|")
+        problem = re.sub(r"part-(\d+)-[0-9a-f-]{36}", r"part-\1-...", problem)
         problem = problem if len(problem) <= 150 else problem[:147] + "..."
         return Outcome(f"exit {ended.returncode}: {problem}", case.refused and ended.returncode == 3)
     report = json.loads(ended.stdout)

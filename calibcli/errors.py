@@ -3,6 +3,7 @@ The errors a user can meet, each with its exit code.
 
     CalibcliError
     ├── UsageProblem            2   the request cannot be what was meant
+    │   └── IdleOption          2   an option that would change nothing, or contradicts another
     ├── InputProblem            3   a file, a column or a value
     │   ├── EmptyTable          3   no rows to speak of
     │   ├── NotConverged        3   a fit without an optimum within reach
@@ -39,6 +40,25 @@ class UsageProblem(CalibcliError):
     """Options that contradict each other, or a question that has no answer."""
 
     exit_code = 2
+
+
+class IdleOption(UsageProblem):
+    """
+    An option that would change nothing beside the others: refused where typed, passed over as a default.
+
+    It is raised before anything is read or written, so that the command can run again without the default.
+
+    Args:
+        message: What is wrong.
+
+        hint: What to do about it.
+
+        options: The options without dashes, of which a default yields; the first ones before the others.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, *, options: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint)
+        self.options = options
 
 
 class InputProblem(CalibcliError):

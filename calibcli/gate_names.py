@@ -4,6 +4,8 @@ from enum import StrEnum
 
 # Of 8 bytes each, so many rows keep their identity.
 MOST_IDENTITIES = 10_000_000
+# Of a plan: how probably a gate passes after the rows that it tells.
+DEFAULT_POWER = 0.9
 
 
 class Bound(StrEnum):
@@ -30,3 +32,11 @@ class GateFormat(StrEnum):
     MARKDOWN = "md"
     JSON = "json"
     OPENMETRICS = "openmetrics"
+
+
+class Inconclusive(StrEnum):
+    """What an inconclusive gate counts as: exit 4, exit 1 or exit 0."""
+
+    ERROR = "error"
+    FAIL = "fail"
+    PASS = "pass"  # noqa: S105 - a verdict, not a password

@@ -1,8 +1,7 @@
 """
 The closed vocabularies: every name a user may choose, and nothing else.
 
-The command line offers these without paying for numpy, so this module imports the standard
-library only. A new member without its branch in the family's `match` makes mypy fail.
+Only the standard library is imported. A member without its branch in the family's `match` makes mypy fail.
 """
 
 from enum import IntEnum, StrEnum
@@ -166,14 +165,6 @@ class OnRange(StrEnum):
     CLIP = "clip"
 
 
-class Inconclusive(StrEnum):
-    """What an inconclusive gate counts as: exit 4, exit 1 or exit 0."""
-
-    ERROR = "error"
-    FAIL = "fail"
-    PASS = "pass"  # noqa: S105 - a verdict, not a password
-
-
 class ComparisonName(StrEnum):
     """How the second of two models stands to the first by one measure."""
 
@@ -203,15 +194,30 @@ class ReportFormat(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    JSON_LINES = "jsonl"
+    CSV = "csv"
     MARKDOWN = "md"
 
 
 class DataFormat(StrEnum):
-    """Data files that can be read."""
+    """Data files that can be read, and all but the last written."""
 
     CSV = "csv"
     TSV = "tsv"
+    JSONL = "jsonl"
     PARQUET = "parquet"
+    ARROW = "arrow"
+    NPZ = "npz"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is text, whose encoding may be said."""
+        return self in (DataFormat.CSV, DataFormat.TSV, DataFormat.JSONL)
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether it has fields between separators."""
+        return self in (DataFormat.CSV, DataFormat.TSV)
 
 
 class Compression(StrEnum):
@@ -232,6 +238,7 @@ class DocumentKind(StrEnum):
     COMPAT = "compat"
     GATE = "gate"
     PLAN = "plan"
+    SUMMARY = "summary"
 
 
 class CompatTool(StrEnum):
@@ -281,6 +288,7 @@ class Purpose(IntEnum):
     PLAN = 11
     CONSISTENCY_BAND = 12
     MAP_BAND = 13
+    SAMPLE = 14
 
 
 DEFAULT_BINS = 15
@@ -288,6 +296,5 @@ DEFAULT_FIT_BINS = 10
 DEFAULT_FOLDS = 10
 DEFAULT_LEAST_ROWS = 100
 DEFAULT_CONFIDENCE = 0.95
-DEFAULT_POWER = 0.9
 DEFAULT_MEMORY = "256MiB"
 DEFAULT_SEED = 0

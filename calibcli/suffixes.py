@@ -8,8 +8,15 @@ _FORMATS = {
     ".csv": DataFormat.CSV,
     ".tsv": DataFormat.TSV,
     ".tab": DataFormat.TSV,
+    ".jsonl": DataFormat.JSONL,
+    ".ndjson": DataFormat.JSONL,
     ".parquet": DataFormat.PARQUET,
     ".pq": DataFormat.PARQUET,
+    ".arrow": DataFormat.ARROW,
+    ".arrows": DataFormat.ARROW,
+    ".feather": DataFormat.ARROW,
+    ".ipc": DataFormat.ARROW,
+    ".npz": DataFormat.NPZ,
 }
 _COMPRESSIONS = {
     ".gz": Compression.GZIP,

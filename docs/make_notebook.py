@@ -9,10 +9,12 @@ import tempfile
 from pathlib import Path
 
 import pandas as pd
+from PIL import Image
 
 import calibcli
 
 ROOT = Path(__file__).resolve().parents[1]
+PICTURE = ROOT / "docs" / "pictures" / "notebook.png"
 PAGE = """<!doctype html><meta charset="utf-8"><style>
 body {{ margin: 0; font-family: sans-serif; display: flex; }}
 section {{ padding: 14px 18px; width: 50%; box-sizing: border-box; }}
@@ -38,12 +40,15 @@ def main() -> None:
                 "--disable-gpu",
                 "--hide-scrollbars",
                 "--window-size=1560,850",
-                f"--screenshot={ROOT / 'docs' / 'pictures' / 'notebook.png'}",
+                f"--screenshot={PICTURE}",
                 page.as_uri(),
             ],
             check=True,
             capture_output=True,
         )
+    # Text on two grounds takes few colours.
+    with Image.open(PICTURE) as picture:
+        picture.convert("RGB").quantize(48, dither=Image.Dither.NONE).save(PICTURE, optimize=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from pathlib import Path
 
 TARGET = Path(__file__).with_name("cli.md")
 MADE_WITH = f"Made from `--help` by `make docs`, with typer {version('typer')}."
-COMMANDS = ("fit", "apply", "measure", "verify", "plan", "compare", "plot", "report", "inspect", "schema")
+COMMANDS = ("fit", "apply", "measure", "verify", "plan", "merge", "compare", "plot", "report")
+COMMANDS += ("export", "inspect", "schema", "config")
 
 
 def help_text(*words: str) -> str:

@@ -1,14 +1,55 @@
 """What several test folders share."""
 
+import functools
+import gc
 import json
 import os
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import typer.main
+from coverage import Coverage
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+# They draw and repeat what the tests of each part reach line by line; tracing them doubles their time.
+_UNTRACED = ("claims", "laws", "oracles")
+
+
+def traced(item: pytest.Item) -> bool:
+    """Whether a test counts for coverage: simulations, oracles and laws over drawn examples do not."""
+    drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    marked = item.get_closest_marker("untraced") is not None
+    return not (drawn or marked or item.path.parent.name in _UNTRACED)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Pause coverage for tests that do not count for it; a worker of xdist has two, one within the other."""
+    paused: list[Coverage] = []
+    while not traced(item) and (running := Coverage.current()) is not None:
+        running.stop()
+        paused.append(running)
+    try:
+        return (yield)
+    finally:
+        for one in reversed(paused):
+            one.start()
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays: the garbage collector need not look at it after every test."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_command_tree() -> None:
+    """`main` builds the tree of commands each time it is called; a process does so once, tests very often."""
+    typer.main.get_command = functools.cache(typer.main.get_command)
 
 
 @pytest.fixture(scope="session", autouse=True)

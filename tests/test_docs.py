@@ -5,16 +5,17 @@ A ```console block holds commands after `$ ` and what they print, standard error
 CALIBCLI_UPDATE_DOCS=1 to write the blocks anew.
 """
 
+import io
 import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
+from calibcli.cli.app import main
 from shell import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]
@@ -24,34 +25,35 @@ LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
 WITH_CONSOLE = [page for page in PAGES if "```console" in page.read_text(encoding="utf-8")]
 
 
-def played(block: str, folder: Path) -> str:
-    """Run the commands of a block and return it with what they printed."""
+def played(block: str) -> str:
+    """Run the commands of a block, here and in this process, and return it with what they printed."""
     lines = []
     for line in block.splitlines():
         if not line.startswith("$ "):
             continue
         words = shlex.split(line[2:])
         assert words[0] == "calibcli", line
-        environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"}
-        ended = subprocess.run(
-            [sys.executable, "-m", "calibcli", *words[1:]],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            check=False,
-        )
-        lines += [line, ended.stdout.decode().rstrip("\n")]
-        assert ended.returncode in (0, 1, 4), ended.stdout
+        printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        with redirect_stdout(printed), redirect_stderr(printed):
+            code = main(words[1:])
+        text = printed.buffer.getvalue().decode()  # type: ignore[attr-defined]
+        lines += [line, text.rstrip("\n")]
+        assert code in (0, 1, 4), text
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("page", WITH_CONSOLE, ids=lambda page: page.name)
-def test_console_blocks_show_what_happens(page: Path, tmp_path: Path) -> None:
+def test_console_blocks_show_what_happens(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every command of the page, in order, in one folder, prints what the page shows."""
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("COLUMNS", raising=False)
     text = page.read_text(encoding="utf-8")
-    actual = CONSOLE.sub(lambda found: f"```console\n{played(found.group(1), tmp_path)}```", text)
+    actual = CONSOLE.sub(lambda found: f"```console\n{played(found.group(1))}```", text)
     if os.environ.get("CALIBCLI_UPDATE_DOCS"):
         page.write_text(actual, encoding="utf-8")
     assert actual == page.read_text(encoding="utf-8")

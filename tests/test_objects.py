@@ -207,3 +207,33 @@ def test_an_empty_store_has_no_such_object() -> None:
     with pytest.raises(InputProblem):
         objects_below("s3://preds/nothing/")
     assert issubclass(InputProblem, CalibcliError)
+
+
+def test_every_format_is_read_from_a_bucket(bucket: str) -> None:
+    """Also by a pattern, and with columns that stand in the names of objects."""
+    import boto3
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import feather
+
+    rows = {"score": [0.25, 0.75], "label": [0, 1]}
+    made = {name: tempfile.mkstemp(suffix=name)[1] for name in (".npz", ".feather", ".arrows")}
+    np.savez(made[".npz"], **{name: np.array(values) for name, values in rows.items()})
+    feather.write_feather(pa.table(rows), made[".feather"])
+    with pa.ipc.new_stream(made[".arrows"], pa.table(rows).schema) as out:
+        out.write_table(pa.table(rows))
+    bodies = {suffix: Path(path).read_bytes() for suffix, path in made.items()}
+    bodies[".jsonl"] = b'{"score": 0.25, "label": 0}\n{"score": 0.75, "label": 1}\n'
+    client = boto3.client("s3")
+    for suffix, body in bodies.items():
+        client.put_object(Bucket="preds", Key=f"all/kind={suffix[1:]}/rows{suffix}", Body=body)
+    for path in made.values():
+        Path(path).unlink()
+    words = [sys.executable, "-m", "calibcli", "measure", f"{bucket}/all/**/r*s.*", "--by", "kind", "--json"]
+    ended = subprocess.run([*words, "--min-group-rows", "1"], capture_output=True, text=True, check=False)
+    assert ended.stderr == "" or "note" in ended.stderr
+    report = json.loads(ended.stdout)
+    assert report["input"]["rows"] == 8
+    assert {f"{bucket}/all/kind={suffix[1:]}/rows{suffix}" for suffix in bodies} == set(
+        report["input"]["files"]
+    )

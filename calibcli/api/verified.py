@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calibcli.api.shown import Tabled
-from calibcli.names import Inconclusive, VerdictName
+from calibcli.gate_names import Inconclusive
+from calibcli.names import VerdictName
 from calibcli.reports.verify import VerifyReport
 from calibcli.verdicts.claim import Verdict
 

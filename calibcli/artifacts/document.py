@@ -139,6 +139,12 @@ def of_several_classes(root: Node) -> bool:
     return classes is not None and classes.value is not None
 
 
+def fitted_by_group(root: Node) -> bool:
+    """Whether a document says that it has a map for each group; its shape is checked elsewhere."""
+    members = root.members()
+    return "by" in members and "members" in members
+
+
 def _check_limited(parameters: Node, *, rows: int) -> None:
     """Refuse more rows with a limited logit than there are rows; a binned map has those of its base."""
     members = parameters.members()

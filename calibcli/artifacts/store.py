@@ -3,9 +3,9 @@
 import math
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from calibcli.artifacts.document import Artifact, check_schema, of_several_classes
+from calibcli.artifacts.document import Artifact, check_schema, fitted_by_group, of_several_classes
 from calibcli.documents import MOST_BYTES, Node, canonical_text, parse
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import DocumentKind
@@ -15,6 +15,54 @@ if TYPE_CHECKING:
     from calibcli.artifacts.class_document import ClassArtifact
 
 
+class HeldArtifact(str):
+    """
+    The name of an artifact in memory, which carries it: it may stand wherever the path of one may.
+
+    Args:
+        name: What messages and reports call it.
+
+        artifact: The artifact.
+    """
+
+    __slots__ = ("artifact",)
+
+    artifact: "Artifact | ClassArtifact"
+
+    def __new__(cls, name: str, *, artifact: "Artifact | ClassArtifact") -> Self:
+        """Return the name with its artifact."""
+        made = super().__new__(cls, name)
+        made.artifact = artifact
+        return made
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
+class HeldDocument(str):
+    """
+    The name of a JSON document in memory, which carries it: it may stand wherever the path of one may.
+
+    Args:
+        name: What messages call it.
+
+        document: Its root.
+    """
+
+    __slots__ = ("document",)
+
+    document: dict[str, object]
+
+    def __new__(cls, name: str, *, document: dict[str, object]) -> Self:
+        """Return the name with its document."""
+        made = super().__new__(cls, name)
+        made.document = document
+        return made
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
 def artifact_text(artifact: "Artifact | ClassArtifact") -> str:
     """
     Return the text of an artifact: the same fit gives the same bytes.
@@ -22,11 +70,24 @@ def artifact_text(artifact: "Artifact | ClassArtifact") -> str:
     Raises:
         InputProblem: If it is so long that it could not be read again.
     """
-    text = canonical_text(artifact.to_dict())
+    return readable(canonical_text(artifact.to_dict()), method=artifact.recalibrator.name.value)
+
+
+def readable(text: str, *, method: str) -> str:
+    """
+    Return the text of an artifact.
+
+    Args:
+        text: The text.
+
+        method: What was fitted, for messages.
+
+    Raises:
+        InputProblem: If it is so long that it could not be read again.
+    """
     # Every character is one byte.
     if len(text) > MOST_BYTES:
         size, most = (math.ceil(length / 2**20) for length in (len(text), MOST_BYTES))
-        method = artifact.recalibrator.name.value
         msg = (
             f"the artifact of this {method} fit takes {size:,} MiB, and those above {most} MiB cannot be read"
         )
@@ -43,7 +104,21 @@ def read_artifact(path: Path | str) -> Artifact:
 
         DocumentProblem: If what it holds is not an artifact, with the file and the place in it.
     """
-    found = read_any_artifact(path)
+    return of_one_score(path, read_any_artifact(path))
+
+
+def of_one_score(path: Path | str, found: "Artifact | ClassArtifact") -> Artifact:
+    """
+    Return an artifact that was fitted to one score.
+
+    Args:
+        path: Where it was read, for messages.
+
+        found: The artifact.
+
+    Raises:
+        UsageProblem: If it was fitted to several classes.
+    """
     if isinstance(found, Artifact):
         return found
     msg = f"{path}: it was fitted to {len(found.classes):,} classes, and one score was named"
@@ -77,16 +152,40 @@ def read_any_artifact(path: Path | str) -> "Artifact | ClassArtifact":
 
         DocumentProblem: If what it holds is not an artifact, with the file and the place in it.
     """
+    if isinstance(path, HeldArtifact):
+        return path.artifact
     try:
-        root = read_document(path)
-        check_schema(root)
-        if not of_several_classes(root):
-            return Artifact.from_dict(root)
-        from calibcli.artifacts.class_document import ClassArtifact
-
-        return ClassArtifact.from_dict(root)
+        return artifact_of(read_document(path))
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
+
+
+def artifact_of_text(text: str) -> "Artifact | ClassArtifact":
+    """
+    Return the artifact that `artifact_text` gave the text of.
+
+    Raises:
+        DocumentProblem: If it is that of none.
+    """
+    return artifact_of(parse(text.encode(), most=MOST_BYTES))
+
+
+def artifact_of(root: Node) -> "Artifact | ClassArtifact":
+    """
+    Return the artifact of one score or of several classes that a document holds.
+
+    Raises:
+        DocumentProblem: If it holds none, with the place.
+    """
+    check_schema(root)
+    if fitted_by_group(root):
+        msg = "has a map for each group of rows, and one map is needed here"
+        raise root.problem(msg, "apply, measure and verify take it; for anything else fit without --by")
+    if not of_several_classes(root):
+        return Artifact.from_dict(root)
+    from calibcli.artifacts.class_document import ClassArtifact
+
+    return ClassArtifact.from_dict(root)
 
 
 def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Node:
@@ -103,6 +202,8 @@ def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Node:
 
         DocumentProblem: If it is not JSON; without the name of the file, which `in_file` adds.
     """
+    if isinstance(path, HeldDocument):
+        return Node(path.document)
     if is_object(str(path)):
         return parse(content_of(str(path), most + 1), most=most)
     try:

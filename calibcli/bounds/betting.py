@@ -96,7 +96,8 @@ class GroupedResiduals:
         self.rows = float(positive.sum() + negative.sum())
         self._score, self._positive, self._negative = score, positive, negative
         self._starts = starts[:-1][starts[1:] > starts[:-1]]
-        self._powers = [positive, negative]
+        self._powers = [positive.astype(np.float64), negative.astype(np.float64)]
+        self._residuals: tuple[Floats, Floats] | None = None
         self._moments: list[Floats] = []
 
     def log_product(self, slope: float) -> Floats:
@@ -110,10 +111,12 @@ class GroupedResiduals:
 
     def _from_moments(self, slope: float, needed: int) -> Floats:
         """Sum the series log(1 + slope r) = sum_j -(-slope r)^j / j, whose rest is below e^-40 a row."""
+        if self._residuals is None:
+            self._residuals = 1.0 - self._score, -self._score
         while len(self._moments) < needed:
             # Weight times r^j of the rows with label 1 and of those with label 0, from the powers before.
-            self._powers[0] = self._powers[0] * (1.0 - self._score)
-            self._powers[1] = self._powers[1] * -self._score
+            self._powers[0] *= self._residuals[0]
+            self._powers[1] *= self._residuals[1]
             self._moments.append(np.add.reduceat(self._powers[0] + self._powers[1], self._starts))
         total = np.zeros(self._starts.size)
         for j in range(needed, 0, -1):

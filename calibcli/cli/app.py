@@ -12,6 +12,8 @@ import typer
 
 from calibcli.cli.commands.apply import apply
 from calibcli.cli.commands.compare import compare
+from calibcli.cli.commands.config import config
+from calibcli.cli.commands.export import export
 from calibcli.cli.commands.fit import fit
 from calibcli.cli.commands.inspect import inspect
 from calibcli.cli.commands.measure import measure
@@ -21,19 +23,16 @@ from calibcli.cli.commands.plot import plot
 from calibcli.cli.commands.report import report
 from calibcli.cli.commands.schema import schema
 from calibcli.cli.commands.verify import verify
+from calibcli.cli.line import Line, line_of, tree_of
 from calibcli.cli.output import say
-from calibcli.errors import CalibcliError, OutputProblem
+from calibcli.cli.surroundings import lacking, refuse_bytes
+from calibcli.errors import CalibcliError, IdleOption, OutputProblem
 from calibcli.version import __version__
 
 BUG = 70
 INTERRUPTED = 130
 CLOSED_PIPE = 141
-TERMINATED = 143
 _HELP = {"-h", "--help"}
-_VERBOSE = {"-v", "--verbose"}
-_QUIET = {"-q", "--quiet"}
-# What decides for somebody says where its limits come from, unless it is to be quiet.
-_GATES = {"verify", "compare"}
 _ANYWHERE = {"-v", "--verbose", "-q", "--quiet", "--debug"}
 
 app = typer.Typer(
@@ -43,7 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (fit, apply, measure, verify, plan, merge, compare, plot, report, inspect, schema)
+COMMANDS = (fit, apply, measure, verify, plan, merge, compare, plot, report, inspect, export, schema, config)
 for command in COMMANDS:
     app.command()(command)
 
@@ -94,32 +93,20 @@ def root(
     \b
     DEFAULTS
       A flag beats CALIBCLI_<COMMAND>_<OPTION> in the environment, which beats calibcli.toml or
-      [tool.calibcli] in pyproject.toml, here or in a folder above.
+      [tool.calibcli] in pyproject.toml, here or in a folder above. `calibcli config` shows what counts.
     """
-    words: list[str] = context.obj or []
-    if context.invoked_subcommand is not None and not _HELP & set(words):
-        context.default_map = _defaults(context.invoked_subcommand, words, config, isolated=isolated)
-
-
-def _defaults(name: str, words: list[str], config: str | None, *, isolated: bool) -> dict[str, object]:
-    """Return the defaults that the environment and a file give to the options of a command."""
-    from calibcli.cli.configuration import configuration_of, defaults_for
-
-    commands = {command.__name__: command for command in COMMANDS}
-    configuration = configuration_of(config, isolated=isolated).checked(commands)
-    settings = defaults_for(name, commands[name], configuration)
-    if any(word.split("=")[0] == "--format" for word in words):
-        # On the line, --format is said of the same thing.
-        settings.pop("json", None)
-    if (name in _GATES or _VERBOSE & set(words)) and not _QUIET & set(words):
-        for source in sorted({one.source for one in settings.values()}):
-            names = ", ".join(sorted(one.key for one in settings.values() if one.source == source))
-            say(f"note: {source} sets {names}")
-    return {name: {key: one.value for key, one in settings.items()}}
+    line = line_of(context)
+    name = context.invoked_subcommand
+    if name is not None and not _HELP & set(line.words):
+        context.default_map = {name: line.complete(name, config, isolated=isolated)}
 
 
 class Terminated(BaseException):
     """The system asked to stop: leave nothing half-written; no handler of errors on the way may catch it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
 
 
 def run() -> None:
@@ -147,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         # Any file opened from here on would take its place.
         return _explain(OutputProblem("standard output is closed", "send it to /dev/null"), debug=False)
-    signal.signal(signal.SIGTERM, _terminate)
+    _end_well()
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -164,13 +151,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:  # noqa: PLR0911 - one return for each way to end
     """Run one command; every error becomes a line and a code."""
     try:
-        outcome = typer.main.get_command(app).main(
-            args=words, prog_name="calibcli", standalone_mode=False, obj=words
-        )
+        outcome = _outcome(words)
     except CalibcliError as problem:
         return _explain(problem, debug="--debug" in words)
-    except Terminated:
-        return TERMINATED
+    except Terminated as stop:
+        return 128 + stop.number
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except SystemExit as stop:
@@ -186,6 +171,21 @@ def _run(words: list[str]) -> int:  # noqa: PLR0911 - one return for each way to
     except Exception as problem:  # noqa: BLE001 - the last line of defence
         return _admit(problem, debug="--debug" in words)
     return outcome if isinstance(outcome, int) else 0
+
+
+def _outcome(words: list[str]) -> object:
+    """Return what a command returns, run anew as long as a default from outside gives way."""
+    refuse_bytes(words)
+    line = Line(tuple(words), {command.__name__: command for command in COMMANDS})
+    command = typer.main.get_command(tree_of(app, words[0] if words else ""))
+    while True:
+        try:
+            return command.main(args=words, prog_name="calibcli", standalone_mode=False, obj=line)
+        except IdleOption as problem:
+            setting = line.yields(problem)
+            if setting is None:
+                raise
+            line.pass_over(setting)
 
 
 # What the system says of an output; anything else of its kind is met where the file is known.
@@ -252,6 +252,9 @@ def _explain_usage(problem: Exception) -> int:
 
 
 def _admit(problem: Exception, *, debug: bool) -> int:
+    lack = lacking(problem)
+    if lack is not None:
+        return _explain(lack, debug=debug)
     if debug:
         import traceback
 
@@ -262,8 +265,15 @@ def _admit(problem: Exception, *, debug: bool) -> int:
     return BUG
 
 
-def _terminate(*_: object) -> None:
-    raise Terminated
+def _end_well() -> None:
+    """Let a request to end, or a terminal that is closed, remove what is unfinished; `nohup` is respected."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _terminate)
+
+
+def _terminate(number: int, _: object) -> None:
+    raise Terminated(number)
 
 
 def _say_error(message: str, hint: str | None) -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from calibcli.cli.completion import column_names
 from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OnSum, OutputSum, ViewName
 
 if TYPE_CHECKING:
@@ -11,7 +12,10 @@ if TYPE_CHECKING:
     from calibcli.readers.class_columns import SeveralClasses
 
 _PROBS = typer.Option(
-    "--probs", metavar="COLS", help="Columns of several classes: 'p_*', a,b,c, or one column of lists."
+    "--probs",
+    metavar="COLS",
+    autocompletion=column_names,
+    help="Columns of several classes: 'p_*', a,b,c, or one column of lists.",
 )
 Probs = Annotated[str | None, _PROBS]
 ComparedProbs = Annotated[list[str] | None, _PROBS]
@@ -74,13 +78,14 @@ def several_classes(
     Raises:
         UsageProblem: If something was said of classes and there are none.
     """
-    from calibcli.errors import UsageProblem
+    from calibcli.errors import IdleOption
     from calibcli.readers.class_columns import SeveralClasses
 
     if probs is None:
         if (classes, on_sum, view, one_class) != (None, OnSum.ERROR, ViewName.CONFIDENCE, None):
             msg = "--classes, --class, --view and --on-sum speak of several classes, and --probs names none"
-            raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")
+            idle = ("classes", "class", "view", "on-sum")
+            raise IdleOption(msg, "name their columns, such as --probs 'p_*'", options=idle)
         return None
     names = None if classes is None else tuple(name.strip() for name in classes.split(","))
     return SeveralClasses(probs, names, on_sum, view, one_class)
@@ -122,11 +127,11 @@ def refuse_candidates(candidates: "list[RecalibratorName] | None") -> None:
     Raises:
         UsageProblem: If some were given.
     """
-    from calibcli.errors import UsageProblem
+    from calibcli.errors import IdleOption
 
     if candidates:
         msg = "--candidate is what --method auto chooses from, and it chooses for one score"
-        raise UsageProblem(msg, "leave it out")
+        raise IdleOption(msg, "leave it out", options=("candidate",))
 
 
 def refuse_class_options(method: ClassMethod | None, least_rows: int, output_sum: OutputSum) -> None:
@@ -136,13 +141,14 @@ def refuse_class_options(method: ClassMethod | None, least_rows: int, output_sum
     Raises:
         UsageProblem: If one was given.
     """
-    from calibcli.errors import UsageProblem
+    from calibcli.errors import IdleOption
 
     if (method, least_rows, output_sum) != (None, DEFAULT_LEAST_CLASS_ROWS, OutputSum.ONE):
         msg = (
             "--multiclass, --min-class-rows and --output-sum speak of several classes, and --probs names none"
         )
-        raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")
+        idle = ("multiclass", "min-class-rows", "output-sum")
+        raise IdleOption(msg, "name their columns, such as --probs 'p_*'", options=idle)
 
 
 def refuse_idle_class_options(method: ClassMethod, least_rows: int, output_sum: OutputSum) -> None:
@@ -152,12 +158,12 @@ def refuse_idle_class_options(method: ClassMethod, least_rows: int, output_sum: 
     Raises:
         UsageProblem: If one was given.
     """
-    from calibcli.errors import UsageProblem
+    from calibcli.errors import IdleOption
 
     members = (ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST, ClassMethod.ONE_VS_ONE)
     if least_rows != DEFAULT_LEAST_CLASS_ROWS and method not in members:
         msg = f"--min-class-rows has no effect on --multiclass {method.value}, of all classes together"
-        raise UsageProblem(msg, "leave it out, or pass --multiclass one-vs-rest")
+        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("min-class-rows",))
     if output_sum is not OutputSum.ONE and method is not ClassMethod.ONE_VS_REST:
         msg = f"--output-sum {output_sum.value} has no effect on --multiclass {method.value}"
-        raise UsageProblem(msg, "leave it out, or pass --multiclass one-vs-rest")
+        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("output-sum",))

@@ -187,12 +187,14 @@ def _read_toml(path: Path, *, needed: bool) -> dict[str, object] | None:
 
     try:
         tree = tomllib.loads(content.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    # A ValueError is also what a number of thousands of digits gives.
+    except (ValueError, RecursionError) as error:
         msg = f"{path}: is not TOML: {error}"
         raise UsageProblem(msg, "mend it, or pass --isolated to do without") from None
     if not shared:
         return tree
-    table = tree.get("tool", {}).get("calibcli")
+    tools = tree.get("tool", {})
+    table = tools.get("calibcli") if isinstance(tools, dict) else None
     if table is None and not needed:
         return None
     if table is None:

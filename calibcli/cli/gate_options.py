@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
-from calibcli.names import Inconclusive, MeasureName
+from calibcli.cli.completion import column_names
+from calibcli.gate_names import Inconclusive
+from calibcli.names import MeasureName
 
 StateFiles = Annotated[
     list[str], typer.Argument(metavar="STATE...", help="What `calibcli verify --state` wrote.")
@@ -14,7 +16,7 @@ GateInputs = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="INPUT...",
-        help="CSV, TSV or Parquet files, directories, or - for stdin; none for what --state holds.",
+        help="Data files, directories, patterns in quotes, or - for stdin; none for what --state holds.",
     ),
 ]
 MaxEce = Annotated[
@@ -53,7 +55,10 @@ GateBins = Annotated[
 JudgedBy = Annotated[
     list[str] | None,
     typer.Option(
-        "--by", metavar="COL", help="Every rule holds in each group of equal values too; repeatable."
+        "--by",
+        metavar="COL",
+        autocompletion=column_names,
+        help="Every rule holds in each group of equal values too; repeatable.",
     ),
 ]
 LeastJudgedRows = Annotated[
@@ -71,7 +76,12 @@ Baseline = Annotated[
 ]
 BaselineScore = Annotated[
     str | None,
-    typer.Option("--baseline-score", metavar="COL", help="A score column to compare with row by row."),
+    typer.Option(
+        "--baseline-score",
+        metavar="COL",
+        autocompletion=column_names,
+        help="A score column to compare with row by row.",
+    ),
 ]
 MaxRegression = Annotated[
     float | None,
@@ -97,7 +107,12 @@ Batch = Annotated[
 ]
 RowId = Annotated[
     str | None,
-    typer.Option("--id", metavar="COL", help="Identity of a row: none is counted twice in the state."),
+    typer.Option(
+        "--id",
+        metavar="COL",
+        autocompletion=column_names,
+        help="Identity of a row: none is counted twice in the state.",
+    ),
 ]
 PlannedRows = Annotated[
     int | None,

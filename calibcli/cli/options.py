@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from calibcli.cli.completion import column_names
 from calibcli.names import (
     BetaForm,
     Binning,
@@ -21,22 +22,18 @@ from calibcli.names import (
     Split,
     WeightMeaning,
 )
-from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 
 Kinds = Annotated[
-    DocumentKind, typer.Argument(metavar="KIND", help="artifact, report, compare, compat, gate or plan.")
+    DocumentKind,
+    typer.Argument(metavar="KIND", help="artifact, report, compare, compat, gate, plan, summary."),
 ]
 Inputs = Annotated[
     list[str],
-    typer.Argument(metavar="INPUT...", help="CSV, TSV or Parquet files, directories, or - for stdin."),
+    typer.Argument(metavar="INPUT...", help="Data files, directories, patterns in quotes, or - for stdin."),
 ]
 MeasureInputs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="INPUT...", help="CSV, TSV or Parquet files, directories, or - for stdin."),
-]
-PlotInputs = Annotated[
-    list[str],
-    typer.Argument(metavar="INPUT...|REPORT", help="Files as for measure, a report, or a gate's state."),
+    typer.Argument(metavar="INPUT...", help="Data files, directories, patterns in quotes, or - for stdin."),
 ]
 ArtifactFile = Annotated[str, typer.Argument(metavar="ARTIFACT", help="What `calibcli fit` wrote.")]
 AnyFile = Annotated[
@@ -45,13 +42,28 @@ AnyFile = Annotated[
 
 Score = Annotated[
     str | None,
-    typer.Option("-s", "--score", metavar="COL", help="Score column; else the one with a usual name."),
+    typer.Option(
+        "-s",
+        "--score",
+        metavar="COL",
+        autocompletion=column_names,
+        help="Score column; else the one with a usual name.",
+    ),
 ]
 Label = Annotated[
     str | None,
-    typer.Option("-y", "--label", metavar="COL", help="Label column; else the one with a usual name."),
+    typer.Option(
+        "-y",
+        "--label",
+        metavar="COL",
+        autocompletion=column_names,
+        help="Label column; else the one with a usual name.",
+    ),
 ]
-Weight = Annotated[str | None, typer.Option("-w", "--weight", metavar="COL", help="Weight column.")]
+Weight = Annotated[
+    str | None,
+    typer.Option("-w", "--weight", metavar="COL", autocompletion=column_names, help="Weight column."),
+]
 WeightsAre = Annotated[
     WeightMeaning | None, typer.Option("--weights-are", help="What weights mean. [default: importance]")
 ]
@@ -84,7 +96,11 @@ Seed = Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Seed of e
 Scores = Annotated[
     list[str] | None,
     typer.Option(
-        "-s", "--score", metavar="COL", help="Score column; twice for two scores, the baseline first."
+        "-s",
+        "--score",
+        metavar="COL",
+        autocompletion=column_names,
+        help="Score column; twice for two scores, the baseline first.",
     ),
 ]
 SeveralScores = Annotated[
@@ -93,19 +109,30 @@ SeveralScores = Annotated[
         "-s",
         "--score",
         metavar="COL",
+        autocompletion=column_names,
         help="Score column, else the one with a usual name; repeat to compare further ones with the first.",
     ),
 ]
 By = Annotated[
     list[str] | None,
-    typer.Option("--by", metavar="COL", help="Measure each group of equal values by itself too; repeatable."),
+    typer.Option(
+        "--by",
+        metavar="COL",
+        autocompletion=column_names,
+        help="Measure each group of equal values by itself too; repeatable.",
+    ),
 ]
 LeastGroupRows = Annotated[
     int, typer.Option("--min-group-rows", metavar="N", min=1, help="Smaller groups are listed, not measured.")
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option("--cluster", metavar="COL", help="Rows with equal values are dependent, clusters are not."),
+    typer.Option(
+        "--cluster",
+        metavar="COL",
+        autocompletion=column_names,
+        help="Rows with equal values are dependent, clusters are not.",
+    ),
 ]
 Artifacts = Annotated[
     list[str] | None,
@@ -184,7 +211,13 @@ Candidates = Annotated[
 ]
 Group = Annotated[
     str | None,
-    typer.Option("-g", "--group", metavar="COL", help="Rows with equal values stay in one fold of auto."),
+    typer.Option(
+        "-g",
+        "--group",
+        metavar="COL",
+        autocompletion=column_names,
+        help="Rows with equal values stay in one fold of auto.",
+    ),
 ]
 Loss = Annotated[
     FitLoss, typer.Option("--loss", help="What the logistic methods minimise and auto compares.")
@@ -214,58 +247,10 @@ Randomise = Annotated[
     bool, typer.Option("--randomised", help="Let smooth add the kernel's noise to scores first, seeded.")
 ]
 
-Column = Annotated[str, typer.Option("--name", metavar="COL", help="Name of the new column.")]
 Prior = Annotated[
     float | None,
     typer.Option(
         "--prior", metavar="P", help="Base rate of these rows, where it is not that of the fit rows."
-    ),
-]
-Kind = Annotated[
-    PlotKind | None,
-    typer.Option(
-        "--kind",
-        help="Which diagram. [default: smooth, or binned for few values; compare for several scores, "
-        "groups with --by, classes with --view]",
-    ),
-]
-PlottedScores = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-s",
-        "--score",
-        metavar="COL",
-        help="Score column, else the one with a usual name; up to 6 are drawn beside each other.",
-    ),
-]
-PlottedBy = Annotated[
-    list[str] | None,
-    typer.Option("--by", metavar="COL", help="Draw the worst groups of equal values; repeatable."),
-]
-CompareWith = Annotated[
-    str | None,
-    typer.Option(
-        "--compare", metavar="CAL.json", help="Same as --kind compare --artifact: raw and recalibrated."
-    ),
-]
-Size = Annotated[FigureSize, typer.Option("--size", help="Fit one column of a journal, a page, or a slide.")]
-Ground = Annotated[Theme, typer.Option("--theme", help="On white, or on a dark ground.")]
-Axis = Annotated[
-    AxisScale, typer.Option("--axis", help="Lay scores out as they are, or by log-odds near 0 and 1.")
-]
-Title = Annotated[str | None, typer.Option("--title", help="Title of the picture. [default: file, column]")]
-PageTitle = Annotated[str | None, typer.Option("--title", help="Heading. [default: Calibration report]")]
-PageDate = Annotated[
-    str | None,
-    typer.Option("--date", metavar="TEXT", help="A date to print, as you write it. [default: none]"),
-]
-ReportedRows = Annotated[
-    int | None,
-    typer.Option(
-        "--min-group-rows",
-        metavar="N",
-        min=1,
-        help="Smaller groups are listed alone. [default: 100 to be measured, 1 to be judged]",
     ),
 ]
 
@@ -274,23 +259,7 @@ Json = Annotated[bool, typer.Option("--json", help="Same as --format json.")]
 Out = Annotated[
     str, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output.")
 ]
-PictureFile = Annotated[
-    str | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write: .png, .svg or .pdf.")
-]
-InTerminal = Annotated[
-    bool, typer.Option("--terminal", help="Draw a reliability diagram in letters; -o is then optional.")
-]
 OutFile = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")]
-OneOut = Annotated[
-    str | None, typer.Option("-o", "--output", metavar="FILE", help="Where the rows of one file go.")
-]
-OutDir = Annotated[
-    str | None,
-    typer.Option("--out-dir", metavar="DIR", help="Where files go, each under its name, in place of -o."),
-]
-SkipExisting = Annotated[
-    bool, typer.Option("--skip-existing", help="Leave out files whose output is in --out-dir already.")
-]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say what each number means and assumes.")]

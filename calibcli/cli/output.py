@@ -64,6 +64,8 @@ def write(text: str, output: str) -> None:
     """Write a report; a file appears whole or not at all."""
     from calibcli.outputs import write_file
 
+    if output == STDOUT:
+        text = _without_commands(text)
     content = text.encode("utf-8") if output != STDOUT else text.encode(sys.stdout.encoding or "utf-8")
     write_file(output, content)
 
@@ -73,9 +75,7 @@ def say(text: str, *, quiet: bool = False) -> None:
     if quiet or sys.stderr is None:
         return
     encoding = sys.stderr.encoding or "ascii"
-    if runs_on_github():
-        # The runner takes this for a command wherever it stands in a line, as in the name of a column.
-        text = text.replace("##[", "## [")
+    text = _without_commands(text)
     sys.stderr.write(text.encode(encoding, errors="backslashreplace").decode(encoding))
     if not text.endswith("\n"):
         sys.stderr.write("\n")
@@ -85,6 +85,14 @@ def say(text: str, *, quiet: bool = False) -> None:
 def runs_on_github() -> bool:
     """Return whether this is a step of a GitHub workflow, whose runner reads what is printed."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _without_commands(text: str) -> str:
+    """Return text without what a runner of GitHub takes for a command wherever it stands, as in a name."""
+    if not runs_on_github():
+        return text
+    # In JSON it can stand in strings only, and is to be the same once it is read.
+    return text.replace("##[", "#\\u0023[" if text.startswith("{") else "## [")
 
 
 def say_notes(notes: tuple[str, ...], *, quiet: bool) -> None:

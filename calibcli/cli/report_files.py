@@ -13,6 +13,7 @@ from calibcli.names import ColorWhen
 from calibcli.outputs import STDOUT, append_file, refuse_existing, write_file
 
 if TYPE_CHECKING:
+    from calibcli.cli.line import Line
     from calibcli.reports.verify import VerifyReport
 
 # Files of the runner, which steps add to.
@@ -113,12 +114,13 @@ def write_reports(report: "VerifyReport", wanted: Sequence[WantedReport]) -> Non
 
 
 @contextmanager
-def told_of_errors(wanted: Sequence[WantedReport]) -> Iterator[None]:
-    """Write what stopped the block to the reports as well, and let it go on."""
+def told_of_errors(wanted: Sequence[WantedReport], line: "Line") -> Iterator[None]:
+    """Write what stopped the block to the reports as well, and let it go on, unless it will run again."""
     try:
         yield
     except CalibcliError as problem:
-        write_error_reports(problem, wanted)
+        if line.yields(problem) is None:
+            write_error_reports(problem, wanted)
         raise
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from calibcli.bounds.two_shares import TWO_SHARES, bounds_of_two_shares
 from calibcli.curves.reliability import percent
 from calibcli.curves.thresholds import NO_WEIGHTED_THRESHOLDS, Thresholds, thresholds_of
-from calibcli.recalibrators.pooling import pooled_starts
+from calibcli.recalibrators.minorant import pooled_starts
 from calibcli.table.bins import segment_sums
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats, frozen

@@ -13,7 +13,7 @@ from calibcli.measures.losses import LossOf, entropy, log_error, losses_of, squa
 from calibcli.measures.settings import Shared
 from calibcli.measures.uncertainty import rate_interval
 from calibcli.names import MeasureName
-from calibcli.recalibrators.pooling import pooled_starts
+from calibcli.recalibrators.minorant import pooled_starts
 from calibcli.table.bins import segment_sums
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats

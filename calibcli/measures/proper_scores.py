@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.binned_ece import effective_rows
@@ -72,9 +74,10 @@ def spherical(table: Table, *, confidence: float = 0.95) -> Estimate:
 
 def certain_and_wrong(table: Table) -> int:
     """Return the number of rows with score 0 and label 1, or score 1 and label 0."""
-    at_zero = table.positive_rows[table.score_of_positive == 0.0].sum()
-    at_one = (table.rows - table.positive_rows)[table.score_of_negative == 1.0].sum()
-    return int(at_zero + at_one)
+    at_zero = np.flatnonzero(table.score_of_positive == 0.0)
+    at_one = np.flatnonzero(table.score_of_negative == 1.0)
+    negative_rows = table.rows[at_one] - table.positive_rows[at_one]
+    return int(table.positive_rows[at_zero].sum() + negative_rows.sum())
 
 
 def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: float) -> Estimate:
@@ -82,7 +85,7 @@ def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: f
     positive, negative = table.positive, table.weight - table.positive
     total = float(table.weight.sum())
     losses = losses.suffered(positive, negative)
-    value = losses.mean(positive, negative)
+    value = losses.mean_of_suffered(positive, negative)
     assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows"]
     interval = None
     wrong = certain_and_wrong(table)
@@ -93,8 +96,11 @@ def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: f
             "no interval: one row" if table.total_rows < 2 else "no interval: one row has the weight"
         )
     else:
-        squares = table.positive_sq * (losses.if_positive - value) ** 2
-        squares += (table.weight_sq - table.positive_sq) * (losses.if_negative - value) ** 2
+        squares = (losses.if_positive - value) ** 2
+        squares *= table.positive_sq
+        others = (losses.if_negative - value) ** 2
+        others *= table.weight_sq - table.positive_sq
+        squares += others
         rows = effective_rows(table)
         spread = math.sqrt(float(squares.sum()) * rows / (rows - 1.0)) / total
         interval = normal_interval(value, spread, confidence=confidence)

@@ -18,6 +18,7 @@ ClassChange = Callable[[Floats, tuple[str, ...]], Floats]
 _PATTERN = re.compile(r"[*?\[]")
 _SEPARATOR = re.compile(r".*[^0-9A-Za-z]", re.DOTALL)
 MOST_CLASSES = 10_000
+_LONGEST_PATTERN = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,9 @@ def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) 
         column = named(probs, header, path=path)
         return ClassColumns((column,), checked_classes(tuple(classes or ()), None))
     if _PATTERN.search(probs):
+        if len(probs) > _LONGEST_PATTERN:
+            msg = f"--probs is a pattern of {len(probs):,} characters"
+            raise UsageProblem(msg, f"at most {_LONGEST_PATTERN:,} are taken: write one such as 'p_*'")
         columns = tuple(name for name in header if fnmatchcase(name, probs))
         if len(columns) < 2:
             fitting = f"only {columns[0]!r} fits" if columns else "no column fits"

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.readers.class_columns import ClassColumns, SeveralClasses
-from calibcli.readers.columns import ChosenColumns, Columns, refuse_repeated
-from calibcli.readers.names_of_columns import listing
+from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.names_of_columns import listing, refuse_repeated
 
 
 def columns_of_classes(

@@ -14,6 +14,7 @@ from calibcli.readers.class_labels import NO_CLASS, ClassLabels, class_labels_of
 from calibcli.readers.class_matrix import (
     is_list_of_numbers,
     list_lengths,
+    lists_of,
     matrix_of_batch,
     matrix_of_columns,
     matrix_of_lists,
@@ -62,6 +63,7 @@ class ClassIntake(Intake):
         Raises:
             InputProblem: If a column's type cannot hold what it should.
         """
+        self._ask(batch)
         matrix, gaps = self._matrix(batch)
         labels = self._class_labels(batch)
         weight, alike = self._weights(batch), self._alike(batch)
@@ -105,7 +107,7 @@ class ClassIntake(Intake):
         places = self._kept(gaps)
         probability = self._checked(places, matrix)
         self._advance(batch.num_rows)
-        problem = problem_of(self.findings, self._chosen, shown=self._shown, partly=True)
+        problem = problem_of(self.findings, self._chosen, shown=self.shown, partly=True)
         if problem is not None:
             raise problem
         return probability
@@ -166,8 +168,9 @@ class ClassIntake(Intake):
         """Return lists as rows; those of another length than the classes are faults and count as missing."""
         name, count = self._probs.names[0], len(self._probs.classes)
         if not is_list_of_numbers(column.type):
-            msg = f"{self._shown}, column {name!r}: it holds {value_type(column.type)}, not lists of numbers"
+            msg = f"{self.shown}, column {name!r}: it holds {value_type(column.type)}, not lists of numbers"
             raise InputProblem(msg, "name a column for each class, such as --probs 'p_*' or --probs a,b,c")
+        column = lists_of(column)
         lengths = list_lengths(column)
         lost = nulls(column)
         wrong = (lengths != count) & (True if lost is None else ~lost)
@@ -184,7 +187,7 @@ class ClassIntake(Intake):
         column = batch.column(name)
         kind = value_type(column.type)
         if not can_be_labels(kind):
-            msg = f"{self._shown}, column {name!r}: it holds {kind}, not labels"
+            msg = f"{self.shown}, column {name!r}: it holds {kind}, not labels"
             raise InputProblem(msg, "labels are the names of the classes, or their places counted from 0")
         return class_labels_of(column, self._probs.classes)
 

@@ -6,7 +6,17 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.readers.decode import Booleans, Column, Decoded, floats, is_number, nulls, without_nulls
+from calibcli.readers.decode import (
+    Booleans,
+    Column,
+    Decoded,
+    floats,
+    is_number,
+    nulls,
+    plain,
+    value_type,
+    without_nulls,
+)
 from calibcli.table.score_table import Floats, Integers
 
 _PLAIN = ({pa.float32()}, {pa.float64()})
@@ -15,8 +25,9 @@ _VECTOR = {"type", "size", "indices", "values"}
 
 def is_list_of_numbers(kind: pa.DataType) -> bool:
     """Whether a column type holds a list of numbers, or a Spark vector, for every row."""
+    kind = value_type(kind)
     if _is_list(kind):
-        return is_number(cast("Any", kind).value_type)
+        return is_number(value_type(cast("Any", kind).value_type))
     return pa.types.is_struct(kind) and {field.name for field in kind} == _VECTOR
 
 
@@ -52,6 +63,15 @@ def matrix_of_columns(columns: Sequence[Decoded[np.float64]]) -> Decoded[np.floa
         if column.missing is not None:
             missing = column.missing if missing is None else missing | column.missing
     return Decoded(matrix, missing)
+
+
+def lists_of(column: Column) -> Column:
+    """Return a column of lists or vectors without what may stand around them, views as plain lists."""
+    column = plain(column)
+    if isinstance(column, pa.DictionaryArray):
+        column = plain(column.dictionary_decode())
+    views = pa.types.is_list_view(column.type) or pa.types.is_large_list_view(column.type)
+    return _without_views(column) if views else column
 
 
 def list_lengths(column: Column) -> Integers:
@@ -113,8 +133,19 @@ def _of_vectors(column: pa.StructArray, count: int) -> tuple[Floats, Booleans]:
     return matrix, gaps
 
 
+def _without_views(column: Column) -> Column:
+    """Return views of lists as lists; pyarrow 26's own cast gets the end of the last one wrong."""
+    lost = nulls(column)
+    valid = None if lost is None else pa.py_buffer(np.packbits(~lost, bitorder="little").data)
+    ends = np.concatenate(([0], np.cumsum(_offsets_lengths(column))))
+    kind = pa.large_list(cast("Any", column.type).value_type)
+    content = [valid, pa.py_buffer(ends.data)]
+    return pa.Array.from_buffers(kind, len(column), content, children=[_flattened(column)])
+
+
 def _is_list(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    plain_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return plain_list or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind)
 
 
 def _flattened(column: Column) -> Column:

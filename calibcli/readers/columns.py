@@ -1,17 +1,16 @@
 """Which column is which: what the user asked for, and what a file's header makes of it."""
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import IdleOption
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.readers.class_columns import ClassColumns, SeveralClasses, class_columns
-from calibcli.readers.names_of_columns import folded, listing, named, separator_hint
-
-SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "prediction", "confidence")
-LABEL_NAMES = ("label", "y", "target", "outcome", "correct")
+from calibcli.readers.members import MemberColumn
+from calibcli.readers.names_of_columns import named, named_or_usual, refuse_repeated
+from calibcli.readers.roles import refuse_two_roles
+from calibcli.readers.rows_asked import ALL_ROWS, EVERY_ROW, RowsAsked, RowsChosen
+from calibcli.selection_names import OnUnseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,12 @@ class Columns:
 
         identity: Name of the column whose values tell rows apart, or None.
 
+        rows: Which rows are read.
+
+        member: The column that says which member of a map a row goes through, or None.
+
+        on_unseen: What becomes of a row of a group that no member of the map is for.
+
     Raises:
         UsageProblem: If weights mean something and there are none, or there are scores of both kinds.
     """
@@ -66,14 +71,17 @@ class Columns:
     cluster: str | None = None
     several: SeveralClasses | None = None
     identity: str | None = None
+    rows: RowsAsked = ALL_ROWS
+    member: MemberColumn | None = None
+    on_unseen: OnUnseen = OnUnseen.ERROR
 
     def __post_init__(self) -> None:
         if self.weights_are is not None and self.weight is None:
             msg = f"--weights-are {self.weights_are} without weights"
-            raise UsageProblem(msg, "name the weight column with --weight")
+            raise IdleOption(msg, "name the weight column with --weight", options=("weights-are",))
         if self.several is not None and (self.score is not None or self.others or self.positive is not None):
             msg = "--probs names the scores of several classes: --score and --positive are for two"
-            raise UsageProblem(msg, "leave out one of them")
+            raise IdleOption(msg, "leave out one of them", options=("score", "positive", "probs"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,14 @@ class ChosenColumns:
         probs: The columns of several classes, which are the score columns too; None where there is one score.
 
         identity: Name of the column that tells rows apart, or None.
+
+        from_path: Columns that stand in the path of the file, each with its value or None.
+
+        rows: Which rows are read.
+
+        carried: Columns of the file that are read where all would be (`batches_of_all`); None for all.
+
+        member: Name of the column that says which member of a map a row goes through, or None.
     """
 
     asked: Columns
@@ -116,6 +132,14 @@ class ChosenColumns:
     cluster: str | None = None
     probs: ClassColumns | None = None
     identity: str | None = None
+    from_path: tuple[tuple[str, str | None], ...] = ()
+    rows: RowsChosen = EVERY_ROW
+    carried: tuple[str, ...] | None = None
+    member: str | None = None
+
+    def carries(self, header: Iterable[str]) -> tuple[str, ...]:
+        """Return those of a file's columns that are read where all would be."""
+        return tuple(name for name in header if self.carried is None or name in self.carried)
 
     @property
     def scores(self) -> tuple[str, ...]:
@@ -138,16 +162,40 @@ class ChosenColumns:
         return self.others if self.probs is None else ()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """All columns that are read."""
+    def roles(self) -> tuple[str, ...]:
+        """The columns that are something, once for each thing that they are."""
         single = (self.label, self.weight, self.group, self.cluster, self.identity)
         return (*self.scores, *(name for name in single if name is not None), *self.by)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that `apply` makes new ones of."""
+        return self.scores if self.member is None else (*self.scores, self.member)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        return (*self.roles, *self._looked_at)
+
+    @property
+    def _looked_at(self) -> tuple[str, ...]:
+        """The columns that conditions or the members of a map look at, and that are nothing else."""
+        own = self.rows.columns if self.member is None else (*self.rows.columns, self.member)
+        return tuple(name for name in dict.fromkeys(own) if name not in self.roles)
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The columns that are read and stand in the file."""
+        if not self.from_path:
+            return self.names
+        outside = dict(self.from_path)
+        return tuple(name for name in self.names if name not in outside)
 
     @property
     def words(self) -> tuple[str, ...]:
         """The columns that are seen as text of few different values."""
         single = (self.label, self.group, self.cluster)
-        return (*(name for name in single if name is not None), *self.by)
+        return (*(name for name in single if name is not None), *self.by, *self._looked_at)
 
     @property
     def weights_are(self) -> WeightMeaning | None:
@@ -157,7 +205,14 @@ class ChosenColumns:
         return self.asked.weights_are or WeightMeaning.IMPORTANCE
 
 
-def resolve(columns: Columns, header: Sequence[str], *, path: str, labelled: bool = True) -> ChosenColumns:
+def resolve(
+    columns: Columns,
+    header: Sequence[str],
+    *,
+    path: str,
+    labelled: bool = True,
+    outside: Sequence[str] = (),
+) -> ChosenColumns:
     """
     Find the columns in a header.
 
@@ -172,6 +227,8 @@ def resolve(columns: Columns, header: Sequence[str], *, path: str, labelled: boo
 
         labelled: Whether a label is read at all; `apply` needs none.
 
+        outside: Further columns, which are taken where they are named and never guessed.
+
     Raises:
         InputProblem: If a column is not there, the header repeats a name, or no single column has a
             usual name.
@@ -179,9 +236,10 @@ def resolve(columns: Columns, header: Sequence[str], *, path: str, labelled: boo
         UsageProblem: If one column is to be two things.
     """
     refuse_repeated(header, path=path)
+    wide = (*header, *outside)
     probs, others = None, columns.others
     if columns.several is None:
-        score = _named_or_usual(columns.score, "score", header=header, path=path)
+        score = named_or_usual(columns.score, "score", header=header, path=path)
     else:
         probs = class_columns(columns.several, header, path=path)
         score, *rest = probs.names
@@ -189,98 +247,38 @@ def resolve(columns: Columns, header: Sequence[str], *, path: str, labelled: boo
     label = weight = group = cluster = identity = None
     by: tuple[str, ...] = ()
     if labelled:
-        label = _named_or_usual(columns.label, "label", header=header, path=path)
-        weight = None if columns.weight is None else named(columns.weight, header, path=path)
-        group = None if columns.group is None else named(columns.group, header, path=path)
-        cluster = None if columns.cluster is None else named(columns.cluster, header, path=path)
-        identity = None if columns.identity is None else named(columns.identity, header, path=path)
+        every = header if columns.label is None else wide
+        label = named_or_usual(columns.label, "label", header=every, path=path)
+        weight = None if columns.weight is None else named(columns.weight, wide, path=path)
+        group = None if columns.group is None else named(columns.group, wide, path=path)
+        cluster = None if columns.cluster is None else named(columns.cluster, wide, path=path)
+        identity = None if columns.identity is None else named(columns.identity, wide, path=path)
         others = tuple(named(name, header, path=path) for name in others)
-        by = tuple(named(name, header, path=path) for name in columns.by)
-    guesses = [("score", None if probs else score, columns.score), ("label", label, columns.label)]
-    notes = [
-        f"column {name!r} was taken as the {role}; --{role} names another"
-        for role, name, asked in guesses
-        if name is not None and asked is None
-    ]
+        by = tuple(named(name, wide, path=path) for name in columns.by)
+    notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
     chosen = ChosenColumns(
-        columns, score, label, weight, tuple(notes), others, group, by, cluster, probs, identity
+        columns,
+        score,
+        label,
+        weight,
+        notes,
+        others,
+        group,
+        by,
+        cluster,
+        probs,
+        identity,
+        rows=columns.rows.in_file(wide, path=path) if labelled else EVERY_ROW,
+        member=None if columns.member is None else named(columns.member.name, wide, path=path),
     )
-    _refuse_two_roles(chosen)
+    refuse_two_roles(chosen)
     return chosen
 
 
-def refuse_repeated(header: Sequence[str], *, path: str) -> None:
-    """
-    Refuse a header that has a name twice.
-
-    Raises:
-        InputProblem: If it has.
-    """
-    repeated = [name for name, times in Counter(header).items() if times > 1]
-    if repeated:
-        msg = f"{path}: the header has {listing(repeated)} more than once"
-        raise InputProblem(msg, "give every column a name of its own")
-
-
-def same_again(chosen: ChosenColumns, header: Sequence[str], *, path: str) -> ChosenColumns:
-    """Find in a further file the columns that were chosen in the first one, with nothing left to guess."""
-    again = replace(
-        chosen.asked,
-        score=None if chosen.probs else chosen.score,
-        label=chosen.label,
-        weight=chosen.weight,
-        others=() if chosen.probs else chosen.others,
-        group=chosen.group,
-        by=chosen.by,
-        cluster=chosen.cluster,
-        identity=chosen.identity,
+def _guesses(*found: tuple[str, str | None, str | None]) -> tuple[str, ...]:
+    """Return what is said of columns that were not asked for by name."""
+    return tuple(
+        f"column {name!r} was taken as the {role}; --{role} names another"
+        for role, name, asked in found
+        if name is not None and asked is None
     )
-    found = resolve(again, header, path=path, labelled=chosen.label is not None)
-    return found if chosen.probs is None else _in_order_of(chosen.probs, found, header, path=path)
-
-
-def _in_order_of(
-    first: ClassColumns, found: ChosenColumns, header: Sequence[str], *, path: str
-) -> ChosenColumns:
-    """Return the columns of the classes in the order of the first file, which must have the same ones."""
-    names = tuple(named(name, header, path=path) for name in first.names)
-    further = [] if found.probs is None else [name for name in found.probs.names if name not in names]
-    if further:
-        msg = f"{path}: {listing(further)} would be classes that the first file does not have"
-        raise InputProblem(msg, "give all files the same classes, or list their columns with --probs a,b,c")
-    probs = ClassColumns(names, first.classes)
-    return replace(found, score=names[0], others=names[1:], probs=probs)
-
-
-def _refuse_two_roles(chosen: ChosenColumns) -> None:
-    """Refuse a column that is to be two things."""
-    name, times = Counter(chosen.names).most_common(1)[0]
-    if times == 1:
-        return
-    if chosen.scores.count(name) == times:
-        msg = f"column {name!r} is named twice as the score"
-        raise UsageProblem(msg, "--score takes two different columns")
-    if chosen.by.count(name) == times:
-        msg = f"column {name!r} is named twice with --by"
-        raise UsageProblem(msg, "--by takes different columns")
-    further = {"group": chosen.group, "--by": chosen.by, "cluster": chosen.cluster, "id": chosen.identity}
-    roles = ["score", "label", "weight", *(role for role, column in further.items() if column)]
-    msg = f"column {name!r} cannot be two of {', '.join(roles[:-1])} and {roles[-1]} at once"
-    raise UsageProblem(msg, "name another column with --score, --label or --weight")
-
-
-def _named_or_usual(
-    asked: str | None, role: Literal["score", "label"], *, header: Sequence[str], path: str
-) -> str:
-    """Return the column asked for, or the only one with a usual name."""
-    if asked is not None:
-        return named(asked, header, path=path)
-    usual = SCORE_NAMES if role == "score" else LABEL_NAMES
-    candidates = [name for name in header if folded(name) in usual]
-    if len(candidates) == 1:
-        return candidates[0]
-    if candidates:
-        msg = f"{path}: {listing(candidates)} could each be the {role} column"
-    else:
-        msg = f"{path}: no column looks like the {role}; the columns are {listing(header)}"
-    raise InputProblem(msg, separator_hint(header) or f"name it with --{role}")

@@ -18,13 +18,12 @@ import pyarrow.csv as pa_csv
 
 from calibcli.errors import InputProblem
 from calibcli.names import DataFormat
-from calibcli.objects import is_object, opened
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment
-from calibcli.readers.pipes import first_record_end
+from calibcli.readers.pipes import LONGEST_HEADER, first_record_end
+from calibcli.readers.text import chunks_of, kept_bytes, opened_text
 
 _BLOCK = 1 << 20
-_LONGEST_HEADER = 1 << 24
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NOT_A_NUMBER = re.compile(
     r"column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL
@@ -58,25 +57,27 @@ def header(fragment: Fragment) -> tuple[str, ...]:
 
 def layout(fragment: Fragment) -> Layout:
     """Read the layout of a file from its first line."""
+    delimiter = fragment.delimiter or ("\t" if fragment.format is DataFormat.TSV else ",")
     if fragment.pipe is not None and fragment.streams:
         head = fragment.pipe.first_record()
+        names = header_names(head, delimiter, shown=fragment.shown, encoding=fragment.encoding)
     else:
-        with _reported(Layout(fragment.shown, (), "")), _opened(fragment) as stream:
-            head = _first_record(stream)
-    delimiter = "\t" if fragment.format is DataFormat.TSV else ","
-    return Layout(fragment.shown, header_names(head, delimiter, shown=fragment.shown), delimiter)
+        with _reported(Layout(fragment.shown, (), "")), opened_text(fragment) as stream:
+            names = header_names(_first_record(stream), delimiter, shown=fragment.shown)
+    return Layout(fragment.shown, names, delimiter)
 
 
-def header_names(head: bytes, delimiter: str, *, shown: str) -> tuple[str, ...]:
+def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | None = None) -> tuple[str, ...]:
     """Return the names in a header line; `head` may run on beyond it."""
     end = first_record_end(head)
+    if end is None and len(head) >= LONGEST_HEADER:
+        msg = f"{shown}: the header is longer than {LONGEST_HEADER >> 20} MiB"
+        raise InputProblem(msg, "is it CSV, and are its quotes closed? --input-format says what else it is")
     try:
-        text = head[:end].decode("utf-8-sig")
+        text = head[:end].decode(encoding or "utf-8-sig")
     except UnicodeDecodeError:
-        msg = f"{shown}: the header is not UTF-8 text"
-        raise InputProblem(
-            msg, "convert it to UTF-8 CSV, or say what it is: --input-format parquet"
-        ) from None
+        msg = f"{shown}: the header is not {encoding or 'UTF-8'} text"
+        raise InputProblem(msg, "say what it is: --encoding latin-1, or --input-format parquet") from None
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [""])
     except csv.Error as error:
@@ -89,16 +90,16 @@ def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatc
     """Stream the chosen columns of a fragment."""
     found = layout(fragment)
     types: dict[str, pa.DataType] = {
-        name: _TEXT if name in chosen.words else pa.float64() for name in chosen.names
+        name: _TEXT if name in chosen.words else pa.float64() for name in chosen.stored
     }
-    if chosen.identity is not None:
+    if chosen.identity in types:
         types[chosen.identity] = pa.string()
     yield from _stream(fragment, found, types=types)
 
 
 def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
     """Return what `batches_of_all` gives: the score as a number and all other columns as text."""
-    names = header(fragment)
+    names = chosen.carries(header(fragment))
     scores = set(chosen.scores)
     kinds = [pa.float64() if name in scores else pa.string() for name in names]
     return pa.schema([pa.field(name, kind) for name, kind in zip(names, kinds, strict=True)])
@@ -110,17 +111,33 @@ def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.Rec
     yield from _stream(fragment, layout(fragment), types=types, verbatim=True)
 
 
+def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
+    """Return every column; what is in it is text."""
+    return tuple((name, "text") for name in header(fragment))
+
+
+def row_count(fragment: Fragment) -> int | None:  # noqa: ARG001
+    """Return None: rows are known when all are read."""
+    return None
+
+
+def list_length(fragment: Fragment, name: str) -> int | None:  # noqa: ARG001
+    """Return None: text holds no lists."""
+    return None
+
+
 @contextmanager
 def text_of(fragment: Fragment, within: Layout) -> Iterator[Callable[[int], bytes]]:
-    """Give a function that returns up to so many of a file's bytes, decompressed, and none at the end."""
-    if fragment.pipe is not None and fragment.streams:
-        yield fragment.pipe.reader().read1
-        return
-    with _opened(fragment) as stream:
+    """
+    Give a function that returns up to so many of a file's bytes, decompressed, and none at the end.
+
+    They are the file's own where new fields can be written beside them (`kept_bytes`), and else UTF-8.
+    """
+    with chunks_of(fragment, decoded=not kept_bytes(fragment)) as chunk:
 
         def read(size: int) -> bytes:
             with _reported(within):
-                return stream.read(size)
+                return chunk(size)
 
         yield read
 
@@ -144,7 +161,7 @@ def scores_of_block(
 
 
 def numbers_of_block(
-    block: bytes, names: Sequence[str], *, within: Layout, rows_before: int
+    block: bytes, names: Sequence[str], *, within: Layout, rows_before: int, words: Sequence[str] = ()
 ) -> pa.RecordBatch:
     """
     Parse some columns of numbers of some whole lines of a file.
@@ -157,6 +174,8 @@ def numbers_of_block(
         within: The layout of the file.
 
         rows_before: How many rows of the file come before the block, for messages.
+
+        words: Columns of text of few different values that are read as well.
     """
     with _reported(within, rows_before=rows_before, header_lines=0):
         reader = pa_csv.open_csv(
@@ -165,7 +184,7 @@ def numbers_of_block(
                 use_threads=False, block_size=len(block) + 1, column_names=list(within.names)
             ),
             parse_options=_parsing(within),
-            convert_options=_converting(dict.fromkeys(names, pa.float64())),
+            convert_options=_converting(dict.fromkeys(names, pa.float64()) | dict.fromkeys(words, _TEXT)),
         )
         # The block is shorter than the reader's, so that one batch is all there is.
         return reader.read_next_batch()
@@ -174,7 +193,7 @@ def numbers_of_block(
 def _stream(
     fragment: Fragment, found: Layout, *, types: dict[str, pa.DataType], verbatim: bool = False
 ) -> Iterator[pa.RecordBatch]:
-    with _reported(found), _opened(fragment) as stream:
+    with _reported(found), opened_text(fragment) as stream:
         try:
             reader = pa_csv.open_csv(
                 cast("IO[bytes]", stream),
@@ -204,24 +223,11 @@ def _converting(types: dict[str, pa.DataType], *, verbatim: bool = False) -> pa_
     )
 
 
-@contextmanager
-def _opened(fragment: Fragment) -> Iterator[pa.NativeFile]:
-    """Open a file from its beginning, decompressed; a pipe gives itself away on the way."""
-    if fragment.pipe is not None and fragment.streams:
-        yield pa.PythonFile(cast("io.IOBase", fragment.pipe.reader()), "r")
-        return
-    location = fragment.location
-    with opened(location) if is_object(location) else pa.OSFile(location, "rb") as file:
-        if fragment.compression is None:
-            yield file
-        else:
-            yield pa.CompressedInputStream(file, fragment.compression.value)
-
-
 def _first_record(stream: pa.NativeFile) -> bytes:
     head = b""
-    while first_record_end(head) is None and len(head) < _LONGEST_HEADER:
-        more = stream.read(1 << 16)
+    while first_record_end(head) is None and len(head) < LONGEST_HEADER:
+        # Twice as much each time, so that looking again costs no more than looking once.
+        more = stream.read(max(1 << 16, len(head)))
         if not more:
             break
         head += more
@@ -233,6 +239,9 @@ def _reported(found: Layout, *, rows_before: int = 0, header_lines: int = 1) -> 
     """Turn what pyarrow says of a file into one line with the column and the row of the file."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        msg = f"{found.shown} is not {error.encoding} text: {error.reason}"
+        raise InputProblem(msg, "--encoding names another encoding") from error
     except (pa.ArrowException, OSError) as error:
         raise _problem(found, str(error), rows_before - header_lines) from error
 
@@ -246,7 +255,7 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
     if match := _NOT_UTF8.search(said):
         name, row = found.names[int(match[1])], int(match[2]) + shift
         msg = f"{found.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
-        return InputProblem(msg, "convert the file to UTF-8")
+        return InputProblem(msg, "say which encoding it has, such as --encoding latin-1 or --encoding cp1252")
     if match := _WRONG_FIELDS.search(said):
         row, expected, got = int(match[1]) + shift, int(match[2]), int(match[3])
         fields = f"{got} field{'s' * (got != 1)}"

@@ -7,6 +7,7 @@ nothing. Nothing here imports pandas, as several of pyarrow's own conversions do
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar, cast
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -40,14 +41,71 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def value_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type behind a dictionary, or the type itself."""
-    return kind.value_type if isinstance(kind, pa.DictionaryType) else kind
+    """Return the type of the values: behind a dictionary, runs or an extension, or the type itself."""
+    while True:
+        if isinstance(kind, pa.DictionaryType | pa.RunEndEncodedType):
+            kind = kind.value_type
+        elif isinstance(kind, pa.BaseExtensionType):
+            kind = kind.storage_type
+        else:
+            return kind
+
+
+def plain(column: Column) -> Column:
+    """Return a column without extension and runs; a dictionary stays, with plain values."""
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain(cast("Any", column).storage)
+    if isinstance(kind, pa.RunEndEncodedType):
+        import pyarrow.compute as pc
+
+        return plain(cast("Any", pc).run_end_decode(column))
+    return column
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column type holds text, or bytes that may be text, as older writers of Parquet mark it."""
+    return any(
+        test(kind)
+        for test in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+            pa.types.is_binary_view,
+        )
+    )
+
+
+def as_text(column: Column) -> Column:
+    """Return a column of anything that has one short text as that text; bytes that are none as digits."""
+    of_uuids = isinstance(column.type, pa.UuidType)
+    column = plain(column)
+    if not of_uuids and not pa.types.is_fixed_size_binary(column.type):
+        try:
+            return column.cast(pa.large_string())
+        except pa.ArrowInvalid:
+            if not is_text(column.type):
+                raise
+            column = column.cast(pa.large_binary())
+    found = column.to_pylist()
+    texts = [None if one is None else str(UUID(bytes=one)) if of_uuids else one.hex() for one in found]
+    pieces = [(text or "").encode() for text in texts]
+    ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
+    valid = None
+    if column.null_count:
+        bits = np.packbits([text is not None for text in texts], bitorder="little")
+        valid = pa.py_buffer(bits.data)
+    content = [valid, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
+    return pa.Array.from_buffers(pa.large_string(), len(pieces), content)
 
 
 def floats(column: Column) -> Decoded[np.float64]:
     """Return a column of numbers as float64; NaN is missing."""
+    column = plain(column)
     if isinstance(column, pa.DictionaryArray):
-        column = column.dictionary_decode()
+        column = plain(column.dictionary_decode())
     if not pa.types.is_float64(column.type):
         column = column.cast(pa.float64(), safe=False)
     missing = nulls(column)
@@ -76,3 +134,8 @@ def without_nulls(column: Column) -> Column:
     return pa.Array.from_buffers(
         column.type, len(column), [None, *column.buffers()[1:]], offset=column.offset
     )
+
+
+def release_unused() -> None:
+    """Give back to the system what pyarrow keeps of the memory of batches that are done with."""
+    pa.default_memory_pool().release_unused()

@@ -77,6 +77,8 @@ def _column_of(  # noqa: PLR0911 - one return a column
             return chosen.group
         case FaultKind.MISSING_CLUSTER:
             return chosen.cluster
+        case FaultKind.UNSEEN_GROUP:
+            return chosen.member
         case FaultKind.MISSING_IDENTITY:
             return chosen.identity
         case FaultKind.MISSING_LABEL | FaultKind.NOT_BINARY | FaultKind.NOT_A_CLASS:
@@ -120,6 +122,9 @@ def _said(
             return _said_of_labels(findings.labels, some=some, first=first)
         case FaultKind.NOT_SUMMING | FaultKind.WRONG_LENGTH | FaultKind.NOT_A_CLASS:
             return _said_of_classes(kind, findings, chosen, fault=fault, some=some)
+        case FaultKind.UNSEEN_GROUP:
+            said = "rows {are} of a group that the fit has not seen"
+            hint = "--unseen pooled takes the map of all fit rows for them"
         case FaultKind.BAD_WEIGHT:
             said, hint = "weights {are} negative or infinite", "weights must be finite and at least 0"
         case FaultKind.FRACTIONAL_WEIGHT:

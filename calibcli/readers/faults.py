@@ -30,6 +30,7 @@ class FaultKind(StrEnum):
     WRONG_LENGTH = "list of another length"
     NOT_BINARY = "label neither 0 nor 1"
     NOT_A_CLASS = "label that is none of the classes"
+    UNSEEN_GROUP = "group that the fit has not seen"
     BAD_WEIGHT = "weight negative or infinite"
     FRACTIONAL_WEIGHT = "frequency not whole"
     HUGE_WEIGHT = "weight too large or too small to be squared"
@@ -97,6 +98,8 @@ class Findings:
         tied: Rows where several classes are the most probable.
 
         elsewhere: Rows that predict another class than the one that is looked at.
+
+        unselected: Rows left out by a condition or a draw.
     """
 
     faults: dict[tuple[FaultKind, int], Fault] = field(default_factory=dict)
@@ -110,6 +113,7 @@ class Findings:
     normalised: int = 0
     tied: int = 0
     elsewhere: int = 0
+    unselected: int = 0
 
     @property
     def refused(self) -> bool:
@@ -148,3 +152,4 @@ class Findings:
         self.normalised += later.normalised
         self.tied += later.tied
         self.elsewhere += later.elsewhere
+        self.unselected += later.unselected

@@ -12,11 +12,16 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
 from calibcli.objects import is_object, objects_below
 from calibcli.readers.formats import split_forced
+from calibcli.readers.globs import is_pattern, matching
+from calibcli.readers.in_memory import HeldRows
 from calibcli.readers.pipes import STDIN
 from calibcli.suffixes import format_of
 
 _SKIPPED = ("_", ".")
-_TAKEN = ".csv, .tsv, .tab, .parquet and .pq, and .gz, .zst, .bz2 or .lz4 after these"
+_TAKEN = (
+    ".csv, .tsv, .tab, .jsonl and .ndjson, also with .gz, .zst, .bz2 or .lz4 after these, .parquet, .pq, "
+    ".arrow, .arrows, .feather, .ipc and .npz"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,9 @@ def files_of(inputs: Sequence[str]) -> list[InputFile]:
 
     Args:
         inputs: Files; directories, whose data files are taken in the order of their names, without those
-            that start with "_" or "."; "-" for standard input; `path:fmt` to force a format, which takes
-            every file of a directory for one of data.
+            that start with "_" or "."; patterns such as `data/*.csv` where no file is called so; "-" for
+            standard input; `path:fmt` to force a format, which takes every file of a directory for one of
+            data.
 
     Raises:
         InputProblem: If there is no such file, or it cannot be looked at.
@@ -49,7 +55,10 @@ def files_of(inputs: Sequence[str]) -> list[InputFile]:
         UsageProblem: If a file is named twice, under whatever names.
     """
     # Path.exists raises where this says no: a name that is too long, a directory without permission.
-    named = [split_forced(name, exists=os.path.exists(name)) for name in inputs]  # noqa: PTH110
+    named = [
+        (name, None) if isinstance(name, HeldRows) else split_forced(name, exists=os.path.exists(name))  # noqa: PTH110
+        for name in inputs
+    ]
     if sum(path == STDIN for path, _ in named) > 1:
         msg = "standard input can be read only once"
         raise UsageProblem(msg)
@@ -115,8 +124,11 @@ def _files(path: str, *, every: bool) -> list[str]:
 
         every: Whether to take files of any name from a directory, or only those that promise data.
     """
-    if path == STDIN:
+    if path == STDIN or isinstance(path, HeldRows):
         return [path]
+    if is_pattern(path):
+        below = [file for one in matching(path) for file in _files(one, every=every)]
+        return list(dict.fromkeys(below))
     if is_object(path):
         return _objects(path, every=every)
     with read_errors(path):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.readers.decode import Booleans, Column, nulls
+from calibcli.readers.decode import Booleans, Column, as_text, nulls
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Integers
 
@@ -48,7 +48,7 @@ def identities_of(column: Column) -> Identities:
     """Read a column of identities by their text; outer blanks do not count, and an empty one is missing."""
     if isinstance(column, pa.DictionaryArray):
         column = cast("Column", column.dictionary_decode())
-    text = column.cast(pa.large_string())
+    text = as_text(column)
     missing = nulls(text)
     data, offsets = _bytes_of(text)
     if _has_outer_blanks(data, offsets):
@@ -74,18 +74,19 @@ def fingerprints(data: npt.NDArray[np.uint8], offsets: Integers) -> Fingerprints
     # The eight bytes from any place on.
     words = np.ndarray((data.size + 1,), "<u8", padded, strides=(1,))
     begins, lengths = offsets[:-1], np.diff(offsets)
-    found = _mixed(lengths.astype(np.uint64) * _GOLDEN)
+    found = mixed(lengths.astype(np.uint64) * _GOLDEN)
     for start in range(0, int(lengths.max(initial=0)), 8):
         left = lengths - start
         some = np.flatnonzero(left > 0)
         word = words[begins[some] + start].astype(np.uint64)
         unused = np.uint64(8) * np.maximum(8 - left[some], 0).astype(np.uint64)
         word = (word << unused) >> unused
-        found[some] = _mixed((found[some] ^ word) + _GOLDEN)
+        found[some] = mixed((found[some] ^ word) + _GOLDEN)
     return found
 
 
-def _mixed(value: Fingerprints) -> Fingerprints:
+def mixed(value: Fingerprints) -> Fingerprints:
+    """Return the finaliser of splitmix64, a bijection of 64 bits."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))

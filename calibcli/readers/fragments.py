@@ -1,7 +1,7 @@
 """
 The input cut into numbered fragments, in a fixed order that no number of workers changes.
 
-A CSV file is one fragment; a Parquet file gives runs of row groups.
+A Parquet file gives runs of row groups; a file of any other format is one fragment.
 """
 
 import os
@@ -10,15 +10,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import IdleOption, InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 from calibcli.objects import content_of, is_object
 from calibcli.readers.files import files_of, read_errors, shown_path
-from calibcli.readers.formats import MAGIC_BYTES, kind_of
+from calibcli.readers.formats import MAGIC_BYTES, STREAM, kind_of
+from calibcli.readers.in_memory import HeldRows, InMemory
+from calibcli.readers.input_format import AS_FOUND, InputFormat, keeps_ascii
+from calibcli.readers.partitions import partitions_of
 from calibcli.readers.pipes import STDIN, Pipe
 
 # A fragment of a Parquet file has at least so many rows, unless it is the last of its file.
 FRAGMENT_ROWS = 2_000_000
+_BATCH_ROWS = 1 << 17
+# A batch of a wide table has fewer rows, so that it holds no more numbers.
+_BATCH_NUMBERS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,7 @@ class Fragment:
 
         path: The file as the user named it; "-" is standard input.
 
-        format: What the file holds.
+        format: What the file holds, or that the path is that of rows in memory.
 
         compression: What is wrapped around it, or None.
 
@@ -42,16 +48,25 @@ class Fragment:
         pipe: The stream behind "-" or another pipe. Such a fragment stays in its process.
 
         folder: The directory that the path counts from, for workers that stand in another.
+
+        delimiter: What separates the fields of CSV, where the user said so.
+
+        encoding: How text is encoded; None for UTF-8.
+
+        partitions: Columns that the path holds, such as `country=US`, each with its value or None.
     """
 
     index: int
     path: str
-    format: DataFormat
+    format: DataFormat | InMemory
     compression: Compression | None = None
     row_groups: tuple[int, ...] | None = None
     first_row: int = 0
     pipe: Pipe | None = None
     folder: str = ""
+    delimiter: str | None = None
+    encoding: str | None = None
+    partitions: tuple[tuple[str, str | None], ...] = ()
 
     @property
     def shown(self) -> str:
@@ -69,25 +84,39 @@ class Fragment:
         return self.pipe is not None and not self.pipe.is_spooled
 
 
-def list_fragments(inputs: Sequence[str], *, input_format: DataFormat | None = None) -> list[Fragment]:
+def list_fragments(inputs: Sequence[str], *, input_format: InputFormat = AS_FOUND) -> list[Fragment]:
     """
     List the fragments of the input.
 
     Args:
         inputs: Files, directories, "-" for standard input, as `files_of` takes them.
 
-        input_format: The format of every input that does not force its own; None to look.
+        input_format: The format of every input that does not force its own, and how text is written.
 
     Raises:
         InputProblem: If a file is missing, empty or cannot be opened.
 
-        UsageProblem: If standard input is named twice.
+        UsageProblem: If standard input is named twice, or a separator or an encoding is given for files that
+            have none.
     """
     fragments: list[Fragment] = []
     for file in files_of(inputs):
-        for part in _parts(_whole(file.path, file.forced or input_format)):
+        asked = input_format if file.forced is None else replace(input_format, format=file.forced)
+        for part in _parts(_whole(file.path, asked)):
             fragments.append(replace(part, index=len(fragments)))
+    _refuse_unused(input_format, fragments)
     return fragments
+
+
+def _refuse_unused(asked: InputFormat, fragments: Sequence[Fragment]) -> None:
+    """Refuse what was said of text where no file is text."""
+    shown, found = fragments[0].shown, fragments[0].format.value
+    if asked.delimiter is not None and not any(one.format.is_csv for one in fragments):
+        msg = f"--delimiter is for CSV, and {shown} is {found}"
+        raise IdleOption(msg, "leave it out", options=("delimiter",))
+    if asked.encoding is not None and not any(one.format.is_text for one in fragments):
+        msg = f"--encoding is for text, and {shown} is {found}"
+        raise IdleOption(msg, "leave it out", options=("encoding",))
 
 
 def refuse_pipes(fragments: Sequence[Fragment]) -> None:
@@ -110,8 +139,15 @@ def keep(fragments: Sequence[Fragment]) -> None:
             fragment.pipe.spooled()
 
 
-def _whole(path: str, forced: DataFormat | None) -> Fragment:
+def batch_rows(width: int) -> int:
+    """Return how many rows a batch of so many columns has."""
+    return max(1, min(_BATCH_ROWS, _BATCH_NUMBERS // width))
+
+
+def _whole(path: str, asked: InputFormat) -> Fragment:
     """Return a file as one fragment."""
+    if isinstance(path, HeldRows):
+        return Fragment(0, path, InMemory.ROWS)
     shown = shown_path(path)
     with read_errors(path):
         pipe = _pipe(path)
@@ -119,10 +155,29 @@ def _whole(path: str, forced: DataFormat | None) -> Fragment:
     if not head:
         msg = f"{shown} is empty"
         raise InputProblem(msg)
-    kind = kind_of(head, shown, forced=forced)
-    if pipe is not None and (kind.format is DataFormat.PARQUET or kind.compression is not None):
+    kind = kind_of(head, shown, asked=asked)
+    text = asked if kind.format.is_text else AS_FOUND
+    whole = Fragment(
+        0,
+        path,
+        kind.format,
+        kind.compression,
+        pipe=pipe,
+        folder=_folder(path),
+        delimiter=text.delimiter if kind.format.is_csv else None,
+        encoding=text.encoding,
+        partitions=partitions_of(path),
+    )
+    if pipe is not None and not _can_stream(whole, head):
         pipe.spooled()
-    return Fragment(0, path, kind.format, kind.compression, pipe=pipe, folder=_folder(path))
+    return whole
+
+
+def _can_stream(whole: Fragment, head: bytes) -> bool:
+    """Whether what comes through a pipe can be read once, from its beginning, and its header looked at."""
+    if whole.compression is not None or not keeps_ascii(whole.encoding):
+        return False
+    return whole.format.is_text or (whole.format is DataFormat.ARROW and head.startswith(STREAM))
 
 
 def _folder(path: str) -> str:
@@ -152,12 +207,14 @@ def _head(path: str) -> bytes:
 
 
 def _parts(whole: Fragment) -> Iterator[Fragment]:
-    """Cut a Parquet file into runs of row groups."""
-    if whole.format is not DataFormat.PARQUET:
+    """Cut a Parquet file, and rows in memory as if they stood in one, into runs of row groups."""
+    if whole.format is DataFormat.PARQUET:
+        from calibcli.readers.parquet import row_group_rows
+    elif whole.format is InMemory.ROWS:
+        from calibcli.readers.held import row_group_rows
+    else:
         yield whole
         return
-    from calibcli.readers.parquet import row_group_rows
-
     before = rows = 0
     run: list[int] = []
     sizes = row_group_rows(whole)

@@ -8,10 +8,18 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.readers.decode import Booleans, Column, nulls, without_nulls
+from calibcli.readers.decode import (
+    Booleans,
+    Column,
+    as_text,
+    is_number,
+    is_text,
+    nulls,
+    plain,
+    without_nulls,
+)
 from calibcli.readers.faults import FaultKind
 from calibcli.readers.fingerprints import Identities
-from calibcli.readers.labels import is_text
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Integers
 
@@ -95,12 +103,15 @@ class Alike:
         by: Rows that are measured together.
 
         identity: What tells rows apart, or None.
+
+        member: The groups that a map has members for, or None.
     """
 
     group: Groups | None
     cluster: Groups | None
     by: tuple[Groups, ...]
     identity: Identities | None = None
+    member: "Groups | None" = None
 
     def gaps(self, *, drop: bool) -> list[tuple[FaultKind, int, Booleans | None]]:
         """Return where values are missing; `by` has gaps only if they are to be dropped."""
@@ -134,16 +145,19 @@ def fold_of(text: str, count: int, *, seed: int) -> int:
 
 def can_be_groups(kind: pa.DataType) -> bool:
     """Whether a column type can tell groups apart: everything that has one short text."""
-    return is_text(kind) or pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
+    bits = pa.types.is_fixed_size_binary(kind)
+    return is_text(kind) or bits or pa.types.is_primitive(kind) or is_number(kind) or pa.types.is_null(kind)
 
 
 def groups_of(column: Column) -> Groups:
     """Read a column of groups; blanks around a text do not count, and an empty one is missing."""
+    column = as_text(column) if isinstance(column.type, pa.UuidType) else plain(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.string())
     if not isinstance(column, pa.DictionaryArray):
-        column = (column.cast(pa.large_string()) if is_text(column.type) else column).dictionary_encode()
-    entries = cast("Column", column.dictionary).cast(pa.large_string()).to_pylist()
+        text_like = is_text(column.type) or pa.types.is_fixed_size_binary(column.type)
+        column = (as_text(column) if text_like else column).dictionary_encode()
+    entries = as_text(cast("Column", column.dictionary)).to_pylist()
     text = tuple("" if one is None else str(one).strip() for one in entries)
     missing = nulls(column)
     code = np.from_dlpack(without_nulls(cast("Column", column.indices))).astype(np.int64)

@@ -18,6 +18,7 @@ from calibcli.readers.faults import Fault, FaultKind, Findings
 from calibcli.readers.fingerprints import Fingerprints, Identities, identities_of
 from calibcli.readers.groups import Alike, Groups, Parts, can_be_groups, crossed, groups_of
 from calibcli.readers.labels import Labels, can_be_labels, labels_of
+from calibcli.readers.members import placed_members
 from calibcli.readers.places import Places
 from calibcli.readers.scores import probabilities
 from calibcli.readers.weights import check_weights
@@ -55,6 +56,8 @@ class Rows:
         identity: Shape (n,), different for different rows, or None.
 
         before: The same rows as they were before a map of several classes, or None where there is none.
+
+        members: Which member of a map each goes through, or None.
     """
 
     score: Floats
@@ -69,6 +72,7 @@ class Rows:
     classes: ClassRows | None = None
     identity: Fingerprints | None = None
     before: "Before | None" = None
+    members: Groups | None = None
 
     def seen(self, place: int) -> "Rows":
         """Return the rows with the score column at a place among the score columns as their score."""
@@ -121,8 +125,9 @@ class Intake:
     def __init__(self, chosen: ChosenColumns, *, shown: str, first_row: int = 0) -> None:
         self.findings = Findings()
         self._chosen = chosen
-        self._shown = shown
+        self.shown = shown
         self._before = first_row
+        self._asked: Booleans | None = None
 
     def rows_of(self, batch: pa.RecordBatch) -> Rows | None:
         """
@@ -131,6 +136,7 @@ class Intake:
         Raises:
             InputProblem: If a column's type cannot hold what it should.
         """
+        self._ask(batch)
         scores = [self._numbers(batch.column(name), name) for name in self._chosen.scores]
         labels = self._labels(batch)
         weight = self._weights(batch)
@@ -138,8 +144,9 @@ class Intake:
         gaps = [(FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(scores)]
         gaps.append((FaultKind.MISSING_LABEL, 0, labels.missing))
         gaps.append((FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing))
-        gaps.extend(alike.gaps(drop=self._drops))
-        places = self._kept(gaps)
+        places = self._kept([*gaps, *alike.gaps(drop=self._drops)])
+        asked, findings = self._chosen.asked, self.findings
+        members = placed_members(alike.member, column=asked.member, findings=findings, places=places)
         self._check_labels(labels, places)
         probability, *others = (
             probabilities(
@@ -156,7 +163,7 @@ class Intake:
         if self.findings.refused:
             return None
         self.findings.positive_rows += int(np.count_nonzero(rows.label))
-        return self._placed(replace(rows, others=tuple(others), places=places), alike)
+        return self._placed(replace(rows, others=tuple(others), places=places, members=members), alike)
 
     def scores_of(self, column: Column) -> Floats:
         """
@@ -171,7 +178,7 @@ class Intake:
             places.select(score.values), self._chosen.asked, findings=self.findings, places=places
         )
         self._advance(len(column))
-        problem = problem_of(self.findings, self._chosen, shown=self._shown, partly=True)
+        problem = problem_of(self.findings, self._chosen, shown=self.shown, partly=True)
         if problem is not None:
             raise problem
         return probability
@@ -184,10 +191,18 @@ class Intake:
         self.findings.rows += rows
         self._before += rows
 
+    def _ask(self, batch: pa.RecordBatch) -> None:
+        """Find out which rows of a batch are asked for."""
+        rows = self._chosen.rows
+        if rows.chooses:
+            self._asked = rows.of(batch, first_row=self._before, shown=self.shown)
+        if self._asked is not None:
+            self.findings.unselected += batch.num_rows - int(np.count_nonzero(self._asked))
+
     def _numbers(self, column: Column, name: str) -> Decoded[np.float64]:
         kind = value_type(column.type)
         if not (is_number(kind) or pa.types.is_null(kind)):
-            msg = f"{self._shown}, column {name!r}: it holds {kind}, not numbers"
+            msg = f"{self.shown}, column {name!r}: it holds {kind}, not numbers"
             raise InputProblem(msg, "name another column, or export numbers")
         return floats(column)
 
@@ -196,7 +211,7 @@ class Intake:
         column = batch.column(name)
         kind = value_type(column.type)
         if not can_be_labels(kind):
-            msg = f"{self._shown}, column {name!r}: it holds {kind}, not labels"
+            msg = f"{self.shown}, column {name!r}: it holds {kind}, not labels"
             raise InputProblem(msg, "labels are 0 and 1, true and false, or text with --positive")
         return labels_of(column, self._chosen.asked.positive)
 
@@ -211,23 +226,22 @@ class Intake:
             None if chosen.cluster is None else self._groups(batch, chosen.cluster, "--cluster"),
             tuple(self._groups(batch, name, "--by") for name in chosen.by),
             None if chosen.identity is None else self._identities(batch, chosen.identity),
+            None if chosen.member is None else self._groups(batch, chosen.member, "--by"),
         )
 
     def _groups(self, batch: pa.RecordBatch, name: str, option: str) -> Groups:
-        column = batch.column(name)
-        kind = value_type(column.type)
-        if not can_be_groups(kind):
-            msg = f"{self._shown}, column {name!r}: it holds {kind}, which does not tell groups apart"
-            raise InputProblem(msg, f"name a column of text, whole numbers or dates with {option}")
-        return groups_of(column)
+        return groups_of(self._telling(batch.column(name), name, what="groups", option=option))
 
     def _identities(self, batch: pa.RecordBatch, name: str) -> Identities:
-        column = batch.column(name)
+        return identities_of(self._telling(batch.column(name), name, what="rows", option="--id"))
+
+    def _telling(self, column: Column, name: str, *, what: str, option: str) -> Column:
+        """Return a column whose type can tell groups or rows apart."""
         kind = value_type(column.type)
         if not can_be_groups(kind):
-            msg = f"{self._shown}, column {name!r}: it holds {kind}, which does not tell rows apart"
-            raise InputProblem(msg, "name a column of text, whole numbers or dates with --id")
-        return identities_of(column)
+            msg = f"{self.shown}, column {name!r}: it holds {kind}, which does not tell {what} apart"
+            raise InputProblem(msg, f"name a column of text, whole numbers or dates with {option}")
+        return column
 
     def _placed(self, rows: Rows, alike: Alike) -> Rows:
         """Return the rows with what each belongs to."""
@@ -242,9 +256,11 @@ class Intake:
 
     def _kept(self, gaps: Iterable[tuple[FaultKind, int, Booleans | None]]) -> Places:
         """Return the rows without gaps, and count the others as asked."""
-        found = [(kind, place, gap) for kind, place, gap in gaps if gap is not None and gap.any()]
+        asked = self._asked
+        within = ((kind, at, gap if gap is None or asked is None else gap & asked) for kind, at, gap in gaps)
+        found = [(kind, place, gap) for kind, place, gap in within if gap is not None and gap.any()]
         if not found:
-            return Places(self._before)
+            return Places.without(None if asked is None else ~asked, before=self._before)
         if self._chosen.asked.on_missing is OnMissing.ERROR:
             for kind, place, gap in found:
                 row = Places(self._before).row(int(np.argmax(gap)))
@@ -252,6 +268,8 @@ class Intake:
         missing = reduce(np.logical_or, [gap for _, _, gap in found])
         if self._chosen.asked.on_missing is OnMissing.DROP:
             self.findings.dropped += int(np.count_nonzero(missing))
+        if asked is not None:
+            missing = missing | ~asked
         return Places.without(missing, before=self._before)
 
     def _check_labels(self, labels: Labels, places: Places) -> None:

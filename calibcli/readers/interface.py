@@ -24,3 +24,12 @@ class Reader(Protocol):
 
     def batches_of_all(self, fragment: Fragment, chosen: ChosenColumns) -> "Iterator[pa.RecordBatch]":
         """Stream every column of a fragment."""
+
+    def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
+        """Return every column of the fragment's file with what it holds, in a few words."""
+
+    def row_count(self, fragment: Fragment) -> int | None:
+        """Return how many rows the fragment's file has, where that is known without reading them all."""
+
+    def list_length(self, fragment: Fragment, name: str) -> int | None:
+        """Return how many numbers the first list of a column holds; None where there is none."""

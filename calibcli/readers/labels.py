@@ -9,7 +9,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.readers.decode import Booleans, Column, booleans, floats, is_number, nulls, without_nulls
+from calibcli.readers.decode import (
+    Booleans,
+    Column,
+    as_text,
+    booleans,
+    floats,
+    is_number,
+    is_text,
+    nulls,
+    plain,
+    without_nulls,
+)
 from calibcli.readers.faults import MOST_LABELS
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats, Integers, run_starts
@@ -62,11 +73,6 @@ def can_be_labels(kind: pa.DataType) -> bool:
     return is_number(kind) or is_text(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)
 
 
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a column type holds text."""
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-
-
 def labels_of(column: Column, positive: str | None) -> Labels:
     """
     Read a column of labels.
@@ -76,10 +82,11 @@ def labels_of(column: Column, positive: str | None) -> Labels:
 
         positive: The label that stands for 1, with all others for 0; None for 0 and 1.
     """
+    column = plain(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.bool_())
     if is_text(column.type):
-        column = column.cast(pa.large_string()).dictionary_encode()
+        column = as_text(column).dictionary_encode()
     if isinstance(column, pa.DictionaryArray):
         return _of_dictionary(column, positive)
     if pa.types.is_boolean(column.type):
@@ -89,7 +96,7 @@ def labels_of(column: Column, positive: str | None) -> Labels:
 
 def _of_dictionary(column: "pa.DictionaryArray[Any, Any]", positive: str | None) -> Labels:
     """Look every label up by its place in the dictionary."""
-    values = cast("Column", column.dictionary)
+    values = plain(cast("Column", column.dictionary))
     entries = _of_texts(values, positive) if is_text(values.type) else labels_of(values, positive)
     missing = nulls(column)
     index = cast("Integers", np.from_dlpack(without_nulls(cast("Column", column.indices))))
@@ -108,7 +115,9 @@ def _of_dictionary(column: "pa.DictionaryArray[Any, Any]", positive: str | None)
 
 def _of_texts(values: Column, positive: str | None) -> Labels:
     """Read the entries of a dictionary of text, one by one."""
-    texts = [("" if text is None else str(text)).strip() for text in values.to_pylist()]
+    # A cast imports pyarrow.compute, which takes longer than a small file does.
+    entries = values if pa.types.is_string(values.type) else as_text(values)
+    texts = [("" if text is None else str(text)).strip() for text in entries.to_pylist()]
     missing = np.array([not text for text in texts], np.bool_)
     places = np.arange(len(texts))
     if positive is not None:

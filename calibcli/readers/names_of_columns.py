@@ -1,10 +1,16 @@
 """Names as users write them to names as files have them."""
 
 import difflib
+import re
+from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 from calibcli.errors import InputProblem
 
+SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "prediction", "confidence")
+LABEL_NAMES = ("label", "y", "target", "outcome", "correct")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _LISTED = 20
 
 
@@ -38,12 +44,30 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
 
 
 def separator_hint(header: Sequence[str]) -> str | None:
-    """Say that fields seem to be separated by something else, when the whole header is one name."""
-    if len(header) == 1 and ";" in header[0]:
-        return "the file separates its fields by ';': convert it to commas or tabs first"
-    if len(header) == 1 and "\t" in header[0]:
+    """Say that a header seems to be none, or its fields to be separated by something else."""
+    if len(header) > 1 and all(_NUMBER.fullmatch(name.strip()) for name in header):
+        return "the first line is that of the names of the columns, and here it holds numbers: add one above"
+    if len(header) != 1:
+        return None
+    if "\t" in header[0]:
         return "the file separates its fields by tabs: write path:tsv or pass --input-format tsv"
-    return None
+    found = next((one for one in (";", "|", ",", " ") if one in header[0].strip()), None)
+    if found is None or (found == " " and header[0].count(" ") < 2):
+        return None
+    return f"the file seems to separate its fields by {found!r}: pass --delimiter {found!r}"
+
+
+def refuse_repeated(header: Sequence[str], *, path: str) -> None:
+    """
+    Refuse a header that has a name twice.
+
+    Raises:
+        InputProblem: If it has.
+    """
+    repeated = [name for name, times in Counter(header).items() if times > 1]
+    if repeated:
+        msg = f"{path}: the header has {listing(repeated)} more than once"
+        raise InputProblem(msg, "give every column a name of its own")
 
 
 def folded(name: str) -> str:
@@ -55,3 +79,34 @@ def listing(names: Sequence[str]) -> str:
     """Return the first names, quoted, and how many more there are."""
     shown = ", ".join(repr(name) for name in names[:_LISTED])
     return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
+
+
+def named_or_usual(
+    asked: str | None, role: Literal["score", "label"], *, header: Sequence[str], path: str
+) -> str:
+    """
+    Return the column asked for, or the only one with a usual name.
+
+    Args:
+        asked: What the user wrote, or None.
+
+        role: What the column is.
+
+        header: The names of the file's columns.
+
+        path: The file, for messages.
+
+    Raises:
+        InputProblem: If it is not there, or no single column has a usual name.
+    """
+    if asked is not None:
+        return named(asked, header, path=path)
+    usual = SCORE_NAMES if role == "score" else LABEL_NAMES
+    candidates = [name for name in header if folded(name) in usual]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        msg = f"{path}: {listing(candidates)} could each be the {role} column"
+    else:
+        msg = f"{path}: no column looks like the {role}; the columns are {listing(header)}"
+    raise InputProblem(msg, separator_hint(header) or f"name it with --{role}")

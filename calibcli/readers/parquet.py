@@ -8,14 +8,11 @@ import pyarrow.parquet as pq
 
 from calibcli.errors import InputProblem
 from calibcli.objects import is_object, source_of
-from calibcli.readers.class_matrix import is_list_of_numbers, list_lengths
+from calibcli.readers.class_matrix import is_list_of_numbers, list_lengths, lists_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import nulls
-from calibcli.readers.fragments import Fragment
+from calibcli.readers.fragments import Fragment, batch_rows
 
-BATCH_ROWS = 1 << 17
-# A batch of a wide table has fewer rows, so that it holds no more numbers.
-_BATCH_NUMBERS = 1 << 21
 _BUFFER = 1 << 20
 _ALL_BUFFERS = 1 << 26
 
@@ -34,23 +31,39 @@ def row_group_rows(fragment: Fragment) -> list[int]:
 
 def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
     """Stream the chosen columns of a fragment."""
-    text = [name for name in chosen.words if _is_text(fragment, name)]
-    width = max(len(chosen.names), len(chosen.classes))
-    with _opened(fragment, as_dictionary=text, columns=len(chosen.names)) as file:
-        yield from _batches(file, fragment, names=list(chosen.names), width=width)
+    names = chosen.stored
+    text = [name for name in chosen.words if name in names and _is_text(fragment, name)]
+    width = max(len(names), len(chosen.classes))
+    with _opened(fragment, as_dictionary=text, columns=len(names)) as file:
+        yield from _batches(file, fragment, names=list(names), width=width)
 
 
-def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:  # noqa: ARG001
+def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
     """Return what `batches_of_all` gives: every column as it is stored."""
     with _opened(fragment) as file:
-        return file.schema_arrow
+        whole = file.schema_arrow
+    return pa.schema([whole.field(name) for name in chosen.carries(whole.names)]).with_metadata(
+        whole.metadata
+    )
 
 
 def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
     """Stream every column as it is stored."""
+    names = list(chosen.carries(header(fragment)))
+    width = max(len(names), len(chosen.classes))
     with _opened(fragment, columns=len(chosen.scores)) as file:
-        width = max(len(file.schema_arrow), len(chosen.classes))
-        yield from _batches(file, fragment, names=None, width=width)
+        yield from _batches(file, fragment, names=None if chosen.carried is None else names, width=width)
+
+
+def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
+    """Return every column with its type."""
+    with _opened(fragment) as file:
+        return tuple((field.name, str(field.type)) for field in file.schema_arrow)
+
+
+def row_count(fragment: Fragment) -> int | None:
+    """Return how many rows there are."""
+    return sum(row_group_rows(fragment))
 
 
 def list_length(fragment: Fragment, name: str) -> int | None:
@@ -59,7 +72,7 @@ def list_length(fragment: Fragment, name: str) -> int | None:
         if not is_list_of_numbers(file.schema_arrow.field(name).type):
             return None
         for batch in file.iter_batches(batch_size=1, columns=[name], use_threads=False):
-            column = batch.column(0)
+            column = lists_of(batch.column(0))
             if nulls(column) is None:
                 return int(list_lengths(column)[0])
     return None
@@ -70,9 +83,8 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
     if len(groups):
-        most = max(1, min(BATCH_ROWS, _BATCH_NUMBERS // width))
         yield from file.iter_batches(
-            batch_size=most, row_groups=list(groups), columns=names, use_threads=False
+            batch_size=batch_rows(width), row_groups=list(groups), columns=names, use_threads=False
         )
 
 
@@ -99,7 +111,7 @@ def _opened(
             ) as file,
         ):
             yield file
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         first = (str(error).splitlines() or ["unknown error"])[0]
         msg = f"{fragment.shown} cannot be read as Parquet: {first}"
         raise InputProblem(

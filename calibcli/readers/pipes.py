@@ -1,15 +1,23 @@
 """Standard input and other pipes: looked at before they are read, read once, or kept in a temporary file."""
 
+import errno
 import io
 import os
 import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import BinaryIO, cast
 
+from calibcli.errors import OutputProblem
+
 STDIN = "-"
+# ENOENT is what tempfile says where no folder can be written.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOENT)
+# A file without line ends is no CSV, and is not read to its end to find that out.
+LONGEST_HEADER = 1 << 24
 _HEAD = 1 << 16
 _BLOCK = 1 << 20
 _LINE_END = re.compile(rb"\r\n?|\n")
@@ -44,12 +52,24 @@ class Pipe:
 
     def first_record(self) -> bytes:
         """Return the beginning, long enough for the first line of CSV, and wait for nothing after it."""
-        while first_record_end(self._head) is None:
-            more = self._take(_HEAD)
+        while first_record_end(self._head) is None and len(self._head) < LONGEST_HEADER:
+            # Twice as much each time, so that looking again costs no more than looking once.
+            more = self._take(max(_HEAD, len(self._head)))
             if not more:
                 break
             self._head += more
         return self._head
+
+    def first_lines(self) -> bytes:
+        """Return whole lines from the beginning, at least one that is not blank, and wait for no more."""
+        while True:
+            end = self._head.rfind(b"\n") + 1
+            if self._head[:end].strip():
+                return self._head[:end]
+            more = self._take(max(_HEAD, len(self._head))) if len(self._head) < LONGEST_HEADER else b""
+            if not more:
+                return self._head
+            self._head += more
 
     @property
     def is_spooled(self) -> bool:
@@ -59,10 +79,11 @@ class Pipe:
     def spooled(self) -> str:
         """Return the path of a temporary file with everything; it lives as long as this object."""
         if self._spool is None:
-            file, path = _temporary_file()
-            weakref.finalize(self, file.close)
-            shutil.copyfileobj(self.reader(), file, _BLOCK)
-            file.flush()
+            with _no_room():
+                file, path = _temporary_file()
+                weakref.finalize(self, file.close)
+                shutil.copyfileobj(self.reader(), file, _BLOCK)
+                file.flush()
             self._spool = path
         return self._spool
 
@@ -99,6 +120,18 @@ class _Replayed(io.RawIOBase):
         self._head = self._head[len(chunk) :]
         buffer[: len(chunk)] = chunk
         return len(chunk)
+
+
+@contextmanager
+def _no_room() -> Iterator[None]:
+    """Tell the folder of temporary files from the output, which may have no room either."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        msg = f"the temporary copy of the input cannot be written: {(error.strerror or str(error)).lower()}"
+        raise OutputProblem(msg, "name a folder with room for it with TMPDIR") from error
 
 
 def _temporary_file() -> tuple[BinaryIO, str]:

@@ -9,13 +9,14 @@ import numpy as np
 from calibcli.ahead import one_ahead
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat
-from calibcli.readers import reader_of
 from calibcli.readers.beside import NOTHING, Aside, Beside
 from calibcli.readers.class_intake import intake_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.faults import Findings
+from calibcli.readers.files_with_paths import batches_of
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.intake import Intake, Rows
+from calibcli.readers.members import OfMembers
 from calibcli.table.running import Partial, RunningTable
 from calibcli.table.score_table import Floats, Integers
 
@@ -41,7 +42,9 @@ class Unchanged(Enum):
     CONFIDENCE = "confidence"
 
 
-Transforms = Mapping[str, Transform | AtPlaces | Unchanged | None]
+_AHEAD = (DataFormat.PARQUET, DataFormat.ARROW, DataFormat.JSONL, DataFormat.NPZ)
+Change = Transform | AtPlaces | OfMembers | Unchanged
+Transforms = Mapping[str, Change | None]
 
 
 @dataclass(slots=True)
@@ -202,14 +205,15 @@ def taken(fragment: Fragment, intake: Intake, chosen: ChosenColumns) -> Iterator
     """
     Yield what an intake makes of each batch of a fragment.
 
-    Batches of Parquet are decoded and checked one ahead in a thread. Text may come from a pipe that keeps a
-    reader waiting, and so is read where an interrupt is heard.
+    Batches of most formats are decoded and checked one ahead in a thread. What comes through a pipe may keep
+    a reader waiting, and so is read where an interrupt is heard, as is CSV.
     """
-    rows = map(intake.rows_of, reader_of(fragment.format).batches(fragment, chosen))
-    return one_ahead(rows) if fragment.format is DataFormat.PARQUET else rows
+    batches = batches_of(fragment, chosen)
+    rows = map(intake.rows_of, chosen.rows.first_of(batches, fragment.first_row))
+    return one_ahead(rows) if fragment.format in _AHEAD and not fragment.streams else rows
 
 
-def _add(table: RunningTable, rows: Rows, change: Transform | AtPlaces | Unchanged | None) -> Floats:
+def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:
     """Add rows to a table, and return the scores they were added with."""
     if isinstance(change, Unchanged):
         if rows.before is not None:
@@ -220,10 +224,12 @@ def _add(table: RunningTable, rows: Rows, change: Transform | AtPlaces | Unchang
     return score
 
 
-def changed(rows: Rows, change: Transform | AtPlaces | None) -> Floats:
+def changed(rows: Rows, change: Transform | AtPlaces | OfMembers | None) -> Floats:
     """Return the scores of rows after a map, None for none."""
     if change is None:
         return rows.score
+    if isinstance(change, OfMembers):
+        return change.change(rows.score, rows.members)
     if isinstance(change, AtPlaces):
         return change.change(rows.score, rows.places.numbers(rows.score.size))
     return change(rows.score)

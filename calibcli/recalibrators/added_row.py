@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.recalibrators.pooling import MOST_ROWS, Places, bends, pooled_starts
+from calibcli.recalibrators.minorant import MOST_ROWS, Places, bends
 from calibcli.table.score_table import Floats, Integers
 
 
@@ -30,8 +30,7 @@ def levels_with_one_more(rows: Integers, positive_rows: Integers) -> tuple[Float
         greatest convex minorant of the cumulative sums: a row of label 1 raises its level, so the block that
         takes it in ends at a corner of the minorant behind it.
     """
-    guess = pooled_starts(rows.astype(np.float64), positive_rows.astype(np.float64))
-    corners = bends(rows, positive_rows, guess=guess)
+    corners = bends(rows, positive_rows)
     rise, run = _lines(rows, positive_rows, corners)
     upper = np.maximum.accumulate(rise / run)
     # With scores and labels turned round, label 0 is label 1.

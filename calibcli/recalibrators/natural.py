@@ -32,7 +32,7 @@ def natural(z: Floats, knots: Floats, *, values: Floats) -> Floats:
     below, above = np.minimum(z - knots[0], 0.0), np.maximum(z - knots[-1], 0.0)
     found = np.empty((values.shape[0], z.size))
     for row, level in enumerate(values):
-        bends, slopes = _bends(knots, level), slopes_at_knots(knots, level)
+        bends, slopes = bends_at_knots(knots, level), slopes_at_knots(knots, level)
         np.multiply(before, level.take(left), out=found[row])
         found[row] += after * level[1:].take(left)
         found[row] += first * bends.take(left) + second * bends[1:].take(left)
@@ -42,7 +42,7 @@ def natural(z: Floats, knots: Floats, *, values: Floats) -> Floats:
 
 def slopes_at_knots(knots: Floats, values: Floats) -> Floats:
     """Return the first derivative of the spline at each knot."""
-    bends, width = _bends(knots, values), np.diff(knots)
+    bends, width = bends_at_knots(knots, values), np.diff(knots)
     rise = np.diff(values) / width
     from_right = rise - width / 6.0 * (2.0 * bends[:-1] + bends[1:])
     last = rise[-1] + width[-1] / 6.0 * (bends[-2] + 2.0 * bends[-1])
@@ -51,7 +51,7 @@ def slopes_at_knots(knots: Floats, values: Floats) -> Floats:
 
 def falls(knots: Floats, values: Floats) -> bool:
     """Whether the spline falls anywhere; its slope is a parabola between knots, least at one or a vertex."""
-    bends, slopes = _bends(knots, values), slopes_at_knots(knots, values)
+    bends, slopes = bends_at_knots(knots, values), slopes_at_knots(knots, values)
     left, right = bends[:-1], bends[1:]
     dips = (left < 0.0) & (right > 0.0)
     # Where the bend crosses 0 after a share of the way, the slope has lost bend times half of that way.
@@ -60,7 +60,7 @@ def falls(knots: Floats, values: Floats) -> bool:
     return bool(min(float(least.min()), float(slopes[-1])) < 0.0)
 
 
-def _bends(knots: Floats, values: Floats) -> Floats:
+def bends_at_knots(knots: Floats, values: Floats) -> Floats:
     """Return the second derivative at each knot, 0 at the first and the last."""
     bends = np.zeros(knots.size)
     inner = knots.size - 2

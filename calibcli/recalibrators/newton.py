@@ -96,8 +96,13 @@ Terms = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
 
 def logistic(t: Floats) -> Floats:
     """Return 1 / (1 + exp(-t)), monotone and without overflow however large t is."""
-    small = np.exp(-np.abs(t))
-    return np.where(t >= 0.0, 1.0, small) / (1.0 + small)
+    small = np.asarray(np.abs(t))
+    np.negative(small, out=small)
+    np.exp(small, out=small)
+    # Small is at most 1, so that the larger of both is 1 where t is not negative.
+    curve = np.maximum(small, t >= 0.0)
+    small += 1.0
+    return np.asarray(np.divide(curve, small, out=small))
 
 
 def log_loss(points: Points, at: Floats) -> Slopes:
@@ -152,12 +157,18 @@ def minimise(loss: Loss, points: Points, *, start: Floats, what: str) -> Optimum
 
 def _log_terms(t: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the log loss of each point and its first two derivatives in the logit."""
-    small = np.exp(-np.abs(t))
-    each = np.maximum(t, 0.0) + np.log1p(small) - target * t
+    small = np.abs(t)
+    np.exp(np.negative(small, out=small), out=small)
+    each = np.maximum(t, 0.0)
+    each += np.log1p(small)
+    each -= target * t
     # The curve is 1 - rest or rest: so written, the pull of a sure and right point is not lost in rounding.
-    rest = small / (1.0 + small)
-    slope = np.where(t >= 0.0, (1.0 - target) - rest, rest - target)
-    return each, slope, rest / (1.0 + small)
+    whole = 1.0 + small
+    rest = np.divide(small, whole, out=small)
+    above = (1.0 - target) - rest
+    slope = rest - target
+    np.copyto(slope, above, where=t >= 0.0)
+    return each, slope, np.divide(rest, whole, out=rest)
 
 
 def _squared_terms(t: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:
@@ -182,12 +193,14 @@ def _summed(points: Points, at: Floats, terms: Terms) -> Slopes:
     for row, first in enumerate(range(0, n, CHUNK)):
         part = slice(first, first + CHUNK)
         x, weight = points.design[:, part], points.weight[part]
-        t = np.zeros(weight.size) if points.offset is None else points.offset[part]
+        t = np.zeros(weight.size) if points.offset is None else points.offset[part].copy()
         for coefficient, feature in zip(at.tolist(), x, strict=True):
-            t = t + coefficient * feature
+            t += coefficient * feature
         each, slope, bend = terms(t, points.target[part])
-        slope, bend = weight * slope, weight * bend
-        sums[row, 0] = np.sum(weight * each)
+        each *= weight
+        slope *= weight
+        bend *= weight
+        sums[row, 0] = np.sum(each)
         sums[row, 1 : 1 + k] = np.sum(slope * x, axis=1)
         bent = [np.sum(bend * x[i] * x[i:], axis=1) for i in range(k)]
         sums[row, 1 + k :] = np.concatenate([*bent, np.zeros(0)])

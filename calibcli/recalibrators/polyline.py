@@ -6,7 +6,11 @@ from typing import Self
 import numpy as np
 
 from calibcli.documents import Node, ascending, same_length
+from calibcli.table.ranks import ranks
 from calibcli.table.score_table import Floats, frozen
+
+# Scores worked on at once: they fit the processor's cache.
+_CHUNK = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,14 +62,17 @@ class Polyline:
 
         `numpy.interp` is none of this where neighbouring knots are a denormal number apart.
         """
-        last = self.knots.size - 1
-        left = np.clip(np.searchsorted(self.knots, scores, side="right") - 1, 0, last)
-        right = np.minimum(left + 1, last)
-        width = np.where(right > left, self.knots[right] - self.knots[left], 1.0)
-        share = np.clip((scores - self.knots[left]) / width, 0.0, 1.0)
-        low, high = self.values[left], self.values[right]
-        found: Floats = np.minimum(low + share * (high - low), high)
-        return found
+        rise, width = np.diff(self.values, append=self.values[-1]), np.append(np.diff(self.knots), 1.0)
+        columns = (self.knots, width, self.values, rise, np.append(self.values[1:], self.values[-1]))
+        flat = scores.reshape(-1)
+        left = np.maximum(ranks(self.knots, flat) - 1, 0)
+        found = np.empty(flat.size)
+        for start in range(0, flat.size, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            knot, wide, low, up, high = (column[left[part]] for column in columns)
+            share = np.clip((flat[part] - knot) / wide, 0.0, 1.0)
+            found[part] = np.minimum(low + share * up, high)
+        return found.reshape(scores.shape)
 
 
 def one_level(values: Floats) -> tuple[str, ...]:

@@ -9,26 +9,20 @@ References:
     De Leeuw, Hornik & Mair (2009), J. Stat. Softw. 32(5), for the algorithm in scipy.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.recalibrators.interface import require_both_labels
+from calibcli.recalibrators.minorant import MOST_ROWS, Places, below_chords, bends, diagram, pooled_starts
 from calibcli.table import cells
 from calibcli.table.bins import segment_sums
 from calibcli.table.grid import GridTable, Table
 from calibcli.table.moved import with_scores
 from calibcli.table.reread import reread
 from calibcli.table.rows import Rows
-from calibcli.table.score_table import Floats, Integers, ScoreTable, merge_all
-
-Places = npt.NDArray[np.intp]
-
-# Slopes are compared by cross products of two numbers of rows, which 64 bits hold up to here.
-MOST_ROWS = math.isqrt(2**63 - 1)
+from calibcli.table.score_table import Floats, ScoreTable, merge_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +73,10 @@ def pooled(entries: ScoreTable) -> Blocks:
     weighs = weight > 0.0
     kept = slice(None) if weighs.all() else np.flatnonzero(weighs)
     score, weight, positive = entries.score[kept], weight[kept], entries.positive[kept]
-    starts = pooled_starts(weight, positive)
-    if not entries.weighted:
-        starts = bends(entries.rows[kept], entries.positive_rows[kept], guess=starts)
+    if entries.weighted:
+        starts = pooled_starts(weight, positive)
+    else:
+        starts = bends(entries.rows[kept], entries.positive_rows[kept])
     totals = segment_sums(weight, starts)
     # Levels from the sums, so that equal fractions are equal numbers.
     levels = segment_sums(positive, starts) / totals
@@ -91,84 +86,6 @@ def pooled(entries: ScoreTable) -> Blocks:
     first, last = score[starts[:-1]], score[starts[1:] - 1]
     middle = segment_sums(weight * score, starts) / segment_sums(weight, starts)
     return Blocks(first, last, np.clip(middle, first, last), levels)
-
-
-def pooled_starts(weight: Floats, positive: Floats) -> Places:
-    """Return where scipy's blocks start, shape (n_blocks + 1,); right but for the rounding of its means."""
-    from scipy.optimize import isotonic_regression
-
-    found = isotonic_regression(positive / weight, weights=weight)
-    return np.asarray(found.blocks, dtype=np.intp)
-
-
-def bends(rows: Integers, positive_rows: Integers, *, guess: Places) -> Places:
-    """
-    Return where the greatest convex minorant of a diagram of counts bends, in exact arithmetic.
-
-    Args:
-        rows: Number of rows of each entry, above 0, shape (n,).
-
-        positive_rows: How many of them have label 1.
-
-        guess: Ascending positions from 0 to n where it probably bends. Beyond `MOST_ROWS` rows they stand.
-
-    Returns:
-        Ascending positions from 0 to n, between which slopes strictly rise.
-    """
-    x, y = _diagram(rows), _diagram(positive_rows)
-    if x[-1] > MOST_ROWS:
-        return guess
-    # Only a point below the chord that spans it can be where the minorant bends.
-    below = np.flatnonzero(_below_chords(x[:-1], y[:-1], ends=(x[guess], y[guess]), sizes=np.diff(guess)))
-    width, height = np.diff(x[guess]), np.diff(y[guess])
-    rising = height[:-1] * width[1:] < height[1:] * width[:-1]
-    if not below.size and bool(rising.all()):
-        return guess
-    return _lower_hull(np.union1d(guess, below), x, y)
-
-
-def _diagram(counts: Integers) -> Integers:
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-
-
-def _below_chords(
-    x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: Places
-) -> npt.NDArray[np.bool_]:
-    """
-    Return which points lie below the chord of their block.
-
-    Args:
-        x: Abscissae, from 0 to `MOST_ROWS`, shape (n,).
-
-        y: Ordinates, likewise.
-
-        ends: Abscissae and ordinates of the ends of the chords, shapes (n_blocks + 1,).
-
-        sizes: How many points lie over each chord, one after the other.
-    """
-    width, height = np.diff(ends[0]), np.diff(ends[1])
-    line = ends[1][:-1] * width - ends[0][:-1] * height
-    side = y * np.repeat(width, sizes)
-    side -= x * np.repeat(height, sizes)
-    below: npt.NDArray[np.bool_] = side < np.repeat(line, sizes)
-    return below
-
-
-def _lower_hull(places: Places, x: Integers, y: Integers) -> Places:
-    """Return those of the places at which the lower hull of their points bends, and both ends."""
-    kept: list[tuple[int, int, int]] = []
-    for point in zip(places.tolist(), x[places].tolist(), y[places].tolist(), strict=True):
-        while len(kept) > 1 and _does_not_rise(kept[-2], kept[-1], point):
-            kept.pop()
-        kept.append(point)
-    return np.array([place for place, _, _ in kept], dtype=np.intp)
-
-
-def _does_not_rise(
-    left: tuple[int, int, int], middle: tuple[int, int, int], right: tuple[int, int, int]
-) -> bool:
-    before = (middle[2] - left[2]) * (right[1] - middle[1])
-    return before >= (right[2] - middle[2]) * (middle[1] - left[1])
 
 
 def pruned(table: GridTable, rows: Rows) -> ScoreTable:
@@ -212,11 +129,10 @@ def unsettled(table: GridTable) -> Places:
     Args:
         table: The cells, with at most `MOST_ROWS` rows.
     """
-    guess = pooled_starts(table.weight, table.positive)
-    starts = bends(table.rows, table.positive_rows, guess=guess)
-    x, y = _diagram(table.rows), _diagram(table.positive_rows)
+    starts = bends(table.rows, table.positive_rows)
+    x, y = diagram(table.rows), diagram(table.positive_rows)
     corner = x[:-1] + (table.rows - table.positive_rows)
-    found = _below_chords(corner, y[:-1], ends=(x[starts], y[starts]), sizes=np.diff(starts))
+    found = below_chords(corner, y[:-1], ends=(x[starts], y[starts]), sizes=np.diff(starts))
     found[starts[:-1]] = True
     found[starts[1:] - 1] = True
     return np.flatnonzero(found)

@@ -35,11 +35,23 @@ def shifted(probability: Floats, *, fitted: float, prior: float) -> Floats:
     References:
         Saerens, Latinne & Decaestecker (2002), Neural Computation 14(1), equation 2.4, for two classes.
     """
+    ones, zeros = odds_shares(fitted=fitted, prior=prior)
+    positive, negative = probability * ones, (1.0 - probability) * zeros
+    found: Floats = positive / (positive + negative)
+    return found
+
+
+def odds_shares(*, fitted: float, prior: float) -> tuple[float, float]:
+    """
+    Return what the shares of positives and negatives are multiplied by, the larger of the two being 1.
+
+    Args:
+        fitted: Base rate of the population of the fit rows, in (0, 1).
+
+        prior: Base rate of the population that is asked about, in (0, 1).
+    """
     ones, zeros = prior * (1.0 - fitted), (1.0 - prior) * fitted
     # Over the larger: 1 and 1 where nothing shifts, and never infinite. The smaller may not vanish, or 0 and
     # 1 would not stay.
     largest, least = max(ones, zeros), float(np.finfo(np.float64).tiny)
-    positive = probability * max(ones / largest, least)
-    negative = (1.0 - probability) * max(zeros / largest, least)
-    found: Floats = positive / (positive + negative)
-    return found
+    return max(ones / largest, least), max(zeros / largest, least)

@@ -113,6 +113,15 @@ class VennAbers:
         return self._regions.lower[region], self._regions.upper[region]
 
     @property
+    def regions(self) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
+        """
+        The scores at which something changes, shape (n,), and p0, the point and p1 below the first of them,
+        on it, between it and the second, on that, and so on, shapes (2 n + 1,).
+        """
+        found = self._regions
+        return found.cuts[:-1], (found.lower, found.point, found.upper)
+
+    @property
     def name(self) -> RecalibratorName:
         """The method."""
         return RecalibratorName.VENN_ABERS

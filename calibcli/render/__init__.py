@@ -39,6 +39,10 @@ def renderer_named(
             from calibcli.render.as_json import JsonRenderer
 
             return JsonRenderer()
+        case ReportFormat.JSON_LINES | ReportFormat.CSV:
+            from calibcli.render.as_rows import CsvRenderer, JsonLinesRenderer
+
+            return CsvRenderer(unicode=unicode) if name is ReportFormat.CSV else JsonLinesRenderer()
         case ReportFormat.MARKDOWN:
             from calibcli.render.markdown import MarkdownRenderer
 

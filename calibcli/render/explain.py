@@ -78,9 +78,9 @@ def writer_of(
             from calibcli.render.markdown import MarkdownRenderer
 
             return MarkdownRenderer(verbose=False, unicode=unicode)
-        case ReportFormat.JSON:
-            msg = "--explain writes text, not JSON"
-            raise UsageProblem(msg, "leave out --json, or pass --format md")
+        case ReportFormat.JSON | ReportFormat.JSON_LINES | ReportFormat.CSV:
+            msg = f"--explain writes text, not {kind.value.upper()}"
+            raise UsageProblem(msg, "leave it out, or pass --format md")
         case _:
             assert_never(kind)
 

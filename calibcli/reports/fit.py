@@ -9,6 +9,39 @@ from calibcli.reports.plain import number
 
 
 @dataclass(frozen=True, slots=True)
+class GroupFit:
+    """
+    One group of a fit.
+
+    Args:
+        key: The group.
+
+        rows: Its fit rows.
+
+        loss_before: Mean loss of the raw scores of its rows, or None where it shares the map of all rows.
+
+        loss_after: The same after the map of its own; on its fit rows, so optimistic.
+
+        reason: Why it shares the map of all rows, or None.
+    """
+
+    key: str
+    rows: int
+    loss_before: float | None = None
+    loss_after: float | None = None
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        return {
+            "rows": self.rows,
+            "loss_before": None if self.loss_before is None else number(self.loss_before),
+            "loss_after": None if self.loss_after is None else number(self.loss_after),
+            "shares": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class FitReport:
     """
     The summary of a fit.
@@ -35,6 +68,10 @@ class FitReport:
         notes: Sentences the user of the artifact should read.
 
         selection: How the method was chosen, or None where the user named it.
+
+        by: The column of groups, or None where one map was fitted to all rows.
+
+        groups: Every group, in the order of their names.
     """
 
     input: InputSummary
@@ -48,6 +85,8 @@ class FitReport:
     outputs: int | None
     notes: tuple[str, ...]
     selection: Selection | None = None
+    by: str | None = None
+    groups: tuple[GroupFit, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -63,4 +102,6 @@ class FitReport:
             "outputs": self.outputs,
             "notes": list(self.notes),
             "selection": None if self.selection is None else self.selection.to_dict(),
+            "by": self.by,
+            "groups": {one.key: one.to_dict() for one in self.groups},
         }

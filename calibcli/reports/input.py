@@ -44,9 +44,50 @@ class ClassesRead:
 
 
 @dataclass(frozen=True, slots=True)
+class SelectedRows:
+    """
+    Which rows of the input were asked for, where that was not all of them.
+
+    Args:
+        where: The conditions they satisfy.
+
+        limit: Only the first so many of these, or None; rows behind the last are neither read nor counted.
+
+        sample: Only so many of these, drawn without replacement, or None.
+
+        seed: Of the draw; None without one.
+
+        unselected: Rows read that a condition or the draw left out.
+    """
+
+    where: tuple[str, ...]
+    limit: int | None
+    sample: int | None
+    seed: int | None
+    unselected: int
+
+    def options(self) -> str:
+        """Return the options that say so."""
+        asked = [f"--where {one!r}" for one in self.where]
+        asked += [] if self.limit is None else [f"--limit {self.limit}"]
+        asked += [] if self.sample is None else [f"--sample {self.sample} --seed {self.seed}"]
+        return " ".join(asked)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        return {
+            "where": list(self.where),
+            "limit": self.limit,
+            "sample": self.sample,
+            "seed": self.seed,
+            "unselected": self.unselected,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class InputSummary:
     """
-    The input of a report: rows in = rows used + rows dropped + rows of other classes, always.
+    The input: rows in = rows used + rows dropped + rows of other classes + rows not selected, always.
 
     Args:
         files: The files as the user named them; "-" is standard input.
@@ -66,6 +107,8 @@ class InputSummary:
         notes: Sentences about choices made for the user, such as a guessed column.
 
         classes: How several classes were seen, or None where there is one score.
+
+        selected: Which rows were asked for, or None for all.
     """
 
     files: tuple[str, ...]
@@ -77,6 +120,7 @@ class InputSummary:
     clipped: int
     notes: tuple[str, ...] = ()
     classes: ClassesRead | None = None
+    selected: SelectedRows | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -92,4 +136,6 @@ class InputSummary:
         }
         if self.classes is not None:
             found["classes"] = self.classes.to_dict()
+        if self.selected is not None:
+            found["selected"] = self.selected.to_dict()
         return found

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from calibcli.names import Inconclusive, VerdictName
+from calibcli.gate_names import Inconclusive
+from calibcli.names import VerdictName
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import SCHEMA, TableSummary
 from calibcli.reports.plain import number

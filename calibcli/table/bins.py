@@ -19,6 +19,9 @@ from calibcli.table.residuals import residuals, squared_residuals
 from calibcli.table.score_table import Floats, Integers, frozen, run_starts
 
 Number = TypeVar("Number", np.float64, np.int64)
+# Rows compared with one edge after the other, while they are in the processor's cache.
+_CHUNK = 1 << 14
+_FEW_EDGES = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +196,16 @@ def bins_of(binning: Binning, count: int, *, table: Table) -> Bins:
 
 def bin_index(edges: Floats, score: Floats) -> Integers:
     """Return the 0-based bin of each score, shape (n,)."""
-    return np.searchsorted(edges[1:-1], score, side="left").astype(np.int64)
+    inner = edges[1:-1]
+    if inner.size > _FEW_EDGES or score.ndim != 1:
+        return np.searchsorted(inner, score, side="left").astype(np.int64)
+    # Counting the edges that a score has passed does not have to guess which half it is in.
+    found = np.zeros(score.size, np.int8)
+    for start in range(0, score.size, _CHUNK):
+        near, passed = score[start : start + _CHUNK], found[start : start + _CHUNK]
+        for edge in inner.tolist():
+            passed += near > edge
+    return found.astype(np.int64)
 
 
 def looks_discrete(table: Table) -> bool:
@@ -224,9 +236,12 @@ def binned(table: Table, bins: Partition) -> BinnedTable:
         inner = np.searchsorted(table.upper, bins.edges[1:-1], side="right")
         starts = np.concatenate(([0], inner, [table.distinct]))
         lower, upper = bins.edges[:-1], bins.edges[1:]
-    positive, negative = table.positive, table.weight - table.positive
-    score_sum = positive * table.score_of_positive + negative * table.score_of_negative
-    score = table.score
+    positive, score = table.positive, table.score
+    score_sum = table.weight - positive
+    score_sum *= table.score_of_negative
+    score_sum += positive * table.score_of_positive
+    variance = table.weight * score
+    variance *= 1.0 - score
     return BinnedTable(
         bins=bins,
         starts=starts,
@@ -240,7 +255,7 @@ def binned(table: Table, bins: Partition) -> BinnedTable:
         residual=segment_sums(residuals(table), starts),
         residual_sq=segment_sums(squared_residuals(table), starts),
         weight_sq=segment_sums(table.weight_sq, starts),
-        variance=segment_sums(table.weight * score * (1.0 - score), starts),
+        variance=segment_sums(variance, starts),
     )
 
 

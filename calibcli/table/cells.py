@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 CELLS = 720_720
 WIDTH = 1.0 / CELLS
+# Edges are rounded by less than this leaves.
+_NEARLY_WIDTH = WIDTH * (1.0 - 2.0**-30)
 # A double's bits shifted so far right leave its exponent and five bits of its mantissa: 32 parts an octave.
 _SHIFT = np.uint64(47)
 _STEP = np.uint64(1) << _SHIFT
@@ -39,18 +41,30 @@ def cell_and_edge(
     Args:
         score: Shape (n,), in [0, 1].
     """
-    nearest = np.ceil(score * CELLS)
-    # The product is rounded: compare with the edges themselves, as bins do. Dividing beats looking them up.
-    nearest += score > nearest / CELLS
-    nearest -= score <= (nearest - 1.0) / CELLS
-    np.maximum(nearest, 0.0, out=nearest)
-    code = nearest.astype(np.int64) + (_FIRST_MAIN - 2)
-    edge = nearest / CELLS
-    outer = np.flatnonzero((nearest <= 1.0) | (nearest == CELLS))
-    if outer.size:
+    nearest, edge = _nearest(score)
+    code = nearest.astype(np.int64)
+    code += _FIRST_MAIN - 2
+    if score.size and (nearest.min() <= 1.0 or nearest.max() == CELLS):
+        outer = np.flatnonzero((nearest <= 1.0) | (nearest == CELLS))
         code[outer] = _outer_code(score[outer], low=nearest[outer] <= 1.0)
         edge[outer] = upper_edge(code[outer])
     return code, edge
+
+
+def _nearest(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the number of each score's equal cell, from 1 and 0 for the score 0, and its right edge."""
+    nearest = score * CELLS
+    np.ceil(nearest, out=nearest)
+    edge = nearest / CELLS
+    below = edge - score
+    # The product is rounded: near edges, compare with the edges themselves, as bins do.
+    if score.size and (below.min() < 0.0 or below.max() > _NEARLY_WIDTH):
+        unsure = np.flatnonzero((below < 0.0) | (below > _NEARLY_WIDTH))
+        some, number = score[unsure], nearest[unsure]
+        number += some > number / CELLS
+        number -= some <= (number - 1.0) / CELLS
+        nearest[unsure], edge[unsure] = number, number / CELLS
+    return nearest, edge
 
 
 def _outer_code(score: npt.NDArray[np.float64], *, low: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from calibcli.errors import InputProblem
 from calibcli.table import cells
+from calibcli.table.counting import COUNTED, ROW, Counting
 from calibcli.table.score_table import Floats, Integers, ScoreTable, frozen, run_starts, sealed
 
 # Distances to the cell's edge are kept in units of 2^-52, so that sums are integers and every order,
@@ -21,9 +22,7 @@ from calibcli.table.score_table import Floats, Integers, ScoreTable, frozen, run
 _UNIT = float(1 << 52)
 _MOST_ROWS_IN_A_CELL = 1_000_000_000
 # Rows placed at once: their cells fit the processor's cache.
-_CHUNK = 1 << 17
-# Rows counted at once: the sum of so many distances within a cell is below 2^53, hence exact in doubles.
-_COUNTED = 1_400_000
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,49 +149,60 @@ class GridTable:
         """Mean score of the rows with label 0 in each cell."""
         return self._mean(self.below_negative, self.rows - self.positive_rows)
 
+    @cached_property
+    def residual(self) -> Floats:
+        """Sum of label - score in each cell."""
+        return sealed(residual_sums(self))
+
     def _mean(self, below: Integers, rows: Integers) -> Floats:
-        return sealed(np.maximum(self.edge - below / np.maximum(rows, 1) / _UNIT, 0.0))
+        mean: Floats = below / np.maximum(rows, 1)
+        mean /= _UNIT
+        np.subtract(self.edge, mean, out=mean)
+        return sealed(np.maximum(mean, 0.0, out=mean))
 
 
 Table = ScoreTable | GridTable
+
+
+def residual_sums(table: Table) -> Floats:
+    """Return the weighted sum of label - score at each entry, worked out anew."""
+    ones = 1.0 - table.score_of_positive
+    ones *= table.positive
+    zeros = table.weight - table.positive
+    zeros *= table.score_of_negative
+    ones -= zeros
+    return ones
 
 
 class GridAccumulator:
     """Rows and tables added up cell by cell, in any order with the same result."""
 
     def __init__(self) -> None:
-        # Number of rows, and distance to the cell's edge summed over them; at place code + label * CODES.
-        self._rows = np.zeros(2 * cells.CODES, np.int64)
-        self._below = np.zeros(2 * cells.CODES, np.int64)
-        # Rows placed and not yet counted: a count goes over all cells, so it should be worth it.
-        self._place = np.empty(_COUNTED, np.int64)
-        self._distance = np.empty(_COUNTED, np.float64)
-        self._waiting = 0
+        # At place code + label * CODES.
+        self._counting = Counting(2 * cells.CODES)
 
     def add_rows(self, score: Floats, label: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         """Add rows of weight one; scores in [0, 1]."""
         for start in range(0, score.size, _CHUNK):
             code, below = placed(score[start : start + _CHUNK])
-            if self._waiting + code.size > _COUNTED:
-                self._count_waiting()
-            new = slice(self._waiting, self._waiting + code.size)
-            np.add(code, cells.CODES * label[start : start + _CHUNK], out=self._place[new])
-            self._distance[new] = below
-            self._waiting += code.size
+            place, packed = self._counting.room(code.size)
+            np.multiply(label[start : start + _CHUNK], cells.CODES, out=place)
+            place += code
+            np.add(below, ROW, out=packed)
 
     def add(self, table: "Table | GridAccumulator") -> None:
         """Add a table; an exact one is rounded to cells as its rows would be."""
         if isinstance(table, GridAccumulator):
-            rows, below = table.sums()
-            self._rows += rows
-            self._below += below
+            for mine, theirs in zip(self.sums(), table.sums(), strict=True):
+                np.add(mine, theirs, out=mine)
             return
+        all_rows, all_below = self.sums()
         if isinstance(table, GridTable):
             ones = cells.CODES + table.code
-            self._rows[ones] += table.positive_rows
-            self._rows[table.code] += table.rows - table.positive_rows
-            self._below[ones] += table.below_positive
-            self._below[table.code] += table.below_negative
+            all_rows[ones] += table.positive_rows
+            all_rows[table.code] += table.rows - table.positive_rows
+            all_below[ones] += table.below_positive
+            all_below[table.code] += table.below_negative
             return
         if table.weighted:
             msg = "importance weights need the exact table"
@@ -202,8 +212,8 @@ class GridAccumulator:
             code, distance = placed(table.score[near])
             ones = table.positive_rows[near]
             for label, rows in ((1, ones), (0, table.rows[near] - ones)):
-                np.add.at(self._rows, code + label * cells.CODES, rows)
-                np.add.at(self._below, code + label * cells.CODES, distance.astype(np.int64) * rows)
+                np.add.at(all_rows, code + label * cells.CODES, rows)
+                np.add.at(all_below, code + label * cells.CODES, distance.astype(np.int64) * rows)
 
     def table(self) -> GridTable:
         """Return the occupied cells."""
@@ -216,17 +226,7 @@ class GridAccumulator:
 
     def sums(self) -> tuple[Integers, Integers]:
         """Return rows, and distances summed, at place code + label * CODES; shapes (2 * CODES,)."""
-        self._count_waiting()
-        return self._rows, self._below
-
-    def _count_waiting(self) -> None:
-        if not self._waiting:
-            return
-        place, below = self._place[: self._waiting], self._distance[: self._waiting]
-        self._waiting = 0
-        self._rows += np.bincount(place, minlength=self._rows.size)
-        # Whole numbers before they are added up: the total may pass what a double holds exactly.
-        self._below += np.bincount(place, weights=below, minlength=self._below.size).astype(np.int64)
+        return self._counting.sums()
 
 
 def grid_of(table: ScoreTable) -> GridTable:
@@ -236,7 +236,7 @@ def grid_of(table: ScoreTable) -> GridTable:
     Raises:
         ValueError: If the table carries importance weights, whose sums are not integers.
     """
-    if table.weighted or not 0 < table.distinct <= _COUNTED:
+    if table.weighted or not 0 < table.distinct <= COUNTED:
         whole = GridAccumulator()
         whole.add(table)
         return whole.table()
@@ -251,5 +251,7 @@ def grid_of(table: ScoreTable) -> GridTable:
 
 def placed(score: Floats) -> tuple[Integers, Floats]:
     """Return the cell of each score and its distance to the cell's edge, in whole units."""
-    code, edge = cells.cell_and_edge(score)
-    return code, np.rint((edge - score) * _UNIT)
+    code, below = cells.cell_and_edge(score)
+    below -= score
+    below *= _UNIT
+    return code, np.rint(below, out=below)

@@ -1,15 +1,19 @@
 """A table under construction: exact while its distinct scores fit the limit, a grid from there on."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.table.grid import GridAccumulator, Table
+from calibcli.table.repeated import SPREAD, table_of_repeated
 from calibcli.table.score_table import Floats, Integers, ScoreTable, merge_all
 
 # Distinct scores up to which a table stays exact unless the user says otherwise.
 EXACT_LIMIT = 1_000_000
 _BUFFER_ROWS = 5 << 18
+_CHUNK = 1 << 16
 # Marks that scores are hashed to: enough that those of a full buffer mostly find their own.
 _MARKS_BITS = 22
 
@@ -101,15 +105,21 @@ class RunningTable:
         return whole.table() if isinstance(whole, GridAccumulator) else whole
 
     def _count_waiting(self) -> None:
-        if self._waiting:
-            score, label = np.concatenate(self._score), np.concatenate(self._label)
-            self._score, self._label, self._waiting = [], [], 0
-            if self._grid is None and self._limit is not None and _distinct_at_least(score) > self._limit:
-                self.become_grid()
-            if self._grid is None:
-                self.add(ScoreTable.from_rows(score, label))
-            else:
+        if not self._waiting:
+            return
+        scores, labels = self._score, self._label
+        self._score, self._label, self._waiting = [], [], 0
+        few = table_of_repeated(scores, labels) if self._grid is None else None
+        if few is not None:
+            self.add(few)
+            return
+        if self._grid is None and self._limit is not None and _distinct_at_least(scores) > self._limit:
+            self.become_grid()
+        if self._grid is not None:
+            for score, label in zip(scores, labels, strict=True):
                 self._grid.add_rows(score, label)
+        else:
+            self.add(ScoreTable.from_rows(np.concatenate(scores), np.concatenate(labels)))
 
     def _fold(self, least: int) -> None:
         """Merge the parts once those after the first hold more than `least` scores, and look at the limit."""
@@ -125,10 +135,14 @@ class RunningTable:
         self.become_grid()
 
 
-def _distinct_at_least(score: Floats) -> int:
+def _distinct_at_least(scores: Sequence[Floats]) -> int:
     """Return a number of distinct scores that there certainly are, without sorting them."""
     marks = np.zeros(1 << _MARKS_BITS, np.bool_)
-    # Multiplied by the golden ratio's bits, so that neighbouring scores spread; 0.0 takes the sign off -0.0.
-    spread = (score + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    marks[spread >> np.uint64(64 - _MARKS_BITS)] = True
+    for batch in scores:
+        for start in range(0, batch.size, _CHUNK):
+            # Adding 0 takes the sign off -0.0.
+            spread = (batch[start : start + _CHUNK] + 0.0).view(np.uint64)
+            spread *= SPREAD
+            spread >>= np.uint64(64 - _MARKS_BITS)
+            marks[spread] = True
     return int(np.count_nonzero(marks))

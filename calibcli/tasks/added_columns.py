@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.errors import UsageProblem
+from calibcli.readers.groups import Groups
 from calibcli.recalibrators.interface import Recalibrator, WithEnds, randomised
 from calibcli.recalibrators.prior_shift import check_prior, shifted
 from calibcli.table.score_table import Floats
@@ -21,10 +23,13 @@ class AddedColumns:
         names: Their names, that of the probability first.
 
         values: From scores and the number of rows of the file before them to each column.
+
+        of_groups: From scores and the group of each to each column, where there is a map for each group.
     """
 
     names: tuple[str, ...]
     values: Callable[[Floats, int], tuple[Floats, ...]]
+    of_groups: Callable[[Floats, Groups], tuple[Floats, ...]] | None = None
 
 
 def added_columns(loaded: Artifact, *, name: str, prior: float | None = None) -> AddedColumns:
@@ -53,6 +58,31 @@ def added_columns(loaded: Artifact, *, name: str, prior: float | None = None) ->
         return tuple(shifted(column, fitted=fitted, prior=prior) for column in columns)
 
     return AddedColumns(names, values)
+
+
+def group_columns(loaded: GroupArtifact, *, name: str) -> AddedColumns:
+    """
+    Return the columns that a map for each group adds.
+
+    Args:
+        loaded: The artifact.
+
+        name: Name of the probability; its ends are `NAME_lower` and `NAME_upper`.
+    """
+    whole = added_columns(loaded.pooled, name=name)
+    members = {key: added_columns(one, name=name) for key, one in loaded.members.items()}
+
+    def values(scores: Floats, groups: Groups) -> tuple[Floats, ...]:
+        columns = tuple(np.array(column) for column in whole.values(scores, 0))
+        for code, text in enumerate(groups.text):
+            own = members.get(text)
+            which = np.flatnonzero(groups.code == code) if own is not None else ()
+            if own is not None and len(which):
+                for column, mine in zip(columns, own.values(scores[which], 0), strict=True):
+                    column[which] = mine
+        return columns
+
+    return AddedColumns(whole.names, whole.values, values)
 
 
 def fitted_rate(loaded: Artifact) -> float:

@@ -7,29 +7,33 @@ from typing import Any
 import pyarrow as pa
 
 from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.store import read_artifact
+from calibcli.artifacts.group_document import GroupArtifact, read_one_or_members
 from calibcli.errors import UsageProblem
-from calibcli.names import DataFormat
 from calibcli.readers import reader_of
-from calibcli.readers.columns import Columns, resolve
+from calibcli.readers.columns import ChosenColumns, Columns, resolve
 from calibcli.readers.fragments import Fragment, list_fragments
+from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.intake import Intake
+from calibcli.readers.member_rows import known_groups
 from calibcli.reports.apply import ApplyReport
 from calibcli.table.score_table import Floats
-from calibcli.tasks.added_columns import AddedColumns, added_columns, fitted_rate
-from calibcli.tasks.destination import check_output
-from calibcli.tasks.widened import Widening, output_format, refuse_names, text_note, write_widened
+from calibcli.tasks.added_columns import AddedColumns, added_columns, fitted_rate, group_columns
+from calibcli.tasks.converted import conversion_notes, output_format
+from calibcli.tasks.destination import Destination, check_output, destination_of
+from calibcli.tasks.group_map import member_column
+from calibcli.tasks.widened import prepared, write_widened
+from calibcli.tasks.widening import Widening
 
 
 def apply_file(
-    artifact: str | Artifact,
+    artifact: str | Artifact | GroupArtifact,
     inputs: Sequence[str],
     *,
-    output: str,
+    output: str | Destination,
     columns: Columns | None = None,
     name: str = "calibrated",
     prior: float | None = None,
-    input_format: DataFormat | None = None,
+    input_format: InputFormat = AS_FOUND,
     force: bool = False,
 ) -> ApplyReport:
     """
@@ -40,8 +44,9 @@ def apply_file(
 
         inputs: One file, or "-" for standard input.
 
-        output: Where to write, "-" for standard output. The suffixes `.csv`, `.tsv` and `.parquet` decide
-            the format; other names keep that of the input.
+        output: Where to write, "-" for standard output, or that with the format, the columns that go along
+            and who is told of progress. Of a plain name the suffix decides the format, such as `.csv`,
+            `.tsv`, `.jsonl`, `.parquet` and `.arrow`; other names keep that of the input.
 
         columns: Which column is the raw score, and what is to be done with its values; the scale is that of
             the fit. None to find the one with a usual name.
@@ -52,7 +57,7 @@ def apply_file(
         prior: Base rate of the population that the rows are from, or None for that of the fit rows. Assumes
             that scores given the label are distributed as in the fit rows.
 
-        input_format: The format of the input, or None to look.
+        input_format: The format of the input, and how text is written.
 
         force: Whether an existing output may be replaced.
 
@@ -68,16 +73,31 @@ def apply_file(
         msg = f"{len(inputs)} inputs for one output"
         raise UsageProblem(msg, "--out-dir gives each an output of its own")
     path = artifact if isinstance(artifact, str) else None
-    check_output(output, force=force, inputs=inputs, artifact=path)
-    loaded = read_artifact(artifact) if isinstance(artifact, str) else artifact
+    to = destination_of(output)
+    check_output(to.path, force=force, inputs=inputs, artifact=path)
+    found = read_one_or_members(artifact) if isinstance(artifact, str) else artifact
+    loaded = found.pooled if isinstance(found, GroupArtifact) else found
     columns = replace(columns or Columns(), scale=loaded.scale)
     fragment = only_file(inputs[0], input_format)
-    added = added_columns(loaded, name=name, prior=prior)
-    report = apply_map(added, fragment, columns=columns, output=output)
+    if isinstance(found, GroupArtifact):
+        _refuse_prior(prior)
+        columns = replace(columns, member=member_column(found, columns.on_unseen))
+        added = group_columns(found, name=name)
+    else:
+        added = added_columns(loaded, name=name, prior=prior)
+    report = apply_map(added, fragment, columns=columns, output=to)
     return report if prior is None else replace(report, prior=prior, fitted_rate=fitted_rate(loaded))
 
 
-def apply_map(added: AddedColumns, fragment: Fragment, *, columns: Columns, output: str) -> ApplyReport:
+def _refuse_prior(prior: float | None) -> None:
+    if prior is not None:
+        msg = "--prior is the base rate of all rows, and the map is one for each group"
+        raise UsageProblem(msg, "leave it out, or fit without --by")
+
+
+def apply_map(
+    added: AddedColumns, fragment: Fragment, *, columns: Columns, output: str | Destination
+) -> ApplyReport:
     """
     Apply a map to a file.
 
@@ -91,32 +111,34 @@ def apply_map(added: AddedColumns, fragment: Fragment, *, columns: Columns, outp
         output: Where to write.
 
     Raises:
-        UsageProblem: If a new column has the name of another, or the output's name cannot be meant.
+        UsageProblem: If a new column has the name of another, the output's name cannot be meant, or it
+            cannot hold a column.
     """
+    to = destination_of(output)
     header = reader_of(fragment.format).header(fragment)
     chosen = resolve(columns, header, path=fragment.shown, labelled=False)
-    refuse_names(added.names, header, shown=fragment.shown)
     predictor = Predictor(added, Intake(chosen, shown=fragment.shown))
     job = Widening(
         fragment,
         chosen,
-        output_format(output, fragment),
+        output_format(to, fragment),
         tuple(pa.field(name, pa.float64()) for name in added.names),
-        lambda batch: predictor(batch.column(chosen.score)),
+        lambda batch: predictor.of(batch, chosen),
         predictor.intake,
     )
-    rows = write_widened(job, output)
+    job = prepared(job, to.shape.keep)
+    rows = write_widened(job, to)
     name, *ends = added.names
     return ApplyReport(
         files=(fragment.path,),
         score=chosen.score,
-        output=output,
+        output=to.path,
         column=name,
         rows=rows,
         clipped=predictor.intake.findings.clipped,
         lowest=predictor.lowest,
         highest=predictor.highest,
-        notes=(*chosen.notes, *text_note(job)),
+        notes=(*chosen.notes, *conversion_notes(job)),
         ends=tuple(ends),
     )
 
@@ -136,11 +158,25 @@ class Predictor:
         self.lowest: float | None = None
         self.highest: float | None = None
         self._values = added.values
+        self._of_groups = added.of_groups
+        self._shown = intake.shown
+
+    def of(self, batch: pa.RecordBatch, chosen: ChosenColumns) -> tuple[Floats, ...]:
+        """Return the new values of every row; batches must come in the order of the file."""
+        column = batch.column(chosen.score)
+        if chosen.member is None or self._of_groups is None:
+            return self(column)
+        scores = self.intake.scores_of(column)
+        groups = known_groups(batch, chosen, self.intake.findings, shown=self._shown)
+        return self._noted(self._of_groups(scores, groups))
 
     def __call__(self, column: "pa.Array[Any]") -> tuple[Floats, ...]:
         """Return the new values of every row; columns must come in the order of the file."""
         before = self.intake.findings.rows
-        values = self._values(self.intake.scores_of(column), before)
+        return self._noted(self._values(self.intake.scores_of(column), before))
+
+    def _noted(self, values: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        """Return values, and remember their range."""
         point = values[0]
         if point.size:
             lowest, highest = float(point.min()), float(point.max())
@@ -149,7 +185,7 @@ class Predictor:
         return values
 
 
-def only_file(path: str, input_format: DataFormat | None) -> Fragment:
+def only_file(path: str, input_format: InputFormat) -> Fragment:
     """Return the one file of an input as one fragment."""
     fragments = list_fragments([path], input_format=input_format)
     if len({fragment.path for fragment in fragments}) > 1:

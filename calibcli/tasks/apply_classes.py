@@ -17,14 +17,17 @@ from calibcli.readers.class_intake import ClassIntake
 from calibcli.readers.class_matrix import is_list_of_numbers
 from calibcli.readers.columns import ChosenColumns, Columns, resolve
 from calibcli.readers.fragments import Fragment
+from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.recalibrators.classes.ends import kind_of_ends
 from calibcli.reports.apply_classes import ClassApplyReport
 from calibcli.table.score_table import Floats
 from calibcli.tasks.apply import only_file
 from calibcli.tasks.class_map import ClassMap
-from calibcli.tasks.destination import check_output
+from calibcli.tasks.converted import conversion_notes, output_format
+from calibcli.tasks.destination import Destination, check_output, destination_of
 from calibcli.tasks.gather import with_counted
-from calibcli.tasks.widened import Widening, output_format, refuse_names, text_note, write_widened
+from calibcli.tasks.widened import prepared, write_widened
+from calibcli.tasks.widening import Widening, refuse_names
 from calibcli.view_names import EndsOf, OnSum, OutputSum
 from calibcli.writers.arrow import list_column, list_like, text_column
 from calibcli.writers.splice import quoted
@@ -54,9 +57,9 @@ def apply_class_file(
     inputs: Sequence[str],
     *,
     artifact: str,
-    output: str,
+    output: str | Destination,
     ask: ClassAsk,
-    input_format: DataFormat | None = None,
+    input_format: InputFormat = AS_FOUND,
     force: bool = False,
 ) -> ClassApplyReport:
     """
@@ -78,7 +81,7 @@ def apply_class_file(
 
         ask: The columns and their names.
 
-        input_format: The format of the input, or None to look.
+        input_format: The format of the input, and how text is written.
 
         force: Whether an existing output may be replaced.
 
@@ -94,24 +97,25 @@ def apply_class_file(
         msg = f"{len(inputs)} inputs for one output"
         raise UsageProblem(msg, "--out-dir gives each an output of its own")
     refuse_any_sum(ask.on_sum)
-    check_output(output, force=force, inputs=inputs, artifact=artifact)
+    to = destination_of(output)
+    check_output(to.path, force=force, inputs=inputs, artifact=artifact)
     fragment = only_file(inputs[0], input_format)
-    chosen = _chosen(loaded, ask, fragment)
+    chosen = classes_chosen(loaded, ask, fragment)
     change = ClassMap(loaded, artifact)
     change.order_of(chosen.classes)
-    kind = output_format(output, fragment)
+    kind = output_format(to, fragment)
     predictor = ClassPredictor(change, chosen, fragment, quotes=_delimiter(kind, fragment))
-    fields = _fields(loaded, chosen, fragment, name=ask.name)
-    names = [ask.name] if not ask.name.strip() else [field.name for field in fields]
-    refuse_names(names, reader_of(fragment.format).header(fragment), shown=fragment.shown)
+    fields = fields_added(loaded, chosen, fragment, name=ask.name)
+    refuse_names([ask.name], (), shown=fragment.shown)
     width = 2 * len(chosen.classes) + len(fields)
     job = Widening(fragment, chosen, kind, fields, predictor, predictor.intake, width)
-    rows = write_widened(job, output)
+    job = prepared(job, to.shape.keep)
+    rows = write_widened(job, to)
     findings = predictor.intake.findings
     return ClassApplyReport(
         files=(fragment.path,),
         probs=chosen.shown_score,
-        output=output,
+        output=to.path,
         columns=job.names,
         method=loaded.recalibrator.name,
         classes=chosen.classes,
@@ -121,7 +125,7 @@ def apply_class_file(
         keeps_prediction=loaded.recalibrator.keeps_prediction,
         clipped=findings.clipped,
         normalised=findings.normalised,
-        notes=(*chosen.notes, *text_note(job), *_ends_notes(loaded)),
+        notes=(*chosen.notes, *conversion_notes(job), *_ends_notes(loaded)),
     )
 
 
@@ -180,7 +184,7 @@ def _interleaved(lower: Floats, upper: Floats) -> tuple[Floats, ...]:
     return tuple(np.ascontiguousarray(one) for pair in pairs for one in pair)
 
 
-def _chosen(loaded: ClassArtifact, ask: ClassAsk, fragment: Fragment) -> ChosenColumns:
+def classes_chosen(loaded: ClassArtifact, ask: ClassAsk, fragment: Fragment) -> ChosenColumns:
     """Return the columns named, or those that are found by the names of the classes."""
     header = reader_of(fragment.format).header(fragment)
     columns = replace(ask.columns, scale=loaded.scale)
@@ -210,7 +214,7 @@ def _list_kind(chosen: ChosenColumns, fragment: Fragment) -> pa.DataType | None:
     return list_like(schema.field(chosen.score).type, len(chosen.classes))
 
 
-def _fields(
+def fields_added(
     loaded: ClassArtifact, chosen: ChosenColumns, fragment: Fragment, *, name: str
 ) -> tuple["pa.Field[Any]", ...]:
     """Return the new columns."""
@@ -241,6 +245,6 @@ def _ends_notes(loaded: ClassArtifact) -> tuple[str, ...]:
 
 def _delimiter(kind: DataFormat, fragment: Fragment) -> str | None:
     """Return what separates fields where rows are spliced, None where a writer quotes by itself."""
-    if kind is not fragment.format or kind is DataFormat.PARQUET:
+    if kind is not fragment.format or not kind.is_csv:
         return None
-    return "\t" if kind is DataFormat.TSV else ","
+    return fragment.delimiter or ("\t" if kind is DataFormat.TSV else ",")

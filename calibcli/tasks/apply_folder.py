@@ -3,25 +3,29 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.engines import engine_named
-from calibcli.errors import CalibcliError, OutputProblem, UsageProblem
-from calibcli.names import DataFormat
+from calibcli.errors import CalibcliError, OutputProblem
 from calibcli.objects import is_object
 from calibcli.outputs import refuse_existing
+from calibcli.progress import Progress, unseen
 from calibcli.readers.files import files_of
+from calibcli.readers.formats import split_forced
 from calibcli.readers.fragments import list_fragments
-from calibcli.readers.pipes import STDIN
+from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.tally import Refused
 from calibcli.reports.apply import ApplyReport
 from calibcli.reports.apply_classes import ClassApplyReport
 from calibcli.reports.apply_folder import FolderApplyReport
 from calibcli.tasks.apply import apply_file
 from calibcli.tasks.apply_classes import ClassAsk, apply_class_file
+from calibcli.tasks.destination import AS_IT_COMES, Destination, Shape
 from calibcli.tasks.gather import choose_columns
+from calibcli.tasks.output_names import output_pairs
 from calibcli.tasks.reading import Reading
 
 
@@ -39,17 +43,23 @@ class FolderAsk:
 
         prior: Base rate of the rows, or None for that of the fit rows.
 
-        input_format: The format of every input, or None to look at each.
+        input_format: The format of every input, and how text is written.
+
+        shape: The format of outputs, and which other columns go along.
     """
 
     artifact: str
-    loaded: Artifact | ClassArtifact
+    loaded: Artifact | ClassArtifact | GroupArtifact
     ask: ClassAsk
     prior: float | None = None
-    input_format: DataFormat | None = None
+    input_format: InputFormat = AS_FOUND
+    shape: Shape = AS_IT_COMES
 
-    def apply(self, inputs: Sequence[str], output: str, *, force: bool) -> ApplyReport | ClassApplyReport:
+    def apply(
+        self, inputs: Sequence[str], path: str, *, force: bool, progress: Progress = unseen
+    ) -> ApplyReport | ClassApplyReport:
         """Apply the artifact to one file, as `apply_file` and `apply_class_file` do."""
+        output = Destination(path, self.shape, progress)
         if isinstance(self.loaded, ClassArtifact):
             return apply_class_file(
                 self.loaded,
@@ -98,7 +108,7 @@ class FileWork:
             return Refused(OutputProblem(f"{output} cannot be written: {error.strerror or error}"))
         except CalibcliError as problem:
             return Refused(problem)
-        return replace(report, files=(path,), output=output)
+        return replace(report, files=(split_forced(path, exists=False)[0],), output=output)
 
     def _placed(self, name: str) -> str:
         return name if is_object(name) else os.path.join(self.folder, name)  # noqa: PTH118
@@ -137,12 +147,12 @@ def apply_folder(
 
         InputProblem: If something is wrong with a file, the first in order; outputs of those before it stay.
     """
-    pairs = output_pairs(inputs, out_dir)
+    pairs = output_pairs(inputs, out_dir, to=asked.shape.to)
     there = {output for _, output in pairs if _exists(output)}
-    kept = [path for path, _ in pairs]
+    sources = [*(file.path for file in files_of(inputs)), asked.artifact]
     for _, output in pairs:
         if output in there:
-            refuse_existing(output, force=force or skip_existing, inputs=[*kept, asked.artifact])
+            refuse_existing(output, force=force or skip_existing, inputs=sources)
     if isinstance(asked.loaded, Artifact):
         # The same score column in every file, also where it is found by its name.
         fragments = list_fragments(inputs, input_format=asked.input_format)
@@ -163,36 +173,6 @@ def apply_folder(
         raise _with_written(problem, len(parts)) from problem.__cause__
     skipped = tuple(output for _, output in pairs if skip_existing and output in there)
     return FolderApplyReport(out_dir, tuple(parts), skipped)
-
-
-def output_pairs(inputs: Sequence[str], out_dir: str) -> list[tuple[str, str]]:
-    """
-    Return each input file with its output.
-
-    Raises:
-        UsageProblem: If two files would have one output, or an input is a pipe.
-    """
-    pairs: list[tuple[str, str]] = []
-    taken: dict[str, str] = {}
-    for named in inputs:
-        for file in files_of([named]):
-            if file.path == STDIN or any(one.pipe for one in list_fragments([file.path])):
-                msg = f"{named} is a pipe, which has no name to give an output"
-                raise UsageProblem(msg, "pass -o with a name for it")
-            output = f"{out_dir.rstrip('/')}/{_below(file.path, named)}"
-            if output in taken:
-                msg = f"{file.path} and {taken[output]} would both be written to {output}"
-                raise UsageProblem(msg, "apply them to directories of their own")
-            taken[output] = file.path
-            pairs.append((file.path, output))
-    return pairs
-
-
-def _below(path: str, named: str) -> str:
-    """Return the name of an output below the output directory."""
-    if path == named or not path.startswith(named.rstrip("/") + "/"):
-        return PurePath(path.partition("?")[0]).name
-    return path[len(named.rstrip("/")) + 1 :].partition("?")[0]
 
 
 def _exists(output: str) -> bool:

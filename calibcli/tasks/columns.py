@@ -1,28 +1,31 @@
 """Say which columns a data file has, and what calibcli would take each for."""
 
+import re
 import shlex
 from contextlib import suppress
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
-from calibcli.objects import source_of
 from calibcli.readers import reader_of
 from calibcli.readers.columns import Columns, resolve
 from calibcli.readers.fragments import Fragment, list_fragments
+from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.reports.inspect import ColumnSummary, InspectReport
 
+# How types are written whose rows may hold several numbers.
+_LIST = re.compile(r"list|struct|extension|, \d+\)")
 # What names of columns of several classes usually begin with.
 _STARTS = ("p_", "prob_", "proba_", "probs_", "probability_")
 
 
-def inspect_columns(path: str, *, input_format: DataFormat | None = None) -> InspectReport:
+def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
     """
     Look at the header of a data file.
 
     Args:
         path: The file, or "-" for standard input.
 
-        input_format: Its format, or None to look.
+        input_format: Its format, and how text is written.
 
     Raises:
         InputProblem: If it cannot be read.
@@ -30,13 +33,25 @@ def inspect_columns(path: str, *, input_format: DataFormat | None = None) -> Ins
     fragments = list_fragments([path], input_format=input_format)
     first = fragments[0]
     header = reader_of(first.format).header(first)
-    probs = _several(first, header)
+    kinds = reader_of(first.format).kinds(first)
+    probs = _several(first, header, dict(kinds))
     roles = _roles(header, first.shown)
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
     facts = [("format", first.format.value), *_size(first), ("columns", f"{len(header)}")]
-    suggestion = f"calibcli measure {path} {_asked(probs, roles)} -y {roles.get('label', 'LABEL')}"
-    columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in _kinds(first, header))
-    return InspectReport(path, first.format.value, tuple(facts), columns, suggestion)
+    words = f"{_asked(probs, roles)} -y {roles.get('label', 'LABEL')}{_as_said(input_format)}"
+    columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in kinds)
+    return InspectReport(path, first.format.value, tuple(facts), columns, f"calibcli measure {path} {words}")
+
+
+def _as_said(asked: InputFormat) -> str:
+    """Return the options that said how the file is read."""
+    said = {
+        "--input-format": None if asked.format is None else asked.format.value,
+        "--delimiter": asked.delimiter,
+        "--encoding": asked.encoding,
+    }
+    words = [f" {option} {shlex.quote(value)}" for option, value in said.items() if value is not None]
+    return "".join(words).replace("'\t'", "tab")
 
 
 def _asked(probs: tuple[str, ...], roles: dict[str, str]) -> str:
@@ -47,17 +62,12 @@ def _asked(probs: tuple[str, ...], roles: dict[str, str]) -> str:
     return f"--probs {shlex.quote(probs[0] if start is None else f'{start}*')}"
 
 
-def _several(fragment: Fragment, header: tuple[str, ...]) -> tuple[str, ...]:
+def _several(fragment: Fragment, header: tuple[str, ...], types: dict[str, str]) -> tuple[str, ...]:
     """Return the columns that seem to hold probabilities of classes: one of lists, or some named alike."""
-    if fragment.format is DataFormat.PARQUET:
-        import pyarrow.parquet as pq
-
-        from calibcli.readers.class_matrix import is_list_of_numbers
-
-        with source_of(fragment.location) as source:
-            lists = tuple(one.name for one in pq.read_schema(source) if is_list_of_numbers(one.type))
-        if lists:
-            return lists[:1]
+    reader = reader_of(fragment.format)
+    lists = tuple(name for name in header if _LIST.search(types[name]) and reader.list_length(fragment, name))
+    if lists:
+        return lists[:1]
     alike = (tuple(name for name in header if name.startswith(start)) for start in _STARTS)
     return next((names for names in alike if len(names) > 1), ())
 
@@ -79,22 +89,11 @@ def _roles(header: tuple[str, ...], shown: str) -> dict[str, str]:
     return roles
 
 
-def _kinds(fragment: Fragment, header: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return each column with its type; the columns of a text file have none."""
-    if fragment.format is not DataFormat.PARQUET:
-        return [(name, "text") for name in header]
-    import pyarrow.parquet as pq
-
-    with source_of(fragment.location) as source:
-        schema = pq.read_schema(source)
-    return [(name, str(schema.field(index).type)) for index, name in enumerate(schema.names)]
-
-
 def _size(fragment: Fragment) -> list[tuple[str, str]]:
-    if fragment.format is not DataFormat.PARQUET:
-        return []
-    import pyarrow.parquet as pq
+    rows = reader_of(fragment.format).row_count(fragment)
+    facts = [] if rows is None else [("rows", f"{rows:,}")]
+    if fragment.format is DataFormat.PARQUET:
+        from calibcli.readers.parquet import row_group_rows
 
-    with source_of(fragment.location) as source, pq.ParquetFile(source) as file:
-        rows, groups = file.metadata.num_rows, file.metadata.num_row_groups
-    return [("rows", f"{rows:,}"), ("row groups", f"{groups:,}")]
+        facts.append(("row groups", f"{len(row_group_rows(fragment)):,}"))
+    return facts

@@ -12,6 +12,7 @@ from calibcli.readers.columns import Columns
 from calibcli.reports.compat import CompatNumber, CompatReport, OurNumber
 from calibcli.table.grid import Table
 from calibcli.table.score_table import ScoreTable
+from calibcli.tasks.group_map import of_members
 from calibcli.tasks.judged import Judged, as_transform, read_judged
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.one_table import MeasureOptions, measure_table
@@ -55,12 +56,11 @@ def compat_files(
     judged = read_judged(inputs, columns, artifact=artifact, reading=reading or Reading(), twice=twice)
     table = _exact(judged.table, tool)
     peer = peer_numbers(tool, table, rows=_rows(judged) if in_order else None)
-    recalibrator = None if judged.artifact is None else judged.artifact.recalibrator
     measured = measure_table(
         table,
         judged.gathered.input,
         options=replace(asked, metrics=_metrics(peer)),
-        discrete=recalibrator is not None and recalibrator.bins is not None,
+        discrete=judged.outputs is not None,
     )
     ours: dict[MeasureName | TestName, Estimate | TestResult] = {}
     ours.update({one.name: one for one in measured.measures})
@@ -101,6 +101,8 @@ def _rows(judged: Judged) -> OrderedRows:
         raise ValueError(msg)
     if judged.artifact is not None:
         again = replace(again, change=as_transform(judged.artifact.recalibrator))
+    if judged.members is not None:
+        again = replace(again, change=of_members(judged.members))
     return OrderedRows(*again.in_order())
 
 

@@ -1,9 +1,57 @@
 """Where a command writes: checked before any data is read, so that no input is ever replaced."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from calibcli.names import DataFormat
 from calibcli.outputs import STDOUT, refuse_existing
+from calibcli.progress import Progress, unseen
 from calibcli.readers.files import files_of
+
+# Which other columns go along, unless the user says.
+KEEP_ALL = "all"
+KEEP_NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """
+    What an output of `apply` looks like.
+
+    Args:
+        to: Its format, or None for what its name promises, or else that of the input.
+
+        keep: Which other columns go along: "all", "none", or names and patterns parted by commas.
+    """
+
+    to: DataFormat | None = None
+    keep: str = KEEP_ALL
+
+
+AS_IT_COMES = Shape()
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """
+    Where rows go, and how.
+
+    Args:
+        path: The output; "-" is standard output.
+
+        shape: Its format and its columns.
+
+        progress: Who is told how far the work is.
+    """
+
+    path: str
+    shape: Shape = AS_IT_COMES
+    progress: Progress = unseen
+
+
+def destination_of(output: str | Destination) -> Destination:
+    """Return a destination, that of a plain name where there is no more."""
+    return output if isinstance(output, Destination) else Destination(output)
 
 
 def check_output(output: str, *, force: bool, inputs: Sequence[str], artifact: str | None = None) -> None:

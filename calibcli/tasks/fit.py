@@ -7,9 +7,9 @@ from typing import get_args
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.fit_record import FitRecord
 from calibcli.artifacts.store import artifact_text
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption
 from calibcli.families import Logistic
-from calibcli.measures.proper_scores import brier, log_loss
+from calibcli.measures.losses import log_error, mean_loss, squared_error
 from calibcli.names import DEFAULT_FOLDS, Binning, FitLoss, FitMethod, RecalibratorName, Split
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import Columns
@@ -20,9 +20,11 @@ from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, Selection
 from calibcli.reports.fit import FitReport
 from calibcli.table.grid import Table
 from calibcli.table.moved import with_scores
+from calibcli.table.rows import Rows
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
 from calibcli.tasks.select import drawn_folds, grouped_folds, select
+from calibcli.tasks.what_was_read import selection_notes
 
 # What the command line calls the options that only some methods heed.
 _OPTIONS = {
@@ -75,12 +77,45 @@ def fit_files(
 
         UsageProblem: If candidates or groups are named for a method that does not choose.
     """
-    _refuse_idle(columns, method, candidates)
-    _refuse_idle_options(method, candidates, options)
+    refuse_idle(columns, method, candidates=candidates, options=options)
     how = reading or Reading()
-    if _needs_exact(method, candidates, options):
+    if needs_exact(method, candidates, options):
         how = replace(how, exact=True)
     gathered = read_tables(inputs, columns, reading=how, beside=_beside(columns, options), twice=True)
+    report, artifact = fit_gathered(
+        gathered, columns, method=method, options=options, candidates=candidates, output=output
+    )
+    return report, artifact_text(artifact)
+
+
+def fit_gathered(
+    gathered: Gathered,
+    columns: Columns,
+    *,
+    method: FitMethod,
+    options: FitOptions,
+    candidates: Sequence[RecalibratorName],
+    output: str | None,
+) -> tuple[FitReport, Artifact]:
+    """
+    Fit a recalibrator to rows that were read.
+
+    Args:
+        gathered: The rows.
+
+        columns: Which column is which.
+
+        method: The method, or auto.
+
+        options: What is asked of it.
+
+        candidates: What auto chooses from; empty for the default candidates.
+
+        output: Where the artifact will be written, for the report.
+
+    Raises:
+        InputProblem: If the rows cannot be fitted.
+    """
     table = gathered.tables[RAW]
     selection: Selection | None = None
     notes: tuple[str, ...] = ()
@@ -88,15 +123,11 @@ def fit_files(
         selection, notes = _selected(gathered, columns, candidates=candidates, options=options)
         options = replace(options, folds=None)
     name = RecalibratorName(method) if selection is None else selection.chosen
-    notes = (*_grid_notes(table, name, options), *notes)
-    recalibrator = fit_recalibrator(name, table, options=options, rows=gathered.again)
-    if randomised(recalibrator):
-        notes = (*notes, _WITHOUT_NOISE)
-    losses = _mean_losses(table, recalibrator, options.loss)
-    record = FitRecord.of(
-        recalibrator, table, options=options.used_by(name), losses=losses, notes=notes, selection=selection
+    notes = (*selection_notes(gathered.input), *_grid_notes(table, name, options), *notes)
+    artifact = fit_table(
+        name, table, columns, options=options, rows=gathered.again, notes=notes, selection=selection
     )
-    artifact = Artifact(recalibrator, record, scale=columns.scale, positive=columns.positive)
+    record, recalibrator = artifact.fit, artifact.recalibrator
     report = FitReport(
         input=gathered.input,
         method=name,
@@ -104,23 +135,81 @@ def fit_files(
         rows=record.rows,
         positive=record.positive,
         loss="squared error" if options.loss is FitLoss.BRIER else "log loss",
-        loss_before=losses[0],
-        loss_after=losses[1],
+        loss_before=record.loss_before,
+        loss_after=record.loss_after,
         outputs=distinct_outputs(recalibrator),
         notes=record.notes,
         selection=selection,
     )
-    return report, artifact_text(artifact)
+    return report, artifact
 
 
-def _refuse_idle(columns: Columns, method: FitMethod, candidates: Sequence[RecalibratorName]) -> None:
-    """Refuse what only auto would heed."""
+def fit_table(
+    name: RecalibratorName,
+    table: Table,
+    columns: Columns,
+    *,
+    options: FitOptions,
+    rows: Rows | None = None,
+    notes: tuple[str, ...] = (),
+    selection: Selection | None = None,
+) -> Artifact:
+    """
+    Fit a recalibrator to a table.
+
+    Args:
+        name: The method.
+
+        table: The fit rows.
+
+        columns: How scores and labels were read.
+
+        options: What is asked of the method.
+
+        rows: The rows once more, or None where a grid has to do.
+
+        notes: Sentences that the user of the artifact should read.
+
+        selection: How the method was chosen, or None where the user named it.
+
+    Raises:
+        InputProblem: If the rows cannot be fitted.
+    """
+    recalibrator = fit_recalibrator(name, table, options=options, rows=rows)
+    if randomised(recalibrator):
+        notes = (*notes, _WITHOUT_NOISE)
+    losses = _mean_losses(table, recalibrator, options.loss)
+    record = FitRecord.of(
+        recalibrator, table, options=options.used_by(name), losses=losses, notes=notes, selection=selection
+    )
+    return Artifact(recalibrator, record, scale=columns.scale, positive=columns.positive)
+
+
+def refuse_idle(
+    columns: Columns, method: FitMethod, *, candidates: Sequence[RecalibratorName], options: FitOptions
+) -> None:
+    """
+    Refuse options that would change nothing.
+
+    Args:
+        columns: Which column is which.
+
+        method: The method, or auto.
+
+        candidates: What auto chooses from.
+
+        options: What is asked of the method.
+
+    Raises:
+        UsageProblem: If there is one.
+    """
+    _refuse_idle_options(method, candidates, options)
     if method is FitMethod.AUTO:
         return
     for given, option in ((candidates, "--candidate"), (columns.group, "--group")):
         if given:
             msg = f"{option} without --method auto"
-            raise UsageProblem(msg, f"pass --method auto, or leave out {option}")
+            raise IdleOption(msg, f"pass --method auto, or leave out {option}", options=(option[2:],))
 
 
 def _refuse_idle_options(
@@ -130,7 +219,7 @@ def _refuse_idle_options(
     if method is FitMethod.AUTO:
         if options.randomised:
             msg = "the noise of --randomised is not part of what auto compares"
-            raise UsageProblem(msg, "leave it out, or fit with --method smooth")
+            raise IdleOption(msg, "leave it out, or fit with --method smooth", options=("randomised",))
         methods, heeded = tuple(candidates) or DEFAULT_CANDIDATES, {"folds", "seed", "loss"}
     else:
         methods, heeded = (RecalibratorName(method),), {"seed", "loss"}
@@ -139,11 +228,20 @@ def _refuse_idle_options(
     for field, option in _OPTIONS.items():
         if field not in heeded and getattr(options, field) != getattr(default, field):
             msg = f"{method.value} does not heed {option}"
-            raise UsageProblem(msg, f"leave out {option}, or name a method that does")
+            raise IdleOption(msg, f"leave out {option}, or name a method that does", options=(option[2:],))
 
 
-def _needs_exact(method: FitMethod, candidates: Sequence[RecalibratorName], options: FitOptions) -> bool:
-    """Whether a fit draws single rows, so that no grid will do."""
+def needs_exact(method: FitMethod, candidates: Sequence[RecalibratorName], options: FitOptions) -> bool:
+    """
+    Whether a fit draws single rows, so that no grid will do.
+
+    Args:
+        method: The method, or auto.
+
+        candidates: What auto chooses from.
+
+        options: What is asked of the method.
+    """
     binned = method is FitMethod.SCALING_BINNING or RecalibratorName.SCALING_BINNING in candidates
     thirds = binned and options.split is Split.THREE_WAY
     return thirds or (method is FitMethod.VENN_ABERS and options.folds is not None)
@@ -176,9 +274,9 @@ def _selected(
 
 def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tuple[float, float]:
     """Return the mean loss on the fit rows before and after."""
-    mean_loss = brier if loss is FitLoss.BRIER else log_loss
+    each = squared_error if loss is FitLoss.BRIER else log_error
     after = with_scores(table, recalibrator.predict(table.score))
-    return mean_loss(table).value, mean_loss(after).value
+    return mean_loss(table, each), mean_loss(after, each)
 
 
 def _grid_notes(table: Table, name: RecalibratorName, options: FitOptions) -> tuple[str, ...]:

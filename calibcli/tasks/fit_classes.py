@@ -9,7 +9,7 @@ import numpy as np
 from calibcli.artifacts.class_document import ClassArtifact, ClassFitRecord
 from calibcli.artifacts.store import artifact_text
 from calibcli.engines import default_workers
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import EngineName, FitMethod, RecalibratorName
 from calibcli.readers.beside import Beside
 from calibcli.readers.class_columns import refuse_any_sum
@@ -25,6 +25,7 @@ from calibcli.table.exact_sum import ExactSum
 from calibcli.tasks.class_source import source_of
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, bytes_of, read_tables
+from calibcli.tasks.what_was_read import selection_notes
 from calibcli.view_names import ClassMethod, ViewName
 
 # Methods that are made of maps of one score.
@@ -49,7 +50,8 @@ def inner_method(method: ClassMethod, inner: FitMethod) -> RecalibratorName:
         raise UsageProblem(msg, "name a method")
     if method not in OF_MEMBERS and inner is not FitMethod.PLATT:
         msg = f"--multiclass {method.value} is not made of maps of one score, as --method {inner.value} is"
-        raise UsageProblem(msg, f"leave out --method, or pass --multiclass {ClassMethod.ONE_VS_REST.value}")
+        hint = f"leave out --method, or pass --multiclass {ClassMethod.ONE_VS_REST.value}"
+        raise IdleOption(msg, hint, options=("method",))
     return RecalibratorName(inner)
 
 
@@ -105,7 +107,7 @@ def fit_class_files(
         accuracy_before=after.accuracies[0],
         accuracy_after=after.accuracies[1],
         changed=after.changed,
-        notes=recalibrator.notes,
+        notes=(*selection_notes(gathered.input), *recalibrator.notes),
     )
     artifact = ClassArtifact(recalibrator, record, rows.classes, scale=columns.scale)
     report = ClassFitReport(
@@ -137,10 +139,10 @@ def _refuse_misled(columns: Columns, options: ClassFitOptions, how: Reading) -> 
         raise UsageProblem(msg, "leave it out; a sample of the rows fits as well")
     if columns.group is not None:
         msg = "--group keeps rows together for --method auto, which chooses for one score"
-        raise UsageProblem(msg, "leave it out")
+        raise IdleOption(msg, "leave it out", options=("group",))
     if options.inner_options.randomised:
         msg = "--randomised adds noise by the place of a row, and maps of several classes have none"
-        raise UsageProblem(msg, "leave it out")
+        raise IdleOption(msg, "leave it out", options=("randomised",))
 
 
 def _tables(gathered: Gathered, classes: tuple[str, ...]) -> ClassTables:

@@ -124,7 +124,7 @@ def _beside(columns: Columns, *, artifact: str | None) -> Beside:
 def _against_raw(judged: Judged, asked: MeasureOptions, *, artifact: str | None) -> CompareReport | None:
     """Compare the recalibrated score with the raw one, where there is one score."""
     names = comparable(asked.metrics.measures, edges=asked.edges is not None)
-    if artifact is None or judged.artifact is None or not names:
+    if artifact is None or (judged.artifact is None and judged.members is None) or not names:
         return None
     source, tables = judged.gathered.input, judged.gathered.tables
     raw = Seen(source.score, source.score, None, tables[RAW], discrete=False)

@@ -83,7 +83,8 @@ def read_batches(
     sources: list[InputSummary] = []
     empty: EmptyTable | None = None
     for file in files:
-        own = replace(reading, input_format=file.forced or reading.input_format)
+        form = replace(reading.input_format, format=file.forced or reading.input_format.format)
+        own = replace(reading, input_format=form)
         try:
             judged = read_judged(
                 [file.path],

@@ -1,27 +1,31 @@
 """Files to tables: the one place where the tables of fragments are added up, in the order of the input."""
 
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from calibcli.engines.interface import Engine
-from calibcli.errors import EmptyTable
 from calibcli.measures.paired import PairedSums
-from calibcli.names import DataFormat, WeightMeaning
 from calibcli.progress import Advance, Progress, unseen
 from calibcli.readers import reader_of
 from calibcli.readers.beside import NOTHING, Aside, Beside
+from calibcli.readers.bundles import BundleWork, bundles_of
 from calibcli.readers.class_columns import counted
-from calibcli.readers.class_findings import classes_read
-from calibcli.readers.columns import ChosenColumns, Columns, resolve, same_again
+from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.decode import release_unused
 from calibcli.readers.fault_words import never_positive, problem_of, too_many
 from calibcli.readers.faults import Findings
 from calibcli.readers.files import shown_path
+from calibcli.readers.files_with_paths import columns_of
 from calibcli.readers.fragments import Fragment, keep, list_fragments, refuse_pipes
+from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transforms, Unchanged
+from calibcli.readers.unchanged import unchanged
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
 from calibcli.table.running import EXACT_LIMIT, RunningTable
+from calibcli.tasks.what_was_read import nothing_left, summary_of_input
 
 if TYPE_CHECKING:
     from calibcli.tasks.second_pass import SecondPass
@@ -73,7 +77,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     engine: Engine,
     limit: int | None = EXACT_LIMIT,
     transforms: Transforms | None = None,
-    input_format: DataFormat | None = None,
+    input_format: InputFormat = AS_FOUND,
     beside: Beside = NOTHING,
     twice: bool = False,
     progress: Progress = unseen,
@@ -93,7 +97,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         transforms: For each key the map that scores go through before they are counted, None for none;
             by default one table, "raw".
 
-        input_format: The format of every input that does not force its own; None to look.
+        input_format: The format of every input that does not force its own, and how text is written.
 
         beside: What is gathered beside the tables of the transforms.
 
@@ -112,17 +116,22 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         refuse_pipes(fragments)
     if twice:
         keep(fragments)
-    chosen = choose_columns(fragments, columns)
-    wanted = {RAW: None} if transforms is None else transforms
-    work = TallyWork(chosen, limit, wanted, Signals(), beside=beside)
-    with progress(len(fragments)) as advance:
-        tables, findings, aside = _reduced(fragments, work, engine, advance=advance)
+    with unchanged(fragments):
+        chosen = choose_columns(fragments, columns)
+        if columns.rows.counted:
+            from calibcli.tasks.row_choice import with_rows
+
+            fragments, chosen = with_rows(fragments, chosen, columns.rows, engine=engine)
+        wanted = {RAW: None} if transforms is None else transforms
+        work = TallyWork(chosen, limit, wanted, Signals(), beside=beside)
+        with progress(len(fragments)) as advance:
+            tables, findings, aside = _reduced(fragments, work, engine, advance=advance)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
     first = chosen[files[0]]
-    if findings.rows == findings.dropped or not all(
+    if findings.rows == findings.dropped + findings.unselected or not all(
         tables[key].total_rows for key, change in wanted.items() if not isinstance(change, Unchanged)
     ):
-        raise _nothing(files, findings)
+        raise nothing_left(files, first, findings)
     problem = never_positive(findings, first, shown=shown_path(files[0]))
     if problem is not None and not beside.part:
         raise problem
@@ -133,7 +142,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         again = SecondPass(fragments, chosen, engine, findings.rows)
     return Gathered(
         tables,
-        _summary(files, first, findings),
+        summary_of_input(files, first, findings),
         aside,
         len(findings.groups),
         again,
@@ -162,12 +171,10 @@ def choose_columns(
     for fragment in fragments:
         if fragment.path in chosen:
             continue
-        header = reader_of(fragment.format).header(fragment)
+        found = columns_of(fragment, columns, first=first, labelled=labelled)
         if first is None:
-            first = with_counted(resolve(columns, header, path=fragment.shown, labelled=labelled), fragment)
-            chosen[fragment.path] = first
-        else:
-            chosen[fragment.path] = same_again(first, header, path=fragment.shown)
+            first = found = with_counted(found, fragment)
+        chosen[fragment.path] = found
     return chosen
 
 
@@ -187,10 +194,8 @@ def with_counted(chosen: ChosenColumns, fragment: Fragment) -> ChosenColumns:
     if probs is None or several is None or not probs.in_list:
         return chosen
     length = None
-    if not probs.classes and fragment.format is DataFormat.PARQUET:
-        from calibcli.readers.parquet import list_length
-
-        length = list_length(fragment, probs.names[0])
+    if not probs.classes:
+        length = reader_of(fragment.format).list_length(fragment, probs.names[0])
     return replace(chosen, probs=counted(probs, length, several=several, path=fragment.shown))
 
 
@@ -216,7 +221,8 @@ def _reduced(
     finally:
         work.signals.stopped = True
         results.close()
-    return {key: table.table() for key, table in running.items()}, total, aside
+    release_unused()
+    return {key: running.pop(key).table() for key in work.keys}, total, aside
 
 
 def _first_alone(
@@ -226,14 +232,20 @@ def _first_alone(
     Tally the first fragment before the others start.
 
     If its distinct scores pass the limit, the others go straight into grids, which take a fraction of the
-    memory of tables that turn out too large. Adding to a grid holds the interpreter, so that threads
-    would only multiply its memory: in this process the others are then taken one by one, onto one grid.
+    memory of tables that turn out too large. A grid counts in a thread of its own, so that more threads
+    would only multiply its memory: in this process the others are then taken one by one, onto one grid, and
+    elsewhere in bundles.
     """
     yield from engine.map(work, fragments[:1])
-    if work.signals.grids and engine.shares_interpreter:
+    if engine.shares_interpreter and work.signals.grids:
         yield from map(replace(work, onto=running), fragments[1:])
-    else:
+    elif engine.shares_interpreter:
         yield from engine.map(work, fragments[1:])
+    else:
+        bundles = bundles_of(fragments[1:], work.chosen[fragments[0].path].asked)
+        with closing(engine.map(BundleWork(work), bundles)) as results:
+            for bundle in results:
+                yield from bundle
 
 
 def _taken(
@@ -263,31 +275,3 @@ def _close(of_file: Findings, last: Fragment, *, total: Findings, work: TallyWor
     problem = problem or too_many(total, chosen, shown=last.shown)
     if problem is not None:
         raise problem
-
-
-def _nothing(files: Sequence[str], findings: Findings) -> EmptyTable:
-    shown = ", ".join(shown_path(file) for file in files[:3]) + (", ..." if len(files) > 3 else "")
-    if findings.rows == 0:
-        return EmptyTable(f"{shown}: there are no rows")
-    if findings.dropped == findings.rows:
-        return EmptyTable(f"{shown}: none of {findings.rows:,} rows has every value")
-    if findings.dropped + findings.elsewhere == findings.rows:
-        return EmptyTable(f"{shown}: none of {findings.rows:,} rows predicts the class asked for")
-    return EmptyTable(f"{shown}: every weight is 0")
-
-
-def _summary(files: Sequence[str], chosen: ChosenColumns, findings: Findings) -> InputSummary:
-    notes = list(chosen.notes)
-    if chosen.weights_are is WeightMeaning.IMPORTANCE and chosen.asked.weights_are is None:
-        notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
-    return InputSummary(
-        files=tuple(files),
-        score=chosen.shown_score,
-        label=chosen.label,
-        weight=chosen.weight,
-        rows=findings.rows - findings.dropped - findings.elsewhere,
-        dropped=findings.dropped,
-        clipped=findings.clipped,
-        notes=tuple(notes),
-        classes=classes_read(chosen, findings),
-    )

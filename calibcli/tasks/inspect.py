@@ -5,12 +5,17 @@ from pathlib import Path
 
 from calibcli.artifacts.document import SCHEMA as ARTIFACT_SCHEMA
 from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.store import in_file, read_any_artifact, read_document
+from calibcli.artifacts.group_document import GroupArtifact, read_any_map
+from calibcli.artifacts.store import in_file, read_document
+from calibcli.artifacts.summary_document import MOST_BYTES as MOST_SUMMARY
+from calibcli.artifacts.summary_document import SCHEMA as SUMMARY_SCHEMA
+from calibcli.artifacts.summary_document import read_summary
 from calibcli.documents import Node
 from calibcli.errors import DocumentProblem
 from calibcli.gates.document import MOST_BYTES
 from calibcli.gates.document import SCHEMA as GATE_SCHEMA
 from calibcli.names import DataFormat
+from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.recalibrators.interface import Recalibrator, distinct_outputs
 from calibcli.recalibrators.selection import Selection
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
@@ -18,44 +23,51 @@ from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
+from calibcli.suffixes import format_of
 
 
-def inspect_file(path: str, *, input_format: DataFormat | None = None) -> InspectReport:
+def inspect_file(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
     """
     Look into a file.
 
     Args:
         path: The file, "-" for standard input.
 
-        input_format: The format of a data file, or None to look.
+        input_format: The format of a data file, and how text is written.
 
     Raises:
         InputProblem: If it cannot be read or is none of these.
     """
-    if path != "-" and input_format is None and _starts_like_json(path):
+    if path != "-" and input_format.format is None and _seems_document(path):
         return _inspect_document(path)
     from calibcli.tasks.columns import inspect_columns
 
     return inspect_columns(path, input_format=input_format)
 
 
-def _starts_like_json(path: str) -> bool:
-    """Whether a file may be a document; a pipe is not asked, since it can be read once."""
+def _seems_document(path: str) -> bool:
+    """Whether a file may be a document, not rows; a pipe is not asked, since it can be read once."""
     try:
-        if not Path(path).is_file():
+        if not Path(path).is_file() or format_of(path) is DataFormat.JSONL:
             return False
         with Path(path).open("rb") as file:
-            return file.read(64).lstrip()[:1] == b"{"
+            head = file.read(1 << 16).lstrip()
     except (OSError, ValueError):
         return False
-
-
-def _inspect_document(path: str) -> InspectReport:
+    line, _, more = head.partition(b"\n")
     try:
-        root = read_document(path, most=MOST_BYTES)
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return head[:1] == b"{"
+    return isinstance(first, dict) and ("schema" in first or not more.strip())
+
+
+def _inspect_document(path: str) -> InspectReport:  # noqa: PLR0911 - one return a kind
+    try:
+        root = read_document(path, most=max(MOST_BYTES, MOST_SUMMARY))
         schema = root.child("schema").text()
         if schema == ARTIFACT_SCHEMA:
-            return _any_artifact_report(path)
+            return artifact_report(path)
         if schema == REPORT_SCHEMA:
             return _report_report(path, root)
         if schema == COMPARE_SCHEMA:
@@ -68,16 +80,35 @@ def _inspect_document(path: str) -> InspectReport:
             return inspect_state(path)
         if schema == PLAN_SCHEMA:
             return _plan_report(path, root)
+        if schema == SUMMARY_SCHEMA:
+            from calibcli.tasks.summaries import summary_report
+
+            return summary_report(path, read_summary(path))
         msg = f"is {schema[:60]!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
         raise root.child("schema").problem(msg)
     except DocumentProblem as problem:
         raise problem if problem.path.startswith(path) else in_file(path, problem) from None
 
 
-def _any_artifact_report(path: str) -> InspectReport:
-    found = read_any_artifact(path)
+def artifact_report(path: str) -> InspectReport:
+    """
+    Look at an artifact.
+
+    Args:
+        path: The file, or the name of one in memory.
+
+    Raises:
+        InputProblem: If it cannot be read.
+
+        DocumentProblem: If it is no artifact.
+    """
+    found = read_any_map(path)
     if isinstance(found, Artifact):
         return _artifact_report(path, found)
+    if isinstance(found, GroupArtifact):
+        from calibcli.tasks.inspect_groups import group_artifact_report
+
+        return group_artifact_report(path, found)
     from calibcli.tasks.inspect_classes import class_artifact_report
 
     return class_artifact_report(path, found)

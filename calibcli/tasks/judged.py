@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import Scale
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.class_columns import SeveralClasses
 from calibcli.readers.columns import Columns
 from calibcli.readers.tally import AtPlaces, Transform, Transforms, Unchanged
 from calibcli.recalibrators.interface import values_of
+from calibcli.selection_names import OnUnseen
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
@@ -22,6 +23,7 @@ from calibcli.tasks.reading import Reading, read_tables
 if TYPE_CHECKING:
     from calibcli.artifacts.class_document import ClassArtifact
     from calibcli.artifacts.document import Artifact
+    from calibcli.artifacts.group_document import GroupArtifact
     from calibcli.recalibrators.interface import Recalibrator
 
 RECALIBRATED = "recalibrated"
@@ -48,6 +50,8 @@ class Judged:
         classes: The map of several classes applied while reading, or None.
 
         outputs: Every value that the recalibrated score can have, ascending; None where there are too many.
+
+        members: The maps of groups applied while reading, or None.
     """
 
     gathered: Gathered
@@ -57,11 +61,12 @@ class Judged:
     notes: tuple[str, ...] = ()
     classes: "ClassArtifact | None" = None
     outputs: tuple[float, ...] | None = None
+    members: "GroupArtifact | None" = None
 
     @property
     def recalibrated(self) -> bool:
         """Whether a map was applied while reading."""
-        return self.artifact is not None or self.classes is not None
+        return not (self.artifact is None and self.classes is None and self.members is None)
 
     @property
     def fitted_rows(self) -> bool:
@@ -69,7 +74,8 @@ class Judged:
         tables = self.gathered.tables
         if self.classes is not None:
             return digest(tables[_CONFIDENCE]) == self.classes.fit.table_digest
-        return self.artifact is not None and digest(tables[RAW]) == self.artifact.fit.table_digest
+        one = self.artifact if self.members is None else self.members.pooled
+        return one is not None and digest(tables[RAW]) == one.fit.table_digest
 
     @property
     def fit_notes(self) -> tuple[str, ...]:
@@ -106,6 +112,7 @@ def read_judged(
         UsageProblem: If the scores look as if the artifact had been applied to them already.
     """
     if artifact is None:
+        _refuse_unseen(columns)
         scores: Transforms = {RAW: None, **dict.fromkeys(beside.columns)}
         gathered = read_tables(
             inputs, columns, reading=reading, transforms=scores, beside=beside, twice=twice
@@ -115,21 +122,36 @@ def read_judged(
         return _read_classes(
             inputs, columns, columns.several, artifact=artifact, reading=reading, beside=beside
         )
-    from calibcli.artifacts.store import read_artifact
+    from calibcli.artifacts.group_document import GroupArtifact, read_one_or_members
+    from calibcli.tasks.group_map import member_column, of_members, outputs_of_members
 
-    loaded = read_artifact(artifact)
-    columns = as_fitted(columns, loaded)
+    loaded = read_one_or_members(artifact)
+    grouped = loaded if isinstance(loaded, GroupArtifact) else None
+    one = loaded.pooled if isinstance(loaded, GroupArtifact) else loaded
+    columns = as_fitted(columns, one)
+    if grouped is None:
+        _refuse_unseen(columns)
+    else:
+        columns = replace(columns, member=member_column(grouped, columns.on_unseen))
     transforms: Transforms = {
         RAW: None,
-        RECALIBRATED: as_transform(loaded.recalibrator),
+        RECALIBRATED: as_transform(one.recalibrator) if grouped is None else of_members(grouped),
         **dict.fromkeys(beside.columns),
     }
     gathered = read_tables(
         inputs, columns, reading=reading, transforms=transforms, beside=beside, twice=twice
     )
-    outputs = values_of(loaded.recalibrator.bins)
+    outputs = values_of(one.recalibrator.bins) if grouped is None else outputs_of_members(grouped)
     refuse_applied_twice(gathered, outputs, artifact)
-    return Judged(gathered, loaded, gathered.tables[RECALIBRATED], outputs=outputs)
+    table = gathered.tables[RECALIBRATED]
+    return Judged(gathered, None if grouped else one, table, outputs=outputs, members=grouped)
+
+
+def _refuse_unseen(columns: Columns) -> None:
+    """Refuse to be told about groups where no map has members."""
+    if columns.on_unseen is not OnUnseen.ERROR:
+        msg = f"--unseen {columns.on_unseen.value} speaks of groups, and no map for each group is applied"
+        raise IdleOption(msg, "leave it out, or apply what `calibcli fit --by` wrote", options=("unseen",))
 
 
 def _read_classes(

@@ -36,6 +36,7 @@ def measure_files(
     artifact: str | None = None,
     options: MeasureOptions | None = None,
     reading: Reading | None = None,
+    summary_out: str | None = None,
 ) -> MeasureReport:
     """
     Measure one or more score columns, and groups of their rows.
@@ -51,10 +52,16 @@ def measure_files(
 
         reading: How to read.
 
+        summary_out: Where the summary of the rows goes, or None for none.
+
     Raises:
         CalibcliError: For input that cannot be measured, with what, where and how many.
     """
     asked = options or MeasureOptions()
+    if summary_out is not None:
+        from calibcli.tasks.summaries import refuse_summary
+
+        refuse_summary(columns)
     refuse_class_measures(columns, asked.metrics)
     judged = read_judged(
         inputs,
@@ -64,7 +71,12 @@ def measure_files(
         twice=may_cut_cells(asked.bins, asked.binning, asked.edges),
         beside=replace(beside_of(columns, artifact=artifact), classes=each_class(columns)),
     )
-    return measure_judged(judged, artifact=artifact, options=asked)
+    report = measure_judged(judged, artifact=artifact, options=asked)
+    if summary_out is not None:
+        from calibcli.tasks.summaries import write_summary
+
+        write_summary(judged.gathered, summary_out)
+    return report
 
 
 def measure_judged(judged: Judged, *, artifact: str | None, options: MeasureOptions) -> MeasureReport:

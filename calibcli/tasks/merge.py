@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibcli.errors import InputProblem
+from calibcli.artifacts.summary_document import is_summary
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState
 from calibcli.gates.store import locked, read_state, save_state, state_text
 from calibcli.outputs import STDOUT, refuse_existing, write_file
 from calibcli.reports.inspect import InspectReport
 from calibcli.tasks.gate_facts import report_of
+from calibcli.tasks.summaries import merge_summaries
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,34 @@ class Merged:
 
     report: InspectReport
     notes: tuple[str, ...] = ()
+
+
+def merge_documents(paths: Sequence[str], *, output: str, force: bool = False) -> Merged:
+    """
+    Add up states of gates or summaries of rows, whichever they are.
+
+    Args:
+        paths: Documents of one kind.
+
+        output: Where the sum goes; "-" is standard output.
+
+        force: Whether a file there may be replaced.
+
+    Raises:
+        InputProblem: If one cannot be read, or rows would count twice.
+
+        UsageProblem: If they are of two kinds, or were begun on different terms.
+
+        OutputProblem: If the output exists, is one of them, or cannot be written.
+    """
+    kinds = [is_summary(path) for path in paths]
+    if not any(kinds):
+        return merge_states(paths, output=output, force=force)
+    if not all(kinds):
+        one, other = paths[kinds.index(True)], paths[kinds.index(False)]
+        msg = f"{one} is a summary of rows, and {other} is not"
+        raise UsageProblem(msg, "merge summaries with summaries, and states of gates with states")
+    return Merged(merge_summaries(paths, output=output, force=force))
 
 
 def merge_states(paths: Sequence[str], *, output: str, force: bool = False) -> Merged:

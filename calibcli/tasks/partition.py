@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import DEFAULT_BINS, Binning
 from calibcli.reports.measure import TableSummary
 from calibcli.table import cells
@@ -63,7 +63,7 @@ def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: B
         return
     if bins is not None or binning is not None:
         msg = "--edges says how bins are cut, and --bins or --binning does as well"
-        raise UsageProblem(msg, "leave out one of them")
+        raise IdleOption(msg, "leave out one of them", options=("bins", "binning", "edges"))
     ascending = all(low < high for low, high in pairwise(edges))
     if not ascending or len(edges) < 2 or (edges[0], edges[-1]) != (0.0, 1.0):
         msg = f"edges {','.join(f'{edge:g}' for edge in edges[:10])}{',...' if len(edges) > 10 else ''}"

@@ -8,11 +8,10 @@ import numpy as np
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.store import read_artifact
 from calibcli.errors import UsageProblem
-from calibcli.gate_names import Bound, Relation
+from calibcli.gate_names import DEFAULT_POWER, Bound, Relation
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_LEAST_ROWS,
-    DEFAULT_POWER,
     DEFAULT_SEED,
     Binning,
     MeasureName,

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from calibcli.engines import engine_named
-from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_MEMORY, DataFormat, EngineName
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.names import DEFAULT_MEMORY, EngineName
 from calibcli.progress import Progress, unseen
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import Columns
+from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.tally import Transforms
 from calibcli.table.running import EXACT_LIMIT
 from calibcli.tasks.gather import Gathered, gather
@@ -22,7 +23,7 @@ class Reading:
     How to read.
 
     Args:
-        input_format: Format of every input, or None to look at each.
+        input_format: Format of every input, and how text is written.
 
         jobs: Number of workers, or None for one per processor.
 
@@ -37,7 +38,7 @@ class Reading:
         progress: Who is told how far the reading is.
     """
 
-    input_format: DataFormat | None = None
+    input_format: InputFormat = AS_FOUND
     jobs: int | None = None
     exact: bool = False
     memory: str = DEFAULT_MEMORY
@@ -48,10 +49,10 @@ class Reading:
     def __post_init__(self) -> None:
         if self.engine is EngineName.LOCAL and self.engine_address is not None:
             msg = f"--engine-address {self.engine_address} without an engine elsewhere"
-            raise UsageProblem(msg, "pass --engine dask or --engine spark")
+            raise IdleOption(msg, "pass --engine dask or --engine spark", options=("engine-address",))
         if self.engine is not EngineName.LOCAL and self.jobs is not None:
             msg = f"--jobs is for this machine, and --engine {self.engine.value} has workers of its own"
-            raise UsageProblem(msg, "leave out one of them")
+            raise IdleOption(msg, "leave out one of them", options=("jobs", "engine"))
 
     @property
     def limit(self) -> int | None:
@@ -72,7 +73,14 @@ def read_tables(
     beside: Beside = NOTHING,
     twice: bool = False,
 ) -> Gathered:
-    """Read files into tables, as `gather` does, in the way asked for."""
+    """Read files or summaries into tables, as `gather` does, in the way asked for."""
+    if any(path.endswith(".json") for path in inputs):
+        from calibcli.tasks.summaries import are_summaries, gather_summaries
+
+        if are_summaries(inputs):
+            return gather_summaries(
+                inputs, columns, limit=reading.limit, transforms=transforms, beside=beside
+            )
     return gather(
         inputs,
         columns,

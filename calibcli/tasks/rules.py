@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import Binning, MeasureName, TestName
 from calibcli.verdicts.claim import ClassRule, Rule
@@ -226,7 +226,7 @@ def bins_of_gate(text: str | None, binning: Binning | None) -> tuple[int | None,
     if text.strip().lower() == "none":
         if binning not in (None, Binning.ATOMS):
             msg = f"--bins none and --binning {binning.value}"
-            raise UsageProblem(msg, "leave out one of them")
+            raise IdleOption(msg, "leave out one of them", options=("binning", "bins"))
         return None, Binning.ATOMS
     try:
         count = int(text)

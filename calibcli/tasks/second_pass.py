@@ -14,6 +14,7 @@ from calibcli.readers.decode import Booleans
 from calibcli.readers.files import shown_path
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.intake import Intake, Rows
+from calibcli.readers.members import OfMembers
 from calibcli.readers.tally import AtPlaces, Transform, changed, taken
 from calibcli.table.cells import CODES, cell_of
 from calibcli.table.rows import RowWork
@@ -28,7 +29,7 @@ class _Pass(Generic[Result]):
     """What is made of the batches of one fragment, the same for all; a problem is returned, not raised."""
 
     chosen: Mapping[str, ChosenColumns]
-    change: Transform | AtPlaces | None
+    change: Transform | AtPlaces | OfMembers | None
     made: Callable[[Iterator[Rows]], Result]
 
     def __call__(self, fragment: Fragment) -> tuple[int, Result] | CalibcliError:
@@ -66,7 +67,7 @@ class SecondPass:
     chosen: Mapping[str, ChosenColumns]
     engine: Engine
     rows: int
-    change: Transform | AtPlaces | None = None
+    change: Transform | AtPlaces | OfMembers | None = None
 
     def summed(self, work: RowWork) -> Integers:
         """Return the sum of what the work makes of every batch of rows."""

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
+from calibcli.gate_names import Inconclusive
 from calibcli.measures.paired import PairedSums
-from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, Binning, Inconclusive
+from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, Binning
 from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
 from calibcli.reports.verify import GroupVerdicts, VerifyReport

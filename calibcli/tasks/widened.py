@@ -1,104 +1,61 @@
-"""A file with more columns: what the two kinds of `apply` have in common."""
+"""A file written with more columns: what the two kinds of `apply` have in common."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import PurePath
-from typing import Any, BinaryIO
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import BinaryIO
 
 import pyarrow as pa
 
-from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat
-from calibcli.outputs import new_file
+from calibcli.objects import is_object
+from calibcli.outputs import STDOUT, new_file
+from calibcli.progress import Advance
 from calibcli.readers import reader_of
-from calibcli.readers.columns import ChosenColumns
-from calibcli.readers.fragments import Fragment
-from calibcli.readers.intake import Intake
-from calibcli.suffixes import compression_of, format_of
-from calibcli.table.score_table import Floats
-from calibcli.writers.arrow import column_of
+from calibcli.readers.unchanged import unchanged
+from calibcli.suffixes import compression_of, data_suffix
+from calibcli.tasks.converted import convert, refuse_types
+from calibcli.tasks.destination import KEEP_ALL, KEEP_NONE, Destination
+from calibcli.tasks.kept import kept_columns, whole_header
+from calibcli.tasks.widening import Added, Widening, refuse_names
 from calibcli.writers.compressed import compressed
 from calibcli.writers.errors import copy_errors
 
-Added = Sequence["Floats | pa.Array[Any]"]
+# Text is read in blocks of so many bytes, for the bar.
+_BLOCK = 1 << 21
+_STREAM_SUFFIX = ".arrows"
 
 
-@dataclass(frozen=True, slots=True)
-class Widening:
+def prepared(job: Widening, keep: str) -> Widening:
     """
-    What is written where.
+    Return a job that knows which other columns go along, refused where the output cannot hold them.
 
     Args:
-        fragment: The input as one fragment.
+        job: The job.
 
-        chosen: The columns that the new ones are made of.
-
-        kind: Format of the output.
-
-        fields: The new columns.
-
-        made: From the chosen columns of some rows to the new ones; called in the order of the file.
-
-        intake: Checks the rows on the way, and counts them.
-
-        width: How many numbers a row of the output holds, where it holds many.
-    """
-
-    fragment: Fragment
-    chosen: ChosenColumns
-    kind: DataFormat
-    fields: tuple["pa.Field[Any]", ...]
-    made: Callable[[pa.RecordBatch], Added]
-    intake: Intake
-    width: int = 1
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the new columns."""
-        return tuple(field.name for field in self.fields)
-
-
-def refuse_names(names: Sequence[str], header: Sequence[str], *, shown: str) -> None:
-    """
-    Refuse new columns without a name, or with that of another.
-
-    Args:
-        names: The new columns.
-
-        header: The columns that are there.
-
-        shown: The file's name in messages.
+        keep: Which other columns go along.
 
     Raises:
-        UsageProblem: If there is one.
+        UsageProblem: If a new column has the name of another.
+
+        InputProblem: If there is no such column, or the output cannot hold its type.
     """
-    seen = set(header)
-    for name in names:
-        if not name.strip():
-            msg = "the new column has no name"
-            raise UsageProblem(msg, "--name takes a word, such as calibrated")
-        if name in seen:
-            where = f"{shown} has a column" if name in header else "two new columns would be called"
-            msg = f"{where} {name!r}{' already' if name in header else ''}"
-            raise UsageProblem(msg, "--name gives the new column another name")
-        seen.add(name)
+    fragment = job.fragment
+    # All keys of JSON Lines take a pass over the file, which lines that stay lines can do without.
+    every = job.converts or keep not in (KEEP_ALL, KEEP_NONE)
+    header = whole_header(fragment) if every else reader_of(fragment.format).header(fragment)
+    kept = kept_columns(keep, header, path=fragment.shown)
+    stay = header if kept is None else kept
+    refuse_names(job.names, stay, shown=fragment.shown)
+    carried = tuple(name for name in header if name in stay or name in job.chosen.needed)
+    chosen = replace(job.chosen, carried=None if kept is None else carried)
+    job = replace(job, kept=kept, chosen=chosen)
+    if job.converts:
+        refuse_types(job)
+    return job
 
 
-def output_format(output: str, fragment: Fragment) -> DataFormat:
-    """
-    Return the format of an output: what its name promises, or else that of the input.
-
-    Raises:
-        UsageProblem: If it would be Parquet within another compression, which no reader takes.
-    """
-    kind = format_of(output) or fragment.format
-    if kind is DataFormat.PARQUET and compression_of(output) is not None:
-        msg = f"{output}: Parquet is compressed inside, and cannot be read from within another compression"
-        raise UsageProblem(msg, f"name it {PurePath(output).with_suffix('').with_suffix('.parquet')}")
-    return kind
-
-
-def write_widened(job: Widening, output: str) -> int:
+def write_widened(job: Widening, to: Destination) -> int:
     """
     Write the rows with the new columns; return how many.
 
@@ -108,42 +65,85 @@ def write_widened(job: Widening, output: str) -> int:
         InputProblem: If something is wrong with the input; then there is no output.
     """
     with (
-        new_file(output) as raw,
-        compressed(raw, output) as target,
+        to.progress(_parts(job)) as advance,
+        new_file(to.path) as raw,
+        compressed(raw, to.path) as target,
         copy_errors(job.fragment.shown),
+        unchanged([job.fragment]),
     ):
-        return _write(job, target)
+        return _write(job, target, to.path, advance)
 
 
-def text_note(job: Widening) -> tuple[str, ...]:
-    """Say what became of the types of columns that had none."""
-    if job.kind is not DataFormat.PARQUET or job.fragment.format is DataFormat.PARQUET:
-        return ()
-    if job.chosen.probs is not None:
-        return ("columns other than those of the classes and the new ones were written as text",)
-    *others, last = (repr(name) for name in (job.chosen.score, *job.names))
-    return (f"columns other than {', '.join(others)} and {last} were written as text",)
+def as_stream(output: str) -> bool:
+    """Whether Arrow goes to an output as a stream: where nobody can look up the end of a file."""
+    return output == STDOUT or data_suffix(output) == _STREAM_SUFFIX or compression_of(output) is not None
 
 
-def _write(job: Widening, target: BinaryIO) -> int:
-    if job.fragment.format is not job.kind:
-        return _convert(job, target)
-    if job.kind is DataFormat.PARQUET:
-        from calibcli.writers.parquet import copy_with_fields
+def _parts(job: Widening) -> int:
+    """Return how many parts the work has as far as that is known, and else one, which only moves."""
+    fragment = job.fragment
+    if fragment.pipe is not None or job.converts or fragment.compression is not None:
+        return 1
+    if fragment.format is DataFormat.PARQUET:
+        from calibcli.readers.parquet import row_group_rows
 
-        return copy_with_fields(
-            job.fragment.location,
-            target,
-            like=job.chosen.score,
-            fields=job.fields,
-            made=job.made,
-            shown=job.fragment.shown,
-            width=job.width,
-        )
-    return _splice(job, target)
+        return max(1, len(row_group_rows(fragment)))
+    if not fragment.format.is_text or is_object(fragment.location):
+        return 1
+    return 1 + os.path.getsize(fragment.location) // _BLOCK  # noqa: PTH202 - as it is opened
 
 
-def _splice(job: Widening, target: BinaryIO) -> int:
+def _write(job: Widening, target: BinaryIO, output: str, advance: Advance) -> int:
+    if job.converts:
+        return convert(job, target, stream=as_stream(output), advance=advance)
+    match job.kind:
+        case DataFormat.PARQUET:
+            return _row_groups(job, target, advance)
+        case DataFormat.ARROW:
+            return _batches(job, target, stream=as_stream(output), advance=advance)
+        case DataFormat.JSONL:
+            return _lines(job, target, advance)
+        case _:
+            return _splice(job, target, advance)
+
+
+def _row_groups(job: Widening, target: BinaryIO, advance: Advance) -> int:
+    from calibcli.writers.parquet import NewFields, copy_with_fields
+
+    new = NewFields(job.fields, job.made, job.chosen.score, job.width, job.kept, job.chosen.needed)
+    return copy_with_fields(job.fragment.location, target, new=new, shown=job.fragment.shown, advance=advance)
+
+
+def _batches(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) -> int:
+    """Add columns to the record batches of Arrow."""
+    from calibcli.readers.arrow import stored
+    from calibcli.readers.arrow_codec import codec_of
+    from calibcli.writers.arrow_ipc import copy_with_fields, opened_sink
+
+    codec = codec_of(job.fragment)
+    with stored(job.fragment, job.chosen.carried) as found:
+        stay = [field for field in found.schema if job.kept is None or field.name in job.kept]
+        schema = pa.schema([*stay, *job.fields]).with_metadata(found.schema.metadata)
+        with opened_sink(target, schema, stream=stream, codec=codec, footer=found.footer) as sink:
+            return copy_with_fields(
+                found.batches, sink, schema=schema, made=job.made, ahead=job.ahead, advance=advance
+            )
+
+
+def _lines(job: Widening, target: BinaryIO, advance: Advance) -> int:
+    """Add keys to every line of JSON."""
+    from calibcli.readers.jsonl import blocks_and_batches
+    from calibcli.writers.json_splice import Lines, NewKeys, splice_keys
+
+    def lines() -> Iterator[Lines]:
+        for content, batch in blocks_and_batches(job.fragment, job.chosen):
+            yield Lines(content, () if batch is None else job.made(batch))
+
+    keys = NewKeys(job.names, job.fragment.shown, job.encoding, job.kept)
+    return splice_keys(lines(), _writing(job, target), keys=keys, ahead=job.ahead, advance=advance)
+
+
+def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
     """Add fields to every line of a text file."""
     from calibcli.readers.csv import layout, numbers_of_block, text_of
     from calibcli.writers.splice import NewColumns, splice
@@ -152,9 +152,27 @@ def _splice(job: Widening, target: BinaryIO) -> int:
 
     def predicted(block: bytes) -> Added:
         before = job.intake.findings.rows
-        return job.made(numbers_of_block(block, job.chosen.scores, within=within, rows_before=before))
+        words = () if job.chosen.member is None else (job.chosen.member,)
+        found = numbers_of_block(block, job.chosen.scores, within=within, rows_before=before, words=words)
+        return job.made(found)
 
-    columns = NewColumns(job.names, within.delimiter, blank=len(within.names) == 1, shown=within.shown)
+    names, kept = within.names, job.kept
+    columns = NewColumns(
+        job.names,
+        within.delimiter,
+        blank=len(names) == 1,
+        shown=within.shown,
+        encoding=job.encoding,
+        kept=None if kept is None else tuple(place for place, name in enumerate(names) if name in kept),
+        fields=len(names),
+    )
+    with text_of(job.fragment, within) as read:
+        write = _writing(job, target)
+        return splice(read, write, columns=columns, predicted=predicted, ahead=job.ahead, advance=advance)
+
+
+def _writing(job: Widening, target: BinaryIO) -> Callable[[memoryview | bytes], None]:
+    """Return what writes, and lets a pipe have its rows at once where they come from one."""
     live = job.fragment.streams
 
     def write(chunk: memoryview | bytes) -> None:
@@ -162,27 +180,4 @@ def _splice(job: Widening, target: BinaryIO) -> int:
         if live:
             target.flush()
 
-    with text_of(job.fragment, within) as read:
-        return splice(read, write, columns=columns, predicted=predicted)
-
-
-def _convert(job: Widening, target: BinaryIO) -> int:
-    """Write another format than the input's."""
-    batches = reader_of(job.fragment.format).batches_of_all(job.fragment, job.chosen)
-    schema = reader_of(job.fragment.format).schema(job.fragment, job.chosen)
-    for field in job.fields:
-        schema = schema.append(field)
-
-    def widened() -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            added = [column_of(values) for values in job.made(batch)]
-            yield pa.RecordBatch.from_arrays([*batch.columns, *added], schema=schema)
-
-    if job.kind is DataFormat.PARQUET:
-        from calibcli.writers import parquet
-
-        return parquet.write_batches(widened(), target, schema=schema, width=job.width)
-    from calibcli.writers import csv
-
-    delimiter = "\t" if job.kind is DataFormat.TSV else ","
-    return csv.write_batches(widened(), target, schema=schema, delimiter=delimiter)
+    return write

@@ -1,6 +1,6 @@
 """Numbers as Arrow columns, without the imports that pyarrow's own constructors make."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -27,11 +27,47 @@ def text_column(texts: Sequence[str], place: Integers) -> "pa.Array[Any]":
     few: Any = pa.Array.from_buffers(
         pa.string(), len(pieces), [None, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
     )
-    content = np.ascontiguousarray(place, np.int64)
-    taken: pa.Array[Any] = few.take(
-        pa.Array.from_buffers(pa.int64(), content.size, [None, pa.py_buffer(content.data)])
-    )
+    taken: pa.Array[Any] = few.take(place_column(place))
     return taken
+
+
+def place_column(place: Integers) -> "pa.Array[Any]":
+    """Return places to take values from."""
+    content = np.ascontiguousarray(place, np.int64)
+    return pa.Array.from_buffers(pa.int64(), content.size, [None, pa.py_buffer(content.data)])
+
+
+def stretches(bounds: Integers, content: bytes) -> "pa.Array[Any]":
+    """Return the bytes from each bound to the next one as values."""
+    places = np.ascontiguousarray(bounds, np.int32)
+    buffers = [None, pa.py_buffer(places.data), pa.py_buffer(content)]
+    return pa.Array.from_buffers(pa.binary(), places.size - 1, buffers)
+
+
+def bytes_scalar(content: bytes) -> "pa.Scalar[Any]":
+    """Return bytes as a scalar, without the imports that pyarrow's own way makes."""
+    column: Any = stretches(np.array([0, len(content)]), content)
+    scalar: pa.Scalar[Any] = column[0]
+    return scalar
+
+
+def in_encoding(text: "pa.Array[Any]", change: Callable[[bytes], bytes]) -> "pa.Array[Any]":
+    """Return what becomes of each of a few different texts, given as bytes without nulls."""
+    few: Any = text.dictionary_encode()
+    pieces = [change(one) for one in few.dictionary.to_pylist()]
+    bounds = np.cumsum([0, *(len(piece) for piece in pieces)])
+    taken: pa.Array[Any] = stretches(bounds, b"".join(pieces)).take(few.indices)
+    return taken
+
+
+def written(column: "pa.Array[Any]") -> memoryview:
+    """Return all values of a new column of text or bytes without nulls, one after the other."""
+    buffers: list[Any] = column.buffers()
+    _, lengths, content = buffers
+    if content is None or not len(column):
+        return memoryview(b"")
+    bounds = np.frombuffer(lengths, np.int32)
+    return memoryview(content)[int(bounds[column.offset]) : int(bounds[column.offset + len(column)])]
 
 
 def list_column(rows: Floats, kind: pa.DataType) -> "pa.Array[Any]":

@@ -1,7 +1,8 @@
 """Parquet with more columns: row groups, codecs, encodings and metadata as they were."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -9,9 +10,12 @@ import pyarrow.parquet as pq
 
 from calibcli.ahead import one_ahead
 from calibcli.objects import is_object, source_of
+from calibcli.progress import Advance
 from calibcli.table.score_table import Floats
 from calibcli.writers.arrow import column_of
 from calibcli.writers.errors import copy_errors
+from calibcli.writers.gathered import gathered
+from calibcli.writers.parquet_settings import stored_settings
 
 # A larger row group is read and written in pieces of so many rows.
 LARGEST_PIECE = 2_000_000
@@ -21,8 +25,33 @@ MOST_NUMBERS = 1 << 25
 _NUMBERS_AT_ONCE = 1 << 21
 _BUFFER = 1 << 20
 _ALL_BUFFERS = 1 << 26
-_FEW = 20
-_DICTIONARIES = {"PLAIN_DICTIONARY", "RLE_DICTIONARY"}
+
+
+@dataclass(frozen=True, slots=True)
+class NewFields:
+    """
+    What is added to the rows of a file, and what stays of it.
+
+    Args:
+        fields: The new columns.
+
+        made: From some rows to the values of each; called in the order of the rows.
+
+        like: The column whose codec new ones take.
+
+        width: How many numbers a row of the output holds at least, where it holds many.
+
+        kept: The columns that stay; None for all.
+
+        needed: The columns that new ones are made of, read even if they do not stay.
+    """
+
+    fields: Sequence["pa.Field[Any]"]
+    made: Callable[[pa.RecordBatch], Sequence["Floats | pa.Array[Any]"]]
+    like: str
+    width: int = 1
+    kept: Collection[str] | None = None
+    needed: Sequence[str] = ()
 
 
 def copy_with_columns(
@@ -58,43 +87,28 @@ def copy_with_columns(
         InputProblem: If the file cannot be read; what is wrong with the target is raised as it comes.
     """
     fields = [pa.field(name, pa.float64()) for name in names]
-    return copy_with_fields(
-        source,
-        target,
-        like=score,
-        fields=fields,
-        made=lambda batch: predicted(batch.column(score)),
-        shown=shown,
-    )
+    new = NewFields(fields, lambda batch: predicted(batch.column(score)), score)
+    return copy_with_fields(source, target, new=new, shown=shown)
 
 
 def copy_with_fields(
-    source: str,
-    target: BinaryIO,
-    *,
-    like: str,
-    fields: Sequence["pa.Field[Any]"],
-    made: Callable[[pa.RecordBatch], Sequence["Floats | pa.Array[Any]"]],
-    shown: str,
-    width: int = 1,
+    source: str, target: BinaryIO, *, new: NewFields, shown: str, advance: Advance = lambda _: None
 ) -> int:
     """
     Write a Parquet file anew with fields at the end.
+
+    Row groups are read, and new columns made, in a thread while the group before is written.
 
     Args:
         source: The path of the file to read.
 
         target: The file to write.
 
-        like: The column whose codec the new ones take.
-
-        fields: The new fields.
-
-        made: From some rows to the values of each new field; called in the order of the rows.
+        new: What is added, and what stays.
 
         shown: The file's name in messages.
 
-        width: How many numbers a row of the output holds at least, where it holds many.
+        advance: Told how many rows each row group had.
 
     Returns:
         The number of rows.
@@ -102,21 +116,28 @@ def copy_with_fields(
     Raises:
         InputProblem: If the file cannot be read; what is wrong with the target is raised as it comes.
     """
-    with _opened(source, shown, width=width) as file:
-        schema = file.schema_arrow
-        for field in fields:
-            schema = schema.append(field)
-        at_once = max(1, _NUMBERS_AT_ONCE // width)
-        with pq.ParquetWriter(target, schema, **_settings(file, like=like, fields=fields)) as writer:
-            for table in one_ahead(_pieces(file, shown, most=most_rows(width))):
-                values = [made(batch) for batch in table.to_batches(max_chunksize=at_once)]
-                added = [
-                    pa.chunked_array([column_of(part) for part in parts])
-                    for parts in zip(*values, strict=True)
-                ]
-                whole = pa.Table.from_arrays([*table.columns, *added], schema=schema)
-                writer.write_table(whole, row_group_size=whole.num_rows)
+    with _opened(source, shown, width=new.width) as file:
+        stored = file.schema_arrow
+        stay = [name for name in stored.names if new.kept is None or name in new.kept]
+        fields = [*(stored.field(name) for name in stay), *new.fields]
+        schema = pa.schema(fields).with_metadata(stored.metadata)
+        settings = stored_settings(file.metadata, like=new.like, fields=new.fields, kept=stay)
+        with pq.ParquetWriter(target, schema, **settings) as writer:
+            for table in one_ahead(_widened(file, new, schema=schema, shown=shown)):
+                writer.write_table(table, row_group_size=table.num_rows)
+                advance(table.num_rows)
         return file.metadata.num_rows
+
+
+def _widened(file: pq.ParquetFile, new: NewFields, *, schema: pa.Schema, shown: str) -> Iterator[pa.Table]:
+    """Yield the columns of a schema, of which the last are new."""
+    stay = schema.names[: len(schema) - len(new.fields)]
+    read = None if new.kept is None else list(dict.fromkeys([*stay, *new.needed]))
+    at_once = max(1, _NUMBERS_AT_ONCE // new.width)
+    for table in _pieces(file, shown, most=most_rows(new.width), columns=read):
+        values = [new.made(batch) for batch in table.to_batches(max_chunksize=at_once)]
+        added = [pa.chunked_array([column_of(part) for part in parts]) for parts in zip(*values, strict=True)]
+        yield pa.Table.from_arrays([*(table.column(name) for name in stay), *added], schema=schema)
 
 
 @contextmanager
@@ -136,7 +157,12 @@ def most_rows(width: int) -> int:
 
 
 def write_batches(
-    batches: Iterable[pa.RecordBatch], target: BinaryIO, *, schema: pa.Schema, width: int = 1
+    batches: Iterable[pa.RecordBatch],
+    target: BinaryIO,
+    *,
+    schema: pa.Schema,
+    width: int = 1,
+    advance: Advance = lambda _: None,
 ) -> int:
     """
     Write record batches as Parquet, in row groups of about a million rows, of less where rows hold much.
@@ -150,71 +176,29 @@ def write_batches(
 
         width: How many numbers a row holds, where it holds many.
 
+        advance: Told how many rows each row group has.
+
     Returns:
         The number of rows.
     """
     rows = 0
-    waiting: list[pa.RecordBatch] = []
     with pq.ParquetWriter(target, schema) as writer:
-        for batch in batches:
-            waiting.append(batch)
-            rows += batch.num_rows
-            if sum(one.num_rows for one in waiting) >= max(1, most_rows(width) // 2):
-                _write_group(writer, waiting)
-        _write_group(writer, waiting)
+        for table in gathered(batches, max(1, most_rows(width) // 2)):
+            writer.write_table(table, row_group_size=table.num_rows)
+            rows += table.num_rows
+            advance(table.num_rows)
     return rows
 
 
-def _write_group(writer: pq.ParquetWriter, waiting: list[pa.RecordBatch]) -> None:
-    if waiting:
-        table = pa.Table.from_batches(waiting)
-        writer.write_table(table, row_group_size=max(1, table.num_rows))
-        waiting.clear()
-
-
-def _pieces(file: pq.ParquetFile, shown: str, *, most: int) -> Iterator[pa.Table]:
+def _pieces(file: pq.ParquetFile, shown: str, *, most: int, columns: list[str] | None) -> Iterator[pa.Table]:
     """Yield the row groups in order, large ones in pieces."""
     # Errors of whoever takes the pieces are not thrown in here.
     with copy_errors(shown, OSError):
         for group in range(file.num_row_groups):
             rows = file.metadata.row_group(group).num_rows
             if 0 < rows <= most:
-                yield file.read_row_group(group)
+                yield file.read_row_group(group, columns)
             elif rows:
                 piece = most if most == LARGEST_PIECE else max(1, most // 2)
-                for batch in file.iter_batches(batch_size=piece, row_groups=[group]):
+                for batch in file.iter_batches(piece, [group], columns):
                     yield pa.Table.from_batches([batch])
-
-
-def _settings(file: pq.ParquetFile, *, like: str, fields: Sequence["pa.Field[Any]"]) -> dict[str, Any]:
-    """Return what the writer must be told to store columns as the file's first row group does."""
-    if not file.num_row_groups:
-        return {}
-    group = file.metadata.row_group(0)
-    columns = [group.column(index) for index in range(group.num_columns)]
-    codecs = {column.path_in_schema: _codec(column.compression) for column in columns}
-    encoded = [column.path_in_schema for column in columns if _DICTIONARIES & set(column.encodings)]
-    codec = next((one for path, one in codecs.items() if path.partition(".")[0] == like), "snappy")
-    new = [leaf for field in fields for leaf in _leaves(field.name, field.type)]
-    # A dictionary of doubles that hardly repeat is given up on anyway, column by column.
-    repeated = new if len(new) <= _FEW else [field.name for field in fields if pa.types.is_string(field.type)]
-    return {
-        "compression": codecs | dict.fromkeys(new, codec),
-        "use_dictionary": [*encoded, *repeated],
-        "write_page_index": any(column.has_offset_index for column in columns),
-        "sorting_columns": group.sorting_columns or None,
-        "write_statistics": [column.path_in_schema for column in columns if column.is_stats_set] + new,
-    }
-
-
-def _leaves(path: str, kind: pa.DataType) -> list[str]:
-    """Return the paths of the columns that a field is stored in."""
-    if pa.types.is_struct(kind):
-        return [leaf for field in kind for leaf in _leaves(f"{path}.{field.name}", field.type)]
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        return [f"{path}.list.element"]
-    return [path]
-
-
-def _codec(stored: str) -> str:
-    return "none" if stored == "UNCOMPRESSED" else stored.lower()

@@ -30,11 +30,14 @@ class Block:
     Args:
         content: Their bytes, line ends included.
 
+        starts: Where each record begins, shape (n_records,).
+
         ends: Where the fields of each record end and its line end begins, shape (n_records,); blank lines
             are no records unless they were asked for.
     """
 
     content: bytes
+    starts: Positions
     ends: Positions
 
 
@@ -71,7 +74,8 @@ def blocks(read: Callable[[int], bytes], *, delimiter: str, blank: bool, shown: 
             raise _never_closed(shown)
         _record_lasts(rest, delimiter, shown=shown)
         end = len(rest) - rest.endswith(b"\r")
-        yield Block(rest, np.array([end] if end or blank else [], np.int64))
+        found = [end] if end or blank else []
+        yield Block(rest, np.zeros(len(found), np.int64), np.array(found, np.int64))
 
 
 def _block(content: bytes, last: Positions, *, blank: bool) -> Block:
@@ -80,7 +84,8 @@ def _block(content: bytes, last: Positions, *, blank: bool) -> Block:
     starts = np.concatenate(([0], last[:-1] + 1))
     double = (characters[last] == _NEWLINE) & (characters[np.maximum(last - 1, 0)] == _RETURN)
     ends = last - (double & (last > starts))
-    return Block(content, ends if blank else ends[ends > starts])
+    some = ends > starts
+    return Block(content, starts, ends) if blank else Block(content, starts[some], ends[some])
 
 
 def _record_lasts(content: bytes, delimiter: str, *, shown: str) -> Positions:
@@ -97,13 +102,23 @@ def _record_lasts(content: bytes, delimiter: str, *, shown: str) -> Positions:
     """
     characters = np.frombuffer(content, np.uint8)
     newlines = characters == _NEWLINE
-    if content.count(b"\r", 0, len(content) - 1) > content.count(b"\r\n"):
+    if b"\r" in content and content.count(b"\r", 0, len(content) - 1) > content.count(b"\r\n"):
         newlines[:-1] |= (characters[:-1] == _RETURN) & ~newlines[1:]
     return _outside_quotes(np.flatnonzero(newlines), content, delimiter, shown=shown)
 
 
+def separators(block: Block, delimiter: str) -> Positions:
+    """Return where fields of some records are separated."""
+    characters = np.frombuffer(block.content, np.uint8)
+    found = np.flatnonzero(characters == ord(delimiter))
+    if b'"' not in block.content:
+        return found
+    outside: Positions = found[np.searchsorted(np.flatnonzero(characters == _QUOTE), found) % 2 == 0]
+    return outside
+
+
 def _outside_quotes(newlines: Positions, content: bytes, delimiter: str, *, shown: str) -> Positions:
-    """Return those of some positions that no quotes enclose."""
+    """Return those of some line ends that no quotes enclose."""
     characters = np.frombuffer(content, np.uint8)
     if b'"' not in content:
         return newlines

@@ -148,6 +148,7 @@ def test_every_surplus_key_is_reported(artifact: Artifact, tmp_path: Path) -> No
                 reread(json.dumps(damaged), tmp_path)
 
 
+@pytest.mark.untraced
 def test_any_replaced_value_is_refused_or_fits_the_schema(artifact: Artifact, tmp_path: Path) -> None:
     """Whatever stands in place of a value ends in a DocumentProblem, or in an artifact the schema allows."""
     validator = jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT)))

@@ -106,6 +106,7 @@ def test_missing_and_surplus_keys_are_refused_with_their_place(document: Any, tm
                 assert not VALIDATOR.is_valid(damaged), path
 
 
+@pytest.mark.untraced
 def test_any_replaced_value_is_refused_or_fits_the_schema(document: Any, tmp_path: Path) -> None:
     """Whatever stands in place of a value ends in a DocumentProblem, or in an artifact that predicts."""
     refused = accepted = 0

@@ -61,10 +61,18 @@ def thousand(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def artifact(run: Callable[..., Ran], tmp_path: Path) -> Path:
+@pytest.fixture(scope="session")
+def fitted_once(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Return a scaling-binning artifact fitted on the sample's calibration half."""
+    path = tmp_path_factory.mktemp("fitted") / "cal.json"
+    words = [str(SAMPLE / "churn_calibration.parquet"), *CHURN, "-m", "scaling-binning"]
+    assert main(["fit", *words, "-q", "-o", str(path)]) == 0
+    return path.read_bytes()
+
+
+@pytest.fixture
+def artifact(fitted_once: bytes, tmp_path: Path) -> Path:
+    """Return a file of that artifact, to be changed at will."""
     path = tmp_path / "cal.json"
-    fitted = run("fit", SAMPLE / "churn_calibration.parquet", *CHURN, "-m", "scaling-binning", "-o", path)
-    assert fitted.code == 0, fitted.err
+    path.write_bytes(fitted_once)
     return path

@@ -12,7 +12,7 @@ import pytest
 from calibcli.cli.app import main
 from calibcli.engines.elsewhere import failed
 from calibcli.errors import UsageProblem
-from calibcli.names import EngineName
+from calibcli.names import DataFormat, EngineName
 from calibcli.tasks.apply_folder import FileWork, output_pairs
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
@@ -122,14 +122,86 @@ def test_what_cannot_be_meant_is_refused(place: Path, words: list[str], code: in
     assert {name: (place / name).read_bytes() for name in files(place)} == before
 
 
-@pytest.mark.usefixtures("place")
-def test_two_files_of_one_name_need_directories() -> None:
-    """Named one by one they would have the same output."""
-    with pytest.raises(UsageProblem, match="would both be written to out/part"):
-        output_pairs(["preds/day=1/part.parquet", "preds/day=2/part.parquet"], "out")
-    assert output_pairs(["preds/day=1/part.parquet"], "out/") == [
-        ("preds/day=1/part.parquet", "out/part.parquet")
-    ]
+def test_two_files_of_one_name_need_directories(place: Path) -> None:
+    """Directories that hold columns stay with a file that is named by itself; others do not."""
+    pairs = output_pairs(["preds/day=1/part.parquet", "preds/day=2/part.parquet"], "out/")
+    assert [output for _, output in pairs] == ["out/day=1/part.parquet", "out/day=2/part.parquet"]
+    assert output_pairs(["preds/day=2"], "out")[0] == ("preds/day=2/more.csv", "out/day=2/more.csv")
+    assert output_pairs(["preds/*/part.parquet"], "out")[1][1] == "out/day=2/part.parquet"
+    for folder in ("one", "two"):
+        (place / folder).mkdir()
+        (place / folder / "part.csv").write_text("score\n0.5\n")
+    with pytest.raises(UsageProblem, match=r"would both be written to out/part\.csv"):
+        output_pairs(["one/part.csv", "two/part.csv"], "out")
+    assert output_pairs(["one/part.csv"], "out") == [("one/part.csv", "out/part.csv")]
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "expected"),
+    [
+        ("a.parquet", "csv", "a.csv"),
+        ("a.csv.gz", "jsonl", "a.jsonl.gz"),
+        ("a.csv.gz", "arrow", "a.arrow"),
+        ("a.csv.gz", "csv", "a.csv.gz"),
+        ("a.pq", "parquet", "a.pq"),
+        ("a.b.tsv", "parquet", "a.b.parquet"),
+        ("a.log:csv", "tsv", "a.log.tsv"),
+    ],
+)
+def test_outputs_of_another_format_are_called_so(name: str, to: str, expected: str, place: Path) -> None:
+    """Compressions stay around text alone; names that promise nothing get a suffix."""
+    (place / name.partition(":")[0]).write_text("score\n0.5\n")
+    assert output_pairs([name], "out", to=DataFormat(to)) == [(name, f"out/{expected}")]
+
+
+def test_files_of_a_forced_format_are_read_so(place: Path) -> None:
+    """Below directories too, which they keep."""
+    deep = place / "logs" / "x=1"
+    deep.mkdir(parents=True)
+    (deep / "a.log").write_text("score\n0.5\n")
+    assert main(["apply", "cal.json", "logs:csv", "--out-dir", "out", "-q"]) == 0
+    assert (place / "out/x=1/a.log").read_text().startswith("score,calibrated\n0.5,")
+
+
+def partitioned(place: Path) -> None:
+    """Write nested partitions, one of them without a value."""
+    rng = np.random.default_rng(3)
+    for country in ("US", "a%20b", "__HIVE_DEFAULT_PARTITION__"):
+        for day in ("2024-01-01", "2024-01-02"):
+            folder = place / "hive" / f"country={country}" / f"day={day}"
+            folder.mkdir(parents=True)
+            pq.write_table(pa.table({"score": rng.random(50)}), folder / "part-0.parquet")
+
+
+@pytest.mark.parametrize("to", ["parquet", "csv", "jsonl", "arrow"])
+def test_partitions_are_read_as_such_again(to: str, place: Path) -> None:
+    """By pyarrow and DuckDB, every row in its partition; a restart with --to leaves out what is there."""
+    import duckdb
+    import pyarrow.dataset as ds
+
+    partitioned(place)
+    words = ["apply", "cal.json", "hive", "--out-dir", "out", "--to", to, "--name", "p", "-q"]
+    assert main(words) == 0
+    names = files(place / "out")
+    assert names == [name.replace(".parquet", f".{to}") for name in files(place / "hive")]
+    hive = ds.partitioning(pa.schema([("country", pa.string()), ("day", pa.string())]), flavor="hive")
+    rows = []
+    if to != "jsonl":
+        found = ds.dataset("out", format=to if to != "arrow" else "ipc", partitioning=hive).to_table()
+        rows.append([(row["score"], row["day"]) for row in found.to_pylist()])
+    if to != "arrow":
+        read = {"parquet": duckdb.read_parquet, "csv": duckdb.read_csv, "jsonl": duckdb.read_json}[to]
+        relation = read("out/*/*/*", hive_partitioning=True)
+        rows.append(relation.select("score, day::text").fetchall())
+    before = ds.dataset("hive", partitioning=hive).to_table().to_pylist()
+    for some in rows:
+        assert sorted(some) == sorted((row["score"], row["day"]) for row in before)
+    kept = {name: (place / "out" / name).stat().st_mtime_ns for name in names[1:]}
+    (place / "out" / names[0]).unlink()
+    assert main(words) == 5
+    assert main([*words, "--skip-existing"]) == 0
+    assert files(place / "out") == names
+    assert {name: (place / "out" / name).stat().st_mtime_ns for name in names[1:]} == kept
 
 
 def test_maps_of_several_classes_take_many_files_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

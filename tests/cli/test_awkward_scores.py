@@ -12,6 +12,8 @@ import pytest
 from calibcli.names import MeasureName, TestName
 from shell import Ran
 
+pytestmark = pytest.mark.untraced
+
 Run = Callable[..., Ran]
 EVERY = [*MeasureName, *TestName]
 HALF = np.arange(60) % 2

@@ -55,6 +55,7 @@ def measured(run: Run, path: Path, *words: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("second", "view"),
     [

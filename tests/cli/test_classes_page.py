@@ -9,6 +9,8 @@ import pytest
 
 from shell import Ran
 
+pytestmark = pytest.mark.untraced
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "classes.md").read_text(encoding="utf-8")
 COMMANDS = [

@@ -53,6 +53,7 @@ def maps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("view", "artifact"),
     [

@@ -226,3 +226,78 @@ def test_a_number_is_a_column_or_a_number_of_bins(run: Run, home: Path, thousand
     (home / "calibcli.toml").write_text('bins = 20\nformat = "json"\n[verify]\nmax-ece = 0.2\n')
     assert "20 equal-width bins" in run("verify", thousand).out
     assert "20 equal-width bins" in run("measure", thousand).out
+
+
+def test_config_says_what_counts_and_where_it_comes_from(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environment beats the file, which beats what is built in; every option is there."""
+    (home / "calibcli.toml").write_text('bins = 20\nlabel = "y"\n[verify]\nmax-ece = 0.2\nmin-rows = 50\n')
+    monkeypatch.setenv("CALIBCLI_VERIFY_MAX_ECE", "0.3")
+    found = json.loads(run("config", "--json").out)
+    assert (found["schema"], found["file"]) == ("calibcli.config/1", "../../calibcli.toml")
+    assert set(found["commands"]) == {name for name in (c.__name__ for c in COMMANDS) if name != "schema"}
+    verify = found["commands"]["verify"]
+    assert verify["max-ece"] == {"value": 0.3, "source": "CALIBCLI_VERIFY_MAX_ECE"}
+    assert verify["min-rows"] == {"value": 50, "source": "../../calibcli.toml"}
+    assert verify["bins"] == {"value": "20", "source": "../../calibcli.toml"}
+    assert verify["rule"] == {"value": None, "source": "default"}
+    assert found["commands"]["fit"]["bins"] == {"value": 20, "source": "../../calibcli.toml"}
+    assert set(verify) == set(options_of(next(c for c in COMMANDS if c.__name__ == "verify")))
+    lines = run("config", "verify").out.splitlines()
+    assert lines[:3] == ["file: ../../calibcli.toml", "", "verify"]
+    assert [line.split() for line in lines if "max-ece" in line] == [
+        ["max-ece", "0.3", "CALIBCLI_VERIFY_MAX_ECE"]
+    ]
+
+
+def test_config_names_the_file_asked_for_and_refuses_what_counts_nowhere(run: Run, home: Path) -> None:
+    """As any command would, with the place."""
+    (home / "other.toml").write_text('label = "\\u001b[31m"\n')
+    assert json.loads(run("config", "--json", "--isolated").out)["file"] is None
+    text = run("config", "measure", "--config", home / "other.toml").out
+    assert '"\\u001b[31m"' in text
+    assert "\x1b" not in text
+    (home / "other.toml").write_text("labell = 1\n")
+    assert "did you mean label?" in run("config", "--config", home / "other.toml").err
+    ended = run("config", "mesure")
+    assert (ended.code, "did you mean measure?" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('view = "one-vs-rest"\nclass = "a"\n', ["measure"]),
+        ("[verify]\nmin-group-rows = 5\nplanned-rows = 100\n", ["verify", "--max-ece", "0.2"]),
+        ('weights-are = "importance"\nengine-address = "tcp://a:1"\n', ["measure"]),
+        ("folds = 5\nstep = true\n", ["fit"]),
+        ("bins = 5\n", ["measure", "--edges", "0,0.5,1"]),
+        ('[measure]\nmetric = ["ece"]\n', ["measure", "--compat", "netcal"]),
+        ('[measure]\ncompat = "netcal"\n', ["measure", "--metric", "ece"]),
+    ],
+)
+def test_a_default_yields_where_it_has_no_effect(
+    run: Run, home: Path, thousand: Path, text: str, words: list[str]
+) -> None:
+    """What is refused where it is typed is passed over where it comes from a file."""
+    line = [words[0], thousand, "-s", "score", "-y", "label", *words[1:]]
+    (home / "calibcli.toml").write_text(text)
+    ended = run(*line)
+    assert ended.code == 0, ended.err
+    assert ended.out == run(*line, "--isolated").out
+
+
+def test_a_default_that_yields_is_said_by_gates_and_writes_no_error_report(
+    run: Run, home: Path, thousand: Path
+) -> None:
+    """A limit is never passed over, and what was typed is refused as ever."""
+    (home / "calibcli.toml").write_text("[verify]\nmin-group-rows = 5\nmax-ece = 0.2\n")
+    ended = run("verify", thousand, "--report", "junit=gate.xml")
+    assert ended.code == 0, ended.err
+    assert "note: ../../calibcli.toml sets min-group-rows, which has no effect here" in ended.err
+    assert ended.err.count("sets max-ece") == 1
+    assert "<failure" not in Path("gate.xml").read_text()
+    assert "<error" not in Path("gate.xml").read_text()
+    typed = run("verify", thousand, "--min-group-rows", "7", "--report", "junit=typed.xml")
+    assert (typed.code, "--min-group-rows without groups" in typed.err) == (2, True)
+    assert "<error" in Path("typed.xml").read_text()

@@ -1,4 +1,4 @@
-"""Every exit code of `verify` in the table of the command line, from a process of its own."""
+"""Every exit code of `verify` in the table of the command line; each once from a process of its own."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ import pytest
 
 from shell import Ran
 
-Shell = Callable[..., Ran]
+Run = Callable[..., Ran]
 FULL = Path("/dev/full")
 VERIFY = [sys.executable, "-m", "calibcli", "verify"]
 
@@ -30,9 +30,9 @@ VERIFY = [sys.executable, "-m", "calibcli", "verify"]
         (["--max-ece", "0.3", "--max-smece", "0.001"], 4, "1 pass, 1 inconclusive"),
     ],
 )
-def test_verdicts_are_0_1_and_4(shell: Shell, thousand: Path, words: list[str], code: int, said: str) -> None:
+def test_verdicts_are_0_1_and_4(run: Run, thousand: Path, words: list[str], code: int, said: str) -> None:
     """The verdict is on standard output, and nothing is an error."""
-    ended = shell("verify", thousand, "-s", "score", "-y", "label", *words)
+    ended = run("verify", thousand, "-s", "score", "-y", "label", *words)
     assert ended.code == code, ended.err
     assert said in ended.out
     assert ended.err == ""
@@ -50,21 +50,41 @@ def test_verdicts_are_0_1_and_4(shell: Shell, thousand: Path, words: list[str], 
         (["--max-ece", "0.1", "-o", "nowhere/report.txt"], 5),
     ],
 )
-def test_what_stops_a_gate_is_never_1(shell: Shell, thousand: Path, words: list[str], code: int) -> None:
+def test_what_stops_a_gate_is_never_1(run: Run, thousand: Path, words: list[str], code: int) -> None:
     """Usage is 2, input 3, output 5; an error in one line on standard error."""
-    ended = shell("verify", thousand, *words)
+    ended = run("verify", thousand, *words)
     assert ended.code == code, ended.err
     assert ended.err.startswith("error: ")
     assert "Traceback" not in ended.err
     assert ended.out == ""
 
 
-def test_output_that_exists_is_5(shell: Shell, thousand: Path, tmp_path: Path) -> None:
+def test_output_that_exists_is_5(run: Run, thousand: Path, tmp_path: Path) -> None:
     """Before any row is read: a gate that would fail says 5 as well."""
     out = tmp_path / "report.json"
     out.write_text("keep me")
-    assert shell("verify", thousand, "--rule", "ece.value<=0.001", "-o", out).code == 5
+    assert run("verify", thousand, "--rule", "ece.value<=0.001", "-o", out).code == 5
     assert out.read_text() == "keep me"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--max-ece", "0.3"], 0),
+        (["--rule", "ece.value<=0.001"], 1),
+        (["--rule", "ece<0.1"], 2),
+        (["--max-ece", "0.1", "-s", "scor"], 3),
+        (["--max-ece", "0.02"], 4),
+        (["--max-ece", "0.1", "-o", "nowhere/report.txt"], 5),
+    ],
+)
+def test_a_process_ends_and_says_as_main_does(
+    shell: Run, run: Run, thousand: Path, words: list[str], code: int
+) -> None:
+    """What the tests of this process show of codes and of both streams holds for the command."""
+    ended = shell("verify", thousand, *words)
+    assert ended.code == code, ended.err
+    assert ended == run("verify", thousand, *words)
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")

@@ -12,6 +12,8 @@ from calibcli.cli.app import main
 from calibcli.picture_names import PlotKind
 from shell import ROOT
 
+pytestmark = pytest.mark.untraced
+
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"!\[[^\]]{20,}\]\(pictures/(\w+)\.png\)", PAGE)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from calibcli.cli import progress_bar as bars
+from calibcli.cli.app import main
 from calibcli.cli.progress_bar import progress_bar, shown
 from calibcli.progress import unseen
 
@@ -77,3 +78,22 @@ def test_a_command_leaves_its_terminal_as_it_was(tmp_path: Path) -> None:
     assert done.stdout == b""
     assert said.startswith("error: ")
     assert "\x1b[?25l" not in said
+
+
+def test_a_file_that_takes_long_to_apply_to_shows_its_rows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With -o as with --out-dir; on standard output the rows alone."""
+    cal, file = tmp_path / "cal.json", tmp_path / "p.csv"
+    sample = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibration.csv"
+    assert main(["fit", str(sample), "-m", "platt", "-q", "-o", str(cal)]) == 0
+    file.write_text("score\n" + "0.25\n" * 400_000)
+    out = Terminal()
+    monkeypatch.setattr(sys, "stderr", out)
+    monkeypatch.setattr(bars, "_SECONDS", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    assert main(["apply", str(cal), str(file), "-o", str(tmp_path / "o.csv"), "--color", "never"]) == 0
+    assert "rows, " in out.getvalue()
+    assert "a second" in out.getvalue()
+    assert (tmp_path / "o.csv").read_text().count("\n") == 400_001

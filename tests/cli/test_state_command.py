@@ -295,6 +295,7 @@ def test_places_that_a_state_cannot_share(run: Run, batch_of: Callable[..., Path
     assert not state.exists()
 
 
+@pytest.mark.untraced
 def test_the_alarm_stays_silent_and_then_rings(
     run: Run, batch_of: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -74,6 +74,7 @@ def drawn(kind: PlotKind, shape: str, look: tuple[FigureSize, Theme] = LOOKS[0])
     return figure_of(picture_of(kind, SHAPES[shape]), WORDS, look=look_of(*look))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("shape", "kind", "look"),
     [

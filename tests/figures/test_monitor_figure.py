@@ -85,6 +85,7 @@ def drawn(shape: str, size: FigureSize = FigureSize.PAGE, theme: Theme = Theme.L
     return figure_of(SHAPES[shape], words, look=look_of(size, theme))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("shape", "size", "theme"), ASKED)
 def test_no_text_lies_over_another(shape: str, size: FigureSize, theme: Theme) -> None:
     """Every state at every size, and nothing warns."""

@@ -122,6 +122,7 @@ CASES = [
 ]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("names", "kind", "size", "scale"), CASES)
 def test_no_text_lies_over_another(
     names: tuple[str, ...], kind: PlotKind, size: FigureSize, scale: AxisScale
@@ -186,6 +187,7 @@ def test_importance_weights_have_no_band_and_the_picture_says_so() -> None:
         assert "Clopper-Pearson" in said or "resampling" in said
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("picture_format", ["png", "svg"])
 def test_the_same_panels_give_the_same_bytes(picture_format: str) -> None:
     """With no date in them."""

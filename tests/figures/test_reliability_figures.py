@@ -88,8 +88,10 @@ def content(figure: Figure, picture_format: str) -> bytes:
     return target.getvalue()
 
 
-@kinds
-@pytest.mark.parametrize("picture_format", FORMATS)
+@pytest.mark.untraced
+@pytest.mark.parametrize(
+    ("kind", "picture_format"), [*((PlotKind.SMOOTH, one) for one in FORMATS), (PlotKind.BINNED, "svg")]
+)
 def test_the_same_curve_gives_the_same_bytes(kind: PlotKind, picture_format: str) -> None:
     """Two figures of one curve are one file, with no date in it; so is one figure saved twice."""
     curve = SHAPES["fifty rows"]
@@ -101,6 +103,7 @@ def test_the_same_curve_gives_the_same_bytes(kind: PlotKind, picture_format: str
     assert b"Matplotlib" not in first.replace(b"matplotlib.org", b"")
 
 
+@pytest.mark.untraced
 @kinds
 @shapes
 def test_every_shape_of_table_makes_a_picture(shape: str, kind: PlotKind) -> None:
@@ -148,13 +151,15 @@ def test_pdf_embeds_its_font() -> None:
     assert b"/FontFile2" in pdf
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     "title", ["costs $5 and $6_x: score", "予測.csv: スコア", "a\tb\nc", "", "\x07 bell"]
 )
 def test_any_title_is_only_text(title: str) -> None:
     """Dollar signs are no formula, letters that the font lacks become boxes, and nothing warns."""
+    figure = drawn(SHAPES["fifty rows"], PlotKind.SMOOTH, title=title)
     for picture_format in FORMATS:
-        assert content(drawn(SHAPES["fifty rows"], PlotKind.SMOOTH, title=title), picture_format)
+        assert content(figure, picture_format)
 
 
 def test_the_measured_error_stands_in_the_picture() -> None:

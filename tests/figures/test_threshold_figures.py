@@ -68,6 +68,7 @@ def map_over(table: ScoreTable) -> MapCurve:
     return map_curve(FITTED, band=Band(None, ""), table=table, points=points, partition="each bin")
 
 
+@pytest.mark.untraced
 @cells
 @pytest.mark.parametrize("made", [murphy_curve, decision_curve, map_over])
 def test_no_text_overlaps(made, shape: str, size: FigureSize, theme: Theme) -> None:  # noqa: ANN001

@@ -58,6 +58,7 @@ def test_starts_are_few_and_dense_among_the_latest(count: int) -> None:
     assert all(later >= 0.6 * earlier or earlier - later <= 1 for earlier, later in pairwise(ages))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("partition", [ATOMS, FIFTEEN])
 def test_a_change_is_found_soon_and_dated(partition: Partition) -> None:
     """After twenty calibrated batches a shift raises the alarm within ten, and it stands."""
@@ -91,6 +92,7 @@ def test_a_late_change_is_found_sooner_than_by_the_gate_that_never_starts_anew()
     assert gate.failed_at is None
 
 
+@pytest.mark.untraced
 def test_false_alarms_are_rare() -> None:
     """Of calibrated streams hardly more than delta ever raise an alarm."""
     generator = np.random.default_rng(30)

@@ -1,7 +1,7 @@
 """What holds of every recalibrator, whatever rows it is fitted to."""
 
 import json
-from typing import Any
+import random
 
 import numpy as np
 import pytest
@@ -73,21 +73,29 @@ def fit(kind: str, table: ScoreTable) -> Recalibrator:
 
 @every_kind
 @settings(deadline=None, max_examples=25)
-@given(rows=rows_of_both_labels)
-def test_predictions_stay_in_the_unit_interval(kind: str, rows: list[tuple[float, bool]]) -> None:
+@given(rows=rows_of_both_labels, order=st.randoms(use_true_random=False), factor=st.integers(2, 5))
+@example(rows=[(0.0, False), (5e-324, True)] * 3, order=random.Random(0), factor=2)  # noqa: S311 - any order
+def test_every_fit_obeys_the_laws(
+    kind: str, rows: list[tuple[float, bool]], order: random.Random, factor: int
+) -> None:
+    """Each of the laws below, of one fit: to draw rows and to fit takes longer than to look."""
+    fitted = fit(kind, ScoreTable.from_rows(*columns(rows)))
+    stays_in_the_unit_interval(fitted, columns(rows)[0])
+    predicts_the_same_bits_when_restored(fitted)
+    depends_on_the_table_alone(fitted, kind, rows, order)
+    keeps_the_order_if_increasing(fitted)
+    has_outputs_of_its_bins_alone(fitted, kind, rows)
+    takes_a_weight_for_repeated_rows(kind, rows, factor)
+
+
+def stays_in_the_unit_interval(fitted: Recalibrator, score: np.ndarray) -> None:
     """Every prediction is a number in [0, 1], at the fit scores and between them."""
-    table = ScoreTable.from_rows(*columns(rows))
-    predicted = fit(kind, table).predict(np.concatenate((PROBES, table.score)))
+    predicted = fitted.predict(np.concatenate((PROBES, np.unique(score))))
     assert np.all((predicted >= 0.0) & (predicted <= 1.0))
 
 
-@every_kind
-@settings(deadline=None, max_examples=25)
-@given(rows=rows_of_both_labels)
-@example(rows=[(0.0, False), (5e-324, True)] * 3)
-def test_restored_recalibrator_predicts_the_same_bits(kind: str, rows: list[tuple[float, bool]]) -> None:
+def predicts_the_same_bits_when_restored(fitted: Recalibrator) -> None:
     """A recalibrator that went through JSON is equal and predicts the same bits."""
-    fitted = fit(kind, ScoreTable.from_rows(*columns(rows)))
     parameters = json.loads(json.dumps(fitted.to_dict(), allow_nan=False))
     restored = recalibrator_from_dict(fitted.name, Node(parameters, "$.parameters"))
     assert restored == fitted
@@ -99,12 +107,10 @@ def test_restored_recalibrator_predicts_the_same_bits(kind: str, rows: list[tupl
     )
 
 
-@every_kind
-@settings(deadline=None, max_examples=20)
-@given(rows=rows_of_both_labels, order=st.randoms(use_true_random=False))
-def test_fit_depends_on_the_table_alone(kind: str, rows: list[tuple[float, bool]], order: Any) -> None:
+def depends_on_the_table_alone(
+    fitted: Recalibrator, kind: str, rows: list[tuple[float, bool]], order: random.Random
+) -> None:
     """Shuffled and sharded rows give the same fit, digit for digit."""
-    fitted = fit(kind, ScoreTable.from_rows(*columns(rows)))
     shuffled = list(rows)
     order.shuffle(shuffled)
     score, label = columns(shuffled)
@@ -112,23 +118,14 @@ def test_fit_depends_on_the_table_alone(kind: str, rows: list[tuple[float, bool]
     assert fit(kind, merge_all(shards)).to_dict() == fitted.to_dict()
 
 
-@every_kind
-@settings(deadline=None, max_examples=20)
-@given(rows=rows_of_both_labels)
-def test_increasing_recalibrator_keeps_the_order(kind: str, rows: list[tuple[float, bool]]) -> None:
+def keeps_the_order_if_increasing(fitted: Recalibrator) -> None:
     """A recalibrator that says it is increasing never ranks two scores the other way round."""
-    fitted = fit(kind, ScoreTable.from_rows(*columns(rows)))
-    steps = np.diff(fitted.predict(PROBES))
     if fitted.increasing:
-        assert steps.min() >= -4e-16
+        assert np.diff(fitted.predict(PROBES)).min() >= -4e-16
 
 
-@every_kind
-@settings(deadline=None, max_examples=20)
-@given(rows=rows_of_both_labels)
-def test_discrete_outputs_are_the_values_of_the_bins(kind: str, rows: list[tuple[float, bool]]) -> None:
+def has_outputs_of_its_bins_alone(fitted: Recalibrator, kind: str, rows: list[tuple[float, bool]]) -> None:
     """Where there are bins, every prediction is the value of one, and their rows are the fit rows."""
-    fitted = fit(kind, ScoreTable.from_rows(*columns(rows)))
     if fitted.bins is not None:
         assert set(fitted.predict(PROBES).tolist()) <= {one.value for one in fitted.bins}
         share = 3 if kind == "scaling-binning split" else 1
@@ -136,10 +133,7 @@ def test_discrete_outputs_are_the_values_of_the_bins(kind: str, rows: list[tuple
         assert all(0 <= one.positive <= one.rows for one in fitted.bins)
 
 
-@every_kind
-@settings(deadline=None, max_examples=20)
-@given(rows=rows_of_both_labels, factor=st.integers(2, 5))
-def test_frequency_weight_is_repeated_rows(kind: str, rows: list[tuple[float, bool]], factor: int) -> None:
+def takes_a_weight_for_repeated_rows(kind: str, rows: list[tuple[float, bool]], factor: int) -> None:
     """A row of frequency weight k gives the fit that k such rows give."""
     score, label = columns(rows)
     counted = ScoreTable.from_rows(score, label, counts=np.full(score.size, factor))

@@ -63,7 +63,7 @@ from calibcli.verdicts.claim import Ground, Rule
 from calibcli.verdicts.ece_below import ece_below
 
 M = MeasureName
-LAW = settings(deadline=None, max_examples=30)
+LAW = settings(deadline=None, max_examples=20)
 SLOW_LAW = settings(deadline=None, max_examples=12)
 # So slow that a failure is shown as it was found.
 EVERYTHING = settings(deadline=None, max_examples=3, phases=[Phase.generate])

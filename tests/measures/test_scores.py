@@ -15,7 +15,7 @@ from calibcli.measures.murphy import murphy_part
 from calibcli.measures.proper_scores import brier, log_loss, spherical
 from calibcli.measures.skill import brier_skill, log_loss_skill
 from calibcli.names import Binning, MeasureName
-from calibcli.recalibrators.pooling import pooled_starts
+from calibcli.recalibrators.minorant import pooled_starts
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges, segment_sums
 from calibcli.table.grid import Table, grid_of
 from calibcli.table.moved import with_scores

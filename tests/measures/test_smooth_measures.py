@@ -286,6 +286,7 @@ def test_reference_on_a_scale_is_missing_where_it_is_unknown() -> None:
     assert smooth_ece_on_logit(certain).null == 0.0
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("shape", ["uniform", "low", "atoms"])
 def test_references_of_distance_and_mmce_are_what_calibrated_labels_give(shape: str) -> None:
     """The mean over labels drawn from the scores, within four standard errors and 2 %."""

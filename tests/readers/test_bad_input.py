@@ -57,7 +57,7 @@ CASES = {
         "score;label\n1;0\n",
         ASKED,
         "p.csv: there is no column 'score'; the columns are 'score;label'",
-        "the file separates its fields by ';': convert it to commas or tabs first",
+        "the file seems to separate its fields by ';': pass --delimiter ';'",
     ),
     "endless header": (
         'score,"' + "x" * 140_000,
@@ -292,15 +292,20 @@ CASES = {
         b"score,label\n0.5,1\n0.5,\xff\n",
         ASKED,
         "p.csv, column 'label': the text at row 2 is not UTF-8",
-        "convert the file to UTF-8",
+        "say which encoding it has, such as --encoding latin-1 or --encoding cp1252",
     ),
     "header not UTF-8": (
         b"sc\xff,label\n0.5,1\n",
         ASKED,
         "p.csv: the header is not UTF-8 text",
-        "convert it to UTF-8 CSV, or say what it is: --input-format parquet",
+        "say what it is: --encoding latin-1, or --input-format parquet",
     ),
-    "UTF-16": ("score,label\n0.5,1\n".encode("utf-16"), ASKED, "p.csv is UTF-16 text", "convert it to UTF-8"),
+    "UTF-16": (
+        "score,label\n0.5,1\n".encode("utf-16"),
+        ASKED,
+        "p.csv is UTF-16 text",
+        "pass --encoding utf-16",
+    ),
     "the first kind of fault wins": (
         "score,label\n,7\n2,1\n",
         ASKED,
@@ -346,7 +351,7 @@ def test_rows_of_a_fault_are_counted_before_dropping(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("gone.csv", None, "gone.csv: there is no such file"),
-        ("a.jsonl", b"{}\n", "a.jsonl: .jsonl files are not read"),
+        ("a.xlsx", b"{}\n", "a.xlsx: .xlsx files are not read"),
         (
             "a.parquet",
             b"score,label\n1,0\n",

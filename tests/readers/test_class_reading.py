@@ -213,7 +213,7 @@ def test_wide_batches_hold_fewer_rows(write: Write, monkeypatch: pytest.MonkeyPa
     """Memory does not grow with the number of classes; what is read is the same."""
     path = write(wide())
     whole = read(path)
-    monkeypatch.setattr("calibcli.readers.parquet._BATCH_NUMBERS", 8)
+    monkeypatch.setattr("calibcli.readers.fragments._BATCH_NUMBERS", 8)
     assert np.array_equal(read(path).probability, whole.probability)
 
 

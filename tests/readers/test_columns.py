@@ -4,7 +4,9 @@ import pytest
 
 from calibcli.errors import InputProblem
 from calibcli.names import WeightMeaning
-from calibcli.readers.columns import LABEL_NAMES, SCORE_NAMES, Columns, resolve, same_again
+from calibcli.readers.columns import Columns, resolve
+from calibcli.readers.columns_again import same_again
+from calibcli.readers.names_of_columns import LABEL_NAMES, SCORE_NAMES
 
 
 @pytest.mark.parametrize("name", SCORE_NAMES)

@@ -53,9 +53,9 @@ def numbers(fitted: Recalibrator) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def many() -> Columns:
-    """Return 300,000 rows whose scores share cells, some of them at the very ends."""
+    """Return 100,000 rows whose scores share cells, some of them at the very ends."""
     rng = np.random.default_rng(0)
-    score = rng.beta(0.6, 0.6, 300_000)
+    score = rng.beta(0.6, 0.6, 100_000)
     z = logit(score)
     return score, rng.random(score.size) < 1 / (1 + np.exp(-(0.3 + 0.7 * z - 0.02 * z * z)))
 
@@ -106,7 +106,7 @@ def test_input_that_changed_between_passes_is_refused(many: Columns) -> None:
     """A pass that meets another number of rows is an error that gives both."""
     table = ScoreTable.from_rows(*many)
     fewer = HeldRows(many[0][1:], many[1][1:])
-    with pytest.raises(InputProblem, match="300,000 rows at first, then 299,999"):
+    with pytest.raises(InputProblem, match="100,000 rows at first, then 99,999"):
         fit("platt", table, fewer, grid=True)
 
 

@@ -1,6 +1,7 @@
 """Pooling in exact arithmetic, and on a grid table with a second look at a few rows."""
 
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -8,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
+from calibcli.recalibrators import minorant
 from calibcli.recalibrators.centred_isotonic import CentredIsotonic
 from calibcli.recalibrators.isotonic import Isotonic
+from calibcli.recalibrators.minorant import MOST_ROWS, bends, pooled_starts
 from calibcli.recalibrators.options import FitOptions
-from calibcli.recalibrators.pooling import MOST_ROWS, bends, pooled, pruned, unsettled
+from calibcli.recalibrators.pooling import pooled, pruned, unsettled
 from calibcli.table import cells
 from calibcli.table.grid import GridTable, grid_of
 from calibcli.table.score_table import ScoreTable
@@ -39,24 +42,39 @@ def bends_by_definition(rows: list[int], positive: list[int]) -> list[int]:
     return [0, *(i for i in range(1, n) if below(i)), n]
 
 
-@settings(deadline=None, max_examples=150)
-@given(counts=COUNTS, data=st.data())
-def test_bends_do_not_depend_on_the_guess(counts: list[tuple[int, int]], data: st.DataObject) -> None:
-    """From any guess, one block or all singles too, the bends are those of exact arithmetic."""
+@settings(deadline=None, max_examples=40)
+@given(counts=COUNTS, stride=st.integers(1, 8), few=st.integers(0, 8))
+def test_bends_are_those_of_exact_arithmetic(counts: list[tuple[int, int]], stride: int, few: int) -> None:
+    """However many points are looked at first, and however few are left for the end."""
     rows, positive = np.array([n for n, _ in counts]), np.array([k for _, k in counts])
-    inner = data.draw(st.sets(st.integers(1, len(counts))))
-    expected = bends_by_definition(rows.tolist(), positive.tolist())
-    for guess in (sorted({0, len(counts)} | inner), [0, len(counts)], range(len(counts) + 1), expected):
-        assert bends(rows, positive, guess=np.array(guess)).tolist() == expected
+    with mock.patch.multiple(minorant, _STRIDE=stride, _FEW=few):
+        assert bends(rows, positive).tolist() == bends_by_definition(rows.tolist(), positive.tolist())
+
+
+@pytest.mark.parametrize("shape", ["noisy", "convex", "one block"])
+def test_a_long_diagram_bends_where_it_does_with_all_points_in_hand(shape: str) -> None:
+    """The narrowing gives what the hull over every point gives, be it few bends, many or none."""
+    rng = np.random.default_rng(0)
+    n = 20_000
+    rows = rng.integers(1, 4, n) if shape == "noisy" else np.full(n, n)
+    chance = np.linspace(0.0, 1.0, n) if shape == "noisy" else 0.5
+    positive = rng.binomial(rows, chance) if shape == "noisy" else np.arange(n)
+    positive = positive[::-1] if shape == "one block" else positive
+    with mock.patch.object(minorant, "_FEW", 1 << 62):
+        expected = bends(rows, positive)
+    assert bends(rows, positive).tolist() == expected.tolist()
+    assert (expected.size == 2) == (shape == "one block")
 
 
 def test_products_of_counts_stay_in_64_bits() -> None:
-    """Just below the limit slopes that differ in the last place are told apart; above it the guess stands."""
+    """Just below the limit slopes that differ in the last place are told apart; above it scipy answers."""
     half = MOST_ROWS // 2
     rows, positive = np.array([half, half]), np.array([half - 2, half - 1])
-    assert bends(rows, positive, guess=np.array([0, 2])).tolist() == [0, 1, 2]
-    assert bends(rows, positive[::-1], guess=np.array([0, 1, 2])).tolist() == [0, 2]
-    assert bends(rows + 2, positive, guess=np.array([0, 2])).tolist() == [0, 2]
+    with mock.patch.object(minorant, "_FEW", 0):
+        assert bends(rows, positive).tolist() == [0, 1, 2]
+        assert bends(rows, positive[::-1]).tolist() == [0, 2]
+    many = rows + 2
+    assert bends(many, positive).tolist() == pooled_starts(many * 1.0, positive * 1.0).tolist()
 
 
 def test_too_many_rows_for_a_grid_are_refused() -> None:

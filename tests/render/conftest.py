@@ -10,7 +10,7 @@ import pytest
 from calibcli.bounds.interval import Interval
 from calibcli.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, ReliabilityCurve
 from calibcli.curves.smooth import SmoothCurve
-from calibcli.gate_names import Bound, Relation
+from calibcli.gate_names import Bound, Inconclusive, Relation
 from calibcli.measures.estimate import (
     HELD_OUT,
     INDEPENDENT_ROWS,
@@ -22,7 +22,6 @@ from calibcli.measures.paired import PAIRED, Difference
 from calibcli.measures.tests import WEIGHTED, CombinedTest
 from calibcli.names import (
     FitLoss,
-    Inconclusive,
     MeasureName,
     RecalibratorName,
     Target,

@@ -46,6 +46,7 @@ def test_every_paragraph_says_something(family: str) -> None:
         assert all(text.endswith((".", ")", ";")) and len(text) > 5 for text in one.paragraphs), one.name
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", EVERY_NAME)
 def test_definition_is_printed(name: MeasureName | TestName | ClassMeasure, ran: Callable[..., Any]) -> None:
     """`--explain NAME` needs no input and prints the five paragraphs under their labels."""

@@ -18,8 +18,8 @@ from prometheus_client.parser import text_string_to_metric_families as older_met
 
 from calibcli.cli.commands.verify import exit_code
 from calibcli.errors import InputProblem
-from calibcli.gate_names import Bound, GateFormat, Relation
-from calibcli.names import Inconclusive, VerdictName
+from calibcli.gate_names import Bound, GateFormat, Inconclusive, Relation
+from calibcli.names import VerdictName
 from calibcli.render.gates import gate_renderer_named
 from calibcli.render.gates import github as g
 from calibcli.render.gates.cases import cases_of, worst_first

@@ -118,6 +118,7 @@ def test_without_unicode_the_text_is_ascii(reports: dict[str, Any], name: str) -
     shown(reports[name], unicode=False, verbose=True).encode("ascii")
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("width", [1, 20, 40, 80, 200])
 def test_no_width_loses_a_word(reports: dict[str, Any], name: str, width: int) -> None:

@@ -7,12 +7,15 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
+import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,12 +26,14 @@ from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
 from calibcli.readers.columns import Columns
 from calibcli.readers.fragments import list_fragments
+from calibcli.readers.input_format import AS_FOUND
 from calibcli.recalibrators.interface import WithEnds
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.smooth import Smooth
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.added_columns import AddedColumns
 from calibcli.tasks.apply import apply_file, apply_map, only_file
+from calibcli.tasks.destination import Destination, Shape
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.judged import read_judged
 from calibcli.tasks.reading import Reading
@@ -190,7 +195,7 @@ def test_damaged_parquet_leaves_no_output(tmp_path: Path) -> None:
 def test_a_list_column_cannot_become_csv(tmp_path: Path) -> None:
     """Said in one line."""
     pq.write_table(pa.table({"score": [0.5], "tags": [[1, 2]]}), tmp_path / "a.parquet")
-    with pytest.raises(InputProblem, match="cannot be copied"):
+    with pytest.raises(InputProblem, match="csv cannot hold list"):
         run(tmp_path / "a.parquet", tmp_path / "b.csv")
 
 
@@ -235,6 +240,7 @@ SCRIPT = """
 import sys
 from calibcli.readers.columns import Columns
 from calibcli.readers.fragments import list_fragments
+from calibcli.readers.input_format import AS_FOUND
 from calibcli.tasks.added_columns import AddedColumns
 from calibcli.tasks.apply import apply_map
 (fragment,) = list_fragments([sys.argv[1]])
@@ -477,4 +483,59 @@ def test_one_input_for_one_output(tmp_path: Path) -> None:
     with pytest.raises(UsageProblem, match="2 inputs for one output"):
         apply_file("cal.json", ["a.csv", "b.csv"], output="c.csv")
     with pytest.raises(UsageProblem, match="holds several files"):
-        only_file(str(tmp_path), None)
+        only_file(str(tmp_path), AS_FOUND)
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "parts"),
+    [("a.parquet", "c.parquet", 7), ("a.csv", "c.csv", 1), ("a.csv", "c.jsonl", 1), ("a.csv", "c.arrow", 1)],
+)
+def test_progress_is_told_of_every_row(source: str, output: str, parts: int, tmp_path: Path) -> None:
+    """By row groups where there are some, and by blocks."""
+    spread(tmp_path)
+    told: list[int] = []
+
+    @contextmanager
+    def progress(count: int) -> Iterator[Callable[[int], None]]:
+        assert count == parts
+        yield told.append
+
+    to = Destination(str(tmp_path / output), progress=progress)
+    apply_file(artifact(tmp_path / "cal.json", RecalibratorName.PLATT), [str(tmp_path / source)], output=to)
+    assert sum(told) == 2000
+    assert output != "c.parquet" or len(told) == 7
+
+
+def test_the_sorting_of_row_groups_is_that_of_columns_that_stay(tmp_path: Path) -> None:
+    """Up to the first that does not; codecs stay with their columns, and the score is read all the same."""
+    rows = pa.table({"a.b": [1, 2], "score": [0.25, 0.5], "b": [1, 1], "c": [[1], [2]]})
+    sorting = [pq.SortingColumn(2, descending=True), pq.SortingColumn(0), pq.SortingColumn(1)]
+    codecs = {"a.b": "gzip", "score": "snappy", "b": "zstd", "c.list.element": "none"}
+    pq.write_table(rows, tmp_path / "a.parquet", sorting_columns=sorting, compression=codecs)
+    cal = artifact(tmp_path / "cal.json", RecalibratorName.PLATT)
+    for keep, indices, names in (
+        ("a.b,b,c", [1, 0], ["a.b", "b", "c"]),
+        ("b", [0], ["b"]),
+        ("a.b,c", [], ["a.b", "c"]),
+    ):
+        to = Destination(str(tmp_path / "b.parquet"), Shape(keep=keep))
+        apply_file(cal, [str(tmp_path / "a.parquet")], output=to, force=True)
+        with pq.ParquetFile(tmp_path / "b.parquet") as file:
+            assert file.schema_arrow.names == [*names, "calibrated"]
+            group = file.metadata.row_group(0)
+            assert [one.column_index for one in group.sorting_columns] == indices
+            found = {
+                group.column(at).path_in_schema: group.column(at).compression for at in range(len(names))
+            }
+        assert found == {
+            name: {"a.b": "GZIP", "b": "ZSTD", "c.list.element": "UNCOMPRESSED"}[name] for name in found
+        }
+
+
+def test_a_second_stream_of_dictionaries_is_one_in_a_file(tmp_path: Path) -> None:
+    """Row groups of Parquet may each have their own."""
+    rows = pa.table({"score": [0.25, 0.5, 0.75], "k": pa.array(["b", "a", "c"]).dictionary_encode()})
+    pq.write_table(rows, tmp_path / "a.parquet", row_group_size=1)
+    run(tmp_path / "a.parquet", tmp_path / "b.arrow")
+    with pa.ipc.open_file(tmp_path / "b.arrow") as file:
+        assert file.read_all()["k"].to_pylist() == ["b", "a", "c"]

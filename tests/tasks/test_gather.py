@@ -22,6 +22,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import DataFormat, OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.readers import fragments, parquet
 from calibcli.readers.columns import Columns
+from calibcli.readers.input_format import InputFormat
 from calibcli.readers.tally import Signals, tally
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.gather import Gathered, choose_columns, gather
@@ -66,7 +67,7 @@ def test_shuffled_and_split_rows_give_the_same_table(
 ) -> None:
     """Neither order, nor files, nor formats, nor workers change a bit, exact or on the grid."""
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 20)
-    monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
+    monkeypatch.setattr(fragments, "_BATCH_ROWS", 5)
     folder = tmp_path_factory.mktemp("split")
     whole = read([write_csv(folder / "whole.csv", rows)], limit=limit)
     shuffled = list(rows)
@@ -268,7 +269,7 @@ def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: py
 
 def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that Ctrl-C need not wait for a file to be read to its end."""
-    monkeypatch.setattr(parquet, "BATCH_ROWS", 10)
+    monkeypatch.setattr(fragments, "_BATCH_ROWS", 10)
     path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 100, group=100)
     (fragment,) = fragments.list_fragments([str(path)])
     chosen = choose_columns([fragment], ASKED)[str(path)]
@@ -323,7 +324,8 @@ def test_a_forced_format_is_believed(tmp_path: Path) -> None:
     """`path:tsv`, or one format for all."""
     (tmp_path / "a.txt").write_text("score\tlabel\n0.5\t1\n")
     assert read([f"{tmp_path / 'a.txt'}:tsv"]).input.rows == 1
-    found = gather([str(tmp_path / "a.txt")], ASKED, engine=ThreadEngine(1), input_format=DataFormat.TSV)
+    tabs = InputFormat(DataFormat.TSV)
+    found = gather([str(tmp_path / "a.txt")], ASKED, engine=ThreadEngine(1), input_format=tabs)
     assert found.input.rows == 1
 
 

@@ -185,6 +185,7 @@ def test_rows_needed_at_best_are_near_those_of_the_formulas() -> None:
     assert needed_formula(0.03, 1.6448536 / 2, kappa) == pytest.approx(3654, rel=0.015)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("shape", "any_time"), [((0.4, 20), True), ((0.4, 20), False), ((0.1, 0.1), True)])
 def test_rows_needed_hold_where_scores_are_near_the_ends(shape: tuple[float, float], any_time: bool) -> None:  # noqa: FBT001
     """Rare and sharp scores: with the rows promised most calibrated samples pass, with a third few do."""
@@ -265,6 +266,7 @@ def test_promised_rows_decide() -> None:
     assert passing(best // 30) <= 0.1
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("variance", [None, 0.165])
 def test_power_asked_for_is_about_kept(variance: float | None) -> None:
     """With the rows for a power of 0.9 about nine calibrated samples in ten pass, with those for 0.5 half."""

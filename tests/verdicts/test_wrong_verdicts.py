@@ -9,6 +9,8 @@ from scipy.stats import binom
 from calibcli.names import VerdictName
 from verdicts.boundary import CASES, count_verdicts
 
+pytestmark = pytest.mark.untraced
+
 PASS, FAIL = VerdictName.PASS, VerdictName.FAIL
 DEAR = ("l2, 2 atoms", "l2, 10 atoms", "smece, two clumps", "smece, 1 atom", "smece_probit, 1 atom")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.errors import InputProblem
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.writers import records
 from calibcli.writers.splice import NewColumns, splice
 
@@ -169,3 +169,79 @@ def test_several_columns_are_added_in_order(size: int) -> None:
     splice(lambda most: source.read(min(most, size)), target.write, columns=added, predicted=predicted)
     expected = b'a,b,p,"p,low",p_high\r\n1,"x\ny",0.125,0.0625,0.25\r\n\r\n2,z,0.25,0.125,0.5'
     assert target.getvalue() == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    table=st.lists(st.tuples(FIELD, FIELD, FIELD, VALUE), max_size=6),
+    kept=st.sets(st.integers(0, 2)),
+    endings=st.lists(st.sampled_from([b"\n", b"\r\n", b"\r"]), min_size=7, max_size=7),
+    blanks=st.sampled_from([b"", b"\n", b"\r\n\r\n"]),
+    size=st.integers(1, 40),
+    bom=st.booleans(),
+    ahead=st.booleans(),
+)
+def test_fields_that_stay_keep_their_bytes(
+    table: list[tuple[str, str, str, float]],
+    kept: set[int],
+    endings: list[bytes],
+    blanks: bytes,
+    size: int,
+    bom: bool,  # noqa: FBT001
+    ahead: bool,  # noqa: FBT001
+) -> None:
+    """Quotes around them too; line ends and blank lines stay where they were."""
+    names = ('a,"', "b", "c")
+    rows = [[field_text(field) for field in row] for row in (names, *(row[:3] for row in table))]
+    values = [row[3] for row in table]
+    mark = b"\xef\xbb\xbf" if bom else b""
+    ends = [*(end + (blanks if end == b"\n" else b"") for end in endings[: len(table)]), b""]
+    content = mark + b"".join(b",".join(row) + end for row, end in zip(rows, ends, strict=True))
+    new = NewColumns(("p",), ",", blank=False, shown="p.csv", kept=tuple(sorted(kept)), fields=3)
+    source, target, left = io.BytesIO(content), io.BytesIO(), list(values)
+
+    def predicted(block: bytes) -> list[np.ndarray[Any, Any]]:
+        text = io.StringIO(block.decode(), newline="")
+        return [np.array([left.pop(0) for row in csv.reader(text) if row])]
+
+    splice(
+        lambda most: source.read(min(most, size)), target.write, columns=new, predicted=predicted, ahead=ahead
+    )
+    fields = [b"p", *(result_field(value) for value in values)]
+    expected = [
+        b",".join([*(row[place] for place in sorted(kept)), field]) + end
+        for row, field, end in zip(rows, fields, ends, strict=True)
+    ]
+    assert target.getvalue() == mark + b"".join(expected)
+
+
+def field_text(field: str) -> bytes:
+    """Return a field as a writer may write it, never an empty line."""
+    out = io.StringIO(newline="")
+    csv.writer(out).writerow([field, ""])
+    return out.getvalue().removesuffix(",\r\n").encode()
+
+
+def test_names_and_classes_take_the_encoding_of_the_file() -> None:
+    """What it cannot hold is refused."""
+    import pyarrow as pa
+
+    text = "a,é\n1,ü\n".encode("latin-1")
+    added = NewColumns(("ö",), ",", blank=False, shown="p.csv", encoding="latin-1")
+    target = io.BytesIO()
+    splice(io.BytesIO(text).read, target.write, columns=added, predicted=lambda _: [pa.array(["ß"])])
+    assert target.getvalue().decode("latin-1") == "a,é,ö\n1,ü,ß\n"
+    with pytest.raises(UsageProblem, match=r"p\.csv is latin-1 text, which cannot hold '€'"):
+        splice(io.BytesIO(text).read, target.write, columns=added, predicted=lambda _: [pa.array(["€"])])
+
+
+def test_records_of_other_lengths_are_refused_where_fields_go() -> None:
+    """Which field is which could not be told."""
+    added = NewColumns(("p",), ",", blank=False, shown="p.csv", kept=(0,), fields=2)
+    with pytest.raises(InputProblem, match="some of 2 lines have not 2 fields"):
+        splice(
+            io.BytesIO(b"a,b\n1,2\n3\n").read,
+            lambda _: None,
+            columns=added,
+            predicted=lambda _: [np.zeros(2)],
+        )

@@ -10,6 +10,7 @@ from calibcli.api.rows import Given
 from calibcli.api.spoken import in_python
 from calibcli.api.verified import Verified
 from calibcli.errors import UsageProblem
+from calibcli.gate_names import Inconclusive
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_LEAST_ROWS,
@@ -17,7 +18,6 @@ from calibcli.names import (
     DEFAULT_SEED,
     Binning,
     EngineName,
-    Inconclusive,
     MeasureName,
     OnMissing,
     OnRange,

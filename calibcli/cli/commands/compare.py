@@ -3,10 +3,13 @@
 from calibcli.cli import class_options as k
 from calibcli.cli import engine_options as e
 from calibcli.cli import gate_options as g
+from calibcli.cli import input_options as i
 from calibcli.cli import options as o
+from calibcli.cli import selection_options as s
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_MEMORY,
+    DEFAULT_SEED,
     ColorWhen,
     EngineName,
     OnMissing,
@@ -34,6 +37,10 @@ def compare(
     bins: o.Bins = None,
     binning: o.HowBinned = None,
     confidence: o.Confidence = DEFAULT_CONFIDENCE,
+    where: s.Where = None,
+    limit: s.Limit = None,
+    sample: s.Sample = None,
+    seed: o.Seed = DEFAULT_SEED,
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
@@ -41,6 +48,8 @@ def compare(
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,
+    delimiter: i.Delimiter = None,
+    encoding: i.Encoding = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -95,13 +104,22 @@ def compare(
             on_missing,
             on_range,
             others=scores[1:],
+            rows=s.rows_of(where, limit, sample, seed=seed),
             several=k.several_classes(
                 k.only_probs(probs), classes, on_sum=on_sum, view=view, one_class=one_class
             ),
         ),
         artifacts=artifacts,
         options=options,
-        reading=Reading(input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet)),
+        reading=Reading(
+            i.input_format_of(input_format, delimiter, encoding),
+            jobs,
+            exact,
+            memory,
+            engine,
+            engine_address,
+            progress_bar(quiet=quiet),
+        ),
     )
     chosen = ReportFormat.JSON if json else fmt
     write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)

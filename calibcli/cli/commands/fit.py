@@ -4,9 +4,12 @@ from typing import TYPE_CHECKING
 
 from calibcli.cli import class_options as k
 from calibcli.cli import engine_options as e
+from calibcli.cli import input_options as i
 from calibcli.cli import options as o
+from calibcli.cli import selection_options as s
 from calibcli.names import (
     DEFAULT_FIT_BINS,
+    DEFAULT_LEAST_ROWS,
     DEFAULT_MEMORY,
     DEFAULT_SEED,
     BetaForm,
@@ -44,6 +47,8 @@ def fit(
     on_sum: k.HowSummed = OnSum.ERROR,
     candidate: o.Candidates = None,
     group: o.Group = None,
+    by: s.FittedBy = None,
+    min_group_rows: s.LeastFitRows = DEFAULT_LEAST_ROWS,
     bins: o.FitBins = DEFAULT_FIT_BINS,
     binning: o.FitBinning = Binning.EQUAL_MASS,
     split: o.HowSplit = Split.NONE,
@@ -55,6 +60,9 @@ def fit(
     smooth_targets: o.SmoothTargets = False,
     step: o.Step = False,
     seed: o.Seed = DEFAULT_SEED,
+    where: s.Where = None,
+    limit: s.Limit = None,
+    sample: s.Sample = None,
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
@@ -62,6 +70,8 @@ def fit(
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,
+    delimiter: i.Delimiter = None,
+    encoding: i.Encoding = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -84,6 +94,7 @@ def fit(
       calibcli fit cal.parquet -s score -y label --method isotonic -o cal.json
       calibcli fit cal.csv -s score -y label --method auto --group patient -o cal.json
       calibcli fit cal.parquet -s score -y label --method scaling-binning --bins 10 -o cal.json
+      calibcli fit cal.csv -s score -y label --by country -o cal.json
       calibcli fit cal.parquet --probs 'p_*' -y label --multiclass vector -o cal.json
 
     \b
@@ -124,15 +135,49 @@ def fit(
     check_output(output, force=force, inputs=inputs)
     several = k.several_classes(probs, classes, on_sum=on_sum, view=ViewName.CONFIDENCE, one_class=None)
     columns = Columns(
-        score, label, weight, weights_are, positive, scale, on_missing, on_range, group=group, several=several
+        score,
+        label,
+        weight,
+        weights_are,
+        positive,
+        scale,
+        on_missing,
+        on_range,
+        group=group,
+        by=() if by is None else (by,),
+        several=several,
+        rows=s.rows_of(where, limit, sample, seed=seed),
     )
     options = FitOptions(
         bins, binning, loss, smooth_targets, step, split, base, beta_form, folds, randomised, seed
     )
     target = None if output == STDOUT else output
-    reading = Reading(input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet))
+    reading = Reading(
+        i.input_format_of(input_format, delimiter, encoding),
+        jobs,
+        exact,
+        memory,
+        engine,
+        engine_address,
+        progress_bar(quiet=quiet),
+    )
     report: FitReport | ClassFitReport
-    if several is None:
+    s.refuse_idle_groups(by, min_group_rows, of_classes=several is not None)
+    if several is None and by is not None:
+        from calibcli.tasks.fit_groups import fit_group_files
+
+        k.refuse_class_options(multiclass, min_class_rows, output_sum)
+        report, artifact = fit_group_files(
+            inputs,
+            columns,
+            method=method,
+            candidates=tuple(candidate or ()),
+            options=options,
+            least_rows=min_group_rows,
+            output=target,
+            reading=reading,
+        )
+    elif several is None:
         k.refuse_class_options(multiclass, min_class_rows, output_sum)
         report, artifact = fit_files(
             inputs,

@@ -1,5 +1,6 @@
 """calibcli inspect."""
 
+from calibcli.cli import input_options as i
 from calibcli.cli import options as o
 from calibcli.names import ColorWhen, ReportFormat
 from calibcli.outputs import STDOUT
@@ -8,6 +9,8 @@ from calibcli.outputs import STDOUT
 def inspect(
     path: o.AnyFile,
     input_format: o.InputFormat = None,
+    delimiter: i.Delimiter = None,
+    encoding: i.Encoding = None,
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
     verbose: o.Verbose = False,
@@ -25,6 +28,7 @@ def inspect(
     from calibcli.cli.output import renderer_for, write
     from calibcli.tasks.inspect import inspect_file
 
-    report = inspect_file(path, input_format=input_format)
+    form = i.input_format_of(input_format, delimiter, encoding)
+    report = inspect_file(path, input_format=form)
     chosen = ReportFormat.JSON if json else fmt
     write(renderer_for(chosen, STDOUT, color=color, verbose=verbose).render(report), STDOUT)

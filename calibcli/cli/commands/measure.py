@@ -3,9 +3,12 @@
 from typing import TYPE_CHECKING
 
 from calibcli.cli import class_options as k
+from calibcli.cli import document_options as d
 from calibcli.cli import engine_options as e
+from calibcli.cli import input_options as i
 from calibcli.cli import options as o
-from calibcli.errors import UsageProblem
+from calibcli.cli import selection_options as s
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_LEAST_ROWS,
@@ -19,6 +22,7 @@ from calibcli.names import (
     Scale,
 )
 from calibcli.outputs import STDOUT
+from calibcli.selection_names import OnUnseen
 from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
@@ -49,6 +53,10 @@ def measure(
     bounds: o.AllBounds = False,
     confidence: o.Confidence = DEFAULT_CONFIDENCE,
     seed: o.Seed = DEFAULT_SEED,
+    unseen: s.Unseen = OnUnseen.ERROR,
+    where: s.Where = None,
+    limit: s.Limit = None,
+    sample: s.Sample = None,
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
@@ -56,6 +64,8 @@ def measure(
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,
+    delimiter: i.Delimiter = None,
+    encoding: i.Encoding = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -64,6 +74,7 @@ def measure(
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
     output: o.Out = STDOUT,
+    summary_out: d.SummaryOut = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,
@@ -82,6 +93,7 @@ def measure(
       calibcli measure preds.csv -s score -y label --by country --by device
       calibcli measure preds.csv -s old -s new -y label --cluster patient
       calibcli measure preds.parquet --probs 'p_*' -y label
+      calibcli measure part1.parquet -s score -y label --summary-out part1.json
       calibcli measure --explain smece
     """
     from calibcli.cli.explain import write_explanation
@@ -104,11 +116,15 @@ def measure(
     scores: list[str | None] = [*score] if score else [None]
     if compat is not None:
         beside = {"--metric": metric, "--score": scores[1:], "--by": by, "--cluster": cluster}
+        beside["--summary-out"] = summary_out
         _refuse_beside_compat({**beside, "--edges": edges, "--bounds": bounds})
     if bounds and cluster is not None:
         msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
-        raise UsageProblem(msg, "leave out one of them")
+        raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
     check_output(output, force=force, inputs=inputs, artifact=artifact)
+    if summary_out is not None:
+        d.refuse_one_place(output, summary_out)
+        check_output(summary_out, force=force, inputs=inputs, artifact=artifact)
     complete = chosen is ReportFormat.JSON
     columns = Columns(
         scores[0],
@@ -123,6 +139,8 @@ def measure(
         by=tuple(by or ()),
         cluster=cluster,
         several=k.several_classes(probs, classes, on_sum=on_sum, view=view, one_class=one_class),
+        rows=s.rows_of(where, limit, sample, seed=seed),
+        on_unseen=unseen,
     )
     options = MeasureOptions(
         metrics_of(metric or ()),
@@ -137,10 +155,20 @@ def measure(
         bounds,
         None if edges is None else edges_of(edges),
     )
-    reading = Reading(input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet))
+    reading = Reading(
+        i.input_format_of(input_format, delimiter, encoding),
+        jobs,
+        exact,
+        memory,
+        engine,
+        engine_address,
+        progress_bar(quiet=quiet),
+    )
     report: MeasureReport | CompatReport
     if compat is None:
-        report = measure_files(inputs, columns, artifact=artifact, options=options, reading=reading)
+        report = measure_files(
+            inputs, columns, artifact=artifact, options=options, reading=reading, summary_out=summary_out
+        )
     else:
         from calibcli.tasks.compat import compat_files
 
@@ -157,8 +185,8 @@ def _refuse_beside_compat(options: dict[str, object]) -> None:
     for option, value in options.items():
         if value and option == "--metric":
             msg = "--compat says itself what is measured, and --metric does as well"
-            raise UsageProblem(msg, "leave out one of them")
+            raise IdleOption(msg, "leave out one of them", options=("metric", "compat"))
         if value:
             what = "several scores" if option == "--score" else option
             msg = f"--compat gives the numbers of one score over all rows, without {what}"
-            raise UsageProblem(msg, "leave out one of them")
+            raise IdleOption(msg, "leave out one of them", options=(option[2:], "compat"))

@@ -1,13 +1,13 @@
 """calibcli merge."""
 
-from calibcli.cli import gate_options as g
+from calibcli.cli import document_options as d
 from calibcli.cli import options as o
 from calibcli.names import ColorWhen, ReportFormat
 from calibcli.outputs import STDERR
 
 
 def merge(
-    states: g.StateFiles,
+    documents: d.Documents,
     output: o.OutFile,
     force: o.Force = False,
     quiet: o.Quiet = False,
@@ -16,21 +16,24 @@ def merge(
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
 ) -> None:
     """
-    Add up what gates have counted on shards of the rows.
+    Add up what was counted on shards of the rows.
 
-    The sums of `verify --state` add exactly, in any order. The verdicts of the shards are not taken over:
-    ask the merged state.
+    Summaries of `measure --summary-out` add up to the summary of the whole, which measure, verify and plot
+    take in place of files. The sums of `verify --state` add exactly, in any order; the verdicts of the
+    shards are not taken over: ask the merged state.
 
     \b
     EXAMPLES
+      calibcli merge part1.json part2.json -o whole.json
+      calibcli measure whole.json
       calibcli merge shard1.json shard2.json -o gate.json
       calibcli inspect gate.json
       calibcli verify more.csv -s score -y label --max-ece 0.02 --state gate.json
     """
     from calibcli.cli.output import renderer_for, say, say_notes
-    from calibcli.tasks.merge import merge_states
+    from calibcli.tasks.merge import merge_documents
 
-    merged = merge_states(states, output=output, force=force)
+    merged = merge_documents(documents, output=output, force=force)
     summary = renderer_for(ReportFormat.TABLE, STDERR, color=color, verbose=verbose)
     say(summary.render(merged.report), quiet=quiet)
     say_notes(merged.notes, quiet=quiet)

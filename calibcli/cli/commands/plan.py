@@ -1,12 +1,13 @@
 """calibcli plan."""
 
 from calibcli.cli import gate_options as g
+from calibcli.cli import input_options as i
 from calibcli.cli import options as o
+from calibcli.gate_names import DEFAULT_POWER
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_LEAST_ROWS,
     DEFAULT_MEMORY,
-    DEFAULT_POWER,
     DEFAULT_SEED,
     ColorWhen,
     MeasureName,
@@ -39,6 +40,8 @@ def plan(
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,
+    delimiter: i.Delimiter = None,
+    encoding: i.Encoding = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     fmt: o.Format = ReportFormat.TABLE,
@@ -87,7 +90,7 @@ def plan(
         artifact=artifact,
         like=like,
         columns=Columns(score=score, scale=scale, on_missing=on_missing, on_range=on_range),
-        reading=Reading(input_format, None, exact, memory),
+        reading=Reading(i.input_format_of(input_format, delimiter, encoding), None, exact, memory),
     )
     chosen = ReportFormat.JSON if json else fmt
     write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)

@@ -4,7 +4,10 @@ from typing import TYPE_CHECKING
 
 from calibcli.cli import class_options as k
 from calibcli.cli import engine_options as e
+from calibcli.cli import input_options as i
 from calibcli.cli import options as o
+from calibcli.cli import picture_options as p
+from calibcli.cli import selection_options as s
 from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
@@ -18,6 +21,7 @@ from calibcli.names import (
     Scale,
 )
 from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
+from calibcli.selection_names import OnUnseen
 from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
@@ -25,29 +29,33 @@ if TYPE_CHECKING:
 
 
 def plot(
-    inputs: o.PlotInputs,
-    output: o.PictureFile = None,
-    score: o.PlottedScores = None,
+    inputs: p.PlotInputs,
+    output: p.PictureFile = None,
+    score: p.PlottedScores = None,
     label: o.Label = None,
     probs: k.Probs = None,
     classes: k.Classes = None,
     view: k.View = ViewName.CONFIDENCE,
     one_class: k.OneClass = None,
     on_sum: k.HowSummed = OnSum.ERROR,
-    kind: o.Kind = None,
+    kind: p.Kind = None,
     artifact: o.Artifact = None,
-    compare: o.CompareWith = None,
-    by: o.PlottedBy = None,
+    compare: p.CompareWith = None,
+    by: p.PlottedBy = None,
     min_group_rows: o.LeastGroupRows = DEFAULT_LEAST_ROWS,
-    size: o.Size = FigureSize.PAGE,
-    theme: o.Ground = Theme.LIGHT,
-    axis: o.Axis = AxisScale.LINEAR,
-    title: o.Title = None,
-    terminal: o.InTerminal = False,
+    size: p.Size = FigureSize.PAGE,
+    theme: p.Ground = Theme.LIGHT,
+    axis: p.Axis = AxisScale.LINEAR,
+    title: p.Title = None,
+    terminal: p.InTerminal = False,
     bins: o.Bins = None,
     binning: o.HowBinned = None,
     confidence: o.Confidence = DEFAULT_CONFIDENCE,
     seed: o.Seed = DEFAULT_SEED,
+    unseen: s.Unseen = OnUnseen.ERROR,
+    where: s.Where = None,
+    limit: s.Limit = None,
+    sample: s.Sample = None,
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
@@ -55,6 +63,8 @@ def plot(
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,
+    delimiter: i.Delimiter = None,
+    encoding: i.Encoding = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -115,6 +125,8 @@ def plot(
         others=tuple(name for name in scores[1:] if name is not None),
         by=tuple(by or ()),
         several=k.several_classes(probs, classes, on_sum=on_sum, view=seen, one_class=one_class),
+        rows=s.rows_of(where, limit, sample, seed=seed),
+        on_unseen=unseen,
     )
     diagram = diagram_of(
         PlotRequest(
@@ -125,7 +137,15 @@ def plot(
             MeasureOptions(
                 bins=bins, binning=binning, confidence=confidence, seed=seed, least_rows=min_group_rows
             ),
-            Reading(input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet)),
+            Reading(
+                i.input_format_of(input_format, delimiter, encoding),
+                jobs,
+                exact,
+                memory,
+                engine,
+                engine_address,
+                progress_bar(quiet=quiet),
+            ),
             None if view is ViewName.CONFIDENCE else view,
         )
     )
@@ -133,7 +153,10 @@ def plot(
         show(diagram, title=title, scale=axis, color=color)
     say_notes(diagram.notes, quiet=quiet)
     if output is not None:
-        _save(diagram, output, title=title, look=(size, theme), scale=axis)
+        from calibcli.cli.drawing_cache import drawing_cache
+
+        with drawing_cache():
+            _save(diagram, output, title=title, look=(size, theme), scale=axis)
         say(f"{output}: {diagram.drawn.caption[0]}", quiet=quiet)
 
 

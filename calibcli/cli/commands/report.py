@@ -8,7 +8,10 @@ import typer
 from calibcli.cli import class_options as k
 from calibcli.cli import engine_options as e
 from calibcli.cli import gate_options as g
+from calibcli.cli import input_options as i
 from calibcli.cli import options as o
+from calibcli.cli import picture_options as p
+from calibcli.cli import selection_options as s
 from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
@@ -23,6 +26,7 @@ from calibcli.names import (
 )
 from calibcli.outputs import STDOUT
 from calibcli.picture_names import AxisScale
+from calibcli.selection_names import OnUnseen
 from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
@@ -53,14 +57,18 @@ def report(
     allow_fit_rows: g.AllowFitRows = False,
     metric: o.Metric = None,
     by: o.By = None,
-    min_group_rows: o.ReportedRows = None,
+    min_group_rows: p.ReportedRows = None,
     bins: o.Bins = None,
     binning: o.HowBinned = None,
     confidence: o.Confidence = DEFAULT_CONFIDENCE,
     seed: o.Seed = DEFAULT_SEED,
-    axis: o.Axis = AxisScale.LINEAR,
-    title: o.PageTitle = None,
-    date: o.PageDate = None,
+    axis: p.Axis = AxisScale.LINEAR,
+    title: p.PageTitle = None,
+    date: p.PageDate = None,
+    unseen: s.Unseen = OnUnseen.ERROR,
+    where: s.Where = None,
+    limit: s.Limit = None,
+    sample: s.Sample = None,
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
@@ -68,6 +76,8 @@ def report(
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,
+    delimiter: i.Delimiter = None,
+    encoding: i.Encoding = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -119,6 +129,8 @@ def report(
         others=tuple(name for name in scores[1:] if name is not None),
         by=tuple(by or ()),
         several=k.several_classes(probs, classes, on_sum=on_sum, view=view, one_class=one_class),
+        rows=s.rows_of(where, limit, sample, seed=seed),
+        on_unseen=unseen,
     )
     least = DEFAULT_LEAST_ROWS if min_group_rows is None else min_group_rows
     options = MeasureOptions(metrics_of(metric or ()), bins, binning, confidence, seed, least_rows=least)
@@ -133,13 +145,26 @@ def report(
         allow_fit_rows=allow_fit_rows,
         least_group_rows=min_group_rows,
     )
-    reading = Reading(input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet))
-    from calibcli.api.report import PageWords, html_report
+    reading = Reading(
+        i.input_format_of(input_format, delimiter, encoding),
+        jobs,
+        exact,
+        memory,
+        engine,
+        engine_address,
+        progress_bar(quiet=quiet),
+    )
+    from calibcli.cli.drawing_cache import drawing_cache
     from calibcli.tasks.full_report import ReportRequest
 
-    words = PageWords(command_line(context, output="report.html"), title or "Calibration report", date, axis)
     request = ReportRequest(inputs, columns, artifact, options, gate if rules else None, reading)
-    written = html_report(request, words)
+    with drawing_cache():
+        from calibcli.api.report import PageWords, html_report
+
+        words = PageWords(
+            command_line(context, output="report.html"), title or "Calibration report", date, axis
+        )
+        written = html_report(request, words)
     write_file(output, written.html.encode("utf-8"))
     measured = written.found.measured
     say_notes((*measured.input.notes, *measured.notes), quiet=quiet)

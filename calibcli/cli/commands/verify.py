@@ -4,18 +4,23 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import typer
+
 from calibcli.cli import class_options as k
 from calibcli.cli import engine_options as e
 from calibcli.cli import gate_options as g
+from calibcli.cli import input_options as i
 from calibcli.cli import options as o
-from calibcli.errors import OutputProblem, UsageProblem
+from calibcli.cli import selection_options as s
+from calibcli.errors import IdleOption, OutputProblem, UsageProblem
+from calibcli.gate_names import Inconclusive
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_LEAST_ROWS,
     DEFAULT_MEMORY,
+    DEFAULT_SEED,
     ColorWhen,
     EngineName,
-    Inconclusive,
     MeasureName,
     OnMissing,
     OnRange,
@@ -24,6 +29,7 @@ from calibcli.names import (
     VerdictName,
 )
 from calibcli.outputs import STDOUT
+from calibcli.selection_names import OnUnseen
 from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
@@ -36,6 +42,7 @@ M = MeasureName
 
 
 def verify(
+    context: typer.Context,
     files: g.GateInputs = None,
     score: o.Score = None,
     label: o.Label = None,
@@ -69,6 +76,11 @@ def verify(
     alarm: g.Alarm = False,
     report: g.Reports = None,
     allow_fit_rows: g.AllowFitRows = False,
+    unseen: s.Unseen = OnUnseen.ERROR,
+    where: s.Where = None,
+    limit: s.Limit = None,
+    sample: s.Sample = None,
+    seed: o.Seed = DEFAULT_SEED,
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
@@ -76,6 +88,8 @@ def verify(
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,
+    delimiter: i.Delimiter = None,
+    encoding: i.Encoding = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -116,6 +130,7 @@ def verify(
       MEASURE.lower<=L, .upper>=L    fails if the contrary is shown, and else passes
       Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
     """
+    from calibcli.cli.line import line_of
     from calibcli.cli.output import renderer_for, say_notes, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.cli.report_files import parse_reports, told_of_errors, write_reports
@@ -131,7 +146,7 @@ def verify(
     wanted = parse_reports(
         report, inputs=inputs, output=output, force=force, others=(artifact, baseline, state)
     )
-    with told_of_errors(wanted):
+    with told_of_errors(wanted, line_of(context)):
         if not inputs and state is None:
             msg = "Missing argument 'INPUT...'"
             raise UsageProblem(msg, "calibcli verify --help")
@@ -155,7 +170,8 @@ def verify(
         several = k.several_classes(probs, classes, on_sum=on_sum, view=view, one_class=one_class)
         if min_group_rows is not None and not by and (view is ViewName.CONFIDENCE or one_class):
             msg = "--min-group-rows without groups"
-            raise UsageProblem(msg, "name the columns that make them with --by")
+            hint = "name the columns that make them with --by"
+            raise IdleOption(msg, hint, options=("min-group-rows",))
         kept = _Kept(state, batch, row_id, planned_rows, alarm)
         kept.refuse_without_path()
         kept.refuse_output(output)
@@ -172,9 +188,17 @@ def verify(
             on_range,
             by=tuple(by or ()),
             several=several,
+            rows=s.rows_of(where, limit, sample, seed=seed),
+            on_unseen=unseen,
         )
         reading = Reading(
-            input_format, jobs, exact, memory, engine, engine_address, progress_bar(quiet=quiet)
+            i.input_format_of(input_format, delimiter, encoding),
+            jobs,
+            exact,
+            memory,
+            engine,
+            engine_address,
+            progress_bar(quiet=quiet),
         )
         judged = _judged(inputs, columns, options, kept, artifact=artifact, reading=reading)
         write(renderer_for(chosen, output, color=color, verbose=verbose).render(judged), output)
@@ -215,7 +239,8 @@ class _Kept:
         for option, value in said.items():
             if value:
                 msg = f"{option} without --state"
-                raise UsageProblem(msg, "name the file that keeps what was counted: --state gate.json")
+                hint = "name the file that keeps what was counted: --state gate.json"
+                raise IdleOption(msg, hint, options=(option[2:],))
 
 
 def _judged(
@@ -238,6 +263,9 @@ def _judged(
     if many or columns.by or options.regression is not None:
         msg = "--state keeps one rule over all rows, without --by and without a baseline"
         raise UsageProblem(msg, "keep one state file for each rule, and one for each group of rows")
+    if columns.rows.options:
+        msg = f"--state counts every row of its batches, and --{columns.rows.options[0]} leaves some out"
+        raise UsageProblem(msg, "keep a file of the rows that are to be counted, and of no others")
     state = StateOptions(kept.path, kept.batch, kept.id_column, kept.planned_rows, kept.alarm)
     rule = options.rules[0] if options.rules else None
     return judge_with_state(

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import Inconclusive, VerdictName
+from calibcli.gate_names import Bound, Inconclusive, Relation
+from calibcli.names import VerdictName
 from calibcli.render.words import printable
 from calibcli.reports.verify import VerifyReport
 from calibcli.verdicts.claim import Verdict

@@ -25,9 +25,33 @@ def fit_page(report: FitReport) -> Page:
         ("outputs", outputs),
     )
     notes = [*repair_lines(report.input), *note_lines(report.notes)]
-    title = paragraph(Line(f"fitted {report.method.value}, written to {where}", Tone.TITLE))
+    by = "" if report.by is None else f" by {quoted(report.by)}"
+    title = paragraph(Line(f"fitted {report.method.value}{by}, written to {where}", Tone.TITLE))
     trials = () if report.selection is None else (_trials(report.selection),)
-    return (title, Listing(facts), *trials, *([paragraph(*notes)] if notes else []))
+    groups = (_groups(report),) if report.groups else ()
+    return (title, Listing(facts), *trials, *groups, *([paragraph(*notes)] if notes else []))
+
+
+def _groups(report: FitReport) -> Grid:
+    """Return what became of each group."""
+    columns = (
+        Column(report.by or ""),
+        Column("rows", numeric=True),
+        Column("loss before"),
+        Column("after"),
+        Column("map"),
+    )
+    rows = tuple(
+        (
+            quoted(one.key),
+            count(one.rows),
+            "" if one.loss_before is None else four(one.loss_before),
+            "" if one.loss_after is None else four(one.loss_after),
+            "its own" if one.reason is None else f"that of all rows: {one.reason}",
+        )
+        for one in report.groups
+    )
+    return Grid(columns, rows)
 
 
 def _trials(selection: Selection) -> Grid:

@@ -2,7 +2,7 @@
 
 from calibcli.render.blocks import Line, Tone
 from calibcli.render.words import count, four, listed, plural, quoted, share
-from calibcli.reports.input import ClassesRead, InputSummary
+from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
 from calibcli.reports.measure import TableSummary
 from calibcli.view_names import ViewName
 
@@ -45,11 +45,21 @@ def table_lines(table: TableSummary) -> list[Line]:
 
 def repair_lines(source: InputSummary) -> list[Line]:
     """Return what was dropped and moved on request, and the choices made for the user."""
-    lines = [] if source.classes is None else _class_lines(source.classes)
+    lines = [] if source.selected is None else selected_lines(source.selected)
+    lines += [] if source.classes is None else _class_lines(source.classes)
     if source.dropped:
         dropped = f"{plural(source.dropped, 'row')} with a missing value dropped"
         lines.append(Line(f"{dropped} (--on-missing drop).", Tone.NOTE))
     return [*lines, *clipped_lines(source.clipped), *note_lines(source.notes)]
+
+
+def selected_lines(selected: SelectedRows) -> list[Line]:
+    """Return which rows were asked for, and how many were left out."""
+    left = f"{plural(selected.unselected, 'row')} not selected"
+    if selected.limit is not None:
+        first = f"only the first {plural(selected.limit, 'row')}, those behind were not read"
+        left = f"{left}, then {first}" if selected.where else first[:1].upper() + first[1:]
+    return [Line(f"{left} ({selected.options()}).", Tone.NOTE)]
 
 
 def _class_lines(classes: ClassesRead) -> list[Line]:

@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from calibcli.names import Inconclusive, VerdictName
+from calibcli.gate_names import Inconclusive
+from calibcli.names import VerdictName
 from calibcli.render.blocks import Block, Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.render.pages.header import (
     artifact_lines,

@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption
 from calibcli.names import DEFAULT_LEAST_ROWS
 from calibcli.picture_names import AxisScale, PlotKind
 from calibcli.tasks.pictures.diagram import PlotRequest
@@ -47,7 +47,7 @@ def refuse_axis(kind: PlotKind | None, axis: AxisScale) -> None:
         UsageProblem: If the diagram has such axes.
     """
     if kind in _WITHOUT_LOGIT and axis is not AxisScale.LINEAR:
-        _refuse(f"--axis {axis.value} has no effect on --kind {kind.value}", "leave it out")
+        _refuse(f"--axis {axis.value} has no effect on --kind {kind.value}", "leave it out", "axis")
 
 
 def _implied(request: PlotRequest) -> list[tuple[str, PlotKind]]:
@@ -72,6 +72,7 @@ def _refuse_implied(request: PlotRequest, kind: PlotKind, option: str, meant: Pl
     _refuse(
         f"{option} has no effect on --kind {kind.value}",
         f"leave out one of them, or pass --kind {meant.value}",
+        "by" if option == "--by" else "kind",
     )
 
 
@@ -93,15 +94,20 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
     """Refuse options that would change nothing."""
     options = request.options
     if options.least_rows != DEFAULT_LEAST_ROWS and kind not in _OF_PARTS:
-        _refuse("--min-group-rows has no effect without groups or classes", "name groups with --by")
+        _refuse(
+            "--min-group-rows has no effect without groups or classes",
+            "name groups with --by",
+            "min-group-rows",
+        )
     if kind in _WITHOUT_BINS:
         for option, value in (("--bins", options.bins), ("--binning", options.binning)):
             if value is not None:
                 _refuse(
                     f"{option} has no effect on --kind {kind.value}, which has no bins",
                     "leave it out, or pass --kind binned",
+                    option[2:],
                 )
 
 
-def _refuse(message: str, hint: str) -> NoReturn:
-    raise UsageProblem(message, hint)
+def _refuse(message: str, hint: str, *options: str) -> NoReturn:
+    raise IdleOption(message, hint, options=options)

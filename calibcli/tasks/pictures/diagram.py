@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import PurePath
 
+from calibcli.artifacts.summary_document import is_summary
 from calibcli.bounds.interval import Interval
 from calibcli.curves.picture import Picture
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption
 from calibcli.picture_names import PlotKind
 from calibcli.readers.columns import Columns
 from calibcli.reports.input import InputSummary
@@ -53,7 +54,8 @@ class PlotRequest:
     @property
     def document(self) -> str | None:
         """The one JSON document among the inputs, if that is what they are."""
-        return self.inputs[0] if len(self.inputs) == 1 and self.inputs[0].endswith(".json") else None
+        one = self.inputs[0] if len(self.inputs) == 1 and self.inputs[0].endswith(".json") else None
+        return None if one is None or is_summary(one) else one
 
     def refuse_idle(self, *, what: str) -> None:
         """
@@ -81,11 +83,13 @@ class PlotRequest:
                 if one.compare and getattr(part, one.name) != getattr(idle, one.name)
             ]
         if names:
+            names = [*(name for name in names if name != "rows"), *self.columns.rows.options]
             known = dict.fromkeys(_OPTIONS.get(name, name.replace("_", "-")) for name in names)
             listed = ", ".join(f"--{name}" for name in known)
             have = "has" if len(known) == 1 else "have"
             msg = f"{self.inputs[0]} is {what}, on which {listed} {have} no effect"
-            raise UsageProblem(msg, "plot the files it was made of, or keep to --kind and --title")
+            hint = "plot the files it was made of, or keep to --kind and --title"
+            raise IdleOption(msg, hint, options=tuple(known))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,164 @@
+"""Artifacts with a map for each group of rows, and one of all rows for the groups too small for their own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from calibcli.artifacts.class_document import ClassArtifact
+from calibcli.artifacts.document import SCHEMA, Artifact, check_schema, fitted_by_group
+from calibcli.artifacts.store import HeldArtifact, artifact_of, in_file, of_one_score, read_document, readable
+from calibcli.documents import Node, canonical_text
+from calibcli.errors import DocumentProblem
+from calibcli.version import __version__
+
+MOST_MEMBERS = 1_000
+_KEYS = ("schema", "calibcli", "by", "pooled", "members", "shared")
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """
+    A group that shares the map of all rows.
+
+    Args:
+        rows: How many fit rows it has.
+
+        reason: Why it has no map of its own.
+    """
+
+    rows: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupArtifact:
+    """
+    What `fit --by` writes.
+
+    Args:
+        by: Name of the column whose values are the groups.
+
+        pooled: The map of all rows.
+
+        members: For each group with enough rows the map of its own.
+
+        shared: The groups that share the map of all rows.
+
+        calibcli: The version that fitted it.
+    """
+
+    by: str
+    pooled: Artifact
+    members: Mapping[str, Artifact]
+    shared: Mapping[str, Shared]
+    calibcli: str = __version__
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The groups that the fit has seen."""
+        return frozenset((*self.members, *self.shared))
+
+    @classmethod
+    def from_dict(cls, root: Node) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If no fit can have written this, with the place.
+        """
+        check_schema(root)
+        root.only(*_KEYS)
+        pooled = Artifact.from_dict(root.child("pooled"))
+        members = {key: _member(node, pooled) for key, node in root.child("members").members().items()}
+        shared = {key: _shared(node) for key, node in root.child("shared").members().items()}
+        _check_groups(root, members, shared, rows=pooled.fit.rows)
+        return cls(root.child("by").text(), pooled, members, shared, root.child("calibcli").text())
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        return {
+            "schema": SCHEMA,
+            "calibcli": self.calibcli,
+            "by": self.by,
+            "pooled": self.pooled.to_dict(),
+            "members": {key: one.to_dict() for key, one in self.members.items()},
+            "shared": {key: {"rows": one.rows, "reason": one.reason} for key, one in self.shared.items()},
+        }
+
+
+def group_artifact_text(artifact: GroupArtifact) -> str:
+    """
+    Return the text of an artifact: the same fit gives the same bytes.
+
+    Raises:
+        InputProblem: If it is so long that it could not be read again.
+    """
+    return readable(canonical_text(artifact.to_dict()), method=artifact.pooled.recalibrator.name.value)
+
+
+def read_any_map(path: Path | str) -> Artifact | ClassArtifact | GroupArtifact:
+    """
+    Read an artifact of one score, of several classes, or with a map for each group.
+
+    Raises:
+        InputProblem: If the file cannot be opened.
+
+        DocumentProblem: If what it holds is not an artifact, with the file and the place in it.
+    """
+    if isinstance(path, HeldArtifact):
+        return path.artifact
+    try:
+        root = read_document(path)
+        return GroupArtifact.from_dict(root) if _by_group(root) else artifact_of(root)
+    except DocumentProblem as problem:
+        raise in_file(path, problem) from None
+
+
+def read_one_or_members(path: Path | str) -> Artifact | GroupArtifact:
+    """
+    Read an artifact of one score, with one map or with a map for each group.
+
+    Raises:
+        InputProblem: If the file cannot be opened.
+
+        DocumentProblem: If what it holds is not an artifact, with the file and the place in it.
+
+        UsageProblem: If it was fitted to several classes.
+    """
+    found = read_any_map(path)
+    return found if isinstance(found, GroupArtifact) else of_one_score(path, found)
+
+
+def _by_group(root: Node) -> bool:
+    return isinstance(root.value, dict) and fitted_by_group(root)
+
+
+def _member(node: Node, pooled: Artifact) -> Artifact:
+    """Return the map of a group, which must be of the kind of that of all rows."""
+    member = Artifact.from_dict(node)
+    node.child("method").expect(pooled.recalibrator.name.value)
+    node.child("input").expect({"scale": pooled.scale.value, "classes": None, "positive": pooled.positive})
+    return member
+
+
+def _shared(node: Node) -> Shared:
+    node.only("rows", "reason")
+    return Shared(node.child("rows").whole(1), node.child("reason").text())
+
+
+def _check_groups(
+    root: Node, members: Mapping[str, Artifact], shared: Mapping[str, Shared], *, rows: int
+) -> None:
+    """Refuse groups that are there twice or too many, and rows that are not those of all together."""
+    twice = sorted(members.keys() & shared.keys())
+    if twice:
+        msg = f"has the group {twice[0]!r}, which has a map of its own as well"
+        raise root.child("shared").problem(msg)
+    if len(members) + len(shared) > MOST_MEMBERS:
+        msg = f"has {len(members) + len(shared):,} groups, more than the {MOST_MEMBERS:,} that a fit makes"
+        raise root.child("members").problem(msg)
+    total = sum(one.fit.rows for one in members.values()) + sum(one.rows for one in shared.values())
+    if total != rows:
+        msg = f"has groups of {total:,} rows together, and the map of all was fitted to {rows:,}"
+        raise root.child("members").problem(msg)

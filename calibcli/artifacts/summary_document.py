@@ -1,0 +1,208 @@
+"""The rows of an input as one document, `calibcli.summary/1`: the table that all numbers come from."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from calibcli.artifacts.fit_record import digest_text
+from calibcli.artifacts.store import HeldDocument, in_file, read_document
+from calibcli.artifacts.table_columns import columns_of, table_of
+from calibcli.documents import Node, canonical_text
+from calibcli.errors import DocumentProblem, InputProblem
+from calibcli.names import Scale, WeightMeaning
+from calibcli.reports.input import InputSummary, SelectedRows
+from calibcli.table.cells import CODES
+from calibcli.table.digest import digest
+from calibcli.table.grid import Table
+from calibcli.version import __version__
+
+SCHEMA = "calibcli.summary/1"
+MOST_BYTES = 256 * 1024 * 1024
+_MOST_DISTINCT = 1 << 23
+_KEYS = ("schema", "calibcli", "input", "reading", "table", "digest")
+_INPUT = ("files", "score", "label", "weight", "rows", "dropped", "clipped", "notes", "where", "unselected")
+_HEAD = 1 << 20
+_SUFFIX = ".json"
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """
+    How rows were read, as far as others must be read alike to be added.
+
+    Args:
+        scale: What the score column held.
+
+        positive: The label that counted as 1, or None.
+
+        weights_are: What a weight stands for, or None where there was none.
+    """
+
+    scale: Scale = Scale.PROB
+    positive: str | None = None
+    weights_are: WeightMeaning | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableDocument:
+    """
+    What `measure --summary-out` writes.
+
+    Args:
+        input: What was read.
+
+        how: How it was read.
+
+        table: The rows by raw score.
+    """
+
+    input: InputSummary
+    how: How
+    table: Table
+
+    @classmethod
+    def from_dict(cls, root: Node) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If no reading can have written this, with the place.
+        """
+        root.child("schema").expect(SCHEMA)
+        root.only(*_KEYS)
+        root.child("calibcli").text()
+        node = root.child("table")
+        node.only("kind", "distinct", "columns")
+        kind = node.child("kind").text()
+        if kind not in ("exact", "grid"):
+            msg = f"is {kind!r}, should be 'exact' or 'grid'"
+            raise node.child("kind").problem(msg)
+        distinct = node.child("distinct").whole(1, CODES if kind == "grid" else _MOST_DISTINCT)
+        table = table_of(node.child("columns"), kind=kind, distinct=distinct)
+        if digest_text(root.child("digest")) != digest(table):
+            msg = "is not that of the table: the document was changed"
+            raise root.child("digest").problem(msg, "write it again with `calibcli measure --summary-out`")
+        found = cls(_input(root.child("input")), _how(root.child("reading")), table)
+        _check_agreement(root, found)
+        return found
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
+        source, selected = self.input, self.input.selected
+        weights = self.how.weights_are
+        return {
+            "schema": SCHEMA,
+            "calibcli": __version__,
+            "input": {
+                "files": list(source.files),
+                "score": source.score,
+                "label": source.label,
+                "weight": source.weight,
+                "rows": source.rows,
+                "dropped": source.dropped,
+                "clipped": source.clipped,
+                "notes": list(source.notes),
+                "where": [] if selected is None else list(selected.where),
+                "unselected": 0 if selected is None else selected.unselected,
+            },
+            "reading": {
+                "scale": self.how.scale.value,
+                "positive": self.how.positive,
+                "weights_are": None if weights is None else weights.value,
+            },
+            "table": {
+                "kind": self.table.kind,
+                "distinct": self.table.distinct,
+                "columns": columns_of(self.table),
+            },
+            "digest": digest(self.table),
+        }
+
+
+def summary_text(document: TableDocument) -> str:
+    """
+    Return the text of a summary: the same rows give the same bytes.
+
+    Raises:
+        InputProblem: If it is so long that it could not be read again.
+    """
+    text = canonical_text(document.to_dict())
+    if len(text) > MOST_BYTES or document.table.distinct > _MOST_DISTINCT:
+        msg = f"the summary of {document.table.distinct:,} distinct scores takes {len(text) // 2**20:,} MiB"
+        raise InputProblem(msg, "leave out --exact, or lower --memory: a grid takes 40 MiB at most")
+    return text
+
+
+def read_summary(path: Path | str) -> TableDocument:
+    """
+    Read a summary.
+
+    Raises:
+        InputProblem: If the file cannot be opened.
+
+        DocumentProblem: If what it holds is none, with the file and the place in it.
+    """
+    try:
+        return TableDocument.from_dict(read_document(path, most=MOST_BYTES))
+    except DocumentProblem as problem:
+        raise in_file(path, problem) from None
+
+
+def is_summary(path: str) -> bool:
+    """Whether a file says that it is a summary; its shape is checked when it is read."""
+    if isinstance(path, HeldDocument):
+        return path.document.get("schema") == SCHEMA
+    if not path.endswith(_SUFFIX):
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            return f'"{SCHEMA}"'.encode() in file.read(_HEAD)
+    except (OSError, ValueError):
+        return False
+
+
+def _input(node: Node) -> InputSummary:
+    node.only(*_INPUT)
+    label, weight = node.optional("label"), node.optional("weight")
+    where, unselected = node.child("where").texts(), node.child("unselected").whole()
+    if unselected and not where:
+        msg = "counts rows that no condition left out"
+        raise node.child("unselected").problem(msg)
+    return InputSummary(
+        files=node.child("files").texts(),
+        score=node.child("score").text(),
+        label=None if label is None else label.text(),
+        weight=None if weight is None else weight.text(),
+        rows=node.child("rows").whole(1),
+        dropped=node.child("dropped").whole(),
+        clipped=node.child("clipped").whole(),
+        notes=node.child("notes").texts(),
+        selected=SelectedRows(where, None, None, None, unselected) if where else None,
+    )
+
+
+def _how(node: Node) -> How:
+    node.only("scale", "positive", "weights_are")
+    positive, weights = node.optional("positive"), node.optional("weights_are")
+    return How(
+        node.child("scale").choice(Scale),
+        None if positive is None else positive.text(),
+        None if weights is None else weights.choice(WeightMeaning),
+    )
+
+
+def _check_agreement(root: Node, found: TableDocument) -> None:
+    """Refuse parts that speak of different rows."""
+    source, table = found.input, found.table
+    if not source.files:
+        msg = "names no file"
+        raise root.child("input").child("files").problem(msg)
+    if (source.weight is None) != (found.how.weights_are is None):
+        msg = "does not fit the weight column"
+        raise root.child("reading").child("weights_are").problem(msg)
+    if table.weighted != (found.how.weights_are is WeightMeaning.IMPORTANCE):
+        msg = "has sums of weights, or lacks them, unlike what weights mean"
+        raise root.child("table").problem(msg)
+    if found.how.weights_are is not WeightMeaning.FREQUENCY and source.rows != table.total_rows:
+        msg = f"is {source.rows:,}, but the table has {table.total_rows:,} rows"
+        raise root.child("input").child("rows").problem(msg)

@@ -1,0 +1,33 @@
+"""What `apply` adds, what goes along, and where it goes."""
+
+from typing import Annotated
+
+import typer
+
+from calibcli.names import DataFormat
+
+Column = Annotated[str, typer.Option("--name", metavar="COL", help="Name of the new column.")]
+ToFormat = Annotated[
+    DataFormat | None,
+    typer.Option(
+        "--to",
+        metavar="csv|tsv|jsonl|parquet|arrow",
+        help="Format of the output; else by its name, or that of the input.",
+    ),
+]
+Keep = Annotated[
+    str,
+    typer.Option(
+        "--keep", metavar="COLS", help="Other columns that go along: all, none, or names and 'x_*' by commas."
+    ),
+]
+OneOut = Annotated[
+    str | None, typer.Option("-o", "--output", metavar="FILE", help="Where the rows of one file go.")
+]
+OutDir = Annotated[
+    str | None,
+    typer.Option("--out-dir", metavar="DIR", help="Where files go, each under its name, in place of -o."),
+]
+SkipExisting = Annotated[
+    bool, typer.Option("--skip-existing", help="Leave out files whose output is in --out-dir already.")
+]

@@ -1,0 +1,56 @@
+"""calibcli export."""
+
+import sys
+
+from calibcli.cli import export_options as x
+from calibcli.cli import options as o
+from calibcli.errors import OutputProblem
+from calibcli.export_names import ExportTarget
+from calibcli.outputs import STDOUT
+
+
+def export(
+    artifact: o.ArtifactFile,
+    to: x.To,
+    dialect: x.Dialect = None,
+    table: x.Table = None,
+    score: x.ScoreName = None,
+    probs: x.ClassNames = None,
+    name: x.NewName = None,
+    prior: o.Prior = None,
+    float32: x.Single = False,
+    output: o.Out = STDOUT,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+) -> None:
+    """
+    Write the map of an artifact as SQL, Python, a scikit-learn estimator or an ONNX model.
+
+    What comes out gives the same probabilities as `calibcli apply`, without calibcli.
+
+    \b
+    EXAMPLES
+      calibcli export cal.json --to sql -s score --table predictions
+      calibcli export cal.json --to sql --dialect postgres -o calibrated.sql
+      calibcli export cal.json --to python -o calibrated.py
+      calibcli export cal.json --to sklearn --prior 0.02 -o calibrated.py
+      calibcli export cal.json --to onnx -o calibrated.onnx
+    """
+    from calibcli.artifacts.store import read_any_artifact
+    from calibcli.cli.output import say
+    from calibcli.outputs import refuse_existing, write_file
+    from calibcli.tasks.export import ExportAsk
+    from calibcli.tasks.export import export as exported
+
+    columns = None if probs is None else tuple(one.strip() for one in probs.split(","))
+    ask = ExportAsk(to, dialect, score, columns, name, table, prior, float32)
+    ask.refuse_idle()
+    if to is ExportTarget.ONNX and output == STDOUT and sys.stdout.isatty():
+        msg = "an ONNX model is not text, and standard output is a terminal"
+        raise OutputProblem(msg, "name a file with -o, or send it through a pipe")
+    refuse_existing(output, force=force, inputs=[artifact])
+    loaded = read_any_artifact(artifact)
+    write_file(output, exported(loaded, ask))
+    if output != STDOUT:
+        say(f"{output}: the {loaded.recalibrator.name.value} map of {artifact} as {to.value}", quiet=quiet)

@@ -1,0 +1,33 @@
+"""How text is written: options of every command that reads data files, beside `--input-format`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from calibcli.names import DataFormat
+
+if TYPE_CHECKING:
+    from calibcli.readers.input_format import InputFormat
+
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", metavar="CHAR", help="Separator of CSV, such as ';' or tab; else a comma."),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="Encoding of text, such as latin-1; else UTF-8."),
+]
+
+
+def input_format_of(
+    input_format: DataFormat | None, delimiter: str | None, encoding: str | None
+) -> "InputFormat":
+    """
+    Return what was said of the inputs as one value.
+
+    Raises:
+        UsageProblem: If there is no such separator or encoding.
+    """
+    from calibcli.readers.input_format import InputFormat
+
+    return InputFormat(input_format, delimiter, encoding)

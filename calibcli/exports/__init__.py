@@ -1,0 +1,1 @@
+"""Fitted maps as SQL, Python, scikit-learn estimators and ONNX graphs."""

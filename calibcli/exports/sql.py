@@ -1,0 +1,169 @@
+"""A map as a query."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from calibcli.errors import UsageProblem
+from calibcli.export_names import SqlDialect
+from calibcli.exports.class_formulas import class_formulas, class_probabilities
+from calibcli.exports.formula import Formula, Number, Score, minus, total
+from calibcli.exports.maps import Shift, formulas_on
+from calibcli.exports.origin import Origin
+from calibcli.exports.scales import range_of
+from calibcli.exports.sql_dialects import name, number, spelling_of, string, table_name
+from calibcli.exports.sql_text import SqlText, too_long
+from calibcli.names import Scale
+from calibcli.recalibrators.classes.interface import ClassRecalibrator
+from calibcli.recalibrators.interface import Recalibrator
+
+_ROWS = "r"
+_STEPS = "steps_"
+_MOST_OFF = 1e-3
+# Expressions of several classes repeat themselves; beyond this they are no longer sensible.
+_MOST_OF_CLASSES = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class SqlAsk:
+    """
+    What a query is asked for.
+
+    Args:
+        dialect: Whose SQL.
+
+        scores: The score column, or that of each class in order.
+
+        table: The table with the rows; dots part a schema from it.
+
+        name: What the names of new columns begin with.
+    """
+
+    dialect: SqlDialect
+    scores: tuple[str, ...]
+    table: str
+    name: str
+
+
+def query_of_one(
+    recalibrator: Recalibrator, ask: SqlAsk, *, origin: Origin, shift: Shift | None = None
+) -> str:
+    """
+    Return a query that gives every row of a table the probability, and its ends where there are some.
+
+    A score that is NULL, NaN or out of range gets NULL.
+
+    Args:
+        recalibrator: The fitted map.
+
+        ask: Names, and whose SQL.
+
+        origin: Where it comes from.
+
+        shift: Another base rate, or None.
+
+    Raises:
+        UsageProblem: If a name cannot be written, the map is no function of the score, or the query becomes
+            longer than the engine takes.
+    """
+    formulas = formulas_on(recalibrator, Score(), scale=origin.scale, shift=shift)
+    text = _text(ask)
+    lowest, highest = (number(one, ask.dialect) for one in range_of(origin.scale))
+    score = text.scores[0]
+    valid = f"{score} >= {lowest} AND {score} <= {highest}"
+    names = (ask.name, f"{ask.name}_lower", f"{ask.name}_upper")
+    columns = {one: text.of(formula) for one, formula in zip(names, formulas, strict=False)}
+    return _assembled(text, ask, columns=columns, valid=valid, origin=origin)
+
+
+def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Origin) -> str:
+    """
+    Return a query that gives every row the probabilities, the most probable class and its probability.
+
+    A row with a score that is NULL, NaN or out of range, or whose probabilities miss a sum of one by more
+    than 0.001, gets NULL.
+
+    Args:
+        recalibrator: The fitted map.
+
+        ask: Names, and whose SQL.
+
+        origin: Where it comes from.
+
+    Raises:
+        UsageProblem: If a name cannot be written, the method has no expression, or the query is too long.
+    """
+    before = class_probabilities(len(origin.classes), origin.scale)
+    text = _text(ask)
+    after = [text.of(one) for one in class_formulas(recalibrator, before)]
+    # A map that keeps the order may round two probabilities to one.
+    judged = [text.of(one) for one in before] if recalibrator.keeps_prediction else after
+    columns = {f"{ask.name}_{one}": column for one, column in zip(origin.classes, after, strict=True)}
+    columns[f"{ask.name}_class"] = _first_largest(judged, origin.classes, ask.dialect)
+    columns[f"{ask.name}_confidence"] = f"GREATEST({', '.join(after)})"
+    if sum(map(len, columns.values())) > _MOST_OF_CLASSES:
+        raise too_long(ask.dialect, _MOST_OF_CLASSES)
+    valid = _valid_row(text, before, origin.scale)
+    return _assembled(text, ask, columns=columns, valid=valid, origin=origin)
+
+
+def _text(ask: SqlAsk) -> SqlText:
+    double = spelling_of(ask.dialect).double
+    scores = tuple(f"CAST({_ROWS}.{name(one, ask.dialect)} AS {double})" for one in ask.scores)
+    prefix = _STEPS
+    while ask.table.casefold().startswith(prefix):
+        prefix += "_"
+    return SqlText(ask.dialect, scores, prefix)
+
+
+def _assembled(text: SqlText, ask: SqlAsk, *, columns: dict[str, str], valid: str, origin: Origin) -> str:
+    """Return the query with its comments."""
+    _refuse_names(list(columns), ask.scores)
+    definitions = [one for one in (table.definition() for table in text.tables) if one is not None]
+    joins = [one for one in (table.join() for table in text.tables) if one is not None]
+    lines = [f"-- {line}" for line in origin.lines()]
+    lines.append("-- NULL, NaN and what is out of range become NULL")
+    if definitions:
+        lines.append("WITH " + ",\n".join(definitions))
+    written = (
+        f"  CASE WHEN {valid}\n    THEN {column}\n  END AS {name(one, ask.dialect)}"
+        for one, column in columns.items()
+    )
+    lines += ["SELECT", f"  {_ROWS}.*,", ",\n".join(written)]
+    lines += [f"FROM {table_name(ask.table, ask.dialect)} AS {_ROWS}", *joins]
+    found = "\n".join(lines) + "\n"
+    most = spelling_of(ask.dialect).most_bytes
+    if most is not None and len(found.encode()) > most:
+        raise too_long(ask.dialect, most)
+    return found
+
+
+def _valid_row(text: SqlText, before: list[Formula], scale: Scale) -> str:
+    """Return the condition of a row that `apply` takes; NaN is above everything, or fails all comparisons."""
+    dialect = text.dialect
+    if scale is Scale.LOGIT:
+        # One infinity less another is no number.
+        infinity = number(float("inf"), dialect)
+        return " AND ".join(f"ABS({one}) < {infinity}" for one in text.scores)
+    lowest, highest = (number(one, dialect) for one in range_of(scale))
+    inside = " AND ".join(f"{one} >= {lowest} AND {one} <= {highest}" for one in text.scores)
+    off = text.of(minus(total(before), Number(1.0)))
+    return f"{inside} AND ABS({off}) <= {number(_MOST_OFF, dialect)}"
+
+
+def _first_largest(columns: Sequence[str], classes: Sequence[str], dialect: SqlDialect) -> str:
+    """Return the name of the class with the largest number, the first of several."""
+    arms = []
+    for place, (column, one) in enumerate(zip(columns[:-1], classes, strict=False)):
+        most = f"GREATEST({', '.join(columns[place + 1 :])})" if place + 2 < len(columns) else columns[-1]
+        arms.append(f"WHEN {column} >= {most} THEN {string(one, dialect)}")
+    return f"CASE {' '.join(arms)} ELSE {string(classes[-1], dialect)} END"
+
+
+def _refuse_names(new: Sequence[str], scores: Sequence[str]) -> None:
+    """Refuse new columns of one name, or with that of a score; most engines see no capitals."""
+    seen = {one.casefold() for one in scores}
+    for one in new:
+        if one.casefold() in seen:
+            msg = f"the new column {one!r} would have the name of another"
+            raise UsageProblem(msg, "--name gives the new columns another name")
+        seen.add(one.casefold())

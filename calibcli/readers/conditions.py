@@ -1,0 +1,142 @@
+"""
+Conditions on columns, as `--where` takes them: a column, a sign, a value.
+
+    condition = column sign value | column "in" value "," value ...
+    column    = quoted | anything up to the first sign
+    sign      = == | != | <= | >= | < | >
+    value     = quoted | anything without quotes, commas, brackets and signs
+    quoted    = "..." | '...', a quote inside written twice
+
+A value in quotes is text; one without is a number if it reads as one. Nothing is ever evaluated.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from calibcli.errors import UsageProblem
+from calibcli.selection_names import Comparison
+
+MOST_LETTERS = 10_000
+_QUOTED = r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
+_LEFT = re.compile(rf"\s*({_QUOTED}|[^\"'=!<>][^=!<>]*?)\s*(==|!=|<=|>=|<|>|\sin(?=[\s(\"']))", re.DOTALL)
+_VALUE = re.compile(rf"\s*({_QUOTED}|[^\"',()=!<>]+)\s*", re.DOTALL)
+_QUOTE = "put a value with such letters into quotes: 'name==\"a, b\"'"
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """
+    A value of a condition.
+
+    Args:
+        text: As it was written, without quotes.
+
+        number: The number that it is, or None for text.
+    """
+
+    text: str
+    number: int | float | None
+
+    def __str__(self) -> str:
+        """Return it as a message shows it."""
+        return self.text if self.number is not None else repr(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """
+    What a row must satisfy.
+
+    Args:
+        column: Name of the column.
+
+        sign: How it is compared.
+
+        values: With what: one value, or any number of them for `in`.
+
+        text: The condition as it was written.
+    """
+
+    column: str
+    sign: Comparison
+    values: tuple[Literal, ...]
+    text: str
+
+
+def condition_of(text: str) -> Condition:
+    """
+    Return the condition that a text is.
+
+    Args:
+        text: Such as `country == DE`, `age >= 30` or `plan in basic,'no plan'`.
+
+    Raises:
+        UsageProblem: If it is none.
+    """
+    if len(text) > MOST_LETTERS:
+        _refuse(f"a condition of {len(text):,} letters")
+    left = _LEFT.match(text)
+    if left is None:
+        _refuse(f"--where {text!r} has no column with a sign and a value behind it")
+    column, sign = left[1], Comparison(left[2].strip())
+    rest = text[left.end() :]
+    if sign is Comparison.IN:
+        rest = rest.strip()
+        inside = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
+        values = _values(inside, text)
+    else:
+        values = _values(rest, text)
+        if len(values) > 1:
+            _refuse(f"--where {text!r} has {len(values)} values", "write it with in: COLUMN in A,B")
+    return Condition(_unquoted(column), sign, values, text)
+
+
+def number_in(text: str) -> int | float | None:
+    """Return the number that a text is, whole ones exactly; None if it is none, or none that is finite."""
+    stripped = text.strip()
+    if _WHOLE.fullmatch(stripped) and len(stripped) < 400:
+        return int(stripped)
+    if not _NUMBER.fullmatch(stripped):
+        return None
+    number = float(stripped)
+    return number if math.isfinite(number) else None
+
+
+def _values(text: str, whole: str) -> tuple[Literal, ...]:
+    """Read values parted by commas, of which there is at least one."""
+    found: list[Literal] = []
+    at = 0
+    while True:
+        value = _VALUE.match(text, at)
+        if value is None or not value[1].strip():
+            msg = f"--where {whole!r} lacks a value, or has a quote, comma, bracket or sign out of place"
+            _refuse(msg, _QUOTE)
+        found.append(_literal(value[1]))
+        at = value.end()
+        if at == len(text):
+            return tuple(found)
+        if text[at] != ",":
+            _refuse(f"--where {whole!r} goes on after a value: {text[at : at + 20]!r}", _QUOTE)
+        at += 1
+
+
+def _literal(text: str) -> Literal:
+    if text[0] in "\"'":
+        return Literal(_unquoted(text), None)
+    stripped = text.strip()
+    return Literal(stripped, number_in(stripped))
+
+
+def _unquoted(text: str) -> str:
+    quote = text[0]
+    return text[1:-1].replace(quote * 2, quote) if quote in "\"'" else text.strip()
+
+
+def _refuse(
+    message: str, hint: str = "write it like 'country==DE', 'age>=30' or 'plan in basic,pro'"
+) -> NoReturn:
+    raise UsageProblem(message, hint)

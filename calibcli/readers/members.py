@@ -1,0 +1,85 @@
+"""Rows told apart by the column that a map of several members was fitted by."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcli.readers.faults import Fault, FaultKind, Findings
+from calibcli.readers.groups import Groups
+from calibcli.readers.places import Places
+from calibcli.table.score_table import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class MemberColumn:
+    """
+    The column that says which member of a map a row goes through.
+
+    Args:
+        name: Its name.
+
+        known: The groups that the fit has seen.
+
+        pooled: Whether rows of other groups go through the map of all fit rows, or are refused.
+    """
+
+    name: str
+    known: frozenset[str]
+    pooled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OfMembers:
+    """
+    A transform that looks at the group of a row.
+
+    Args:
+        maps: For each group with a map of its own that map.
+
+        pooled: The map of all others.
+    """
+
+    maps: Mapping[str, Callable[[Floats], Floats]]
+    pooled: Callable[[Floats], Floats]
+
+    def change(self, score: Floats, members: Groups | None) -> Floats:
+        """Return the scores after the map of each row's group; a row counts by itself."""
+        changed = self.pooled(score)
+        if members is None:
+            return changed
+        changed = np.array(changed)
+        for code, text in enumerate(members.text):
+            which = np.flatnonzero(members.code == code) if text in self.maps else ()
+            if len(which):
+                changed[which] = self.maps[text](score[which])
+        return changed
+
+
+def placed_members(
+    members: Groups | None, *, column: MemberColumn | None, findings: Findings, places: Places
+) -> Groups | None:
+    """
+    Return the groups of the rows that are left, and note those that the fit has not seen.
+
+    Args:
+        members: The groups of the rows of a batch, or None where no map has members.
+
+        column: What is known of the column.
+
+        findings: Where faults are noted.
+
+        places: Which rows are left.
+    """
+    if members is None:
+        return None
+    members = members.filled().selected(places)
+    if column is None or column.pooled:
+        return members
+    unseen = np.array([text not in column.known for text in members.text], np.bool_)[members.code]
+    if unseen.any():
+        first = int(np.argmax(unseen))
+        text = members.text[int(members.code[first])]
+        fault = Fault(int(np.count_nonzero(unseen)), places.row(first), repr(text))
+        findings.note(FaultKind.UNSEEN_GROUP, fault)
+    return members

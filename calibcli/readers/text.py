@@ -1,0 +1,85 @@
+"""Text files and pipes as bytes of UTF-8, decompressed and decoded on the way."""
+
+import codecs
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import cast
+
+import pyarrow as pa
+
+from calibcli.objects import is_object, opened
+from calibcli.readers.fragments import Fragment
+from calibcli.readers.input_format import keeps_ascii
+
+Read = Callable[[int], bytes]
+
+
+@contextmanager
+def opened_text(fragment: Fragment, *, decoded: bool = True) -> Iterator[pa.NativeFile]:
+    """
+    Open a file from its beginning; a pipe gives itself away on the way.
+
+    Args:
+        fragment: The file.
+
+        decoded: Whether to give UTF-8, whatever the file's encoding is.
+    """
+    with opened_bytes(fragment) as stream:
+        if fragment.encoding is None or not decoded:
+            yield stream
+        else:
+            yield pa.transcoding_input_stream(stream, fragment.encoding, "utf-8")
+
+
+@contextmanager
+def opened_bytes(fragment: Fragment) -> Iterator[pa.NativeFile]:
+    """Open a file from its beginning, decompressed."""
+    if fragment.pipe is not None and fragment.streams:
+        yield pa.PythonFile(cast("io.IOBase", fragment.pipe.reader()), "r")
+        return
+    location = fragment.location
+    with opened(location) if is_object(location) else pa.OSFile(location, "rb") as file:
+        if fragment.compression is None:
+            yield file
+        else:
+            yield pa.CompressedInputStream(file, fragment.compression.value)
+
+
+@contextmanager
+def chunks_of(fragment: Fragment, *, decoded: bool = True) -> Iterator[Read]:
+    """
+    Give a function that returns up to so many bytes, and none at the end; of a pipe, what has come.
+
+    Args:
+        fragment: The file.
+
+        decoded: Whether to give UTF-8, whatever the file's encoding is.
+    """
+    if fragment.pipe is None or not fragment.streams:
+        with opened_text(fragment, decoded=decoded) as stream:
+            yield stream.read
+        return
+    read = fragment.pipe.reader().read1
+    yield read if fragment.encoding is None or not decoded else _decoding(read, fragment.encoding)
+
+
+def kept_bytes(fragment: Fragment) -> bool:
+    """Whether what is written beside a file's own text can be written in its encoding, byte for byte."""
+    return keeps_ascii(fragment.encoding)
+
+
+def _decoding(read: Read, encoding: str) -> Read:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    ended = False
+
+    def decoded(size: int) -> bytes:
+        nonlocal ended
+        text = ""
+        while not text and not ended:
+            chunk = read(size)
+            ended = not chunk
+            text = decoder.decode(chunk, final=ended)
+        return text.encode()
+
+    return decoded

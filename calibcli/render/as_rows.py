@@ -1,0 +1,137 @@
+"""
+Reports as rows: one for each slice and measure, test or rule, as CSV or as JSON Lines.
+
+What a spreadsheet would take for a formula is not one: a cell of text that begins with = + - or @ gets an
+apostrophe before it, and control characters are written as escapes. Numbers stay numbers.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from calibcli.errors import UsageProblem
+from calibcli.render.words import in_ascii, printable
+from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
+from calibcli.reports.measure import MeasureReport
+from calibcli.reports.verify import VerifyReport
+
+if TYPE_CHECKING:
+    from calibcli.render.interface import Report
+
+COLUMNS = (
+    "slice",
+    "kind",
+    "name",
+    "value",
+    "lower",
+    "upper",
+    "confidence",
+    "null",
+    "p_value",
+    "limit",
+    "status",
+    "method",
+    "target",
+    "rows",
+    "positive",
+    "score",
+    "artifact",
+)
+_FORMULA = ("=", "+", "-", "@")
+
+Row = dict[str, object]
+
+
+class JsonLinesRenderer:
+    """Writes an object a line, with every column; what does not apply is null."""
+
+    def render(self, report: "Report") -> str:
+        """Return the rows of a report of `measure`, `verify` or `compare`."""
+        return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows_of(report))
+
+
+class CsvRenderer:
+    """
+    Writes CSV with a header; what does not apply is empty.
+
+    Args:
+        unicode: Whether the output can carry letters outside ASCII.
+    """
+
+    def __init__(self, *, unicode: bool) -> None:
+        self._unicode = unicode
+
+    def render(self, report: "Report") -> str:
+        """Return the rows of a report of `measure`, `verify` or `compare`."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([_cell(value) for value in row.values()] for row in rows_of(report))
+        return text.getvalue() if self._unicode else in_ascii(text.getvalue())
+
+
+def rows_of(report: "Report") -> list[Row]:
+    """
+    Return a row for each slice and measure, test or rule; each has every column.
+
+    Raises:
+        UsageProblem: If it is a report of something else.
+    """
+    body = cast("dict[str, Any]", report.to_dict())
+    if body.get("schema") == COMPARE_SCHEMA:
+        return list(_compared(body))
+    if not isinstance(report, MeasureReport | VerifyReport):
+        msg = "rows are written of what measure, verify and compare find"
+        raise UsageProblem(msg, "pass --format json, md or table")
+    rows = list(_rows("", body))
+    for key, part in body["slices"].items():
+        rows += _rows(key, part)
+    return rows
+
+
+def _compared(body: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the rows of both sides of a comparison, each a slice, and of how they differ."""
+    sides = {side: _said_of(body[side]["name"], {**body, **body[side]}) for side in ("first", "second")}
+    whole = {key: sides["first"][key] for key in ("rows", "positive")} | {"slice": ""}
+    for name, one in body["measures"].items():
+        for side, same in sides.items():
+            yield _row(same, "measure", name, one[side])
+        yield _row(whole, "difference", name, {**one["difference"], "status": one["verdict"]})
+
+
+def _said_of(key: str, body: Mapping[str, Any]) -> Row:
+    """Return what all rows of a slice have in common."""
+    return {
+        "slice": key,
+        "rows": body["table"]["rows"],
+        "positive": body["table"]["positive"],
+        "score": body.get("score", body["input"]["score"]),
+        "artifact": body["artifact"],
+    }
+
+
+def _rows(key: str, body: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the rows of a report or of one of its slices."""
+    same = _said_of(key, body)
+    for name, one in body["measures"].items():
+        yield _row(same, "measure", name, one)
+    for name, one in body["tests"].items():
+        found = {"value": one.get("statistic"), "p_value": one["p_value"], "method": one["p_method"]}
+        yield _row(same, "test", name, found)
+    for one in body["rules"].values():
+        yield _row(same, "rule", one["expr"], one)
+
+
+def _row(same: Mapping[str, object], kind: str, name: str, one: Mapping[str, object]) -> Row:
+    own = {**one, **same, "kind": kind, "name": name}
+    return {column: own.get(column) for column in COLUMNS}
+
+
+def _cell(value: object) -> object:
+    """Return a value as it stands in a cell."""
+    if not isinstance(value, str):
+        return "" if value is None else repr(value) if isinstance(value, float) else value
+    text = printable(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,0 +1,200 @@
+"""The map of an artifact as something that other software runs."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from calibcli.artifacts.class_document import ClassArtifact
+from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.store import artifact_text
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.export_names import ExportTarget, SqlDialect
+from calibcli.exports.maps import Shift
+from calibcli.exports.origin import Origin
+from calibcli.exports.python_text import Style
+from calibcli.recalibrators.prior_shift import check_prior
+from calibcli.tasks.added_columns import fitted_rate
+
+if TYPE_CHECKING:
+    from calibcli.exports.sql import SqlAsk
+
+_NAME = "calibrated"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportAsk:
+    """
+    What is asked of an export.
+
+    Args:
+        target: What to write.
+
+        dialect: Whose SQL; None for that of DuckDB.
+
+        score: The score column in SQL, or the input of an ONNX model; None for `score`, or `scores` of
+            classes.
+
+        probs: The columns of the classes in SQL, in order; None for `p_CLASS` of each.
+
+        name: What the new columns are called, or begin with; None for `calibrated`.
+
+        table: The table in SQL; None for `predictions`.
+
+        prior: Base rate of the rows it will be applied to, or None for that of the fit rows.
+
+        single: Whether an ONNX model takes scores in single precision.
+    """
+
+    target: ExportTarget
+    dialect: SqlDialect | None = None
+    score: str | None = None
+    probs: tuple[str, ...] | None = None
+    name: str | None = None
+    table: str | None = None
+    prior: float | None = None
+    single: bool = False
+
+    def refuse_idle(self) -> None:
+        """
+        Refuse what the target has no use for.
+
+        Raises:
+            IdleOption: If something of that is asked.
+        """
+        sql = ("dialect", "table", "probs")
+        idle: tuple[str, ...]
+        match self.target:
+            case ExportTarget.SQL:
+                idle = ("single",)
+            case ExportTarget.ONNX:
+                idle = sql
+            case ExportTarget.PYTHON | ExportTarget.SKLEARN:
+                idle = (*sql, "score", "name", "single")
+            case _:
+                assert_never(self.target)
+        for one in idle:
+            if getattr(self, one) not in (None, False):
+                option = "float32" if one == "single" else one
+                msg = f"--{option} has no effect on --to {self.target.value}"
+                raise IdleOption(msg, "leave it out", options=(option,))
+
+
+def export(artifact: Artifact | ClassArtifact, ask: ExportAsk) -> bytes:
+    """
+    Return the map of an artifact as SQL, Python or an ONNX model.
+
+    Args:
+        artifact: What `fit` wrote.
+
+        ask: As what, and with which names.
+
+    Raises:
+        UsageProblem: If the map cannot be written so, a name cannot, or the base rate is impossible.
+    """
+    ask.refuse_idle()
+    if isinstance(artifact, Artifact):
+        return _one(artifact, ask)
+    return _classes(artifact, ask)
+
+
+def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
+    if ask.probs is not None:
+        msg = "--probs names the columns of classes, and the map was fitted to one score"
+        raise UsageProblem(msg, "name its column with --score")
+    shift = None
+    if ask.prior is not None:
+        check_prior(ask.prior)
+        shift = Shift(fitted_rate(artifact), ask.prior)
+    origin = Origin(
+        digest=digest_of(artifact),
+        calibcli=artifact.calibcli,
+        method=artifact.recalibrator.name.value,
+        scale=artifact.scale,
+        rows=artifact.fit.rows,
+        prior=ask.prior,
+        positive=artifact.positive,
+    )
+    name, score = _given(ask.name, _NAME), _given(ask.score, "score")
+    match ask.target:
+        case ExportTarget.SQL:
+            from calibcli.exports.sql import query_of_one
+
+            query = query_of_one(artifact.recalibrator, _sql(ask, (score,)), origin=origin, shift=shift)
+            return query.encode()
+        case ExportTarget.ONNX:
+            from calibcli.exports.onnx_model import model_of_one
+
+            return model_of_one(
+                artifact.recalibrator, origin=origin, names=(score, name), shift=shift, single=ask.single
+            )
+        case ExportTarget.PYTHON | ExportTarget.SKLEARN:
+            from calibcli.exports.modules import module_of_one
+
+            style = _style(ask.target)
+            return module_of_one(artifact.recalibrator, origin=origin, shift=shift, style=style).encode()
+        case _:
+            assert_never(ask.target)
+
+
+def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
+    if ask.prior is not None:
+        msg = "--prior is the base rate of one label, and the map was fitted to several classes"
+        raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
+    origin = Origin(
+        digest=digest_of(artifact),
+        calibcli=artifact.calibcli,
+        method=artifact.recalibrator.name.value,
+        scale=artifact.scale,
+        rows=artifact.fit.rows,
+        classes=artifact.classes,
+    )
+    match ask.target:
+        case ExportTarget.SQL:
+            from calibcli.exports.sql import query_of_classes
+
+            asked = _sql(ask, _columns(artifact, ask))
+            return query_of_classes(artifact.recalibrator, asked, origin=origin).encode()
+        case ExportTarget.ONNX:
+            from calibcli.exports.onnx_model import model_of_classes
+
+            names = (_given(ask.score, "scores"), _given(ask.name, _NAME))
+            return model_of_classes(artifact.recalibrator, origin=origin, names=names, single=ask.single)
+        case ExportTarget.PYTHON | ExportTarget.SKLEARN:
+            from calibcli.exports.modules import module_of_classes
+
+            style = _style(ask.target)
+            return module_of_classes(artifact.recalibrator, origin=origin, style=style).encode()
+        case _:
+            assert_never(ask.target)
+
+
+def digest_of(artifact: Artifact | ClassArtifact) -> str:
+    """Return the hash of an artifact's text, which is that of the file as `fit` wrote it."""
+    return f"sha256:{hashlib.sha256(artifact_text(artifact).encode()).hexdigest()}"
+
+
+def _sql(ask: ExportAsk, scores: tuple[str, ...]) -> "SqlAsk":
+    from calibcli.exports.sql import SqlAsk
+
+    dialect = ask.dialect or SqlDialect.DUCKDB
+    return SqlAsk(dialect, scores, _given(ask.table, "predictions"), _given(ask.name, _NAME))
+
+
+def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
+    if ask.score is not None:
+        msg = f"--score names one column, and the map was fitted to {len(artifact.classes):,} classes"
+        raise UsageProblem(msg, "name the columns of the classes with --probs a,b,c")
+    if ask.probs is None:
+        return tuple(f"p_{one}" for one in artifact.classes)
+    if len(ask.probs) != len(artifact.classes):
+        msg = f"--probs names {len(ask.probs):,} columns, and there are {len(artifact.classes):,} classes"
+        raise UsageProblem(msg, f"name one for each, in the order {', '.join(artifact.classes[:20])}")
+    return ask.probs
+
+
+def _style(target: ExportTarget) -> Style:
+    return Style.NUMBERS if target is ExportTarget.PYTHON else Style.ARRAYS
+
+
+def _given(word: str | None, default: str) -> str:
+    return default if word is None else word

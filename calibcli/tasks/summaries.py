@@ -1,0 +1,300 @@
+"""Summaries of inputs: written after a measurement, added up, and read where inputs are."""
+
+from collections.abc import Mapping, Sequence
+
+from calibcli.artifacts.summary_document import (
+    How,
+    TableDocument,
+    is_summary,
+    read_summary,
+    summary_text,
+)
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import Scale, WeightMeaning
+from calibcli.readers.beside import NOTHING, Beside
+from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.members import OfMembers
+from calibcli.readers.names_of_columns import folded
+from calibcli.readers.rows_asked import ALL_ROWS
+from calibcli.readers.tally import AtPlaces, Transform, Transforms, Unchanged
+from calibcli.reports.input import InputSummary, SelectedRows
+from calibcli.reports.inspect import InspectReport
+from calibcli.table.digest import digest
+from calibcli.table.grid import Table
+from calibcli.table.moved import with_scores
+from calibcli.table.running import EXACT_LIMIT, RunningTable
+from calibcli.tasks.gather import RAW, Gathered
+
+
+def are_summaries(inputs: Sequence[str]) -> bool:
+    """
+    Whether inputs are summaries, all of them.
+
+    Raises:
+        UsageProblem: If some are and some are not.
+    """
+    found = [is_summary(path) for path in inputs]
+    if any(found) and not all(found):
+        one, other = inputs[found.index(True)], inputs[found.index(False)]
+        msg = f"{one} is a summary of rows, and {other} holds rows"
+        raise UsageProblem(msg, "summarise both with `calibcli measure --summary-out`, or name files of rows")
+    return bool(found) and all(found)
+
+
+def gather_summaries(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    limit: int | None,
+    transforms: Transforms | None,
+    beside: Beside,
+) -> Gathered:
+    """
+    Return what reading the files behind summaries would have gathered.
+
+    Args:
+        inputs: Summaries, in the order of the rows.
+
+        columns: Which column is which; what is named must be what was summarised.
+
+        limit: Most distinct scores of an exact table; None for no limit.
+
+        transforms: For each key the map that scores go through, as `gather` takes them.
+
+        beside: What is gathered beside the tables; a summary holds nothing of it.
+
+    Raises:
+        UsageProblem: If something is asked that a summary does not hold.
+    """
+    if beside != NOTHING:
+        msg = f"{inputs[0]} is a summary of one score over all rows, without groups, clusters or other scores"
+        raise UsageProblem(msg, "ask the files of rows, or summarise each group with --where")
+    whole = added([(path, read_summary(path)) for path in inputs], limit=limit)
+    _refuse_other_columns(inputs[0], columns, whole)
+    wanted = {RAW: None} if transforms is None else transforms
+    tables = {key: _changed(inputs[0], whole.table, change) for key, change in wanted.items()}
+    chosen = ChosenColumns(columns, whole.input.score, whole.input.label, whole.input.weight)
+    return Gathered(tables, whole.input, chosen=chosen)
+
+
+def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> TableDocument:
+    """
+    Add up summaries.
+
+    Args:
+        parts: Each with its file, in the order of the rows; there is at least one.
+
+        limit: Most distinct scores of an exact table; None for no limit.
+
+    Raises:
+        InputProblem: If two hold the very same rows.
+
+        UsageProblem: If they were read in different ways.
+    """
+    first_path, first = parts[0]
+    running = RunningTable(limit)
+    seen: dict[tuple[str, tuple[str, ...]], str] = {}
+    for path, one in parts:
+        _refuse_different(first_path, first, path, one)
+        identity = (digest(one.table), one.input.files)
+        if identity in seen:
+            msg = f"{path} holds the very rows of {seen[identity]}, which would count twice"
+            raise InputProblem(msg, "name each summary once")
+        seen[identity] = path
+        running.add(one.table)
+    return TableDocument(_together([one.input for _, one in parts]), first.how, running.table())
+
+
+def merge_summaries(paths: Sequence[str], *, output: str, force: bool = False) -> InspectReport:
+    """
+    Write the sum of summaries.
+
+    Args:
+        paths: The summaries, in the order of the rows.
+
+        output: Where it goes; "-" is standard output.
+
+        force: Whether a file there may be replaced.
+
+    Returns:
+        What it holds.
+
+    Raises:
+        InputProblem: If one cannot be read, or two hold the very same rows.
+
+        UsageProblem: If they were read in different ways.
+
+        OutputProblem: If the output exists, is one of them, or cannot be written.
+    """
+    from calibcli.outputs import refuse_existing, write_file
+
+    refuse_existing(output, force=force, inputs=paths)
+    parts = [(path, read_summary(path)) for path in paths]
+    large = any(one.table.kind == "exact" and one.table.distinct > EXACT_LIMIT for _, one in parts)
+    whole = added(parts, limit=None if large else EXACT_LIMIT)
+    write_file(output, summary_text(whole).encode("ascii"))
+    return summary_report(output, whole)
+
+
+def summary_report(path: str, document: TableDocument) -> InspectReport:
+    """
+    Say what a summary holds.
+
+    Args:
+        path: The file, for the next command.
+
+        document: The summary.
+    """
+    source, table = document.input, document.table
+    unselected = 0 if source.selected is None else source.selected.unselected
+    facts = [
+        ("files", ", ".join(source.files[:10]) + (" ..." if len(source.files) > 10 else "")),
+        ("score", source.score),
+        ("label", source.label or "none"),
+        ("rows", f"{table.total_rows:,}, {table.total_positive_rows:,} with label 1"),
+        (
+            "table",
+            f"{table.kind}, {table.distinct:,} {'cells' if table.kind == 'grid' else 'distinct scores'}",
+        ),
+        (
+            "left out",
+            f"{source.dropped:,} dropped, {unselected:,} not selected",
+        ),
+        ("digest", digest(table)),
+    ]
+    if source.weight is not None:
+        facts.insert(3, ("weight", source.weight))
+    return InspectReport(path, "summary", tuple(facts), (), f"calibcli measure {path}")
+
+
+def refuse_summary(columns: Columns) -> None:
+    """
+    Refuse to summarise what a summary cannot hold, before anything is read.
+
+    Args:
+        columns: Which column is which.
+
+    Raises:
+        UsageProblem: If it is more than one score over all rows, or rows that could not be added up.
+    """
+    beyond = {
+        "--by": columns.by,
+        "--cluster": columns.cluster,
+        "--probs": columns.several,
+        "a second --score": columns.others,
+    }
+    for option, value in beyond.items():
+        if value:
+            msg = f"--summary-out keeps one score over all rows, without {option}"
+            raise UsageProblem(msg, "leave out one of them; --where summarises a group by itself")
+    for option in ("limit", "sample"):
+        if option in columns.rows.options:
+            msg = f"--summary-out is for parts that are added up, and --{option} takes some rows of each"
+            raise UsageProblem(msg, "leave out one of them")
+
+
+def write_summary(gathered: Gathered, path: str) -> None:
+    """
+    Write the summary of rows that were read.
+
+    Args:
+        gathered: The rows.
+
+        path: Where it goes; the file appears whole or not at all.
+
+    Raises:
+        OutputProblem: If it cannot be written.
+
+        InputProblem: If it would be too large to be read again.
+    """
+    from calibcli.outputs import write_file
+
+    asked = Columns() if gathered.chosen is None else gathered.chosen.asked
+    document = TableDocument(gathered.input, _how_read(asked), gathered.tables[RAW])
+    write_file(path, summary_text(document).encode("ascii"))
+
+
+def _how_read(columns: Columns) -> How:
+    """Return how rows were read."""
+    weights = None if columns.weight is None else columns.weights_are or WeightMeaning.IMPORTANCE
+    return How(columns.scale, columns.positive, weights)
+
+
+def _changed(path: str, table: Table, change: Transform | AtPlaces | OfMembers | Unchanged | None) -> Table:
+    """Return a table after a map, which exact scores alone can go through."""
+    if change is None:
+        return table
+    if isinstance(change, AtPlaces | OfMembers | Unchanged):
+        msg = f"{path} is a summary, and this map looks at more than the score of a row"
+        raise UsageProblem(msg, "apply it to the files of rows")
+    if table.kind == "grid":
+        msg = f"{path} keeps scores to {table.resolution:.2g}, and a map needs them exactly"
+        raise UsageProblem(msg, "summarise with --exact, or measure the files of rows with --artifact")
+    return with_scores(table, change(table.score))
+
+
+def _refuse_other_columns(path: str, columns: Columns, whole: TableDocument) -> None:
+    """Refuse what was said of columns unless it is what was summarised."""
+    source, how = whole.input, whole.how
+    for option, said, there in (
+        ("--score", columns.score, source.score),
+        ("--label", columns.label, source.label),
+        ("--weight", columns.weight, source.weight),
+    ):
+        if said is not None and folded(said) != folded(there or ""):
+            msg = f"{path} is a summary of {option[2:]} {there!r}, and {option} names {said!r}"
+            raise UsageProblem(msg, f"leave out {option}")
+    if columns.several is not None or columns.rows != ALL_ROWS:
+        msg = f"{path} is a summary: its rows cannot be chosen, or seen as several classes, any more"
+        raise UsageProblem(msg, "select rows where they are summarised")
+    if columns.scale is not Scale.PROB and columns.scale is not how.scale:
+        msg = f"{path} was read with --scale {how.scale.value}, not {columns.scale.value}"
+        raise UsageProblem(msg, "leave out --scale, or summarise anew")
+    if columns.positive not in (None, how.positive):
+        msg = f"{path} was read with {_positive(how)}, not --positive {columns.positive}"
+        raise UsageProblem(msg, "leave out --positive, or summarise anew")
+
+
+def _positive(how: How) -> str:
+    return "labels 0 and 1" if how.positive is None else f"--positive {how.positive}"
+
+
+def _refuse_different(first_path: str, first: TableDocument, path: str, one: TableDocument) -> None:
+    """Refuse to add rows that were read in another way."""
+    pairs: Mapping[str, tuple[object, object]] = {
+        "score": (first.input.score, one.input.score),
+        "label": (first.input.label, one.input.label),
+        "weight": (first.input.weight, one.input.weight),
+        "scale": (first.how.scale.value, one.how.scale.value),
+        "positive": (first.how.positive, one.how.positive),
+        "weights-are": (first.how.weights_are, one.how.weights_are),
+        "where": (_where(first), _where(one)),
+    }
+    for option, (mine, theirs) in pairs.items():
+        if mine != theirs:
+            msg = f"{path}: --{option} was {theirs!r}, and in {first_path} it was {mine!r}"
+            raise UsageProblem(msg, "summarise all parts with the same options")
+
+
+def _where(document: TableDocument) -> tuple[str, ...]:
+    return () if document.input.selected is None else document.input.selected.where
+
+
+def _together(parts: Sequence[InputSummary]) -> InputSummary:
+    """Return what was read of all parts."""
+    first = parts[0]
+    selected = first.selected
+    if selected is not None:
+        unselected = sum(one.selected.unselected for one in parts if one.selected is not None)
+        selected = SelectedRows(selected.where, None, None, None, unselected)
+    return InputSummary(
+        files=tuple(name for one in parts for name in one.files),
+        score=first.score,
+        label=first.label,
+        weight=first.weight,
+        rows=sum(one.rows for one in parts),
+        dropped=sum(one.dropped for one in parts),
+        clipped=sum(one.clipped for one in parts),
+        notes=tuple(dict.fromkeys(note for one in parts for note in one.notes)),
+        selected=selected,
+    )

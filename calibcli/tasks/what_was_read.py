@@ -1,0 +1,64 @@
+"""What a reading found, in the words of reports: the input's summary, and that nothing is left of it."""
+
+from collections.abc import Sequence
+
+from calibcli.errors import EmptyTable
+from calibcli.names import WeightMeaning
+from calibcli.readers.class_findings import classes_read
+from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.faults import Findings
+from calibcli.readers.files import shown_path
+from calibcli.readers.rows_asked import RowsAsked
+from calibcli.reports.input import InputSummary, SelectedRows
+
+
+def nothing_left(files: Sequence[str], chosen: ChosenColumns, findings: Findings) -> EmptyTable:
+    """Return the error for an input of which no row counts."""
+    shown = ", ".join(shown_path(file) for file in files[:3]) + (", ..." if len(files) > 3 else "")
+    if findings.rows == 0:
+        return EmptyTable(f"{shown}: there are no rows")
+    asked = findings.rows - findings.unselected
+    conditions = chosen.asked.rows.where
+    if asked == 0 and conditions:
+        where = " and ".join(repr(one.text) for one in conditions)
+        msg = f"{shown}: none of {findings.rows:,} rows satisfies {where}"
+        return EmptyTable(msg, "values are compared as they stand in the file, upper and lower case too")
+    if findings.dropped == asked:
+        return EmptyTable(f"{shown}: none of {asked:,} rows has every value")
+    if findings.dropped + findings.elsewhere == asked:
+        return EmptyTable(f"{shown}: none of {asked:,} rows predicts the class asked for")
+    return EmptyTable(f"{shown}: every weight is 0")
+
+
+def summary_of_input(files: Sequence[str], chosen: ChosenColumns, findings: Findings) -> InputSummary:
+    """Return what was read, as every report states it."""
+    notes = list(chosen.notes)
+    if chosen.weights_are is WeightMeaning.IMPORTANCE and chosen.asked.weights_are is None:
+        notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
+    return InputSummary(
+        files=tuple(str(file) for file in files),
+        score=chosen.shown_score,
+        label=chosen.label,
+        weight=chosen.weight,
+        rows=findings.rows - findings.dropped - findings.elsewhere - findings.unselected,
+        dropped=findings.dropped,
+        clipped=findings.clipped,
+        notes=tuple(notes),
+        classes=classes_read(chosen, findings),
+        selected=_selected(chosen.asked.rows, findings),
+    )
+
+
+def _selected(rows: RowsAsked, findings: Findings) -> SelectedRows | None:
+    """Return how rows were selected, or None where all of them were read."""
+    if not rows.options:
+        return None
+    seed = None if rows.sample is None else rows.seed
+    return SelectedRows(
+        tuple(one.text for one in rows.where), rows.limit, rows.sample, seed, findings.unselected
+    )
+
+
+def selection_notes(source: InputSummary) -> tuple[str, ...]:
+    """Return what an artifact must say of rows that were selected, or nothing."""
+    return () if source.selected is None else (f"fitted on selected rows only: {source.selected.options()}",)

@@ -1,0 +1,232 @@
+"""`fit --by`: a map for each group, and what takes it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.artifacts.store import schema_text
+from calibcli.documents import Node
+from calibcli.errors import DocumentProblem
+from calibcli.names import DocumentKind
+from shell import Ran
+
+Run = Callable[..., Ran]
+ASKED = ["-s", "score", "-y", "label"]
+HEAD = "score,label,country\n"
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Return 1,200 rows of two countries with other biases, ten of a third and thirty of none."""
+    generator = np.random.default_rng(5)
+    lines: dict[str, list[str]] = {"DE": [], "US": [], "LU": [], "": []}
+    for country, count, shift in (("DE", 700, 0.15), ("US", 460, -0.15), ("LU", 10, 0.0), ("", 30, 0.0)):
+        score = generator.uniform(0.2, 0.8, count)
+        label = generator.random(count) < score + shift
+        lines[country] = [f"{s!r},{y:d},{country}\n" for s, y in zip(score.tolist(), label, strict=True)]
+    mixed = generator.permutation([line for many in lines.values() for line in many]).tolist()
+    path = tmp_path / "rows.csv"
+    path.write_text(HEAD + "".join(mixed))
+    for country in ("DE", "US"):
+        own = [line for line in mixed if line.endswith(f",{country}\n")]
+        (tmp_path / f"{country}.csv").write_text(HEAD + "".join(own))
+    return path
+
+
+@pytest.fixture
+def fitted(run: Run, rows: Path) -> Path:
+    """Return the artifact of a fit by country."""
+    path = rows.with_name("by.json")
+    ended = run("fit", rows, *ASKED, "--by", "country", "-o", path)
+    assert ended.code == 0, ended.err
+    return path
+
+
+def applied(run: Run, artifact: Path, file: Path, *words: object) -> list[float]:
+    """Return the new column of a file."""
+    output = file.with_name("applied.csv")
+    ended = run("apply", artifact, file, "-s", "score", "-o", output, "--force", *words)
+    assert ended.code == 0, ended.err
+    return [float(line.rpartition(",")[2]) for line in output.read_text().splitlines()[1:]]
+
+
+@pytest.mark.parametrize("method", ["platt", "isotonic", "histogram"])
+def test_each_group_gets_the_map_of_its_rows_alone(run: Run, rows: Path, method: str) -> None:
+    """Bit for bit that of a file of them; small groups get the map of all."""
+    by = rows.with_name("by.json")
+    run("fit", rows, *ASKED, "--by", "country", "--method", method, "-o", by)
+    document = json.loads(by.read_text())
+    jsonschema.validate(document, json.loads(schema_text(DocumentKind.ARTIFACT)))
+    assert document["by"] == "country"
+    assert document["shared"] == {
+        "LU": {"reason": "fewer than 100 rows", "rows": 10},
+        "(missing)": {"reason": "fewer than 100 rows", "rows": 30},
+    }
+    for country in ("DE", "US"):
+        alone = rows.with_name("alone.json")
+        run("fit", rows.with_name(f"{country}.csv"), *ASKED, "-m", method, "-o", alone, "--force")
+        assert document["members"][country]["parameters"] == json.loads(alone.read_text())["parameters"]
+        file = rows.with_name(f"{country}.csv")
+        assert applied(run, by, file) == applied(run, alone, file)
+    run("fit", rows, *ASKED, "-m", method, "-o", rows.with_name("whole.json"))
+    assert document["pooled"] == json.loads(rows.with_name("whole.json").read_text())
+    small = rows.with_name("small.csv")
+    small.write_text(HEAD + "0.3,1,LU\n0.7,0,\n")
+    assert applied(run, by, small) == applied(run, rows.with_name("whole.json"), small)
+
+
+def test_the_report_names_every_group(run: Run, rows: Path) -> None:
+    """With its rows, its losses, and whose map it has."""
+    ended = run("fit", rows, *ASKED, "--by", "country", "-o", rows.with_name("r.json"))
+    lines = [" ".join(line.split()) for line in ended.err.splitlines()]
+    assert any(line.startswith("DE 700 ") and line.endswith("its own") for line in lines)
+    assert "LU 10 that of all rows: fewer than 100 rows" in lines
+    assert "fitted platt by country" in ended.err
+    text = run("inspect", rows.with_name("r.json")).out
+    assert "country=LU" in text
+    assert "2 with a map of their own, 2 without" in text
+
+
+def test_measure_and_verify_take_the_map_of_each_row(run: Run, rows: Path, fitted: Path) -> None:
+    """They see what apply writes, with groups of their own or without."""
+    output = rows.with_name("out.parquet")
+    assert run("apply", fitted, rows, "-s", "score", "-o", output).code == 0
+    written = pq.read_table(output).column("calibrated").to_pylist()
+    seen = run("measure", output, "-s", "calibrated", "-y", "label", "--json", "--by", "country").out
+    through = run("measure", rows, *ASKED, "--artifact", fitted, "--json", "--by", "country").out
+    for key in ("measures", "curve"):
+        assert json.loads(through)[key] == json.loads(seen)[key]
+        assert (
+            json.loads(through)["slices"]["country=DE"][key] == json.loads(seen)["slices"]["country=DE"][key]
+        )
+    assert len(written) == 1_200
+    ended = run("verify", rows, *ASKED, "--artifact", fitted, "--max-ece", "0.2")
+    assert (ended.code, "fit" in ended.err) == (3, True)
+    ended = run(
+        "verify", rows.with_name("DE.csv"), *ASKED, "--artifact", fitted, "--max-ece", "0.3", "--json"
+    )
+    assert ended.code == 0
+    terminal = run("plot", rows.with_name("DE.csv"), *ASKED, "--artifact", fitted, "--terminal")
+    assert terminal.code == 0, terminal.err
+
+
+@pytest.mark.parametrize("command", ["measure", "verify", "apply"])
+def test_groups_that_the_fit_has_not_seen_are_counted_and_refused(
+    run: Run, rows: Path, fitted: Path, command: str
+) -> None:
+    """Unless the map of all rows is asked for."""
+    strange = rows.with_name("strange.csv")
+    text = rows.read_text() + "0.5,1,FR\n0.4,0,IT\n0.6,1,FR\n"
+    strange.write_text(text)
+    words = [command, strange, *ASKED, "--artifact", fitted]
+    if command == "verify":
+        words += ["--max-ece", "0.3"]
+    if command == "apply":
+        words = [command, fitted, strange, "-s", "score", "-o", rows.with_name("o.csv")]
+    ended = run(*words)
+    assert ended.code == 3
+    assert "column 'country': 3 of " in ended.err
+    assert "rows are of a group that the fit has not seen; the first is 'FR' at row 1,201" in ended.err
+    assert "--unseen pooled" in ended.err
+    assert run(*words, "--unseen", "pooled").code == 0
+
+
+def test_what_has_no_groups_is_refused(run: Run, rows: Path, fitted: Path) -> None:
+    """Usage errors for what was typed; one line for commands that need one map."""
+    plain = rows.with_name("plain.json")
+    run("fit", rows, *ASKED, "-o", plain)
+    for words, code, said in (
+        (["measure", rows, *ASKED, "--unseen", "pooled"], 2, "no map for each group is applied"),
+        (
+            ["apply", plain, rows, "-o", rows.with_name("x.csv"), "--unseen", "pooled"],
+            2,
+            "has no map for each",
+        ),
+        (["apply", fitted, rows, "-o", rows.with_name("x.csv"), "--prior", "0.1"], 2, "--prior"),
+        (["compare", rows, *ASKED, "--artifact", fitted], 3, "one map is needed here"),
+        (
+            ["plot", rows, *ASKED, "--artifact", fitted, "--kind", "map", "-o", rows.with_name("x.png")],
+            3,
+            "map",
+        ),
+        (["fit", rows, *ASKED, "--min-group-rows", "7"], 2, "without groups"),
+        (
+            ["fit", rows, *ASKED, "-m", "auto", "--by", "country", "--group", "country"],
+            2,
+            "leave out one of them",
+        ),
+        (["fit", rows, *ASKED, "--by", "score"], 2, "at once"),
+        (
+            ["apply", fitted, rows.with_name("none.csv"), "-o", rows.with_name("x.csv")],
+            3,
+            "no column 'country'",
+        ),
+    ):
+        rows.with_name("none.csv").write_text("score,label\n0.5,1\n")
+        ended = run(*words)
+        assert (ended.code, said in ended.err) == (code, True), ended.err
+
+
+def test_auto_chooses_once_for_all_groups(run: Run, rows: Path) -> None:
+    """By all rows; members have the method that it chose."""
+    ended = run(
+        "fit", rows, *ASKED, "--by", "country", "-m", "auto", "--candidate", "platt", "--candidate", "beta"
+    )
+    document = json.loads(ended.out)
+    assert document["pooled"]["fit"]["selection"] is not None
+    assert {one["method"] for one in document["members"].values()} == {document["pooled"]["method"]}
+    assert GroupArtifact.from_dict(Node(document)).to_dict() == document
+
+
+def damaged(document: dict[str, Any], way: int) -> str:  # noqa: PLR0911 - one return a way
+    """Damage a document in one of several ways, and return what is said of it."""
+    members = document["members"]
+    match way:
+        case 0:
+            members["DE"]["method"] = "beta"
+            return "$.members.DE"
+        case 1:
+            document["shared"]["DE"] = {"rows": 10, "reason": ""}
+            return "which has a map of its own as well"
+        case 2:
+            del document["shared"]["LU"]
+            return "has groups of 1,190 rows together, and the map of all was fitted to 1,200"
+        case 3:
+            members["DE"]["parameters"]["slope"] = "1"
+            return "$.members.DE.parameters"
+        case 4:
+            document["shared"]["LU"]["rows"] = -10
+            return "$.shared.LU.rows"
+        case 5:
+            members["DE"]["input"]["positive"] = "yes"
+            return "$.members.DE.input"
+        case 6:
+            document["extra"] = 1
+            return "unknown key"
+        case _:
+            members["DE"] = document["pooled"] | {"schema": "calibcli.artifact/9"}
+            return "$.members.DE.schema"
+
+
+@pytest.mark.parametrize("way", range(8))
+def test_damaged_documents_are_refused_with_the_place(fitted: Path, way: int) -> None:
+    """No member is believed."""
+    document = json.loads(fitted.read_text())
+    said = damaged(document, way)
+    with pytest.raises(DocumentProblem) as problem:
+        GroupArtifact.from_dict(Node(document))
+    assert said in problem.value.message
+
+
+def test_a_document_by_group_is_no_map_of_one_score(fitted: Path) -> None:
+    """Its own reader says so by the missing keys."""
+    with pytest.raises(DocumentProblem):
+        Artifact.from_dict(Node(json.loads(fitted.read_text())))

@@ -1,0 +1,75 @@
+"""Options that say how inputs are read, through the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Any
+ROWS = [(0.1, 0), (0.4, 1), (0.6, 0), (0.9, 1)]
+SEMICOLONS = "score;label\n" + "".join(f"{score};{label}\n" for score, label in ROWS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure"],
+        ["verify", "--max-ece", "0.9"],
+        ["fit", "--method", "platt"],
+        ["compare", "-s", "score", "-s", "other"],
+        ["plot", "--terminal"],
+        ["inspect"],
+        ["report", "-o", "report.html"],
+    ],
+)
+def test_every_command_takes_a_separator_and_an_encoding(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """The same file in UTF-16 with bars for commas."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{score}|{label}|{1 - score}\n" for score, label in ROWS * 20]
+    Path("a.csv").write_bytes(("score|label|other\n" + "".join(lines)).encode("utf-16"))
+    command, *rest = words
+    ended = run(command, "a.csv", "--delimiter", "|", "--encoding", "utf-16", *rest)
+    assert ended.code in (0, 4), ended.err
+    assert "error" not in ended.err
+
+
+def test_apply_keeps_the_bytes_of_one_byte_encodings(run: Run, tmp_path: Path) -> None:
+    """The new column stands beside them, in the same encoding and with the same separator."""
+    source = tmp_path / "a.csv"
+    source.write_bytes("score;Größe\n0.25;é\n".encode("latin-1"))
+    (tmp_path / "fit.csv").write_text(SEMICOLONS)
+    artifact, output = tmp_path / "cal.json", tmp_path / "b.csv"
+    how = ["--delimiter", ";"]
+    assert run("fit", tmp_path / "fit.csv", *how, "--method", "platt", "-o", artifact).code == 0
+    ended = run("apply", artifact, source, *how, "--encoding", "latin-1", "-o", output, "--name", "Wert ä")
+    assert ended.code == 0, ended.err
+    header, row = output.read_bytes().decode("latin-1").splitlines()
+    assert header == "score;Größe;Wert ä"
+    assert row.startswith("0.25;é;0.")
+
+
+def test_inspect_says_what_to_type_with_the_same_options(run: Run, tmp_path: Path) -> None:
+    """Else the next command would not find the columns."""
+    (tmp_path / "a.txt").write_text(SEMICOLONS)
+    ended = run("inspect", tmp_path / "a.txt", "--delimiter", ";", "--json")
+    suggestion = json.loads(ended.out)["suggestion"]
+    assert suggestion.endswith("-s score -y label --delimiter ';'")
+    assert run(*suggestion.replace("'", "").split()[1:]).code == 0
+    tabs = tmp_path / "b.txt"
+    tabs.write_text(SEMICOLONS.replace(";", "\t"))
+    assert run("inspect", tabs, "--delimiter", "tab").out.rstrip().endswith("--delimiter tab")
+
+
+def test_inspect_knows_rows_from_documents(run: Run, tmp_path: Path) -> None:
+    """An object on each line is data, whatever the file is called; one alone may be a document."""
+    lines = "".join(f'{{"score": {score}, "label": {label}, "l": [1]}}\n' for score, label in ROWS)
+    for name in ("a.jsonl", "a.json", "rows"):
+        (tmp_path / name).write_text(lines)
+        shown = json.loads(run("inspect", tmp_path / name, "--json").out)
+        assert shown["kind"] == "jsonl"
+        assert [one["name"] for one in shown["columns"]] == ["score", "label", "l"]
+    (tmp_path / "b.jsonl").write_text(lines.splitlines()[0])
+    assert run("inspect", tmp_path / "b.jsonl").code == 0

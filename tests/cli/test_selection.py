@@ -1,0 +1,161 @@
+"""`--where`, `--limit` and `--sample` on the command line."""
+
+import io
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibcli.readers.columns import Columns, resolve
+from calibcli.readers.rows_asked import rows_asked
+from shell import Ran
+
+Run = Callable[..., Ran]
+ASKED = ["-s", "score", "-y", "label"]
+
+
+@pytest.fixture
+def groups(tmp_path: Path) -> Path:
+    """Return a CSV file of 900 rows of three countries, and beside it the rows of one of them alone."""
+    generator = np.random.default_rng(11)
+    lines = []
+    for place in range(900):
+        score = generator.beta(2.0, 2.0)
+        label = int(generator.random() < score)
+        lines.append((f"{score!r},{label},{('DE', 'US', 'FR')[place % 3]},{place}\n", place % 3))
+    path = tmp_path / "groups.csv"
+    head = "score,label,country,day\n"
+    path.write_text(head + "".join(line for line, _ in lines))
+    (tmp_path / "us.csv").write_text(head + "".join(line for line, group in lines if group == 1))
+    return path
+
+
+def without_input(ended: Ran) -> dict[str, object]:
+    """Return a JSON report without what it says of its input."""
+    assert ended.code in (0, 1, 4), ended.err
+    report = json.loads(ended.out)
+    return {key: value for key, value in report.items() if key != "input"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure"],
+        ["measure", "--compat", "netcal"],
+        ["verify", "--max-ece", "0.2"],
+        ["compare", "-s", "score", "-s", "day", "--on-range", "clip"],
+    ],
+)
+def test_selected_rows_give_the_numbers_of_a_file_of_them(run: Run, groups: Path, words: list[str]) -> None:
+    """In every command, and the input block says what was left out."""
+    asked = ["-y", "label"] if "compare" in words else ASKED
+    ended = run(*words, groups, *asked, "--where", "country==US", "--json")
+    alone = run(*words, groups.with_name("us.csv"), *asked, "--json")
+    assert without_input(ended) == without_input(alone)
+    found = json.loads(ended.out)["input"]
+    assert found["rows"] == 300
+    assert found["selected"] == {
+        "where": ["country==US"],
+        "limit": None,
+        "sample": None,
+        "seed": None,
+        "unselected": 600,
+    }
+    assert "selected" not in json.loads(alone.out)["input"]
+
+
+def test_a_fit_to_selected_rows_is_that_of_a_file_of_them_and_says_so(run: Run, groups: Path) -> None:
+    """All but the note is the same, the digest included."""
+    run("fit", groups, *ASKED, "--where", "country==US", "-o", groups.with_name("a.json"))
+    run("fit", groups.with_name("us.csv"), *ASKED, "-o", groups.with_name("b.json"))
+    selected, alone = (json.loads(groups.with_name(name).read_text()) for name in ("a.json", "b.json"))
+    note = "fitted on selected rows only: --where 'country==US'"
+    assert note in selected["fit"]["notes"]
+    selected["fit"]["notes"].remove(note)
+    assert selected == alone
+    ended = run("verify", groups, *ASKED, "--where", "country==US", "--artifact", groups.with_name("a.json"))
+    assert ended.code == 2
+    words = ["--artifact", groups.with_name("a.json"), "--max-ece", "0.2"]
+    ended = run("verify", groups, *ASKED, "--where", "country==US", *words)
+    assert (ended.code, "fit" in ended.err) == (3, True)
+
+
+def test_the_report_counts_what_was_left_out(run: Run, groups: Path) -> None:
+    """In a line, for each kind of selection."""
+    for words, line in (
+        (["--where", "country==US"], "600 rows not selected (--where 'country==US')."),
+        (["--sample", "50", "--seed", "2"], "850 rows not selected (--sample 50 --seed 2)."),
+        (["--limit", "50"], "Only the first 50 rows, those behind were not read (--limit 50)."),
+        (
+            ["--where", "day>=10", "--limit", "50"],
+            "10 rows not selected, then only the first 50 rows, those behind were not read "
+            "(--where 'day>=10' --limit 50).",
+        ),
+    ):
+        assert line in run("measure", groups, *ASKED, "--metric", "bias", *words).out.splitlines()
+
+
+def test_pictures_and_pages_take_selected_rows(run: Run, groups: Path) -> None:
+    """And a report that is plotted again does not."""
+    ended = run("plot", groups, *ASKED, "--where", "country==US", "--terminal")
+    assert "300 rows" in ended.out
+    page = groups.with_name("r.html")
+    assert run("report", groups, *ASKED, "--sample", "200", "-o", page).code == 0
+    assert "700 rows not selected (--sample 200 --seed 0)" in page.read_text()
+    again = groups.with_name("r.json")
+    assert run("measure", groups, *ASKED, "--limit", "200", "--json", "-o", again).code == 0
+    assert run("plot", again, "-o", groups.with_name("r.svg")).code == 0
+    ended = run("plot", again, "--limit", "3", "-o", groups.with_name("s.svg"))
+    assert (ended.code, "on which --limit has no effect" in ended.err) == (2, True)
+
+
+def test_a_pipe_is_sampled_and_limited_like_a_file(
+    run: Run, groups: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is drawn depends on the place of a row alone."""
+    for words in (["--sample", "90"], ["--limit", "90"], ["--where", "country==US", "--limit", "90"]):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(groups.read_bytes())))
+        piped = run("measure", "-", *ASKED, "--json", *words)
+        assert without_input(piped) == without_input(run("measure", groups, *ASKED, "--json", *words))
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said", "hint"),
+    [
+        (["--where", "contry==US"], 3, "there is no column 'contry'", "did you mean 'country'?"),
+        (["--where", "country=US"], 2, "has no column with a sign", "write it like"),
+        (["--where", "country==us"], 3, "none of 900 rows satisfies 'country==us'", "upper and lower case"),
+        (["--where", "score==high"], 3, "holds double, and --where compares it with 'high'", "a number"),
+        (["--limit", "3", "--sample", "3"], 2, "--limit 3 takes the first rows, --sample 3 any", "leave out"),
+        (["--limit", "0"], 2, "--limit", "--help"),
+    ],
+)
+def test_what_selects_nothing_is_refused(
+    run: Run, groups: Path, words: list[str], code: int, said: str, hint: str
+) -> None:
+    """Usage errors for what was typed, input errors for what is not in the file."""
+    ended = run("measure", groups, *ASKED, *words)
+    assert ended.code == code
+    assert said in ended.err
+    assert hint in ended.err
+
+
+@pytest.mark.parametrize("words", [["--limit", "50"], ["--sample", "50"], ["--where", "country==US"]])
+def test_a_state_counts_whole_files_only(run: Run, groups: Path, words: list[str]) -> None:
+    """Samples of one file would count rows twice."""
+    state = groups.with_name("gate.json")
+    ended = run("verify", groups, *ASKED, "--max-ece", "0.2", "--state", state, *words)
+    assert (ended.code, f"and {words[0]} leaves some out" in ended.err) == (2, True)
+    assert not state.exists()
+
+
+def test_selections_travel_to_workers_elsewhere() -> None:
+    """They are pickled with the columns."""
+    rows = rows_asked(["a in 1,'b'"], limit=None, sample=5, seed=9)
+    columns = resolve(Columns("score", "label", rows=rows), ["score", "label", "A"], path="p")
+    assert columns.names == ("score", "label", "A")
+    assert columns.words == ("label", "A")
+    assert pickle.loads(pickle.dumps(columns)) == columns  # noqa: S301 - our own bytes

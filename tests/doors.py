@@ -1,0 +1,364 @@
+"""
+Where foreign bytes come in: each door takes some, and makes sense of them or refuses them politely.
+
+Hypothesis (`tests/hard`) and atheris (`fuzz/`) knock at the same doors. A `Broken` is a finding, and so is
+any exception that is no `CalibcliError`.
+"""
+
+import io
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from calibcli.errors import CalibcliError, InputProblem
+from calibcli.names import DataFormat, EngineName
+from shell import ROOT, SAMPLE, Ran
+
+FROZEN = ROOT / "tests" / "artifacts" / "frozen"
+CLASSES = ROOT / "tests" / "artifacts" / "frozen_classes"
+STATES = ROOT / "tests" / "gates" / "frozen"
+# What a command may end with where nobody interrupts it.
+CODES = (0, 1, 2, 3, 4, 5)
+_STARTS = ("error: ", "hint: ", "note: ")
+
+
+class Broken(Exception):
+    """Something that no input may bring about."""
+
+
+class Door(StrEnum):
+    """What foreign bytes are taken for."""
+
+    CSV = "csv"
+    TSV = "tsv"
+    PARQUET = "parquet"
+    JSONL = "jsonl"
+    ARROW = "arrow"
+    NPZ = "npz"
+    CLASSES = "classes"
+    REPAIR = "repair"
+    COLUMNS = "columns"
+    ARTIFACT = "artifact"
+    STATE = "state"
+    REPORT = "report"
+    RULE = "rule"
+    WHERE = "where"
+    EDGES = "edges"
+    MEMORY = "memory"
+    SETTINGS = "settings"
+    COMMAND = "command"
+
+
+@cache
+def scratch() -> Path:
+    """Return a folder for the files of this process, in memory where there is such a place."""
+    memory = Path("/dev/shm")  # noqa: S108 - a folder of our own in it
+    return Path(
+        tempfile.mkdtemp(prefix=f"calibcli-doors-{os.getpid()}-", dir=memory if memory.is_dir() else None)
+    )
+
+
+def knock(door: Door, content: bytes) -> bool:
+    """
+    Bring bytes to a door; return whether they were taken.
+
+    Raises:
+        Broken: If something happened that no input may bring about.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            _KNOCKS[door](content)
+        except CalibcliError as problem:
+            if problem.exit_code not in CODES or not problem.message.strip():
+                msg = f"exit code {problem.exit_code}: {problem.message!r}"
+                raise Broken(msg) from problem
+            return False
+    return True
+
+
+def ended(*words: object) -> Ran:
+    """Run the command line in this process and hold it to its promises."""
+    from calibcli.cli.app import main
+
+    return kept_promises(captured(lambda: main([str(word) for word in words])))
+
+
+def captured(command: Callable[[], int]) -> Ran:
+    """Return what a command in this process ended with and printed."""
+    kept = sys.stdout, sys.stderr
+    out, err = io.BytesIO(), io.BytesIO()
+    sys.stdout, sys.stderr = (io.TextIOWrapper(one, "utf-8", write_through=True) for one in (out, err))
+    try:
+        return Ran(command(), out.getvalue().decode(), err.getvalue().decode())
+    finally:
+        sys.stdout, sys.stderr = kept
+
+
+def kept_promises(ran: Ran) -> Ran:
+    """
+    Return what a command did, if it may.
+
+    Raises:
+        Broken: If the exit code is none of those documented, or an error is more than its lines.
+    """
+    lines = ran.err.splitlines()
+    errors = [line for line in lines if line.startswith("error: ")]
+    wrong = ran.code not in CODES or "Traceback (most recent call last)" in ran.err
+    wrong |= any(letter < " " and letter not in "\n\t" for letter in ran.err)
+    if ran.code in (2, 3, 5) and not (ran.code == 2 and ran.err.startswith("Usage:")):
+        wrong |= len(errors) != 1 or bool(ran.out) or not all(line.startswith(_STARTS) for line in lines)
+    if wrong:
+        msg = f"exit code {ran.code}\nstdout: {ran.out[:500]!r}\nstderr: {ran.err[-2000:]}"
+        raise Broken(msg)
+    return ran
+
+
+def _file(content: bytes, name: str) -> str:
+    path = scratch() / name
+    path.write_bytes(content)
+    return str(path)
+
+
+def _rows(kind: DataFormat) -> Callable[[bytes], None]:
+    """Read a file as one of scores and labels, and count its rows twice."""
+
+    def read(content: bytes) -> None:
+        from calibcli.engines import engine_named
+        from calibcli.readers import reader_of
+        from calibcli.readers.columns import Columns
+        from calibcli.readers.fragments import list_fragments
+        from calibcli.tasks.columns import inspect_columns
+        from calibcli.tasks.gather import choose_columns, gather
+
+        path = f"{_file(content, 'rows')}:{kind.value}"
+        with suppress(InputProblem):
+            inspect_columns(path)
+        columns = Columns(by=("group",)) if b"group" in content[:200] else Columns()
+        gathered = gather([path], columns, engine=engine_named(EngineName.LOCAL, 1), limit=50)
+        fragments = list_fragments([path])
+        chosen = choose_columns(fragments, columns)
+        there = sum(
+            batch.num_rows
+            for one in fragments
+            for batch in reader_of(one.format).batches_of_all(one, chosen[one.path])
+        )
+        if there != gathered.input.rows + gathered.input.dropped:
+            msg = (
+                f"{there} rows, of which {gathered.input.rows} are used and {gathered.input.dropped} dropped"
+            )
+            raise Broken(msg)
+
+    return read
+
+
+def _classes(content: bytes) -> None:
+    """Read a file as one of several classes, of the format that its first bytes promise."""
+    from calibcli.engines import engine_named
+    from calibcli.readers.class_columns import SeveralClasses
+    from calibcli.readers.columns import Columns
+    from calibcli.tasks.gather import gather
+
+    columns = Columns(several=SeveralClasses("p_*"))
+    gather([_file(content, "classes")], columns, engine=engine_named(EngineName.LOCAL, 1), limit=50)
+
+
+def _repair(content: bytes) -> None:
+    """Widen a text file by a column: its rows stay what they were, and get one field each."""
+    from calibcli.readers.columns import Columns
+    from calibcli.tasks.apply import apply_file
+
+    path = _file(content, "rows.csv")
+    out = scratch() / "out.csv"
+    report = apply_file(_fitted(), [path], output=str(out), columns=Columns(score="score"), force=True)
+    written = out.read_bytes()
+    again = apply_file(
+        _fitted(), [str(out)], output=str(out) + "2", columns=Columns(score="score"), name="b", force=True
+    )
+    if again.rows != report.rows or len(written) < len(content.rstrip(b"\r\n")) - 3:
+        msg = f"{report.rows} rows went in, {again.rows} came out; {len(content)} bytes and {len(written)}"
+        raise Broken(msg)
+
+
+@cache
+def _fitted() -> "object":
+    from calibcli.artifacts.store import read_artifact
+
+    return read_artifact(FROZEN / "platt.json")
+
+
+def _columns(content: bytes) -> None:
+    """Take the first line for what was asked, and the others for the names in a header."""
+    from calibcli.readers.class_columns import SeveralClasses
+    from calibcli.readers.columns import Columns, resolve
+
+    asked, *header = content.decode("utf-8", "replace").split("\n")
+    for columns in (Columns(), Columns(asked, by=(asked[:1],)), Columns(several=SeveralClasses(asked))):
+        try:
+            resolve(columns, header, path="p.csv")
+        except CalibcliError:
+            continue
+
+
+def _artifact(content: bytes) -> None:
+    from calibcli.artifacts.document import Artifact
+    from calibcli.artifacts.store import read_any_artifact
+    from calibcli.tasks.inspect import inspect_file
+
+    path = _file(content, "cal.json")
+    inspect_file(path)
+    found = read_any_artifact(path)
+    if isinstance(found, Artifact):
+        predicted = found.recalibrator.predict(np.linspace(0.0, 1.0, 33))
+    else:
+        count = len(found.classes)
+        drawn = np.random.default_rng(0).dirichlet(np.ones(count), 5)
+        predicted = found.recalibrator.predict(drawn)
+    if not (np.all(predicted >= 0.0) and np.all(predicted <= 1.0 + 1e-9)):
+        msg = f"predictions outside [0, 1]: {predicted!r}"
+        raise Broken(msg)
+
+
+def _state(content: bytes) -> None:
+    from calibcli.documents import parse
+    from calibcli.gates.document import from_dict
+    from calibcli.gates.store import read_state, state_text
+    from calibcli.tasks.inspect import inspect_file
+
+    path = _file(content, "gate.json")
+    state = read_state(path)
+    if state is not None:
+        inspect_file(path)
+        text = state_text(state)
+        if state_text(from_dict(parse(text.encode()))) != text:
+            msg = "a state that was read is written as another one"
+            raise Broken(msg)
+
+
+def _report(content: bytes) -> None:
+    """Take a document for a report: to look into, to compare with, and to draw."""
+    path = _file(content, "report.json")
+    looked = ended("inspect", path)
+    ended("plot", path, "--terminal")
+    ended("verify", _rows_file(), "--baseline", path, "--max-regression", "0.1", "--max-ece", "0.5")
+    _or_refused(looked)
+
+
+@cache
+def _rows_file() -> str:
+    lines = "".join(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}\n" for i in range(60))
+    return _file(b"score,label\n" + lines.encode(), "sixty.csv")
+
+
+def _rule(content: bytes) -> None:
+    from calibcli.tasks.rules import rule_of
+
+    rule_of(content.decode("utf-8", "replace"))
+
+
+def _where(content: bytes) -> None:
+    """Take the text for a condition on rows, or refuse it; only where the command line has such a thing."""
+    text = content.decode("utf-8", "replace")
+    if not text.startswith("-"):
+        _or_refused(ended("measure", _rows_file(), "--metric", "brier", "--where", text))
+
+
+def _edges(content: bytes) -> None:
+    from calibcli.tasks.partition import check_edges, edges_of, given_bins
+
+    edges = edges_of(content.decode("utf-8", "replace"))
+    check_edges(edges, bins=None, binning=None)
+    given_bins(edges)
+
+
+def _memory(content: bytes) -> None:
+    from calibcli.tasks.reading import Reading, bytes_of
+
+    text = content.decode("utf-8", "replace")
+    bytes_of(text)
+    if Reading(memory=text).limit is None:
+        msg = f"no limit from {text!r}"
+        raise Broken(msg)
+
+
+def _settings(content: bytes) -> None:
+    from calibcli.cli import app
+    from calibcli.cli.configuration import configuration_of, defaults_for
+
+    commands = {command.__name__: command for command in app.COMMANDS}
+    path = _file(content, "pyproject.toml" if b"tool" in content else "calibcli.toml")
+    configuration = configuration_of(path, isolated=False).checked(commands)
+    for name, command in commands.items():
+        defaults_for(name, command, configuration)
+
+
+def _command(content: bytes) -> None:
+    """Take the lines for the words of a command, with the files below `words_folder` within reach."""
+    words = content.decode("utf-8", "replace").replace("\0", "").split("\n")
+    _or_refused(ended(*command_line(words)))
+
+
+def _or_refused(ran: Ran) -> None:
+    """Raise what a command refused, so that it counts as such."""
+    if ran.code in (2, 3, 5):
+        raise InputProblem(ran.err)
+
+
+# Words of commands, and values that some option has a use for.
+FILES = {
+    "GOOD": _rows_file,
+    "PARQUET": lambda: str(SAMPLE / "digits_naive_bayes_evaluation.parquet"),
+    "CAL": lambda: str(FROZEN / "platt.json"),
+    "CLASSES": lambda: str(CLASSES / "temperature.json"),
+    "STATE": lambda: str(STATES / "gate-1-alarm.json"),
+    "EMPTY": lambda: _file(b"", "empty.csv"),
+    "NOWHERE": lambda: str(scratch() / "nowhere"),
+    "OUT": lambda: str(scratch() / "out.any"),
+    "FOLDER": lambda: str(scratch() / "folder"),
+}
+
+
+def command_line(words: list[str]) -> list[str]:
+    """Put real paths in the place of the names of files, and leave out what could do harm."""
+    made = []
+    for word in words:
+        path = FILES[word]() if word in FILES else word
+        # A random word must not become a file in the working directory, a bound port or a cluster.
+        harmful = word.startswith(("--engine", "--config")) or word in ("-j", "--jobs", "--debug")
+        made.append("--isolated" if harmful else path)
+    return made
+
+
+def _data_format(name: str) -> Callable[[bytes], None]:
+    """Return the reader of a format that this version may lack."""
+    return _rows(DataFormat(name)) if name in set(DataFormat) else lambda _: None
+
+
+_KNOCKS: dict[Door, Callable[[bytes], None]] = {
+    Door.CSV: _rows(DataFormat.CSV),
+    Door.TSV: _rows(DataFormat.TSV),
+    Door.PARQUET: _rows(DataFormat.PARQUET),
+    Door.JSONL: _data_format("jsonl"),
+    Door.ARROW: _data_format("arrow"),
+    Door.NPZ: _data_format("npz"),
+    Door.CLASSES: _classes,
+    Door.REPAIR: _repair,
+    Door.COLUMNS: _columns,
+    Door.ARTIFACT: _artifact,
+    Door.STATE: _state,
+    Door.REPORT: _report,
+    Door.RULE: _rule,
+    Door.WHERE: _where,
+    Door.EDGES: _edges,
+    Door.MEMORY: _memory,
+    Door.SETTINGS: _settings,
+    Door.COMMAND: _command,
+}

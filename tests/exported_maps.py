@@ -1,0 +1,151 @@
+"""Fitted maps that tests of exports write down, and the scores that they ask them about."""
+
+from functools import cache
+
+import numpy as np
+
+from calibcli.artifacts.class_document import ClassArtifact, ClassFitRecord
+from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.fit_record import FitRecord
+from calibcli.names import BetaForm, Binning, RecalibratorName, Scale
+from calibcli.readers.class_rows import on_class_scale
+from calibcli.readers.scores import on_scale
+from calibcli.recalibrators import fit_recalibrator
+from calibcli.recalibrators.interface import WithEnds
+from calibcli.recalibrators.options import FitOptions
+from calibcli.table.score_table import ScoreTable
+from calibcli.view_names import ClassMethod
+from fits_of_classes import drawn, fitted
+
+R = RecalibratorName
+MAPS: dict[str, tuple[R, FitOptions]] = {
+    "intercept": (R.INTERCEPT, FitOptions()),
+    "temperature": (R.TEMPERATURE, FitOptions()),
+    "platt": (R.PLATT, FitOptions()),
+    "beta": (R.BETA, FitOptions()),
+    "beta am": (R.BETA, FitOptions(form=BetaForm.AM)),
+    "beta ab": (R.BETA, FitOptions(form=BetaForm.AB)),
+    "quadratic": (R.QUADRATIC, FitOptions()),
+    "spline": (R.SPLINE, FitOptions()),
+    "histogram": (R.HISTOGRAM, FitOptions(bins=12)),
+    "histogram width": (R.HISTOGRAM, FitOptions(bins=100, binning=Binning.EQUAL_WIDTH)),
+    "scaling-binning": (R.SCALING_BINNING, FitOptions(bins=8)),
+    "scaling-binning quadratic": (R.SCALING_BINNING, FitOptions(bins=8, base=R.QUADRATIC)),
+    "scaling-binning spline": (R.SCALING_BINNING, FitOptions(bins=8, base=R.SPLINE)),
+    "scaling-binning smooth": (R.SCALING_BINNING, FitOptions(bins=8, base=R.SMOOTH)),
+    "scaling-binning isotonic": (R.SCALING_BINNING, FitOptions(bins=8, base=R.ISOTONIC)),
+    "isotonic": (R.ISOTONIC, FitOptions()),
+    "isotonic step": (R.ISOTONIC, FitOptions(step=True)),
+    "centred-isotonic": (R.CENTRED_ISOTONIC, FitOptions()),
+    "venn-abers": (R.VENN_ABERS, FitOptions()),
+    "venn-abers cross": (R.VENN_ABERS, FitOptions(folds=4)),
+    "smooth": (R.SMOOTH, FitOptions()),
+}
+# Every map of probabilities, and of every sort one for each other scale.
+KINDS_AND_SCALES = [
+    *((kind, Scale.PROB) for kind in MAPS),
+    *(
+        (kind, scale)
+        for scale in (Scale.LOGIT, Scale.LOGPROB)
+        for kind in ("beta", "quadratic", "histogram", "isotonic", "venn-abers", "smooth")
+    ),
+]
+AWKWARD = [0.0, 5e-324, 1e-300, 2.0**-53, 0.1, 0.3, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
+CLASS_SCORES = ("p_ant", "p_bee", "p_cat")
+# The maps of several classes, and of one score within them.
+CLASS_MAPS: dict[str, tuple[ClassMethod, R]] = {
+    **{
+        method.value: (method, R.PLATT)
+        for method in (
+            ClassMethod.TEMPERATURE,
+            ClassMethod.VECTOR,
+            ClassMethod.STRUCTURED,
+            ClassMethod.MATRIX,
+        )
+    },
+    **{
+        f"{method.value} {inner.value}": (method, inner)
+        for method in (
+            ClassMethod.CONFIDENCE,
+            ClassMethod.TOP_LABEL,
+            ClassMethod.ONE_VS_REST,
+            ClassMethod.ONE_VS_ONE,
+        )
+        for inner in (R.PLATT, R.HISTOGRAM, R.VENN_ABERS)
+    },
+}
+
+
+@cache
+def raw_scores(scale: Scale) -> np.ndarray:
+    """Scores of fit rows on a scale, some of them tied, certain or in a corner."""
+    rng = np.random.default_rng(5)
+    probability = np.concatenate((rng.beta(0.4, 0.6, 700), np.repeat(rng.random(20), 3), [0.0, 1.0, 1e-9]))
+    if scale is Scale.LOGIT:
+        return rng.normal(size=probability.size) * 3.0
+    return probability if scale is Scale.PROB else -rng.exponential(size=probability.size)
+
+
+@cache
+def one_map(kind: str, scale: Scale = Scale.PROB) -> Artifact:
+    """A map of one score, fitted to rows on a scale."""
+    method, options = MAPS[kind]
+    scores = on_scale(raw_scores(scale), scale)
+    labels = np.random.default_rng(6).random(scores.size) < 0.1 + 0.7 * scores**1.7
+    table = ScoreTable.from_rows(scores, labels)
+    recalibrator = fit_recalibrator(method, table, options=options)
+    return Artifact(recalibrator, FitRecord.of(recalibrator, table, options={}, losses=(0.6, 0.5)), scale)
+
+
+def asked_scores(artifact: Artifact) -> np.ndarray:
+    """The fit scores with their neighbours, awkward ones, and others at random."""
+    rng, scale = np.random.default_rng(7), artifact.scale
+    own = raw_scores(scale)
+    near = np.concatenate((own, np.nextafter(own, -1e9), np.nextafter(own, 1e9)))
+    if scale is Scale.LOGIT:
+        return np.concatenate((near, rng.normal(size=300) * 10.0, [-800.0, -740.0, 740.0, 800.0, 0.0, -0.0]))
+    if scale is Scale.LOGPROB:
+        return np.concatenate(
+            (np.minimum(near, 0.0), -rng.exponential(size=300) * 9, [-800.0, 2.0**-53, 0.0])
+        )
+    return np.concatenate((np.clip(near, 0.0, 1.0), AWKWARD, rng.random(300), rng.random(50) ** 40))
+
+
+def wanted(artifact: Artifact, scores: np.ndarray) -> list[np.ndarray]:
+    """What `apply` writes: the probability, and its ends where the map has them."""
+    probability = on_scale(scores, artifact.scale)
+    recalibrator = artifact.recalibrator
+    found = [recalibrator.predict(probability)]
+    return [*found, *recalibrator.ends(probability)] if isinstance(recalibrator, WithEnds) else found
+
+
+@cache
+def class_map(kind: str, scale: Scale = Scale.PROB, classes: tuple[str, ...] | None = None) -> ClassArtifact:
+    """A map of three classes."""
+    method, inner = CLASS_MAPS[kind]
+    rows = drawn(3, rows=1_500)
+    recalibrator = fitted(method, rows, inner)
+    record = ClassFitRecord(1_500, (500, 500, 500), f"sha256:{'0' * 64}", {}, 1.0, 0.9, 0.5, 0.5, 0)
+    return ClassArtifact(recalibrator, record, classes or rows.classes, scale)
+
+
+def asked_rows(scale: Scale) -> np.ndarray:
+    """Rows of three classes on a scale: in corners, even, nearly certain and at random."""
+    rng = np.random.default_rng(8)
+    rows = np.vstack(
+        (
+            np.eye(3),
+            np.full((1, 3), 1.0 / 3.0),
+            [[0.5, 0.5, 0.0], [1.0 - 1e-12, 1e-12, 0.0]],
+            rng.dirichlet(np.full(3, 0.2), 120),
+            rng.dirichlet(np.full(3, 100.0), 40),
+        )
+    )
+    if scale is Scale.LOGIT:
+        return rng.normal(size=rows.shape) * 5.0
+    return rows if scale is Scale.PROB else np.log(np.maximum(rows, 1e-200))
+
+
+def wanted_rows(artifact: ClassArtifact, scores: np.ndarray) -> np.ndarray:
+    """What `apply` writes for each class."""
+    return artifact.recalibrator.predict(on_class_scale(scores, artifact.scale))

@@ -1,0 +1,138 @@
+"""Exported ONNX models give what `apply` gives, run by onnxruntime."""
+
+import json
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from calibcli.errors import UsageProblem
+from calibcli.export_names import ExportTarget
+from calibcli.exports.onnx_model import OPSET
+from calibcli.names import Scale
+from calibcli.recalibrators.prior_shift import shifted
+from calibcli.tasks.export import ExportAsk, digest_of, export
+from exported_maps import (
+    CLASS_MAPS,
+    KINDS_AND_SCALES,
+    asked_rows,
+    asked_scores,
+    class_map,
+    one_map,
+    wanted,
+    wanted_rows,
+)
+
+NEAR = 1e-12
+
+
+def model(artifact: object, **asked: object) -> bytes:
+    """The model of an artifact."""
+    return export(artifact, ExportAsk(ExportTarget.ONNX, **asked))  # type: ignore[arg-type]
+
+
+def run(content: bytes, scores: np.ndarray) -> dict[str, np.ndarray]:
+    """What onnxruntime makes of scores, by output."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    found = session.run(None, {session.get_inputs()[0].name: scores})
+    return dict(zip([one.name for one in session.get_outputs()], found, strict=True))
+
+
+@pytest.mark.parametrize(("kind", "scale"), KINDS_AND_SCALES)
+def test_model_gives_what_apply_gives(kind: str, scale: Scale) -> None:
+    """The probability and its ends agree to 1e-12, on fit scores, beside them, at both ends and anywhere."""
+    artifact = one_map(kind, scale)
+    scores = asked_scores(artifact)
+    found = run(model(artifact), scores)
+    names = ("calibrated", "calibrated_lower", "calibrated_upper")
+    expected = wanted(artifact, scores)
+    assert list(found) == list(names[: len(expected)])
+    for key, column in zip(names, expected, strict=False):
+        np.testing.assert_allclose(found[key], column, rtol=0.0, atol=NEAR)
+
+
+@pytest.mark.parametrize("kind", ["platt", "histogram", "isotonic", "venn-abers", "smooth"])
+def test_what_apply_refuses_is_nan(kind: str) -> None:
+    """NaN and scores out of range get NaN, in every output."""
+    content = model(one_map(kind))
+    for column in run(content, np.array([np.nan, -1e-300, 1.1, np.inf, -np.inf])).values():
+        assert np.isnan(column).all()
+    for column in run(content, np.zeros(0)).values():
+        assert column.shape == (0,)
+
+
+def test_scores_of_single_precision_are_worked_on_in_double() -> None:
+    """With --float32 the input is float32, and the output that of the same numbers in double."""
+    scores = np.linspace(0.0, 1.0, 101).astype(np.float32)
+    for kind in ("beta", "isotonic"):
+        found = run(model(one_map(kind), single=True), scores)["calibrated"]
+        expected = wanted(one_map(kind), scores.astype(np.float64))[0]
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=NEAR)
+
+
+def test_another_base_rate_is_that_of_apply() -> None:
+    """With a base rate the model moves probabilities as `apply --prior` does."""
+    artifact = one_map("isotonic")
+    scores = np.linspace(0.0, 1.0, 77)
+    assert artifact.fit.base_rate is not None
+    expected = shifted(wanted(artifact, scores)[0], fitted=artifact.fit.base_rate, prior=0.01)
+    found = run(model(artifact, prior=0.01), scores)["calibrated"]
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=NEAR)
+
+
+def test_model_says_where_it_comes_from() -> None:
+    """Metadata hold the digest, versions, method and scale; the opset is the one that is promised."""
+    found = onnx.load_from_string(model(one_map("beta", Scale.LOGIT)))
+    facts = {one.key: one.value for one in found.metadata_props}
+    assert facts["artifact"] == digest_of(one_map("beta", Scale.LOGIT))
+    assert (facts["method"], facts["scale"]) == ("beta", "logit")
+    assert [(one.domain, one.version) for one in found.opset_import] == [("", OPSET)]
+
+
+def test_same_artifact_gives_the_same_bytes() -> None:
+    """A model holds no timestamp and no order by chance."""
+    assert model(one_map("spline")) == model(one_map("spline"))
+
+
+def test_names_of_classes_are_texts() -> None:
+    """Classes that are called like markup or code stand in the metadata as JSON of plain ASCII."""
+    classes = ("a\n\x1b[31m", '"]} ${x}', "é")
+    found = onnx.load_from_string(model(class_map("vector", classes=classes)))
+    facts = {one.key: one.value for one in found.metadata_props}
+    assert json.loads(facts["classes"]) == list(classes)
+    assert facts["classes"].isascii()
+
+
+@pytest.mark.parametrize("kind", CLASS_MAPS)
+def test_classes_are_those_of_apply(kind: str) -> None:
+    """Every class's probability, the most probable one and its own agree."""
+    for scale in (Scale.PROB, Scale.LOGIT):
+        artifact = class_map(kind, scale)
+        rows = asked_rows(scale)
+        expected = wanted_rows(artifact, rows)
+        found = run(model(artifact), rows)
+        np.testing.assert_allclose(found["calibrated"], expected, rtol=0.0, atol=NEAR)
+        np.testing.assert_allclose(found["calibrated_confidence"], expected.max(axis=1), rtol=0.0, atol=NEAR)
+        sure = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > NEAR
+        assert np.array_equal(found["calibrated_class"][sure], expected.argmax(axis=1)[sure])
+
+
+@pytest.mark.parametrize("kind", ["vector", "top-label platt", "one-vs-rest histogram", "one-vs-one platt"])
+def test_rows_of_classes_that_apply_refuses_are_nan(kind: str) -> None:
+    """A row that does not sum to one, or holds NaN or a number out of range, is NaN and has no class."""
+    rows = np.array([[0.5, 0.3, 0.1], [np.nan, 0.5, 0.5], [-0.1, 0.6, 0.5], [0.2, 0.3, 0.5]])
+    found = run(model(class_map(kind)), rows)
+    assert np.isnan(found["calibrated"]).all(axis=1).tolist() == [True, True, True, False]
+    assert (found["calibrated_class"] == -1).tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    "names", [("same", "same"), ("", "a"), ("_1", "a"), ("calibrated_class", "calibrated")]
+)
+def test_names_that_meet_are_refused(names: tuple[str, str]) -> None:
+    """An input and outputs that would have one name are refused."""
+    with pytest.raises(UsageProblem, match="input"):
+        model(one_map("platt"), score=names[0], name=names[1])

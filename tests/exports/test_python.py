@@ -1,0 +1,184 @@
+"""Exported Python gives what `apply` gives, with the standard library alone."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibcli.artifacts.document import Artifact
+from calibcli.errors import UsageProblem
+from calibcli.export_names import ExportTarget
+from calibcli.exports.modules import module_of_classes
+from calibcli.exports.origin import plain
+from calibcli.exports.python_text import Style
+from calibcli.names import RecalibratorName, Scale
+from calibcli.recalibrators import fit_recalibrator
+from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.prior_shift import shifted
+from calibcli.table.score_table import ScoreTable
+from calibcli.tasks.export import ExportAsk, export
+from exported_maps import (
+    CLASS_MAPS,
+    KINDS_AND_SCALES,
+    asked_rows,
+    asked_scores,
+    class_map,
+    one_map,
+    wanted,
+    wanted_rows,
+)
+
+NEAR = 1e-12
+HOSTILE = ("'''\nimport os; os.abort()", '"""', "\\", "\x1b[31m{x}${y}*/ \u202e", "a\n# b")
+# No site packages, no environment: what runs has the standard library alone.
+ALONE = """
+import json, sys
+given = {}
+exec(compile(open(sys.argv[1]).read(), "exported", "exec"), given)
+rows = json.load(sys.stdin)
+found = {"calibrated": given["calibrate_all"](rows), "modules": sorted(sys.modules)}
+if "ends" in given:
+    found["ends"] = [given["ends"](row) for row in rows]
+print(json.dumps(found))
+"""
+
+
+def module(artifact: object, **asked: object) -> dict[str, object]:
+    """The names of an exported module."""
+    text = export(artifact, ExportAsk(ExportTarget.PYTHON, **asked)).decode("ascii")  # type: ignore[arg-type]
+    found: dict[str, object] = {}
+    exec(compile(text, "exported", "exec"), found)  # noqa: S102 - that is what is tested
+    return found
+
+
+@pytest.mark.parametrize(("kind", "scale"), KINDS_AND_SCALES)
+def test_module_gives_what_apply_gives(kind: str, scale: Scale) -> None:
+    """The probability and its ends agree to 1e-12, on fit scores, beside them, at both ends and anywhere."""
+    artifact = one_map(kind, scale)
+    scores = asked_scores(artifact)
+    found = module(artifact)
+    point, *ends = wanted(artifact, scores)
+    np.testing.assert_allclose(found["calibrate_all"](scores.tolist()), point, rtol=0.0, atol=NEAR)
+    assert ("ends" in found) == bool(ends)
+    if ends:
+        got = [found["ends"](score) for score in scores.tolist()]
+        np.testing.assert_allclose(np.array(got).T, ends, rtol=0.0, atol=NEAR)
+
+
+@pytest.mark.parametrize("kind", ["venn-abers", "spline"])
+def test_module_needs_nothing_but_the_standard_library(kind: str, tmp_path: Path) -> None:
+    """An interpreter without packages, environment and site runs the module, and imports next to nothing."""
+    path = tmp_path / "calibrated.py"
+    path.write_bytes(export(one_map(kind), ExportAsk(ExportTarget.PYTHON)))
+    ended = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", ALONE, str(path)],
+        input=json.dumps([0.0, 0.25, 1.0]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(ended.stdout)
+    expected = wanted(one_map(kind), np.array([0.0, 0.25, 1.0]))
+    np.testing.assert_allclose(found["calibrated"], expected[0], rtol=0.0, atol=NEAR)
+    assert not {"numpy", "calibcli"} & set(found["modules"])
+
+
+def test_module_refuses_what_apply_refuses() -> None:
+    """A score that is missing, no number or out of range is a ValueError or a TypeError that says so."""
+    calibrate = module(one_map("platt"))["calibrate"]
+    for score, said in [(None, "missing"), (float("nan"), "NaN"), (1.5, "outside"), (-1e-9, "outside")]:
+        with pytest.raises(ValueError, match=said):
+            calibrate(score)  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        calibrate("0.5")  # type: ignore[operator]
+    assert calibrate(np.float32(0.5)) == calibrate(0.5)  # type: ignore[operator]
+    assert calibrate(True) == calibrate(1)  # type: ignore[operator]
+
+
+def test_another_base_rate_is_that_of_apply() -> None:
+    """With a base rate the module moves probabilities and ends as `apply --prior` does."""
+    artifact = one_map("venn-abers")
+    found = module(artifact, prior=0.9)
+    assert artifact.fit.base_rate is not None
+    scores = np.linspace(0.0, 1.0, 50)
+    point, lower, _ = (
+        shifted(one, fitted=artifact.fit.base_rate, prior=0.9) for one in wanted(artifact, scores)
+    )
+    np.testing.assert_allclose(found["calibrate_all"](scores.tolist()), point, rtol=0.0, atol=NEAR)
+    got = [found["ends"](score)[0] for score in scores.tolist()]
+    np.testing.assert_allclose(got, lower, rtol=0.0, atol=NEAR)
+
+
+@pytest.mark.parametrize("kind", CLASS_MAPS)
+def test_classes_are_those_of_apply(kind: str) -> None:
+    """Every class's probability and the most probable class agree."""
+    for scale in (Scale.PROB, Scale.LOGIT):
+        artifact = class_map(kind, scale)
+        rows = asked_rows(scale)
+        expected = wanted_rows(artifact, rows)
+        found = module(artifact)
+        np.testing.assert_allclose(found["calibrate_all"](rows.tolist()), expected, rtol=0.0, atol=NEAR)
+        named = [found["predict"](row) for row in rows.tolist()]
+        sure = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > NEAR
+        assert (
+            np.array(named)[sure].tolist()
+            == np.array(artifact.classes)[expected.argmax(axis=1)][sure].tolist()
+        )
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ([0.5, 0.5], "2 numbers"),
+        ([0.5, None, 0.5], "missing"),
+        ([0.5, float("nan"), 0.5], "missing"),
+        ([1.2, -0.1, -0.1], "outside"),
+        ([0.5, 0.2, 0.2], "sum to"),
+    ],
+)
+def test_rows_of_classes_that_apply_refuses_are_refused(row: list[float], said: str) -> None:
+    """A row of another length, with gaps, out of range or of another sum is a ValueError that says so."""
+    with pytest.raises(ValueError, match=said):
+        module(class_map("vector"))["calibrate"](row)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("style", Style)
+def test_names_are_texts_and_nothing_else(style: Style) -> None:
+    """Classes, labels and versions that are called like Python come out as they are, and nothing runs."""
+    artifact = class_map("one-vs-rest platt", classes=HOSTILE[:3])
+    found = module(artifact)
+    assert found["CLASSES"] == HOSTILE[:3]
+    one = one_map("platt")
+    for text in HOSTILE:
+        given = Artifact(one.recalibrator, one.fit, positive=text, calibcli=text)
+        assert module(given)["POSITIVE"] == text
+    origin = class_map("vector", classes=HOSTILE[:3])
+    assert origin.classes == HOSTILE[:3]
+    from calibcli.exports.origin import Origin
+
+    told = Origin("sha256:0", HOSTILE[3], "vector", Scale.PROB, 9, classes=HOSTILE[:3], positive=HOSTILE[4])
+    text = module_of_classes(artifact.recalibrator, origin=told, style=style)
+    assert text.isascii()
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_facts_are_plain_text_on_one_line(text: str) -> None:
+    """What stands in comments is printable ASCII without what ends a comment or begins a substitution."""
+    found = plain(text)
+    assert found.isascii()
+    assert found.isprintable()
+    assert not set(found) & set("$*/{}%&;#`<>'\n")
+    assert json.loads(found) == text
+
+
+def test_randomised_maps_are_refused() -> None:
+    """A map whose outputs depend on the place of a row is no function of the score."""
+    scores = np.linspace(0.0, 1.0, 200)
+    table = ScoreTable.from_rows(scores, np.arange(200) % 3 == 0)
+    recalibrator = fit_recalibrator(RecalibratorName.SMOOTH, table, options=FitOptions(randomised=True))
+    with pytest.raises(UsageProblem, match="randomised"):
+        module(Artifact(recalibrator, one_map("platt").fit))

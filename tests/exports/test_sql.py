@@ -1,0 +1,274 @@
+"""Exported SQL gives what `apply` gives: executed in DuckDB, parsed as the other dialects."""
+
+from collections.abc import Iterator
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+import sqlglot
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.artifacts.document import Artifact
+from calibcli.errors import UsageProblem
+from calibcli.export_names import ExportTarget, SqlDialect
+from calibcli.exports.sql_dialects import name, number, string
+from calibcli.names import Scale
+from calibcli.recalibrators.prior_shift import shifted
+from calibcli.recalibrators.smooth import Smooth
+from calibcli.tasks.export import ExportAsk, export
+from exported_maps import (
+    CLASS_MAPS,
+    CLASS_SCORES,
+    KINDS_AND_SCALES,
+    asked_rows,
+    asked_scores,
+    class_map,
+    one_map,
+    wanted,
+    wanted_rows,
+)
+
+NEAR = 1e-12
+HOSTILE = [
+    'x"; DROP TABLE predictions; --',
+    "a`b",
+    "it's",
+    "*/ 1 /*",
+    "$(id)",
+    "back\\slash",
+    "{{ x }}",
+    "é ✓",
+]
+SQL_CLASSES = [kind for kind in CLASS_MAPS if not kind.startswith(("confidence", "top-label", "one-vs-one"))]
+
+
+@pytest.fixture
+def database() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory."""
+    with duckdb.connect() as found:
+        yield found
+
+
+def sql(artifact: object, **asked: object) -> str:
+    """The query of an artifact."""
+    return export(artifact, ExportAsk(ExportTarget.SQL, **asked)).decode()  # type: ignore[arg-type]
+
+
+def answered(database: duckdb.DuckDBPyConnection, query: str, scores: np.ndarray) -> dict[str, np.ndarray]:
+    """What a query makes of scores, in their order; NaN where it says NULL."""
+    frame = pd.DataFrame({"score": scores, "place": np.arange(scores.size)})
+    database.register("predictions", frame)
+    found = database.execute(f"SELECT * FROM ({query}) ORDER BY place").fetchnumpy()
+    return {key: np.ma.filled(column, np.nan) for key, column in found.items()}
+
+
+@pytest.mark.parametrize(("kind", "scale"), KINDS_AND_SCALES)
+def test_duckdb_gives_what_apply_gives(kind: str, scale: Scale, database: duckdb.DuckDBPyConnection) -> None:
+    """The probability and its ends agree to 1e-12, on fit scores, beside them, at both ends and anywhere."""
+    artifact = one_map(kind, scale)
+    scores = asked_scores(artifact)
+    found = answered(database, sql(artifact), scores)
+    names = ("calibrated", "calibrated_lower", "calibrated_upper")
+    expected = wanted(artifact, scores)
+    assert [key for key in found if key.startswith("calibrated")] == list(names[: len(expected)])
+    for key, column in zip(names, expected, strict=False):
+        np.testing.assert_allclose(found[key], column, rtol=0.0, atol=NEAR)
+
+
+@pytest.mark.parametrize("kind", ["platt", "histogram", "isotonic", "venn-abers", "smooth"])
+def test_what_apply_refuses_is_null(kind: str, database: duckdb.DuckDBPyConnection) -> None:
+    """NULL, NaN, and scores out of range get NULL, and no row is lost."""
+    values = ["NULL", "'nan'", "'infinity'", "'-infinity'", "-1e-300", "1.0000000000000002", "5e-1"]
+    rows = ", ".join(f"(CAST({value} AS DOUBLE))" for value in values)
+    database.execute(f"CREATE TABLE predictions AS SELECT * FROM (VALUES {rows}) AS t(score)")
+    found = database.execute(sql(one_map(kind))).fetchall()
+    assert len(found) == len(values)
+    assert sum(row[1] is not None for row in found) == 1
+
+
+@pytest.mark.parametrize("column", ["REAL", "DECIMAL(5, 3)", "INTEGER", "DOUBLE"])
+def test_columns_of_any_number_are_taken(column: str, database: duckdb.DuckDBPyConnection) -> None:
+    """A column of another type is worked on as doubles."""
+    database.execute(f"CREATE TABLE predictions AS SELECT CAST(1 AS {column}) AS score")
+    for kind in ("platt", "isotonic", "venn-abers"):
+        found = database.execute(sql(one_map(kind))).fetchall()[0][1]
+        assert found == pytest.approx(wanted(one_map(kind), np.ones(1))[0][0], abs=NEAR)
+
+
+@pytest.mark.parametrize("kind", ["platt", "histogram", "isotonic", "venn-abers"])
+def test_another_base_rate_is_that_of_apply(kind: str, database: duckdb.DuckDBPyConnection) -> None:
+    """With --prior the query moves probabilities and ends as `apply --prior` does."""
+    artifact = one_map(kind)
+    scores = asked_scores(artifact)
+    found = answered(database, sql(artifact, prior=0.02), scores)
+    assert artifact.fit.base_rate is not None
+    for key, column in zip(
+        [one for one in found if one.startswith("cal")], wanted(artifact, scores), strict=True
+    ):
+        expected = shifted(column, fitted=artifact.fit.base_rate, prior=0.02)
+        np.testing.assert_allclose(found[key], expected, rtol=0.0, atol=NEAR)
+
+
+@pytest.mark.parametrize("word", HOSTILE)
+def test_names_are_names_and_nothing_else(word: str, database: duckdb.DuckDBPyConnection) -> None:
+    """A table and columns that are called like SQL are read and made, and nothing is dropped."""
+    quoted = name(word, SqlDialect.DUCKDB)
+    database.execute("CREATE TABLE predictions (one INTEGER)")
+    if "." not in word:
+        database.execute(f"CREATE TABLE {quoted} AS SELECT 0.5::DOUBLE AS {quoted}")
+        query = sql(one_map("platt"), score=word, table=word, name=f"new {word}")
+        found = database.execute(query).fetchdf()
+        assert list(found.columns) == [word, f"new {word}"]
+    assert database.execute("SELECT count(*) FROM predictions").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("dialect", SqlDialect)
+@pytest.mark.parametrize("word", HOSTILE)
+def test_every_dialect_reads_a_name_back(word: str, dialect: SqlDialect) -> None:
+    """A parser of each dialect finds one statement with the very names that were asked for."""
+    if dialect is SqlDialect.SPARK and "${" in word:
+        return
+    query = sql(
+        one_map("platt"), dialect=dialect, score=word, table=word.replace(".", ""), name=f"new {word}"
+    )
+    statements = sqlglot.parse(query, dialect=dialect.value)
+    assert len(statements) == 1
+    assert statements[0] is not None
+    assert statements[0].selects[-1].alias == f"new {word}"
+    assert {one.name for one in statements[0].find_all(sqlglot.exp.Column)} >= {word}
+    assert [one.name for one in statements[0].find_all(sqlglot.exp.Table)] == [word.replace(".", "")]
+
+
+@pytest.mark.parametrize("dialect", SqlDialect)
+@pytest.mark.parametrize("kind", ["spline", "isotonic", "venn-abers", "scaling-binning"])
+def test_every_dialect_parses(kind: str, dialect: SqlDialect) -> None:
+    """A parser of each dialect takes the query as one statement."""
+    for scale in (Scale.PROB, Scale.LOGIT):
+        assert len(sqlglot.parse(sql(one_map(kind, scale), dialect=dialect), dialect=dialect.value)) == 1
+
+
+@pytest.mark.parametrize("dialect", SqlDialect)
+@pytest.mark.parametrize("kind", ["temperature", "one-vs-rest histogram"])
+def test_every_dialect_parses_classes(kind: str, dialect: SqlDialect) -> None:
+    """A parser of each dialect takes the query of several classes as one statement."""
+    query = sql(class_map(kind), dialect=dialect)
+    assert len(sqlglot.parse(query, dialect=dialect.value)) == 1
+
+
+def test_few_steps_are_cases_and_many_are_looked_up() -> None:
+    """A map of up to 64 steps needs no table, and one of more is looked up as each dialect does it."""
+    words = {
+        SqlDialect.DUCKDB: "ASOF LEFT JOIN",
+        SqlDialect.SPARK: "aggregate(",
+        SqlDialect.POSTGRES: "WIDTH_BUCKET(",
+        SqlDialect.BIGQUERY: "RANGE_BUCKET(",
+        SqlDialect.SNOWFLAKE: "ELSE CASE WHEN",
+    }
+    for dialect, word in words.items():
+        assert word not in sql(one_map("histogram"), dialect=dialect)
+        for kind in ("venn-abers", "smooth"):
+            assert word in sql(one_map(kind), dialect=dialect)
+
+
+@pytest.mark.parametrize("dialect", [SqlDialect.SNOWFLAKE, SqlDialect.BIGQUERY])
+def test_queries_longer_than_the_engine_takes_are_refused(dialect: SqlDialect) -> None:
+    """A map of 32,769 knots is refused where a query may have a million characters."""
+    smooth = Smooth(2.0**-11, np.linspace(0.0, 1.0, 32_769) ** 2, randomised=False, seed=0)
+    with pytest.raises(UsageProblem, match="the map takes more than 1,000,000 characters"):
+        sql(Artifact(smooth, one_map("platt").fit), dialect=dialect)
+
+
+@settings(deadline=None, max_examples=40)
+@given(value=st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_read_back_as_the_same_double(value: float) -> None:
+    """A literal is a double of the same bits, never a decimal."""
+    found = duckdb.sql(f"SELECT {number(value, SqlDialect.DUCKDB)} AS n, typeof(n) AS kind").fetchall()
+    assert found == [(value, "DOUBLE")]
+
+
+@settings(deadline=None, max_examples=40)
+@given(text=st.text(max_size=20))
+def test_texts_read_back(text: str) -> None:
+    """A literal of text is that text, or refused."""
+    try:
+        written = string(text, SqlDialect.DUCKDB)
+    except UsageProblem:
+        assert not text.isprintable()
+        return
+    assert duckdb.sql(f"SELECT {written}").fetchall() == [(text,)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"score": ""}, "empty"),
+        ({"score": "a\nb"}, "cannot be the name"),
+        ({"name": "SCORE"}, "name of another"),
+        ({"table": "a..b"}, "empty"),
+        ({"dialect": SqlDialect.SPARK, "score": "${x}"}, "Spark replaces"),
+        ({"dialect": SqlDialect.POSTGRES, "score": "é" * 32}, "at most 63"),
+    ],
+)
+def test_names_that_cannot_be_are_refused(asked: dict[str, object], said: str) -> None:
+    """A name that the dialect cannot write is refused in one line."""
+    with pytest.raises(UsageProblem, match=said):
+        sql(one_map("platt"), **asked)
+
+
+def test_steps_are_kept_apart_from_a_table_of_their_name(database: duckdb.DuckDBPyConnection) -> None:
+    """A table that is called as the steps would be is read all the same."""
+    database.execute("CREATE TABLE steps_1 AS SELECT 0.25::DOUBLE AS score")
+    found = database.execute(sql(one_map("venn-abers"), table="steps_1")).fetchall()
+    assert found[0][1] == pytest.approx(wanted(one_map("venn-abers"), np.array([0.25]))[0][0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "scale"),
+    [*((kind, Scale.PROB) for kind in SQL_CLASSES), ("vector", Scale.LOGIT), ("vector", Scale.LOGPROB)],
+)
+def test_classes_in_duckdb_are_those_of_apply(
+    kind: str, scale: Scale, database: duckdb.DuckDBPyConnection
+) -> None:
+    """Every class's probability, the most probable one and its own agree."""
+    artifact = class_map(kind, scale)
+    rows = asked_rows(scale)
+    expected = wanted_rows(artifact, rows)
+    frame = pd.DataFrame(rows, columns=list(CLASS_SCORES)).assign(place=np.arange(len(rows)))
+    database.register("predictions", frame)
+    found = database.execute(f"SELECT * FROM ({sql(artifact)}) ORDER BY place").fetchdf()
+    columns = found[[f"calibrated_{one}" for one in artifact.classes]].to_numpy()
+    np.testing.assert_allclose(columns, expected, rtol=0.0, atol=NEAR)
+    np.testing.assert_allclose(found["calibrated_confidence"], expected.max(axis=1), rtol=0.0, atol=NEAR)
+    sure = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > NEAR
+    named = np.array(artifact.classes)[expected.argmax(axis=1)]
+    assert list(found["calibrated_class"][sure]) == list(named[sure])
+
+
+def test_rows_of_classes_that_apply_refuses_are_null(database: duckdb.DuckDBPyConnection) -> None:
+    """A row that does not sum to one, or holds NULL, NaN or a number out of range, is NULL throughout."""
+    rows = ["(.5, .3, .1)", "(NULL, .5, .5)", "('nan'::DOUBLE, .5, .5)", "(-.1, .6, .5)", "(.2, .3, .5)"]
+    table = f"SELECT * FROM (VALUES {', '.join(rows)}) AS t({', '.join(CLASS_SCORES)})"
+    database.execute(f"CREATE TABLE predictions AS {table}")
+    found = database.execute(sql(class_map("vector"))).fetchdf()
+    assert len(found) == 5
+    assert found.filter(like="calibrated").notna().all(axis=1).sum() == 1
+    assert found.filter(like="calibrated").isna().all(axis=1).sum() == 4
+
+
+def test_names_of_classes_are_names_and_texts(database: duckdb.DuckDBPyConnection) -> None:
+    """Classes that are called like SQL name columns and are given as text, and nothing else happens."""
+    classes = ('a"; DROP TABLE predictions; --', "it's", "*/ $(x) `y`")
+    columns = ", ".join(f"{1 / 3} AS {name(f'p_{one}', SqlDialect.DUCKDB)}" for one in classes)
+    database.execute(f"CREATE TABLE predictions AS SELECT {columns}")
+    found = database.execute(sql(class_map("vector", classes=classes))).fetchdf()
+    assert set(found["calibrated_class"]) <= set(classes)
+    assert [f"calibrated_{one}" in found.columns for one in classes] == [True] * 3
+
+
+@pytest.mark.parametrize("kind", sorted(set(CLASS_MAPS) - set(SQL_CLASSES)))
+def test_classes_without_an_expression_are_refused(kind: str) -> None:
+    """A map of several classes that is no sensible expression is refused, and the way out is named."""
+    with pytest.raises(UsageProblem, match="has no expression in SQL"):
+        sql(class_map(kind))

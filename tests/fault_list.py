@@ -1,0 +1,370 @@
+"""The faults that are tried, in the order of the table in docs/hardening.md."""
+# ruff: noqa: ARG001 - all faults have one shape
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from faults import FAULTS, How, Stage, fault, in_the_middle, while_read
+from shell import SAMPLE, Ran
+
+__all__ = ["FAULTS"]
+APPLY = "apply cal.json rows.csv -o out.csv"
+PIPED = "apply cal.json - -s score -o out.csv"
+
+
+@fault("no room for the output (RLIMIT_FSIZE)", APPLY)
+def no_room(stage: Stage, words: list[str]) -> Ran:
+    return stage.run(words, How(file_size=20_000))
+
+
+@fault("no room for a state that exists", "verify rows.csv --max-ece 0.5 --state gate.json")
+def no_room_for_state(stage: Stage, words: list[str]) -> Ran:
+    assert stage.run(words).code == 0
+    _append(stage.folder / "rows.csv")
+    return stage.run(words, How(file_size=1000))
+
+
+@fault("no room for standard input that is kept in a temporary file", "measure - -s score -y label")
+def no_room_to_spool(stage: Stage, words: list[str]) -> Ran:
+    return stage.run(words, How(stdin=str(SAMPLE / "churn_evaluation.parquet"), file_size=10_000))
+
+
+@fault("standard output is a full device", "measure rows.csv")
+def full_device(stage: Stage, words: list[str]) -> Ran:
+    return stage.run(words, How(stdout="/dev/full"))
+
+
+@fault("the reader of standard output leaves", "measure rows.csv --json | true", slow=True)
+def reader_leaves(stage: Stage, words: list[str]) -> Ran:
+    return stage.shell("set -o pipefail; calibcli measure rows.csv --json | true; exit ${PIPESTATUS[0]}")
+
+
+@fault("Ctrl-C in the middle", PIPED)
+def interrupted(stage: Stage, words: list[str]) -> Ran:
+    return in_the_middle(stage, words, lambda process: os.kill(process, signal.SIGINT))
+
+
+@fault("SIGTERM in the middle", PIPED, slow=True)
+def terminated(stage: Stage, words: list[str]) -> Ran:
+    return in_the_middle(stage, words, lambda process: os.kill(process, signal.SIGTERM))
+
+
+@fault("the terminal is closed in the middle (SIGHUP)", PIPED)
+def hung_up(stage: Stage, words: list[str]) -> Ran:
+    return in_the_middle(stage, words, lambda process: os.kill(process, signal.SIGHUP))
+
+
+@fault("SIGKILL in the middle, over an output that exists", f"{PIPED} --force")
+def killed(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "out.csv").write_text("old")
+    return in_the_middle(stage, words, lambda process: os.kill(process, signal.SIGKILL))
+
+
+@fault("the directory of the output is removed in the middle", PIPED.replace("out.csv", "out/out.csv"))
+def folder_removed(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "out").mkdir()
+    return in_the_middle(stage, words, lambda _: shutil.rmtree(stage.folder / "out"))
+
+
+@fault("the input grows while it is read", "measure large.csv")
+def grows(stage: Stage, words: list[str]) -> Ran:
+    return while_read(stage, words, _append)
+
+
+@fault("the input is cut short while it is read", "measure large.csv", slow=True)
+def cut_short(stage: Stage, words: list[str]) -> Ran:
+    return while_read(stage, words, lambda path: os.truncate(path, 12))
+
+
+@fault("the input is replaced while it is read", "measure large.csv", slow=True)
+def replaced(stage: Stage, words: list[str]) -> Ran:
+    return while_read(stage, words, _replace)
+
+
+@fault("the input is removed while it is read", "fit large.csv -o out.json", slow=True)
+def removed(stage: Stage, words: list[str]) -> Ran:
+    return while_read(stage, words, lambda path: path.unlink())
+
+
+@fault("the input grows while it is repaired", "apply cal.json large.csv -o out.csv")
+def grows_while_applied(stage: Stage, words: list[str]) -> Ran:
+    return while_read(stage, words, _append, begun=".out.csv.*.part")
+
+
+def _append(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"0.5,1\n")
+
+
+def _replace(path: Path) -> None:
+    other = path.with_suffix(".new")
+    other.write_bytes(path.read_bytes().replace(b",1\n", b",0\n"))
+    other.replace(path)
+
+
+@fault("an input without permission", "measure rows.csv")
+def unreadable(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "rows.csv").chmod(0)
+    return stage.run(words, How(rights=False))
+
+
+@fault("an artifact without permission", APPLY)
+def unreadable_artifact(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "cal.json").chmod(0)
+    return stage.run(words, How(rights=False))
+
+
+@fault("a working directory that cannot be written", "fit rows.csv -o out.json")
+def locked_folder(stage: Stage, words: list[str]) -> Ran:
+    return _without_writing(stage, words)
+
+
+@fault("a working directory that cannot be written", "measure rows.csv")
+def locked_folder_read(stage: Stage, words: list[str]) -> Ran:
+    return _without_writing(stage, words)
+
+
+def _without_writing(stage: Stage, words: list[str]) -> Ran:
+    stage.folder.chmod(0o555)
+    try:
+        return stage.run(words, How(rights=False))
+    finally:
+        stage.folder.chmod(0o755)
+
+
+@fault("umask 077: the output has the mode 600", APPLY)
+def private(stage: Stage, words: list[str]) -> Ran:
+    ran = stage.run(words, How(umask=0o077))
+    assert (stage.folder / "out.csv").stat().st_mode & 0o777 == 0o600
+    return ran
+
+
+@fault("the output is a link: its target is written", f"{APPLY} --force")
+def link(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "target.csv").write_text("old")
+    (stage.folder / "out.csv").symlink_to("target.csv")
+    ran = stage.run(words)
+    assert (stage.folder / "out.csv").is_symlink()
+    return ran
+
+
+@fault("the output is a link to itself", f"{APPLY} --force")
+def loop(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "out.csv").symlink_to("out.csv")
+    return stage.run(words)
+
+
+@fault("the output is a hard link to the input", f"{APPLY} --force")
+def hard_link(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "out.csv").hardlink_to(stage.folder / "rows.csv")
+    return stage.run(words)
+
+
+@fault("a name of 255 bytes", "fit rows.csv -o NAME")
+def long_name(stage: Stage, words: list[str]) -> Ran:
+    return stage.run([*words[:-1], "n" * 255])
+
+
+@fault("a name of 256 bytes", "fit rows.csv -o NAME")
+def too_long_name(stage: Stage, words: list[str]) -> Ran:
+    return stage.run([*words[:-1], "n" * 256])
+
+
+@fault("a file name with a line break", "measure NAME -s nothing")
+def line_break(stage: Stage, words: list[str]) -> Ran:
+    shutil.copy(stage.folder / "rows.csv", stage.folder / "a\nerror: b.csv")
+    return stage.run(["measure", "a\nerror: b.csv", *words[2:]])
+
+
+@fault("a file name that is not UTF-8", "measure NAME")
+def not_utf8(stage: Stage, words: list[str]) -> Ran:
+    name = os.fsdecode(b"p\xff.csv")
+    shutil.copy(stage.folder / "rows.csv", stage.folder / name)
+    return stage.run(["measure", name])
+
+
+@fault("a file name in a directory that is not UTF-8", "measure FOLDER")
+def not_utf8_below(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "d").mkdir()
+    shutil.copy(stage.folder / "rows.csv", stage.folder / "d" / os.fsdecode(b"p\xff.csv"))
+    return stage.run(["measure", "d"])
+
+
+@fault("an endless input without a line end", "measure /dev/zero")
+def endless(stage: Stage, words: list[str]) -> Ran:
+    return stage.run(words)
+
+
+@fault("256 MiB of address space", "measure rows.csv")
+def little_memory(stage: Stage, words: list[str]) -> Ran:
+    return stage.run(words, How(memory=256 << 20))
+
+
+@fault("eight open files at most", "measure rows.csv")
+def few_files(stage: Stage, words: list[str]) -> Ran:
+    return stage.run(words, How(files=8))
+
+
+@fault("no home that can be written (HOME=/proc)", "plot rows.csv -o out.svg --kind binned", slow=True)
+def no_home(stage: Stage, words: list[str]) -> Ran:
+    before = set(Path(tempfile.gettempdir()).glob("matplotlib-*"))
+    ran = stage.run(
+        words, How(environment={"HOME": "/proc", "XDG_CACHE_HOME": None, "XDG_CONFIG_HOME": None})
+    )
+    assert set(Path(tempfile.gettempdir()).glob("matplotlib-*")) == before
+    assert "atplotlib" not in ran.err
+    return ran
+
+
+@fault("no HOME, and TMPDIR does not exist", "measure - -s score -y label")
+def no_tmpdir(stage: Stage, words: list[str]) -> Ran:
+    how = How(
+        stdin=str(SAMPLE / "churn_evaluation.parquet"), environment={"HOME": None, "TMPDIR": "/nonexistent"}
+    )
+    return stage.run(words, how)
+
+
+@fault("another clock and time zone: the same bytes", "plot rows.csv -o out.svg --kind binned", slow=True)
+def other_clock(stage: Stage, words: list[str]) -> Ran:
+    assert stage.run(words).code == 0
+    drawn = (stage.folder / "out.svg").read_bytes()
+    (stage.folder / "out.svg").unlink()
+    os.utime(stage.folder / "rows.csv", (0, 4_102_444_800))
+    ran = stage.run(words, How(environment={"TZ": "Pacific/Kiritimati", "SOURCE_DATE_EPOCH": "4102444800"}))
+    assert (stage.folder / "out.svg").read_bytes() == drawn
+    return ran
+
+
+@fault("LC_ALL=C without Python's UTF-8 mode: ASCII alone", "measure rows.csv -v", slow=True)
+def plain_locale(stage: Stage, words: list[str]) -> Ran:
+    ran = stage.shell("calibcli measure rows.csv -v", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert ran.out.isascii()
+    return ran
+
+
+@fault(
+    "a Turkish locale and another encoding of streams: the same JSON", "measure rows.csv --json", slow=True
+)
+def turkish(stage: Stage, words: list[str]) -> Ran:
+    ran = stage.shell("calibcli measure rows.csv --json", LC_ALL="tr_TR.UTF-8", PYTHONIOENCODING="iso8859-9")
+    assert ran.out == stage.run(words).out
+    return ran
+
+
+@fault("standard input, output and error are closed", "measure rows.csv <&- >&- 2>&-")
+def closed_streams(stage: Stage, words: list[str]) -> Ran:
+    return stage.shell("calibcli measure rows.csv <&- >&- 2>&-")
+
+
+@fault("a full disk (tmpfs of 64 KiB)", "apply cal.json rows.csv -o small/out.csv", slow=True)
+def full_disk(stage: Stage, words: list[str]) -> Ran:
+    with _mounted(stage, "size=64k"):
+        return stage.run(words)
+
+
+@fault(
+    "a full disk, and a state that exists", "verify rows.csv --max-ece 0.5 --state small/gate.json", slow=True
+)
+def full_disk_of_state(stage: Stage, words: list[str]) -> Ran:
+    with _mounted(stage, "size=64k"):
+        assert stage.run(words).code == 0
+        with suppress(OSError), (stage.folder / "small" / "fill").open("wb", buffering=0) as fill:
+            while fill.write(bytes(4096)):
+                pass
+        (stage.folder / "rows.csv").write_text("score,label\n" + "0.5,1\n0.25,0\n" * 500)
+        return stage.run(words)
+
+
+@fault("a read-only file system", "fit rows.csv -o small/out.json", slow=True)
+def read_only(stage: Stage, words: list[str]) -> Ran:
+    with _mounted(stage, "ro"):
+        return stage.run(words)
+
+
+@fault("the output is on another file system", "apply cal.json rows.csv -o small/out.csv", slow=True)
+def other_file_system(stage: Stage, words: list[str]) -> Ran:
+    with _mounted(stage, "size=4m"):
+        ran = stage.run(words)
+        assert len((stage.folder / "small" / "out.csv").read_bytes().splitlines()) == 2001
+        return ran
+
+
+@fault(
+    "SIGKILL at 40 instants, over an output that exists: the old one or the new one",
+    f"{APPLY} --force",
+    slow=True,
+)
+def killed_often(stage: Stage, words: list[str]) -> Ran:
+    import time
+
+    assert stage.run(words).code == 0
+    out = stage.folder / "out.csv"
+    new = out.read_bytes()
+    for instant in range(40):
+        out.write_bytes(b"old")
+        process = stage.start(words)
+        time.sleep(instant * 0.003)
+        process.kill()
+        ran = stage.ended(process)
+        assert out.read_bytes() in (b"old", new)
+    assert {path.name for path in stage.folder.iterdir() if path.suffix != ".part"} == {
+        "cal.json",
+        "out.csv",
+        "rows.csv",
+    }
+    stage.left_then = "at times .out.csv.*.part"
+    return ran
+
+
+@contextmanager
+def _mounted(stage: Stage, options: str) -> Iterator[None]:
+    """Mount a file system in memory; only root can."""
+    folder = stage.folder / "small"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], check=True)
+    try:
+        yield
+        stage.left_then = stage.left()
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def _large(stage: Stage, command: str) -> Ran:
+    """Run a command on ten million rows in 2 GiB of address space."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    generator = np.random.default_rng(0)
+    score = generator.random(10_000_000)
+    pq.write_table(
+        pa.table({"score": score, "label": generator.random(10_000_000) < score}),
+        stage.folder / "ten.parquet",
+    )
+    return stage.shell(f"ulimit -v {2 << 20}; calibcli {command}")
+
+
+@fault("2 GiB of address space", "measure ten.parquet", slow=True)
+def two_gib_measure(stage: Stage, words: list[str]) -> Ran:
+    return _large(stage, "measure ten.parquet")
+
+
+@fault("2 GiB of address space", "fit ten.parquet -m isotonic -o out.json", slow=True)
+def two_gib_fit(stage: Stage, words: list[str]) -> Ran:
+    return _large(stage, "fit ten.parquet -m isotonic -o out.json")
+
+
+@fault("2 GiB of address space", "apply cal.json ten.parquet -s score -o out.parquet", slow=True)
+def two_gib_apply(stage: Stage, words: list[str]) -> Ran:
+    return _large(stage, "apply cal.json ten.parquet -s score -o out.parquet")
+
+
+@fault("2 GiB of address space", "plot ten.parquet -o out.png", slow=True)
+def two_gib_plot(stage: Stage, words: list[str]) -> Ran:
+    return _large(stage, "plot ten.parquet -o out.png")

@@ -1,0 +1,295 @@
+"""
+Names that try to be more than names: formulas, markup, commands, escapes, paths.
+
+Pages of HTML are held to the same in tests/api/test_html_report.py, by names of their own.
+"""
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from markdown_it import MarkdownIt
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from calibcli.cli.app import main
+from calibcli.render.words import printable
+
+PAYLOADS = {
+    "formula": '=HYPERLINK("http://evil.example","x")',
+    "formula at": "@SUM(1+1)*cmd|' /C calc'!A0",
+    "script": "<script>alert(1)</script>",
+    "attribute": '" onmouseover="alert(2)" x="</b><img src=x onerror=alert(3)>',
+    "link": "[x](javascript:alert(4)) ![i](http://evil.example/i.png)",
+    "table": "a | b |\n| --- | --- |\n# heading",
+    "rich": "[bold red]x[/bold red][link=http://evil.example]y[/link]",
+    "template": "{{ 7 * 7 }}{% raw %}<!--",
+    "ansi": "\x1b[31mred\x1b[0m\x1b[2J",
+    "osc": "\x1b]8;;http://evil.example\x07click\x1b]8;;\x07\x1b]52;c;ZWNobw==\x07",
+    "c1": "\x9b31m\x85next",
+    "path": "../../../../tmp/evil",
+    "sql": "'; DROP TABLE rows; --",
+    "workflow": "::error file=x::owned\n::set-output name=x::y",
+    "old workflow": "##[error]owned %0A::error::x",
+    "xml": "\x01\x08\x0b]]><failure/>&amp;&#x1b;",
+    "metrics": 'x"} 1\ncalibcli_pass{group="forged"} 1\n# EOF',
+    "right to left": "\u202etxt.exe\u2066\u200f",
+    "separators": "a\u2028b\u2029c\r\nd\te",
+    "mathtext": r"$\frac{1}{0}$ \input{/etc/passwd} $x",
+    "printf": "%s%n%d {0} {self.__class__}",
+}
+ALL = "·".join(PAYLOADS.values())
+BENIGN = {name: f"plain name {place}" for place, name in enumerate(PAYLOADS)}
+_DRAWN = {
+    "svg",
+    "g",
+    "defs",
+    "path",
+    "use",
+    "clipPath",
+    "rect",
+    "style",
+    "metadata",
+    "RDF",
+    "Work",
+    "type",
+    "format",
+    "title",
+}
+_NOT_SHOWN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_MEASURE = ["measure", "rows.csv", "--metric", "brier", "--by", ":by:", "--min-group-rows", "1"]
+_VERIFY = [
+    "verify",
+    "rows.csv",
+    "--max-ece",
+    "0.5",
+    "--by",
+    ":by:",
+    "--min-rows",
+    "1",
+    "--min-group-rows",
+    "1",
+]
+_ASK = ["-s", ":score:", "-y", ":label:"]
+COMMANDS = {
+    "table": [*_MEASURE, *_ASK, "-v"],
+    "json": [*_MEASURE, *_ASK, "--json"],
+    "markdown": [*_MEASURE, *_ASK, "--format", "md"],
+    "verdict": [*_VERIFY, *_ASK],
+    "verdict markdown": [*_VERIFY, *_ASK, "--format", "md"],
+    "junit": [*_VERIFY, *_ASK, "--report", "junit=out.xml"],
+    "github": [*_VERIFY, *_ASK, "--report", "github"],
+    "github json": [*_VERIFY, *_ASK, "--json", "--report", "openmetrics=out.prom"],
+    "openmetrics": [*_VERIFY, *_ASK, "--report", "openmetrics=out.prom"],
+    "picture in letters": ["plot", "rows.csv", *_ASK, "--terminal", "--title", ":score:"],
+    "svg": [
+        "plot",
+        "rows.csv",
+        *_ASK,
+        "--by",
+        ":by:",
+        "--min-group-rows",
+        "1",
+        "--title",
+        ":score:",
+        "-o",
+        "out.svg",
+    ],
+    "inspect": ["inspect", "rows.csv"],
+    "fit": ["fit", "rows.csv", *_ASK, "-m", "platt", "-o", "out.json"],
+    "no such column": ["measure", "rows.csv", "-s", "nothing"],
+    "no such option": ["measure", "--:score:", "rows.csv"],
+    "no such file": ["measure", ":file:"],
+    "no such rule": ["verify", "rows.csv", *_ASK, "--rule", ":score:"],
+    "not a number": ["measure", "rows.csv", "-s", ":by:", "-y", ":label:"],
+    "strange labels": ["measure", "rows.csv", "-s", ":score:", "-y", ":by:"],
+}
+SAID_TO_PEOPLE = [
+    "table", "verdict", "picture in letters", "inspect", "fit", "no such column", "no such option",
+    "no such file", "no such rule", "not a number", "strange labels",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a command printed, on both streams, and what it wrote into its output."""
+
+    said: str
+    written: str
+
+
+class Tags(HTMLParser):
+    """Counts the elements of a page with the names of their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: Counter[tuple[str, ...]] = Counter()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Count an element."""
+        self.found[tag, *(name for name, _ in attrs)] += 1
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
+    """Return what a command makes of rows with hostile names, or harmless ones; each is run once."""
+    patch = pytest.MonkeyPatch()
+
+    @cache
+    def run(output: str, *, hostile: bool = True) -> Made:
+        folder = tmp_path_factory.mktemp("rows")
+        patch.chdir(folder)
+        patch.setenv("GITHUB_ACTIONS", "true" if "github" in output else "")
+        patch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
+        patch.setenv("GITHUB_OUTPUT", str(folder / "output"))
+        names = {"score": f"s{ALL}", "label": f"y{ALL}", "by": f"by{ALL}", "file": ALL.replace("/", "")[:80]}
+        names = names if hostile else {key: f"plain {key}" for key in names}
+        write_rows(folder / "rows.csv", names, PAYLOADS if hostile else BENIGN)
+        words = [
+            re.sub(":(score|label|by|file):", lambda one: names[one[1]], word) for word in COMMANDS[output]
+        ]
+        code, said = said_by(words)
+        assert code in ((2, 3) if output.startswith(("no ", "not ", "strange")) else (0, 1, 4)), said
+        written = "".join(path.read_text() for path in sorted(folder.glob("out.*")))
+        assert {path.name.partition(".")[0] for path in folder.iterdir()} <= {
+            "rows",
+            "out",
+            "summary",
+            "output",
+        }
+        return Made(said, written)
+
+    yield run
+    patch.undo()
+
+
+def said_by(words: list[str]) -> tuple[int, str]:
+    """Run a command; return its exit code and all that it printed."""
+    from doors import captured
+
+    ran = captured(lambda: main(words))
+    return ran.code, ran.out + ran.err
+
+
+def write_rows(path: Path, names: dict[str, str], groups: dict[str, str]) -> None:
+    """Write eight rows for each group."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([names["score"], names["label"], names["by"]])
+        for place, group in enumerate(groups.values()):
+            for row in range(8):
+                writer.writerow([(row + 0.5 + place / 100) / 9, int(row % 3 == 0 or row > 5), group])
+
+
+@pytest.mark.parametrize("output", SAID_TO_PEOPLE)
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_names_move_no_cursor_and_give_no_command(
+    made: Callable[..., Made], payload: str, output: str
+) -> None:
+    """In a terminal: nothing that is not shown, no line of a workflow's commands."""
+    text = made(output).said
+    assert not _NOT_SHOWN.search(text), _NOT_SHOWN.search(text)
+    assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+    raw = PAYLOADS[payload]
+    if _NOT_SHOWN.search(raw):
+        assert raw not in text
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_json_gives_names_back(made: Callable[..., Made], payload: str) -> None:
+    """Letter for letter, in ASCII."""
+    text = made("json").said
+    assert text.isascii()
+    said = json.loads(text[: text.rindex("}") + 1])
+    assert any(key.endswith(f"={PAYLOADS[payload]}") for key in said["slices"]), list(said["slices"])
+
+
+@pytest.mark.parametrize("output", ["markdown", "verdict markdown"])
+def test_markdown_has_no_elements_of_names(made: Callable[..., Made], output: str) -> None:
+    """No link, picture, heading, cell or raw HTML more."""
+    text = MarkdownIt("commonmark", {"html": True}).enable("table").render(made(output).said)
+    tags = Tags(text).found
+    assert {tag for tag, *_ in tags} <= {
+        *[
+            "p",
+            "table",
+            "thead",
+            "tbody",
+            "tr",
+            "th",
+            "td",
+            "strong",
+            "em",
+            "ul",
+            "ol",
+            "li",
+            "code",
+            "h1",
+            "h2",
+            "h3",
+        ]
+    }
+    tables = text.split("<table>")[1:]
+    for table in tables:
+        cells = {row.count("<td") + row.count("<th>") + row.count("<th ") for row in table.split("<tr>")[1:]}
+        assert len(cells) == 1
+    assert tables
+
+
+def test_drawings_have_no_elements_of_names(made: Callable[..., Made]) -> None:
+    """XML that is whole, without scripts, links or anything from elsewhere."""
+    for node in ET.fromstring(made("svg").written).iter():  # noqa: S314 - our own
+        assert node.tag.rpartition("}")[2] in _DRAWN
+        for name, value in node.attrib.items():
+            assert not name.lower().startswith("on")
+            assert not name.endswith("href") or value.startswith("#")
+
+
+def test_junit_is_xml_with_the_cases_of_harmless_names(made: Callable[..., Made]) -> None:
+    """One case for every group, none of them forged."""
+    hostile, plain = (ET.fromstring(made("junit", hostile=one).written) for one in (True, False))  # noqa: S314
+    for tag in ("testcase", "failure", "error", "skipped", "property"):
+        assert len(list(hostile.iter(tag))) == len(list(plain.iter(tag)))
+    assert len(list(hostile.iter("testcase"))) >= len(PAYLOADS)
+
+
+def test_metrics_have_the_samples_of_harmless_names(made: Callable[..., Made]) -> None:
+    """Names come back as labels, and forge no sample."""
+    samples = {
+        one: [
+            sample
+            for family in text_string_to_metric_families(made("openmetrics", hostile=one).written)
+            for sample in family.samples
+        ]
+        for one in (True, False)
+    }
+    assert Counter(one.name for one in samples[True]) == Counter(one.name for one in samples[False])
+    groups = {one.labels.get("group", "") for one in samples[True]}
+    assert "forged" not in groups
+    for payload in PAYLOADS.values():
+        assert any(printable(payload) in group for group in groups), payload
+
+
+def test_github_gets_the_commands_of_harmless_names(made: Callable[..., Made]) -> None:
+    """One annotation a verdict, and files of outputs that hold what was meant."""
+    hostile, plain = (
+        [
+            line.split("::")[1].split(" ")[0]
+            for line in made("github", hostile=one).said.splitlines()
+            if line.startswith("::")
+        ]
+        for one in (True, False)
+    )
+    assert Counter(hostile) == Counter(plain)
+    assert hostile
+    for output in ("github", "github json"):
+        assert "##[" not in made(output).said
+    assert PAYLOADS["old workflow"] in str(json.loads(made("github json").said))

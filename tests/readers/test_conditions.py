@@ -1,0 +1,187 @@
+"""Conditions of `--where`: what they are, and which rows satisfy them."""
+
+import operator
+import string
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.readers.compared import satisfied
+from calibcli.readers.conditions import Literal, condition_of, number_in
+from calibcli.selection_names import Comparison
+
+SIGNS = [sign.value for sign in Comparison if sign is not Comparison.IN]
+ORDERS = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+
+
+def rows(text: str, **columns: object) -> list[bool]:
+    """Return which rows of some columns satisfy a condition."""
+    batch = pa.RecordBatch.from_pydict(columns)
+    return satisfied(batch, [condition_of(text)], first_row=0, shown="p").tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "sign", "values"),
+    [
+        ("country==DE", "country", "==", [("DE", None)]),
+        ("  age >= 30 ", "age", ">=", [("30", 30)]),
+        ("income group<1e3", "income group", "<", [("1e3", 1000.0)]),
+        ("'a==b' != \"x, (y)\"", "a==b", "!=", [("x, (y)", None)]),
+        ("who=='it''s'", "who", "==", [("it's", None)]),
+        ("id=='007'", "id", "==", [("007", None)]),
+        ("id==007", "id", "==", [("007", 7)]),
+        ("plan in basic, pro,'a,b'", "plan", "in", [("basic", None), ("pro", None), ("a,b", None)]),
+        ("'logged in' in (yes)", "logged in", "in", [("yes", None)]),
+        ("plan in (1,2)", "plan", "in", [("1", 1), ("2", 2)]),
+        ("n==123456789012345678901", "n", "==", [("123456789012345678901", 123456789012345678901)]),
+        ("n==1e999", "n", "==", [("1e999", None)]),
+    ],
+)
+def test_a_condition_is_a_column_a_sign_and_values(
+    text: str, column: str, sign: str, values: list[tuple[str, float | None]]
+) -> None:
+    """Quotes make text, and protect signs, commas and brackets."""
+    found = condition_of(text)
+    assert (found.column, found.sign.value) == (column, sign)
+    assert found.values == tuple(Literal(*value) for value in values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a",
+        "a=b",
+        "==b",
+        "a==",
+        "a==b==c",
+        "a<>b",
+        "a=>b",
+        "a==b,c",
+        "a in ",
+        "a in b,",
+        "a in (b",
+        "a in b)",
+        "a=='b",
+        "a=='b' c",
+        "a==b'c'",
+        "a in b,,c",
+        "a ! b",
+        "a==(b)",
+        "__import__('os')",
+        "a" * 10_001,
+    ],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    """With a hint of how to write one."""
+    with pytest.raises(UsageProblem) as problem:
+        condition_of(text)
+    assert problem.value.hint
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.text(max_size=40), st.sampled_from(SIGNS), st.text(min_size=1, max_size=40))
+def test_quoted_column_and_value_are_taken_as_they_are(column: str, sign: str, value: str) -> None:
+    """Whatever letters they are made of."""
+    if not column:
+        column = "x"
+    quoted = [text.replace("'", "''") for text in (column, value)]
+    found = condition_of(f"'{quoted[0]}' {sign} '{quoted[1]}'")
+    assert (found.column, found.sign.value, found.values) == (column, sign, (Literal(value, None),))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.text(alphabet=string.printable + "é\0", max_size=60))
+def test_no_text_breaks_the_parser(text: str) -> None:
+    """It is a condition or a usage error."""
+    try:
+        found = condition_of(text)
+    except UsageProblem:
+        return
+    assert found.values
+    assert found.text == text
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.one_of(st.none(), st.integers(-3, 3)), min_size=1, max_size=20),
+    st.sampled_from(SIGNS),
+    st.sampled_from(["0", "2", "-1.5", "1e0"]),
+)
+def test_numbers_compare_alike_in_every_type_that_holds_them(
+    values: list[int | None], sign: str, number: str
+) -> None:
+    """Row by row as Python does; a missing value satisfies nothing, and text of numbers is no exception."""
+    expected = [one is not None and bool(ORDERS[sign](one, float(number))) for one in values]
+    text = pa.array([None if one is None else str(one) for one in values], pa.string())
+    floats = [float("nan") if one is None else float(one) for one in values]
+    for column in (
+        pa.array(values, pa.int8()),
+        pa.array(values, pa.int64()),
+        pa.array(values, pa.float32()),
+        pa.array(floats, pa.float64()),
+        pa.array(values, pa.int64()).cast(pa.decimal128(24, 2)),
+        text,
+        text.dictionary_encode(),
+    ):
+        assert rows(f"x{sign}{number}", x=column) == expected, column.type
+
+
+def test_text_compares_as_text_and_dates_by_their_digits() -> None:
+    """By equality, lists, and the order of their letters."""
+    country = pa.array(["DE", "US", None, "", " DE ", "de"])
+    assert rows("c==DE", c=country) == [True, False, False, False, True, False]
+    assert rows("c!=DE", c=country) == [False, True, False, False, False, True]
+    assert rows("c in US,de", c=country) == [False, True, False, False, False, True]
+    days = pa.array([19_000, None, 20_000], pa.date32())
+    assert rows("d>='2022-06-01'", d=days) == [False, False, True]
+    assert rows("d in 2022-01-08", d=days) == [True, False, False]
+    flags = pa.array([True, False, None])
+    assert rows("f==True", f=flags) == [True, False, False]
+    assert rows("f!=true", f=flags) == [False, True, False]
+
+
+def test_an_identifier_in_quotes_is_not_a_number() -> None:
+    """Leading zeros count there, and large whole numbers are told apart."""
+    ids = pa.array(["007", "7", "9007199254740993", "9007199254740992"])
+    assert rows("i=='007'", i=ids) == [True, False, False, False]
+    assert rows("i==7", i=ids) == [True, True, False, False]
+    assert rows("i==9007199254740993", i=ids) == [False, False, True, False]
+    whole = pa.array([9007199254740993, 9007199254740992])
+    assert rows("i==9007199254740993", i=whole) == [True, False]
+    assert rows("i<1e400", i=ids) == [bool(one < "1e400") for one in ids.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "said"),
+    [
+        ("x>5", ["1", "n/a", "7"], "'n/a' at row 2 is no number"),
+        ("x=='a'", [1, 2], "holds int64, and --where compares it with 'a'"),
+        ("x==1", [True, False], "holds true and false"),
+        ("x<true", [True, False], "holds true and false"),
+        ("x==1", [[1], [2]], "which --where does not compare"),
+    ],
+)
+def test_columns_that_cannot_be_compared_are_refused(text: str, column: list[object], said: str) -> None:
+    """With the file, the column, and the row where it is one value."""
+    with pytest.raises(InputProblem, match="p, column 'x'") as problem:
+        rows(text, x=column)
+    assert said in problem.value.message
+
+
+def test_numbers_are_read_strictly() -> None:
+    """No words, no digits of other scripts, nothing that is not finite."""
+    found = [number_in(text) for text in ("1", " -2.50 ", ".5", "1e3", "nan", "inf", "0x1", "1_0", "١", "")]
+    assert found == [1, -2.5, 0.5, 1000.0, None, None, None, None, None, None]
+    assert isinstance(number_in("12"), int)
+    assert number_in("9" * 500) is None

@@ -1,0 +1,173 @@
+"""Columns that stand in paths, and patterns that stand for files."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.engines.threads import ThreadEngine
+from calibcli.errors import CalibcliError, InputProblem
+from calibcli.names import OnMissing, WeightMeaning
+from calibcli.readers.beside import Beside
+from calibcli.readers.columns import Columns
+from calibcli.readers.fragments import list_fragments
+from calibcli.readers.globs import fixed_part, is_pattern
+from calibcli.readers.partitions import partitions_of
+from calibcli.tasks.gather import RAW, Gathered, gather
+from calibcli.tasks.output_names import output_pairs
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name: str, content: str = "score,label\n0.25,0\n0.75,1\n") -> None:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+
+
+def read(*inputs: str, beside: Beside | None = None, **asked: object) -> Gathered:
+    columns = Columns(**{"score": "score", "label": "label", **asked})  # type: ignore[arg-type]
+    return gather(list(inputs), columns, engine=ThreadEngine(1), beside=beside or Beside())
+
+
+def groups(*inputs: str, by: str) -> dict[tuple[str, ...], int]:
+    """Return how many rows each group has."""
+    slices = read(*inputs, beside=Beside(sliced=(RAW,)), by=(by,)).aside.slices[RAW]
+    return {part: table.total_rows for part, table in slices.tables().items()}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("d/country=US/part-0.parquet", (("country", "US"),)),
+        ("d/a=1/b=x%2Fy%20z/c.csv", (("a", "1"), ("b", "x/y z"))),
+        ("d/c=__HIVE_DEFAULT_PARTITION__/c.csv", (("c", None),)),
+        ("d/c=/c.csv", (("c", ""),)),
+        ("d/c=a=b/c.csv", (("c", "a=b"),)),
+        ("d/=x/plain/k=v.csv", ()),
+        ("s3://bucket/d/c=US/a.csv?region=eu", (("c", "US"),)),
+        ("d/c=1/c=2/a.csv", (("c", "2"),)),
+        ("-", ()),
+    ],
+)
+def test_directories_are_columns(path: str, expected: tuple[tuple[str, str | None], ...]) -> None:
+    """Names and values are decoded; the name of the file itself is none."""
+    assert partitions_of(path) == expected
+
+
+def test_partitions_part_the_rows() -> None:
+    """By the value in the path, whatever the format of the files; a missing one is a group of its own."""
+    write("d/country=US/a.csv")
+    write("d/country=US/b.jsonl", '{"score": 0.5, "label": true}\n')
+    write("d/country=a%20b/a.tsv", "score\tlabel\n0.5\t1\n")
+    write("d/country=__HIVE_DEFAULT_PARTITION__/a.csv")
+    assert groups("d", by="Country") == {("US",): 3, ("a b",): 1, ("(missing)",): 2}
+    assert groups("d/country=US/a.csv", by="country") == {("US",): 2}
+
+
+def test_a_partition_can_be_the_label_or_a_weight() -> None:
+    """As text, and as a number; a row whose weight is missing is dropped on request."""
+    for label in (0, 1):
+        write(f"d/label={label}/w={label + 2}/a.csv", "score\n0.25\n0.75\n")
+    weighted = read("d", weight="w", weights_are=WeightMeaning.FREQUENCY)
+    assert (
+        weighted.input.rows,
+        weighted.tables[RAW].total_rows,
+        weighted.tables[RAW].total_positive_rows,
+    ) == (4, 10, 6)
+    write("d/label=1/w=__HIVE_DEFAULT_PARTITION__/a.csv", "score\n0.5\n")
+    dropped = read("d", weight="w", on_missing=OnMissing.DROP).input
+    assert (dropped.rows, dropped.dropped) == (4, 1)
+    write("d/label=1/w=heavy/a.csv", "score\n0.5\n")
+    with pytest.raises(InputProblem, match="the path holds column 'w', and its value is not a number"):
+        read("d", weight="w", on_missing=OnMissing.DROP)
+
+
+def test_a_partition_is_never_guessed() -> None:
+    """A directory `y=2026` is a year: the label is looked for in the file."""
+    write("y=2026/a.csv")
+    assert read("y=2026", score=None, label=None).chosen.label == "label"  # type: ignore[union-attr]
+    with pytest.raises(InputProblem, match="there is no column 'country'"):
+        groups("y=2026", by="country")
+
+
+def test_a_column_in_file_and_path_must_agree() -> None:
+    """The file's wins where it is equal, as text or as a number; else the first row that is not is named."""
+    write("d/k=1/a.csv", "score,label,k\n0.5,1,1.0\n0.25,0,1\n")
+    assert groups("d", by="k") == {("1.0",): 1, ("1",): 1}
+    write("e/k=2/a.csv", "score,label,k\n0.5,1,2\n0.25,0,3\n")
+    with pytest.raises(InputProblem) as caught:
+        groups("e", by="k")
+    assert caught.value.message == "e/k=2/a.csv, column 'k': '3' at row 2, and '2' in the path"
+    assert read("e").input.rows == 2
+    write("f/k=2/a.csv", "score,label,k\n0.5,1,2\n0.25,0,\n")
+    with pytest.raises(InputProblem, match="column 'k': missing at row 2, and '2' in the path"):
+        groups("f", by="k")
+
+
+def test_a_partition_that_one_file_lacks_is_an_error() -> None:
+    """Naming the file, as for a column that stands in files."""
+    write("d/country=US/a.csv")
+    write("d/zz.csv")
+    with pytest.raises(InputProblem, match=r"^d/zz.csv: there is no column 'country'"):
+        groups("d", by="country")
+
+
+def test_patterns_are_expanded_here() -> None:
+    """Sorted, without names that start with an underscore or a dot, whatever the ending."""
+    for name in ("d/b.csv", "d/a.csv", "d/_c.csv", "d/.d.csv", "d/sub/e.csv", "d/x.txt"):
+        write(name)
+    assert [one.path for one in list_fragments(["d/*.csv"])] == ["d/a.csv", "d/b.csv"]
+    assert [one.path for one in list_fragments(["d/**/*.csv"])] == ["d/a.csv", "d/b.csv", "d/sub/e.csv"]
+    assert [one.path for one in list_fragments(["d/?.[ct]*"])] == ["d/a.csv", "d/b.csv", "d/x.txt"]
+    assert [one.path for one in list_fragments(["d/**"])] == ["d/a.csv", "d/b.csv", "d/sub/e.csv", "d/x.txt"]
+    assert [one.path for one in list_fragments(["d/s*"])] == ["d/sub/e.csv"]
+    write("d/[1].csv")
+    assert [one.path for one in list_fragments(["d/[1].csv"])] == ["d/[1].csv"]
+    with pytest.raises(CalibcliError, match=r"d/\*.parquet: there is no such file, and none matches"):
+        list_fragments(["d/*.parquet"])
+
+
+def test_a_pattern_takes_a_format() -> None:
+    """`pattern:fmt` forces it for every file, as for a directory."""
+    write("part-0", "score\tlabel\n0.5\t1\n")
+    write("part-1", "score\tlabel\n0.25\t0\n")
+    assert read("part-*:tsv").input.rows == 2
+
+
+def test_outputs_of_a_pattern_stand_as_their_inputs() -> None:
+    """Below the directory that all of them lie below."""
+    for name in ("d/a/x.csv", "d/b/x.csv", "y.csv"):
+        write(name)
+    expected = [("d/a/x.csv", "out/a/x.csv"), ("d/b/x.csv", "out/b/x.csv")]
+    assert output_pairs(["d/**/*.csv"], "out") == expected
+    assert output_pairs(["d/**/*.csv:csv"], "out") == [(f"{one}:csv", output) for one, output in expected]
+    assert output_pairs(["**/x.csv"], "out")[0] == ("d/a/x.csv", "out/d/a/x.csv")
+
+
+def test_what_is_fixed_of_a_pattern_is_a_directory() -> None:
+    """Up to the last slash before the first sign of a pattern."""
+    assert [fixed_part(one) for one in ("a/b*.csv", "*.csv", "a/**/c", "s3://b/d/*.csv?x=1", "a/b.csv")] == [
+        "a",
+        "",
+        "a",
+        "s3://b/d",
+        "a/b.csv",
+    ]
+    assert not is_pattern("s3://b/a.csv?region=eu")
+
+
+def test_a_type_may_change_between_files() -> None:
+    """As long as each is one that the column may have."""
+    Path("d").mkdir()
+    for name, labels in (("1", [0, 1]), ("2", ["0", "1"]), ("3", [False, True]), ("4", [0.0, 1.0])):
+        pq.write_table(pa.table({"score": [0.25, 0.75], "label": labels}), f"d/{name}.parquet")
+    found = read("d")
+    assert (found.input.rows, found.tables[RAW].total_positive_rows) == (8, 4)
+    pq.write_table(pa.table({"score": ["a"], "label": [1]}), "d/5.parquet")
+    with pytest.raises(InputProblem, match=r"^d/5.parquet, column 'score': it holds string, not numbers"):
+        read("d")

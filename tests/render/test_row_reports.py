@@ -1,0 +1,116 @@
+"""Reports as rows: CSV and JSON Lines."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcli.cli.app import main
+from calibcli.render.as_rows import COLUMNS
+
+STRANGE = ["=1+1", "+cmd", "-2", "@SUM(A1)", "\tx", 'a,"b"\nc', "\x1b[31mred", "Zürich", "plain"]
+Told = Callable[..., str]
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Told:
+    """Run a command, and return what it printed."""
+
+    def call(*words: object) -> str:
+        assert main([str(word) for word in words]) in (0, 1, 4)
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return rows of groups with strange names."""
+    generator = np.random.default_rng(3)
+    path = tmp_path / "rows.csv"
+    with path.open("w", newline="", encoding="utf-8") as text:
+        writer = csv.writer(text)
+        writer.writerow(["score", "old", "label", "group"])
+        for place in range(900):
+            score = generator.random()
+            label = int(generator.random() < score)
+            writer.writerow([repr(score), repr(score**2), label, STRANGE[place % len(STRANGE)]])
+    return path
+
+
+def read(text: str) -> list[dict[str, str]]:
+    """Return CSV as a spreadsheet would."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_rows_hold_what_json_holds(told: Told, file: Path) -> None:
+    """Every measure and test of every slice once, with the same numbers to the last digit."""
+    words = ["measure", file, "-s", "score", "-y", "label", "--by", "group", "--min-group-rows", "1", "-q"]
+    report = json.loads(told(*words, "--json"))
+    lines = [json.loads(line) for line in told(*words, "--format", "jsonl").splitlines()]
+    assert all(tuple(line) == COLUMNS for line in lines)
+    slices: dict[str, Any] = {"": report, **report["slices"]}
+    expected = {(key, name) for key, one in slices.items() for name in (*one["measures"], *one["tests"])}
+    assert {(line["slice"], line["name"]) for line in lines} == expected
+    assert len(lines) == len(expected)
+    for line in lines:
+        part = slices[line["slice"]]
+        if line["kind"] == "measure":
+            one = part["measures"][line["name"]]
+            for key in ("value", "lower", "upper", "confidence", "null", "method", "target"):
+                assert line[key] == one[key]
+        else:
+            assert line["p_value"] == part["tests"][line["name"]]["p_value"]
+        assert (line["rows"], line["positive"]) == (part["table"]["rows"], part["table"]["positive"])
+    cells = read(told(*words, "--format", "csv"))
+    for cell, line in zip(cells, lines, strict=True):
+        for key in ("value", "lower", "upper", "p_value"):
+            assert (float(cell[key]) if cell[key] else None) == line[key]
+
+
+def test_no_cell_is_a_formula_or_steers_a_terminal(told: Told, file: Path) -> None:
+    """Text that begins like a formula has an apostrophe before it, numbers below zero have none."""
+    words = ["measure", file, "-s", "score", "-y", "label", "-q", "--metric", "bias"]
+    text = told(*words, "--format", "csv", "--by", "group", "--min-group-rows", "1")
+    assert "\x1b" not in text
+    cells = read(text)
+    assert {cell["slice"] for cell in cells} >= {"group==1+1", "group=\\x1b[31mred", "group=Zürich"}
+    odd = file.with_name("odd.csv")
+    odd.write_text(file.read_text().replace("score,", "=1+1,", 1))
+    found = read(
+        told("measure", odd, "-s", "=1+1", "-y", "label", "-q", "--metric", "bias", "--format", "csv")
+    )
+    assert [cell["score"] for cell in found] == ["'=1+1"]
+    for cell in cells:
+        for key, value in cell.items():
+            assert key in ("value", "lower", "upper") or not value.startswith(
+                ("=", "+", "-", "@", "\t", "\r")
+            )
+    assert any(cell["lower"].startswith("-") for cell in cells)
+
+
+def test_verdicts_and_comparisons_are_rows_too(told: Told, file: Path) -> None:
+    """A rule has its limit and status, a difference its verdict beside both sides."""
+    ended = told("verify", file, "-s", "score", "-y", "label", "--max-ece", "0.2", "-q", "--format", "csv")
+    (rule,) = read(ended)
+    assert (rule["kind"], rule["limit"], rule["status"]) == ("rule", "0.2", "pass")
+    assert 0.0 <= float(rule["value"]) <= float(rule["upper"]) <= 0.2
+    words = ["compare", file, "-s", "old", "-s", "score", "-y", "label", "--metric", "brier", "-q"]
+    one, two, difference = read(told(*words, "--format", "csv"))
+    assert [one["slice"], two["slice"], difference["kind"]] == ["old", "score", "difference"]
+    gap = float(two["value"]) - float(one["value"])
+    assert float(difference["value"]) == pytest.approx(gap, abs=1e-12)
+    assert difference["status"] == "better"
+
+
+def test_what_has_no_rows_is_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Definitions, and files that are looked at."""
+    assert main(["measure", "--explain", "ece", "--format", "csv"]) == 2
+    assert "--explain writes text, not CSV" in capsys.readouterr().err
+    assert main(["inspect", str(file), "--format", "jsonl"]) == 2
+    assert "rows are written of what measure, verify and compare find" in capsys.readouterr().err

@@ -1,0 +1,56 @@
+"""Counting scores of which there are few, and ranks by drawers: the same as by sorting and halving."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.table import bins, ranks, repeated
+from calibcli.table.bins import bin_index
+from calibcli.table.ranks import ranks as ranks_of
+from calibcli.table.repeated import table_of_repeated
+from calibcli.table.score_table import ScoreTable
+
+SCORES = st.sampled_from([0.0, -0.0, 5e-324, 0.1, 0.25, np.nextafter(0.25, 0), 0.5, 0.7, 1.0])
+ROWS = st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=60)
+UNIT = st.floats(0.0, 1.0, allow_nan=False)
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows=ROWS, bits=st.integers(1, 5), cut=st.integers(0, 60))
+def test_few_scores_are_counted_as_by_sorting(rows: list[tuple[float, bool]], bits: int, cut: int) -> None:
+    """Whatever slots scores share, and however rows are cut into batches."""
+    score, label = np.array([s for s, _ in rows]), np.array([y for _, y in rows])
+    with mock.patch.multiple(repeated, _BITS=bits, _SLOTS=1 << bits, _DIFFERENT=1.0, _LEAST_ROWS=1, _CHUNK=7):
+        found = table_of_repeated([score[:cut], score[cut:]], [label[:cut], label[cut:]])
+    assert found == ScoreTable.from_rows(score, label)
+
+
+def test_scores_that_differ_are_left_to_the_sort() -> None:
+    """A sample tells: a thousand values among a hundred thousand rows repeat, all different ones do not."""
+    rng = np.random.default_rng(0)
+    score, label = rng.random(100_000), rng.random(100_000) < 0.5
+    assert table_of_repeated([score], [label]) is None
+    rounded = np.round(score, 3)
+    assert table_of_repeated([rounded], [label]) == ScoreTable.from_rows(rounded, label)
+
+
+@settings(deadline=None, max_examples=40)
+@given(points=st.lists(UNIT, min_size=1, max_size=30), scores=st.lists(UNIT, max_size=30))
+def test_ranks_are_those_of_halving(points: list[float], scores: list[float]) -> None:
+    """Points that share a drawer, scores on a point and next to it, and scores on the border of drawers."""
+    ascending = np.sort(points)
+    score = np.array([*scores, *points, *np.nextafter(points, 2.0).clip(0.0, 1.0), 0.0, 0.125, 0.5, 1.0])
+    with mock.patch.multiple(ranks, _FEW_ROWS=0, _CHUNK=7):
+        found = ranks_of(ascending, score)
+    assert found.tolist() == np.searchsorted(ascending, score, side="right").tolist()
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 33, 34, 100])
+def test_bins_are_those_of_halving(count: int) -> None:
+    """Few edges are passed one after the other, many are searched."""
+    edges = bins.equal_width_edges(count)
+    score = np.concatenate((edges, np.nextafter(edges, 0.0), np.random.default_rng(0).random(40_000)))
+    assert bin_index(edges, score).tolist() == np.searchsorted(edges[1:-1], score, side="left").tolist()

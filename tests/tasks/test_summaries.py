@@ -1,0 +1,294 @@
+"""Summaries of inputs: what parts give together, and what is refused."""
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.artifacts.store import schema_text
+from calibcli.artifacts.summary_document import How, TableDocument, read_summary, summary_text
+from calibcli.cli.app import main
+from calibcli.documents import Node, parse
+from calibcli.errors import DocumentProblem
+from calibcli.names import DocumentKind, WeightMeaning
+from calibcli.reports.input import InputSummary
+from calibcli.table.digest import digest
+from calibcli.table.grid import grid_of
+from calibcli.table.score_table import ScoreTable
+from calibcli.tasks.summaries import added
+
+Told = Callable[..., tuple[int, str, str]]
+ASKED = ("-s", "score", "-y", "label")
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Told:
+    """Run a command, and return its code and what it printed."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        code = main([str(word) for word in words])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of three files of rows, of unequal size."""
+    generator = np.random.default_rng(2)
+    folder = tmp_path_factory.mktemp("parts")
+    for place, count in enumerate((400, 50, 1_000)):
+        score = generator.beta(2.0, 3.0, count)
+        label = (generator.random(count) < score).astype(np.int8)
+        often = generator.integers(1, 4, count)
+        table = pa.table({"score": score, "label": label, "often": often, "weight": generator.random(count)})
+        pq.write_table(table, folder / f"part{place}.parquet")
+    return folder
+
+
+@pytest.fixture
+def parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the files of rows, in the working directory."""
+    monkeypatch.chdir(folder)
+    return [f"part{place}.parquet" for place in range(3)]
+
+
+@pytest.fixture(scope="module")
+def refusals(folder: Path) -> Path:
+    """Return the same folder with summaries that nothing writes over."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        often = ("-w", "often", "--weights-are", "frequency")
+        for place, name, words in ((0, "a", ()), (1, "b", ()), (2, "w", often)):
+            rows, kept = f"part{place}.parquet", f"{name}.json"
+            line = ["measure", rows, *ASKED, *words, "--metric", "bias", "-o", f"{name}.txt", "-q"]
+            assert main([*line, "--summary-out", kept]) == 0
+    return folder
+
+
+def summarised(told: Told, parts: list[str], *words: str) -> list[str]:
+    """Return a summary of each file."""
+    for place, part in enumerate(parts):
+        kept = ("--summary-out", f"s{place}.json", "--force", "-q", "--metric", "bias")
+        code, _, err = told("measure", part, *ASKED, *words, *kept)
+        assert code == 0, err
+    return [f"s{place}.json" for place in range(len(parts))]
+
+
+def _once(*words: str) -> tuple[str, ...]:
+    """Return words without what the memory was set to a second time."""
+    return words[2:] if words.count("4K") == 2 else words
+
+
+@pytest.mark.parametrize(
+    ("how", "then"),
+    [
+        ((), ("measure",)),
+        ((), ("verify", "--max-ece", "0.2", "--json")),
+        (("--memory", "4K"), ("measure", "--memory", "4K", "--json")),
+        (("-w", "often", "--weights-are", "frequency"), ("measure", "--json", "--metric", "brier")),
+        (("--where", "score<0.5"), ("measure", "--json", "--metric", "brier")),
+    ],
+)
+def test_parts_give_the_reports_of_the_whole(
+    told: Told, parts: list[str], how: tuple[str, ...], then: tuple[str, ...]
+) -> None:
+    """Byte for byte, merged first or named together; in memory or on a grid."""
+    whole = told(then[0], *parts, *ASKED, *_once(*how, *then[1:]))
+    assert whole[0] == 0, whole[2]
+    made = summarised(told, parts, *how)
+    code, _, err = told("merge", *made, "-o", "whole.json", "--force")
+    assert code == 0, err
+    memory = ("--memory", "4K") if "4K" in how else ()
+    rest = tuple(word for word in then[1:] if word not in memory)
+    assert told(then[0], "whole.json", *memory, *rest)[:2] == whole[:2]
+    assert told(then[0], *made, *memory, *rest)[:2] == whole[:2]
+    document = json.loads(Path("whole.json").read_text())
+    jsonschema.validate(document, json.loads(schema_text(DocumentKind.SUMMARY)))
+    assert document["table"]["kind"] == ("grid" if memory else "exact")
+
+
+def test_an_artifact_goes_over_a_summary_as_over_rows(told: Told, parts: list[str]) -> None:
+    """Where scores are exact; a grid is refused, and a fit from a summary is that from rows."""
+    told("fit", parts[2], *ASKED, "-m", "isotonic", "-o", "cal.json", "--force")
+    made = summarised(told, parts[:2])
+    words = ("--artifact", "cal.json", "--json", "--metric", "log_loss")
+    whole = told("measure", *parts[:2], *ASKED, *words)
+    assert whole[0] == 0
+    assert told("measure", *made, *words)[:2] == whole[:2]
+    own = summarised(told, parts[2:])
+    code, _, err = told("verify", *own, "--artifact", "cal.json", "--max-ece", "0.2")
+    assert (code, "fit" in err) == (3, True)
+    assert told("fit", *own, "-m", "isotonic")[1] == Path("cal.json").read_text()
+    small = summarised(told, parts[:2], "--memory", "4K")
+    code, _, err = told("measure", *small, *words)
+    assert (code, "keeps scores to" in err, "--exact" in err) == (2, True, True)
+
+
+def test_pictures_and_inspection_take_a_summary(told: Told, parts: list[str]) -> None:
+    """As they take the files."""
+    made = summarised(told, parts)
+    assert told("plot", *made, "--kind", "binned", "-o", "one.svg", "--force")[0] == 0
+    seen = told("measure", made[0], "--metric", "bias")[1]
+    assert seen == told("measure", parts[0], *ASKED, "--metric", "bias")[1]
+    out = told("inspect", made[0])[1]
+    assert "400 distinct scores" in out
+    assert out.rstrip().endswith("calibcli measure s0.json")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("measure", "a.json", "-s", "other"), 2, "a summary of score 'score', and --score names 'other'"),
+        (("measure", "a.json", "--by", "label"), 2, "without groups, clusters or other scores"),
+        (("measure", "a.json", "--where", "score<1"), 2, "its rows cannot be chosen"),
+        (("measure", "a.json", "--limit", "3"), 2, "its rows cannot be chosen"),
+        (("measure", "a.json", "--scale", "logit"), 2, "was read with --scale prob, not logit"),
+        (("measure", "a.json", "--positive", "2"), 2, "was read with labels 0 and 1"),
+        (("measure", "a.json", "part1.parquet"), 2, "is a summary of rows, and part1.parquet holds rows"),
+        (("measure", "a.json", "a.json"), 3, "the very rows of a.json"),
+        (("merge", "a.json", "a.json", "-o", "m.json"), 3, "the very rows of a.json"),
+        (("merge", "a.json", "part1.parquet", "-o", "m.json"), 2, "is a summary of rows"),
+        (("merge", "a.json", "w.json", "-o", "m.json"), 2, "--weight was 'often'"),
+        (("merge", "a.json", "b.json", "-o", "a.json", "--force"), 5, "a.json"),
+        (("measure", "part0.parquet", *ASKED, "--summary-out", "a.json"), 5, "a.json exists"),
+        (("measure", "part0.parquet", *ASKED, "--summary-out", "x", "-o", "x"), 2, "both name x"),
+        (("measure", "part0.parquet", *ASKED, "--summary-out", "x", "--by", "often"), 2, "without --by"),
+        (("measure", "part0.parquet", *ASKED, "--summary-out", "x", "--limit", "9"), 2, "--limit takes some"),
+        (("verify", "a.json", "--max-ece", "0.1", "--state", "g.json"), 2, "a.json"),
+    ],
+)
+def test_what_a_summary_does_not_hold_is_refused(
+    told: Told, refusals: Path, parts: list[str], words: tuple[str, ...], code: int, said: str
+) -> None:
+    """In one line, and nothing is written."""
+    assert (refusals / parts[0]).exists()
+    found = told(*words)
+    assert (found[0], said in found[2]) == (code, True), found[2]
+    assert not any(Path(name).exists() for name in ("x", "m.json", "g.json"))
+
+
+def test_weights_of_importance_survive_a_summary(told: Told, parts: list[str]) -> None:
+    """One file gives the same numbers through its summary."""
+    words = ("-w", "weight", "--metric", "brier")
+    (made,) = summarised(told, parts[:1], *words)
+    assert (
+        told("measure", made, "--metric", "brier", "--json")[1]
+        == told("measure", parts[0], *ASKED, *words, "--json")[1]
+    )
+
+
+def document_of(table: Any, *, weights: WeightMeaning | None = None) -> TableDocument:
+    """Return the summary of a table."""
+    weight = None if weights is None else "w"
+    source = InputSummary(("a.csv",), "score", "label", weight, int(table.total_rows), 0, 0)
+    return TableDocument(source, How(weights_are=weights), table)
+
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from([0.0, 1e-9, 0.25, 1 / 3, 0.5, 1 - 2**-53, 1.0]), st.booleans()),
+    min_size=1,
+    max_size=30,
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(ROWS, st.integers(0, 30), st.sampled_from(["exact", "grid"]))
+def test_a_summary_is_read_as_it_was_written_and_adds_up(
+    rows: list[tuple[float, bool]], cut: int, kind: str
+) -> None:
+    """Every table survives its text, and the tables of two parts make the table of both."""
+    tables = []
+    for some in (rows, rows[:cut], rows[cut:]):
+        score, label = np.array([one[0] for one in some]), np.array([one[1] for one in some], np.bool_)
+        table = ScoreTable.from_rows(score, label)
+        tables.append(grid_of(table) if kind == "grid" else table)
+    documents = [document_of(table) for table in tables if table.distinct]
+    for one in documents:
+        again = TableDocument.from_dict(parse(summary_text(one).encode()))
+        assert again == one
+        assert digest(again.table) == digest(one.table)
+    whole, *halves = documents
+    if len(halves) == 2 and digest(halves[0].table) != digest(halves[1].table):
+        assert added([("a", halves[0]), ("b", halves[1])], limit=None).table == whole.table
+
+
+def packed(*numbers: float, kind: str) -> str:
+    """Return numbers as a document holds them."""
+    return base64.b64encode(np.array(numbers, kind).tobytes()).decode()
+
+
+EXACT: list[tuple[tuple[str, ...], object, str]] = [
+    (("schema",), "calibcli.summary/2", "$.schema"),
+    (("digest",), "sha256:" + "0" * 64, "$.digest: is not that of the table"),
+    (("table", "kind"), "coarse", "$.table.kind"),
+    (("table", "distinct"), 3, "$.table.columns.rows"),
+    (("table", "distinct"), 10**12, "$.table.distinct"),
+    (("table", "distinct"), 0, "$.table.distinct"),
+    (("table", "columns", "score"), "&&&", "$.table.columns.score: is not the base64 text"),
+    (("table", "columns", "score"), packed(0.5, 0.2, kind="<f8"), "$.table.columns: scores are not strictly"),
+    (("table", "columns", "score"), packed(0.5, 1.5, kind="<f8"), "$.table.columns: scores are not strictly"),
+    (("table", "columns", "score"), packed(0.5, np.nan, kind="<f8"), "not finite"),
+    (("table", "columns", "rows"), packed(0, 3, kind="<i8"), "$.table.columns.rows: has a number of rows"),
+    (("table", "columns", "rows"), packed(2**60, 3, kind="<i8"), "$.table.columns.rows"),
+    (("table", "columns", "positive_rows"), packed(9, 1, kind="<i8"), "$.table.columns.positive_rows"),
+    (("table", "columns", "positive_rows"), packed(-1, 1, kind="<i8"), "$.table.columns.positive_rows"),
+    (("input", "rows"), 7, "$.input.rows: is 7, but the table has 3 rows"),
+    (("input", "files"), [], "$.input.files"),
+    (("input", "unselected"), 3, "$.input.unselected"),
+    (("input", "extra"), 3, "$.input: has the unknown key"),
+    (("reading", "weights_are"), "importance", "$.reading.weights_are"),
+    (("reading", "scale"), "odds", "$.reading.scale"),
+]
+GRID: list[tuple[tuple[str, ...], object, str]] = [
+    (("table", "columns", "code"), packed(5, 5, kind="<i8"), "$.table.columns.code: does not ascend"),
+    (("table", "columns", "code"), packed(5, 2**40, kind="<i8"), "$.table.columns.code"),
+    (("table", "columns", "below_positive"), packed(-1, 0, kind="<i8"), "$.table.columns.below_positive"),
+    (("table", "columns", "below_negative"), packed(2**62, 0, kind="<i8"), "larger than its cell"),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "damage"), [*(("exact", one) for one in EXACT), *(("grid", one) for one in GRID)]
+)
+def test_damaged_summaries_are_refused_with_the_place(
+    tmp_path: Path, kind: str, damage: tuple[tuple[str, ...], object, str]
+) -> None:
+    """Whatever is in them."""
+    table = ScoreTable.from_rows(np.array([0.25, 0.5, 0.5]), np.array([True, False, True]))
+    document: dict[str, Any] = document_of(grid_of(table) if kind == "grid" else table).to_dict()
+    (*path, last), value, said = damage
+    inner = document
+    for key in path:
+        inner = inner[key]
+    inner[last] = value
+    with pytest.raises(DocumentProblem) as problem:
+        TableDocument.from_dict(Node(document))
+    assert said in problem.value.message
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps(document))
+    with pytest.raises(DocumentProblem, match=r"s\.json"):
+        read_summary(file)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.binary(max_size=200), st.integers(0, 3_000))
+def test_no_bytes_break_the_reader(noise: bytes, at: int) -> None:
+    """A summary with bytes replaced is read as the same rows, or refused."""
+    table = ScoreTable.from_rows(np.array([0.25, 0.5, 0.5]), np.array([True, False, True]))
+    text = summary_text(document_of(table)).encode()
+    try:
+        found = TableDocument.from_dict(parse(text[:at] + noise + text[at + len(noise) :]))
+    except DocumentProblem:
+        return
+    assert digest(found.table) == digest(table)

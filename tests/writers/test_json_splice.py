@@ -1,0 +1,128 @@
+"""A key at the end of every JSON line, and every other byte as it was."""
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.writers.json_splice import Lines, NewKeys, splice_keys
+
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(st.sampled_from('a"{},:\\é '), max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab}"), inner, max_size=2),
+    max_leaves=4,
+)
+ROWS = st.lists(st.dictionaries(st.sampled_from(["a", "b", 'c"', "é"]), VALUE, min_size=1), max_size=6)
+
+
+def spliced(
+    blocks: list[bytes], values: list[list[float]], *, encoding: str = "utf-8", **asked: Any
+) -> bytes:
+    """Splice blocks of lines, each with its values, and return what was written."""
+    keys = NewKeys(asked.pop("names", ("p",)), "p.jsonl", encoding, asked.pop("kept", None))
+
+    def lines() -> Iterator[Lines]:
+        for block, some in zip(blocks, values, strict=True):
+            yield Lines(block, [np.array(some)] * len(keys.names) if some else ())
+
+    out = io.BytesIO()
+    assert splice_keys(lines(), out.write, keys=keys, **asked) == sum(map(len, values))
+    return out.getvalue()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=ROWS,
+    ends=st.lists(
+        st.sampled_from(["\n", " \r\n", "\t\n", "\n\n \n", " " * 9 + "\n"]), min_size=6, max_size=6
+    ),
+    last=st.booleans(),
+    cut=st.integers(0, 6),
+    compact=st.booleans(),
+    ahead=st.booleans(),
+)
+def test_other_bytes_stay(
+    rows: list[dict[str, Any]],
+    ends: list[str],
+    last: bool,  # noqa: FBT001
+    cut: int,
+    compact: bool,  # noqa: FBT001
+    ahead: bool,  # noqa: FBT001
+) -> None:
+    """Whatever values hold, however lines end, wherever blocks are cut; the key stands as others do."""
+    marks = (",", ":") if compact else (", ", ": ")
+    texts = [json.dumps(row, separators=marks, ensure_ascii=False) for row in rows]
+    tails = [*ends[: len(rows)][:-1], ends[len(rows) - 1] if last else ""] if rows else []
+    lines = [(text + tail).encode() for text, tail in zip(texts, tails, strict=True)]
+    values = [place / 8 for place in range(len(rows))]
+    blocks = [b"".join(lines[:cut]), b"".join(lines[cut:])]
+    result = spliced(blocks, [values[:cut], values[cut:]], ahead=ahead)
+    comma, colon = marks
+    expected = [
+        f'{text[:-1]}{comma}"p"{colon}{value!r}}}{tail}'.encode()
+        for text, value, tail in zip(texts, values, tails, strict=True)
+    ]
+    assert result == b"".join(expected)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=ROWS, kept=st.sets(st.sampled_from(["a", 'c"', "é", "no"])))
+def test_kept_keys_keep_their_text(rows: list[dict[str, Any]], kept: set[str]) -> None:
+    """As they are written, in their order; what stands between lines stays too."""
+    text = "".join(json.dumps(row, ensure_ascii=True) + " \n\n" for row in rows).encode()
+    values = [place / 8 for place in range(len(rows))]
+    result = spliced([text] if rows else [], [values] if rows else [], kept=tuple(kept))
+    expected = [
+        json.dumps({key: one for key, one in row.items() if key in kept} | {"p": value}) + " \n\n"
+        for row, value in zip(rows, values, strict=True)
+    ]
+    assert result.decode() == "".join(expected)
+
+
+def test_numbers_keep_their_digits_where_other_keys_go() -> None:
+    """And blanks within a pair."""
+    line = b'{"a" :  0.10, "x": 1, "b":12345678901234567890.10}\n'
+    assert spliced([line], [[0.5]], kept=("a", "b")) == (
+        b'{"a" :  0.10, "b":12345678901234567890.10, "p": 0.5}\n'
+    )
+    assert spliced([line], [[1.0]], kept=()) == b'{"p": 1.0}\n'
+
+
+@pytest.mark.parametrize(
+    "key", [b'"p\\"\xc3\xa9/"', b'"\\u0070\\u0022\\u00E9\\/"', b'"p\\"\\u00e9/" ', b'"p\\"\xc3\xa9\\u002f"\t']
+)
+def test_a_key_of_the_name_is_refused_however_it_is_spelled(key: bytes) -> None:
+    """With the row; as a value, or deeper down, the name does not matter."""
+    lines = b'{"a":1}\n\n{"a": {%s: 1}, "b": %s}\n{"a": 1, %s: 2}\n' % (key, key, key)
+    with pytest.raises(UsageProblem, match=r"has a key 'p\"é/' already, at row 4"):
+        spliced([b'{"a":0}\n', lines], [[0.5], [0.5] * 3], names=('p"é/',))
+    assert spliced([lines], [[0.5] * 3], names=('p"é/',), kept=("a",)).count(b"0.5") == 3
+
+
+def test_lines_and_objects_must_be_the_same() -> None:
+    """Two objects on a line are refused."""
+    with pytest.raises(InputProblem, match="1 lines hold 2 objects"):
+        spliced([b'{"a":1}{"a":2}\n'], [[0.5, 0.5]])
+    assert spliced([b"\n \n"], [[]]) == b"\n \n"
+
+
+def test_other_encodings_get_ascii() -> None:
+    """Every reader of the file can read what was added."""
+    text = pa.array(["é", "b"])
+    out = io.BytesIO()
+    keys = NewKeys(("é",), "p.jsonl", "latin-1")
+    lines = '{"ü": 1}\n{"ü": 2}\n'.encode("latin-1")
+    assert splice_keys(iter([Lines(lines, [text])]), out.write, keys=keys) == 2
+    assert [json.loads(line) for line in out.getvalue().decode("latin-1").splitlines()] == [
+        {"ü": 1, "é": "é"},
+        {"ü": 2, "é": "b"},
+    ]
+    with pytest.raises(UsageProblem, match="has a key 'ü' already, at row 1"):
+        spliced([lines], [[0.5, 0.5]], names=("ü",), encoding="latin-1")
