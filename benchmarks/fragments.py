@@ -20,6 +20,7 @@ from run import machine, make_scores
 
 from calibcli.names import FitMethod
 from calibcli.readers import reader_of
+from calibcli.readers.bundles import MOST_BUNDLES
 from calibcli.readers.columns import Columns
 from calibcli.readers.fragments import FRAGMENT_ROWS, list_fragments
 from calibcli.readers.tally import Refused, Signals, TallyWork
@@ -32,6 +33,9 @@ from calibcli.tasks.one_table import MeasureOptions, measure_table
 from calibcli.tasks.reading import Reading, read_tables
 
 HERE = Path(__file__).parent
+ROWS, CORES = 10_000_000_000, 64
+PLANNED = """The costs above times how often each arises. This is arithmetic and not a measurement: no network,
+no limit of the storage, no worker that waits for another."""
 
 
 def costs(folder: Path) -> dict[str, tuple[float, str]]:
@@ -84,13 +88,53 @@ def table_of(found: dict[str, tuple[float, str]]) -> str:
     return "\n".join([*lines, *(f"| {name} | {cost:.3g} {unit} |" for name, (cost, unit) in found.items())])
 
 
+def plan_of(found: dict[str, tuple[float, str]], rows: int, *, cores: int) -> str:
+    """Return what an evaluation of so many rows takes, from the costs of a fragment, as a Markdown table."""
+    cost = {name: figure for name, (figure, _) in found.items()}
+    fragments = -(-rows // FRAGMENT_ROWS)
+    tables = min(fragments, MOST_BUNDLES)
+    adding = cost["unpack its table"] + cost["add its table to the whole"]
+    once = cost["every default measure of the whole, once"]
+    # What is shared out among the cores, and what happens in one place.
+    steps = (
+        ("list the files", fragments, cost["list it: its footer"], False),
+        ("read, check and count", fragments, cost["read, check and count its rows"], True),
+        ("pack the tables of bundles", tables, cost["pack its table"], True),
+        ("unpack and add them", tables, adding, False),
+        ("every default measure", 1, once, False),
+    )
+    head = ("step", "times", "ms each", "s on one core", f"s on {cores} cores")
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    total = [0.0, 0.0]
+    for name, times, each, shared in steps:
+        alone = times * each / 1e3
+        together = alone / cores if shared else alone
+        total = [total[0] + alone, total[1] + together]
+        lines.append(f"| {name} | {times:,} | {each:.2f} | {alone:.1f} | {together:.1f} |")
+    lines.append(f"| together | | | {total[0]:.0f} | {total[1]:.0f} |")
+    read = fragments * cost["size of its file"] / 1e3
+    sent = tables * cost["size of its table, packed"] / 1e3
+    bare = fragments * cost["size of its table, packed"] / 1e3
+    apply = fragments * cost["apply: read, predict, write"] / 1e3
+    lines += [
+        "",
+        f"Read: {read:.0f} GB. Sent to one place: {sent:.0f} GB in {tables} tables; {bare:.0f} GB without",
+    ]
+    lines += [
+        f"bundles. `apply` of the same rows: {apply:.0f} s on one core, {apply / cores:.0f} s on {cores}."
+    ]
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Measure, print, and store the page if that is asked."""
     parser = argparse.ArgumentParser(description="Measure what one fragment costs.")
     parser.add_argument("--write", action="store_true", help="store benchmarks/FRAGMENTS.md")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        text = f"{machine()}.\n\n{table_of(costs(Path(folder)))}\n"
+        found = costs(Path(folder))
+    plan = f"## {ROWS:,} rows, worked out\n\n{PLANNED}\n\n{plan_of(found, ROWS, cores=CORES)}"
+    text = f"{machine()}.\n\n{table_of(found)}\n\n{plan}\n"
     sys.stdout.write(text)
     if asked.write:
         (HERE / "FRAGMENTS.md").write_text(HEAD + text, encoding="utf-8")

@@ -97,7 +97,7 @@ def test_builds_are_reproducible(copy: Path, parcels: Path, tmp_path: Path) -> N
     """Another day, another umask, another time zone and other times of files: the same bytes."""
     first = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in parcels.iterdir()}
     again = tmp_path / "again"
-    shutil.copytree(copy, again, copy_function=shutil.copyfile)
+    shutil.copytree(copy, again, copy_function=shutil.copy)
     before = os.umask(0o077)
     try:
         second = built(again, tmp_path / "second", TZ="Asia/Tokyo", LC_ALL="C", PYTHONHASHSEED="7")

@@ -85,15 +85,13 @@ def test_a_fit_to_selected_rows_is_that_of_a_file_of_them_and_says_so(run: Run, 
 
 def test_the_report_counts_what_was_left_out(run: Run, groups: Path) -> None:
     """In a line, for each kind of selection."""
+    both = "10 rows not selected, then only the first 50 rows, those behind were not read "
+    both += "(--where 'day>=10' --limit 50)."
     for words, line in (
         (["--where", "country==US"], "600 rows not selected (--where 'country==US')."),
         (["--sample", "50", "--seed", "2"], "850 rows not selected (--sample 50 --seed 2)."),
         (["--limit", "50"], "Only the first 50 rows, those behind were not read (--limit 50)."),
-        (
-            ["--where", "day>=10", "--limit", "50"],
-            "10 rows not selected, then only the first 50 rows, those behind were not read "
-            "(--where 'day>=10' --limit 50).",
-        ),
+        (["--where", "day>=10", "--limit", "50"], both),
     ):
         assert line in run("measure", groups, *ASKED, "--metric", "bias", *words).out.splitlines()
 

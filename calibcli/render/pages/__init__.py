@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, assert_never
 
 from calibcli.render.blocks import Page
 from calibcli.reports.measure import MeasureReport
-from calibcli.reports.verify import VerifyReport
 
 if TYPE_CHECKING:
     from calibcli.render.interface import Report
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from calibcli.reports.apply_folder import FolderApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
-    from calibcli.reports.fit import FitReport
     from calibcli.reports.fit_classes import ClassFitReport
     from calibcli.reports.inspect import InspectReport
     from calibcli.reports.plan import PlanReport
@@ -21,22 +19,29 @@ if TYPE_CHECKING:
 
 def page_of(report: "Report", *, verbose: bool) -> Page:
     """Return the page of a report; `verbose` adds plain English and assumptions."""
-    match report:
-        case MeasureReport():
-            from calibcli.render.pages.measure import measure_page
+    # One after the other, so that start-up pays for no report that comes after its own.
+    if isinstance(report, MeasureReport):
+        from calibcli.render.pages.measure import measure_page
 
-            return measure_page(report, verbose=verbose)
-        case VerifyReport():
-            from calibcli.render.pages.verify import verify_page
+        return measure_page(report, verbose=verbose)
+    from calibcli.reports.verify import VerifyReport
 
-            return verify_page(report, verbose=verbose)
-        case _:
-            return _rarer_page(report, verbose=verbose)
+    if isinstance(report, VerifyReport):
+        from calibcli.render.pages.verify import verify_page
+
+        return verify_page(report, verbose=verbose)
+    from calibcli.reports.fit import FitReport
+
+    if isinstance(report, FitReport):
+        from calibcli.render.pages.fit import fit_page
+
+        return fit_page(report)
+    return _rarer_page(report, verbose=verbose)
 
 
 def _rarer_page(  # noqa: PLR0911 - one return a report
     report: (
-        "CompareReport | CompatReport | FitReport | ClassFitReport | ApplyReport | ClassApplyReport | "
+        "CompareReport | CompatReport | ClassFitReport | ApplyReport | ClassApplyReport | "
         "FolderApplyReport | InspectReport | PlanReport"
     ),
     *,
@@ -48,7 +53,6 @@ def _rarer_page(  # noqa: PLR0911 - one return a report
     from calibcli.render.pages.apply_folder import apply_folder_page
     from calibcli.render.pages.compare import compare_page
     from calibcli.render.pages.compat import compat_page
-    from calibcli.render.pages.fit import fit_page
     from calibcli.render.pages.fit_classes import fit_classes_page
     from calibcli.render.pages.inspect import inspect_page
     from calibcli.render.pages.plan import plan_page
@@ -57,7 +61,6 @@ def _rarer_page(  # noqa: PLR0911 - one return a report
     from calibcli.reports.apply_folder import FolderApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
-    from calibcli.reports.fit import FitReport
     from calibcli.reports.fit_classes import ClassFitReport
     from calibcli.reports.inspect import InspectReport
     from calibcli.reports.plan import PlanReport
@@ -67,8 +70,6 @@ def _rarer_page(  # noqa: PLR0911 - one return a report
             return compare_page(report, verbose=verbose)
         case CompatReport():
             return compat_page(report)
-        case FitReport():
-            return fit_page(report)
         case ClassFitReport():
             return fit_classes_page(report)
         case ApplyReport():
