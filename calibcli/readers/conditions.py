@@ -79,11 +79,13 @@ def condition_of(text: str) -> Condition:
     """
     if len(text) > MOST_LETTERS:
         _refuse(f"a condition of {len(text):,} letters")
-    left = _LEFT.match(text)
+    # Blanks at the beginning could be shared out between the parts of the pattern in very many ways.
+    bare = text.strip()
+    left = _LEFT.match(bare)
     if left is None:
         _refuse(f"--where {text!r} has no column with a sign and a value behind it")
     column, sign = left[1], Comparison(left[2].strip())
-    rest = text[left.end() :]
+    rest = bare[left.end() :]
     if sign is Comparison.IN:
         rest = rest.strip()
         inside = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
