@@ -34,8 +34,8 @@ from calibcli.tasks.reading import Reading, read_tables
 
 HERE = Path(__file__).parent
 ROWS, CORES = 10_000_000_000, 64
-PLANNED = """The costs above times how often each arises. This is arithmetic and no measurement: no network, no
-limit of the storage, no worker that waits for another."""
+PLANNED = """The costs above times how often each arises. This is arithmetic and no measurement: it knows no
+network, no limit of the storage, and no worker that waits for another."""
 
 
 def costs(folder: Path) -> dict[str, tuple[float, str]]:

@@ -46,6 +46,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+def pytest_sessionfinish() -> None:
+    """Packages that look for what was never freed find nothing of it."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _one_command_tree() -> None:
     """`main` builds the tree of commands each time it is called; a process does so once, tests very often."""

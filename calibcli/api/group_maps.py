@@ -6,12 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.api.columns import column_of
-from calibcli.artifacts.class_document import ClassArtifact
-from calibcli.artifacts.document import Artifact, fitted_by_group
 from calibcli.artifacts.group_document import GroupArtifact
-from calibcli.artifacts.store import HeldDocument, in_file, read_any_artifact, read_document
 from calibcli.documents import MOST_BYTES, parse
-from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.readers.groups import Groups, groups_of
 from calibcli.readers.held import piece_of
 from calibcli.readers.names_of_columns import listing
@@ -34,26 +31,6 @@ def group_artifact_of_text(text: str) -> GroupArtifact:
         DocumentProblem: If it is that of none.
     """
     return GroupArtifact.from_dict(parse(text.encode(), most=MOST_BYTES))
-
-
-def read_map(path: str) -> Artifact | ClassArtifact | GroupArtifact:
-    """
-    Read any artifact: of one score, of several classes, or by groups.
-
-    Raises:
-        InputProblem: If the file cannot be opened.
-
-        DocumentProblem: If what it holds is not an artifact, with the file and the place in it.
-    """
-    try:
-        root = read_document(path)
-        if isinstance(root.value, dict) and fitted_by_group(root):
-            return GroupArtifact.from_dict(root)
-    except DocumentProblem as problem:
-        raise in_file(path, problem) from None
-    # What comes through a pipe is not there a second time.
-    held = HeldDocument(path, document=root.value) if isinstance(root.value, dict) else path
-    return read_any_artifact(held)
 
 
 def groups_given(values: object, artifact: GroupArtifact, *, rows: int, unseen: OnUnseen) -> Groups:

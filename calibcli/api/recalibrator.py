@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from calibcli.api.alike import values_like
-from calibcli.api.group_maps import group_page, read_map
+from calibcli.api.group_maps import group_page
 from calibcli.api.predicting import (
     ends_of_scores,
     predicted_by_groups,
@@ -16,7 +16,7 @@ from calibcli.api.shown import Shown
 from calibcli.api.spoken import in_python
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact, group_artifact_text
+from calibcli.artifacts.group_document import GroupArtifact, group_artifact_text, read_any_map
 from calibcli.artifacts.store import HeldArtifact, HeldDocument, artifact_text
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange
@@ -143,7 +143,7 @@ class Recalibrator(Shown):
             about.
         """
         held = self.artifact
-        self._refuse_idle(prior=prior, classes=classes, by=by, on_sum=on_sum)
+        self._refuse_idle(prior=prior, classes=classes, by=by, unseen=unseen, on_sum=on_sum)
         if isinstance(held, Artifact):
             return predicted_scores(held, scores, prior=prior, on_range=on_range)
         if isinstance(held, GroupArtifact):
@@ -151,7 +151,9 @@ class Recalibrator(Shown):
             return values_like(scores, values)
         return predicted_rows(held, scores, name=self.name, classes=classes, on_range=on_range, on_sum=on_sum)
 
-    def _refuse_idle(self, *, prior: float | None, classes: object, by: object, on_sum: str) -> None:
+    def _refuse_idle(
+        self, *, prior: float | None, classes: object, by: object, unseen: str, on_sum: str
+    ) -> None:
         """Refuse what the map has no use for."""
         held = self.artifact
         if not isinstance(held, ClassArtifact) and (classes is not None or on_sum != OnSum.ERROR):
@@ -163,6 +165,9 @@ class Recalibrator(Shown):
             raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
         if by is not None and not isinstance(held, GroupArtifact):
             msg = "--by names groups, and the map was fitted to all rows together"
+            raise UsageProblem(msg, "leave it out, or fit with --by")
+        if unseen != OnUnseen.ERROR and not isinstance(held, GroupArtifact):
+            msg = "--unseen speaks of groups, and the map was fitted to all rows together"
             raise UsageProblem(msg, "leave it out, or fit with --by")
 
     @in_python()
@@ -258,4 +263,4 @@ def recalibrator_of(artifact: ArtifactLike) -> Recalibrator:
     if isinstance(artifact, Recalibrator):
         return artifact
     path = os.fspath(artifact)
-    return Recalibrator(read_map(path), path)
+    return Recalibrator(read_any_map(path), path)

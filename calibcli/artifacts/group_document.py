@@ -72,7 +72,7 @@ class GroupArtifact:
         pooled = Artifact.from_dict(root.child("pooled"))
         members = {key: _member(node, pooled) for key, node in root.child("members").members().items()}
         shared = {key: _shared(node) for key, node in root.child("shared").members().items()}
-        _check_groups(root, members, shared, rows=pooled.fit.rows)
+        _check_groups(root, members, shared, pooled=pooled)
         return cls(root.child("by").text(), pooled, members, shared, root.child("calibcli").text())
 
     def to_dict(self) -> dict[str, object]:
@@ -148,7 +148,7 @@ def _shared(node: Node) -> Shared:
 
 
 def _check_groups(
-    root: Node, members: Mapping[str, Artifact], shared: Mapping[str, Shared], *, rows: int
+    root: Node, members: Mapping[str, Artifact], shared: Mapping[str, Shared], *, pooled: Artifact
 ) -> None:
     """Refuse groups that are there twice or too many, and rows that are not those of all together."""
     twice = sorted(members.keys() & shared.keys())
@@ -159,6 +159,10 @@ def _check_groups(
         msg = f"has {len(members) + len(shared):,} groups, more than the {MOST_MEMBERS:,} that a fit makes"
         raise root.child("members").problem(msg)
     total = sum(one.fit.rows for one in members.values()) + sum(one.rows for one in shared.values())
-    if total != rows:
-        msg = f"has groups of {total:,} rows together, and the map of all was fitted to {rows:,}"
+    if total != pooled.fit.rows:
+        msg = f"has groups of {total:,} rows together, and the map of all was fitted to {pooled.fit.rows:,}"
+        raise root.child("members").problem(msg)
+    rest = pooled.fit.positive - sum(one.fit.positive for one in members.values())
+    if not 0 <= rest <= sum(one.rows for one in shared.values()):
+        msg = f"leaves {rest:,} rows with label 1 to the groups that share the map of all"
         raise root.child("members").problem(msg)

@@ -22,7 +22,7 @@ Unseen = Annotated[
     typer.Option("--unseen", help="Refuse groups that fit --by has not seen, or take the map of all rows."),
 ]
 FittedBy = Annotated[
-    str | None, typer.Option("--by", metavar="COL", help="Fit a map to each group of equal values.")
+    list[str] | None, typer.Option("--by", metavar="COL", help="Fit a map to each group of equal values.")
 ]
 LeastFitRows = Annotated[
     int,
@@ -58,12 +58,12 @@ def rows_of(where: list[str] | None, limit: int | None, sample: int | None, *, s
     return rows_asked(where or (), limit=limit, sample=sample, seed=seed)
 
 
-def refuse_idle_groups(by: str | None, least_rows: int, *, of_classes: bool) -> None:
+def refuse_idle_groups(by: list[str] | None, least_rows: int, *, of_classes: bool) -> None:
     """
     Refuse groups of a fit that sees none.
 
     Args:
-        by: The column of groups, or None.
+        by: The column of groups; empty or None for no groups.
 
         least_rows: The smallest group with a map of its own.
 
@@ -75,9 +75,9 @@ def refuse_idle_groups(by: str | None, least_rows: int, *, of_classes: bool) -> 
     from calibcli.errors import IdleOption
     from calibcli.names import DEFAULT_LEAST_ROWS
 
-    if of_classes and by is not None:
+    if of_classes and by:
         msg = "--by fits a map of one score to each group, and --probs names several classes"
         raise IdleOption(msg, "select the rows of a group with --where", options=("by",))
-    if by is None and least_rows != DEFAULT_LEAST_ROWS:
+    if not by and least_rows != DEFAULT_LEAST_ROWS:
         msg = "--min-group-rows without groups"
         raise IdleOption(msg, "name the column that makes them with --by", options=("min-group-rows",))

@@ -23,6 +23,8 @@ MOST_ROWS = math.isqrt(2**63 - 1)
 # Of a long diagram every so manieth point is looked at first, and as many as this one after the other.
 _STRIDE = 512
 _FEW = 4_096
+# Points looked at together, so that memory does not follow their number.
+_CHUNK = 1 << 18
 _MOST_CORNERS = 50_000
 
 
@@ -47,13 +49,13 @@ def bends(rows: Integers, positive_rows: Integers) -> Places:
     if x[-1] > MOST_ROWS:
         return pooled_starts(rows.astype(np.float64), positive_rows.astype(np.float64))
     path = _lower_hull(np.append(np.arange(0, x.size - 1, _STRIDE), x.size - 1), x, y)
-    left = np.arange(x.size)
+    left = _below(x, y, path)
     while left.size > _FEW and path.size <= _MOST_CORNERS:
+        sizes = _sizes(left, path)
+        depth = _above(x[left], y[left], ends=(x[path], y[path]), sizes=sizes)
+        path = _lower_hull(_joined(path, left[_deepest(depth, sizes)]), x, y)
         depth = _above(x[left], y[left], ends=(x[path], y[path]), sizes=_sizes(left, path))
-        below = np.flatnonzero(depth < 0)
-        left, depth = left[below], depth[below]
-        if left.size > _FEW:
-            path = _lower_hull(_joined(path, left[_deepest(depth, _sizes(left, path))]), x, y)
+        left = left[depth < 0]
     return _lower_hull(_joined(path, left), x, y)
 
 
@@ -85,8 +87,7 @@ def below_chords(
 
         sizes: How many points lie over each chord, one after the other.
     """
-    below: npt.NDArray[np.bool_] = _above(x, y, ends=ends, sizes=sizes) < 0
-    return below
+    return np.less(_above(x, y, ends=ends, sizes=sizes), 0)
 
 
 def _above(x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: Places) -> Integers:
@@ -100,11 +101,20 @@ def _above(x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: 
     return side
 
 
+def _below(x: Integers, y: Integers, path: Places) -> Places:
+    """Return the points below a path."""
+    found = []
+    for start in range(0, x.size, _CHUNK):
+        near = slice(start, min(start + _CHUNK, x.size - 1))
+        sizes = np.diff(np.clip(path, near.start, near.stop)).astype(np.intp)
+        above = _above(x[near], y[near], ends=(x[path], y[path]), sizes=sizes)
+        found.append(np.flatnonzero(above < 0) + start)
+    return np.concatenate(found)
+
+
 def _sizes(points: Places, path: Places) -> Places:
-    """Return how many of the ascending points begin in each block of a path; the end belongs to the last."""
-    starts = np.searchsorted(points, path)
-    starts[-1] = points.size
-    return np.diff(starts)
+    """Return how many of the ascending points lie in each block of a path."""
+    return np.diff(np.searchsorted(points, path))
 
 
 def _deepest(depth: Integers, sizes: Places) -> Places:

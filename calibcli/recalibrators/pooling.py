@@ -22,7 +22,7 @@ from calibcli.table.grid import GridTable, Table
 from calibcli.table.moved import with_scores
 from calibcli.table.reread import reread
 from calibcli.table.rows import Rows
-from calibcli.table.score_table import Floats, ScoreTable, merge_all
+from calibcli.table.score_table import Floats, ScoreTable, sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,13 @@ def pruned(table: GridTable, rows: Rows) -> ScoreTable:
     # Rounding may carry the mean of a tiny cell out of it, into scores that were seen again.
     lowest = np.nextafter(cells.upper_edge(np.maximum(table.code - 1, 0)), 2.0)
     score = np.minimum(np.maximum(table.score, lowest), table.upper)
-    return merge_all([seen, ScoreTable(score[settled], table.rows[settled], table.positive_rows[settled])])
+    # No score of the one lies in a cell of the other.
+    between = np.searchsorted(seen.score, score[settled])
+    return ScoreTable(
+        sealed(np.insert(seen.score, between, score[settled])),
+        sealed(np.insert(seen.rows, between, table.rows[settled])),
+        sealed(np.insert(seen.positive_rows, between, table.positive_rows[settled])),
+    )
 
 
 def unsettled(table: GridTable) -> Places:

@@ -1,5 +1,7 @@
 """What was read, as every report states it."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calibcli.view_names import ViewName
@@ -139,3 +141,38 @@ class InputSummary:
         if self.selected is not None:
             found["selected"] = self.selected.to_dict()
         return found
+
+
+def together(parts: Sequence[InputSummary]) -> InputSummary:
+    """
+    Return what was read of all parts.
+
+    Args:
+        parts: In the order of the rows; they were read alike, and there is at least one.
+    """
+    first = parts[0]
+    selected = first.selected
+    if selected is not None:
+        unselected = sum(one.selected.unselected for one in parts if one.selected is not None)
+        selected = SelectedRows(selected.where, None, None, None, unselected)
+    return InputSummary(
+        files=tuple(name for one in parts for name in one.files),
+        score=first.score,
+        label=first.label,
+        weight=first.weight,
+        rows=sum(one.rows for one in parts),
+        dropped=sum(one.dropped for one in parts),
+        clipped=sum(one.clipped for one in parts),
+        notes=tuple(dict.fromkeys((*(note for one in parts for note in one.notes), *_in_several(parts)))),
+        selected=selected,
+    )
+
+
+def _in_several(parts: Sequence[InputSummary]) -> tuple[str, ...]:
+    """Return what is said of files of one name in several parts, which may be the same rows or other ones."""
+    found = Counter(name for one in parts for name in dict.fromkeys(one.files))
+    twice = [name for name, times in found.items() if times > 1]
+    if not twice:
+        return ()
+    which = f"{twice[0]} is" if len(twice) == 1 else f"{len(twice):,} files such as {twice[0]} are"
+    return (f"{which} in several summaries: the rows of one file would count twice",)

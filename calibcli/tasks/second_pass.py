@@ -18,10 +18,13 @@ from calibcli.readers.members import OfMembers
 from calibcli.readers.tally import AtPlaces, Transform, changed, taken
 from calibcli.table.cells import CODES, cell_of
 from calibcli.table.rows import RowWork
-from calibcli.table.running import Partial, RunningTable
 from calibcli.table.score_table import Floats, Integers, ScoreTable, merge_all
 
 Result = TypeVar("Result")
+# Rows looked up at once: they fit the processor's cache.
+_CHUNK = 1 << 16
+# Rows sorted at once: one sort beats merging the tables of fragments.
+_SORTED = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +83,30 @@ class SecondPass:
         """Return the exact table of the rows in some cells of the grid."""
         wanted = np.zeros(CODES, np.bool_)
         wanted[codes] = True
-        return merge_all(self._over(_Within(wanted)))
+        tables: list[ScoreTable] = []
+        held: list[_Some] = []
+        for some in self._over(_Within(wanted)):
+            held.append(some)
+            if sum(part.score.size for part in held) >= _SORTED:
+                tables.append(_table_of(held))
+                held = []
+        return merge_all([*tables, *([_table_of(held)] if held else [])])
 
     def in_order(self) -> tuple[Floats, Booleans]:
         """Return score and label of every row in the order of the input, repeated by its frequency."""
-        parts = self._over(_listed)
+        parts = list(self._over(_listed))
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
-    def _over(self, made: Callable[[Iterator[Rows]], Result]) -> list[Result]:
-        """Return what each fragment gives, in order."""
-        results: list[Result] = []
+    def _over(self, made: Callable[[Iterator[Rows]], Result]) -> Iterator[Result]:
+        """Yield what each fragment gives, in order."""
         rows = 0
         for found in self.engine.map(_Pass(self.chosen, self.change, made), self.fragments):
             if isinstance(found, CalibcliError):
                 raise found
             rows += found[0]
-            results.append(found[1])
+            yield found[1]
         if rows != self.rows:
             raise changed_meanwhile(self.fragments[0], self.rows, rows)
-        return results
 
 
 def changed_meanwhile(fragment: Fragment, first: int, then: int) -> InputProblem:
@@ -128,21 +136,38 @@ def _listed(batches: Iterator[Rows]) -> tuple[Floats, Booleans]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Some:
+    """Some rows of a fragment, with their frequencies or None."""
+
+    score: Floats
+    label: Booleans
+    counts: Integers | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Within:
     wanted: np.ndarray[tuple[int], np.dtype[np.bool_]]
 
-    def __call__(self, batches: Iterator[Rows]) -> ScoreTable:
-        table = RunningTable(None)
+    def __call__(self, batches: Iterator[Rows]) -> _Some:
+        scores, labels, counts = [np.zeros(0)], [np.zeros(0, np.bool_)], [np.zeros(0, np.int64)]
+        counted = False
         for rows in batches:
-            kept = self.wanted[cell_of(rows.score)]
-            counts = None if rows.counts is None else rows.counts[kept]
-            table.add_rows(rows.score[kept], rows.label[kept], counts=counts)
-        return _exact(table.partial())
+            counted = counted or rows.counts is not None
+            for start in range(0, rows.score.size, _CHUNK):
+                kept = np.flatnonzero(self.wanted[cell_of(rows.score[start : start + _CHUNK])]) + start
+                scores.append(rows.score[kept])
+                labels.append(rows.label[kept])
+                if rows.counts is not None:
+                    counts.append(rows.counts[kept])
+        return _Some(
+            np.concatenate(scores), np.concatenate(labels), np.concatenate(counts) if counted else None
+        )
 
 
-def _exact(partial: Partial) -> ScoreTable:
-    """Return a table that had no limit, and so is exact."""
-    if not isinstance(partial, ScoreTable):
-        msg = f"a table without a limit became {type(partial).__name__}"
-        raise TypeError(msg)
-    return partial
+def _table_of(parts: Sequence[_Some]) -> ScoreTable:
+    counts = [part.counts for part in parts if part.counts is not None]
+    return ScoreTable.from_rows(
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.label for part in parts]),
+        counts=np.concatenate(counts) if counts else None,
+    )

@@ -17,7 +17,7 @@ from calibcli.readers.members import OfMembers
 from calibcli.readers.names_of_columns import folded
 from calibcli.readers.rows_asked import ALL_ROWS
 from calibcli.readers.tally import AtPlaces, Transform, Transforms, Unchanged
-from calibcli.reports.input import InputSummary, SelectedRows
+from calibcli.reports.input import together
 from calibcli.reports.inspect import InspectReport
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
@@ -102,7 +102,7 @@ def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> T
             raise InputProblem(msg, "name each summary once")
         seen[identity] = path
         running.add(one.table)
-    return TableDocument(_together([one.input for _, one in parts]), first.how, running.table())
+    return TableDocument(together([one.input for _, one in parts]), first.how, running.table())
 
 
 def merge_summaries(paths: Sequence[str], *, output: str, force: bool = False) -> InspectReport:
@@ -164,6 +164,7 @@ def summary_report(path: str, document: TableDocument) -> InspectReport:
     ]
     if source.weight is not None:
         facts.insert(3, ("weight", source.weight))
+    facts += [("note", note) for note in source.notes]
     return InspectReport(path, "summary", tuple(facts), (), f"calibcli measure {path}")
 
 
@@ -278,23 +279,3 @@ def _refuse_different(first_path: str, first: TableDocument, path: str, one: Tab
 
 def _where(document: TableDocument) -> tuple[str, ...]:
     return () if document.input.selected is None else document.input.selected.where
-
-
-def _together(parts: Sequence[InputSummary]) -> InputSummary:
-    """Return what was read of all parts."""
-    first = parts[0]
-    selected = first.selected
-    if selected is not None:
-        unselected = sum(one.selected.unselected for one in parts if one.selected is not None)
-        selected = SelectedRows(selected.where, None, None, None, unselected)
-    return InputSummary(
-        files=tuple(name for one in parts for name in one.files),
-        score=first.score,
-        label=first.label,
-        weight=first.weight,
-        rows=sum(one.rows for one in parts),
-        dropped=sum(one.dropped for one in parts),
-        clipped=sum(one.clipped for one in parts),
-        notes=tuple(dict.fromkeys(note for one in parts for note in one.notes)),
-        selected=selected,
-    )

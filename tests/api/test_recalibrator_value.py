@@ -1,6 +1,7 @@
 """A fitted map as a value: what it predicts, for whom, and how it travels."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -172,10 +173,23 @@ def test_groups_have_maps_of_their_own(tmp_path: Path) -> None:
     assert found.predict([0.5], by=["FR"], unseen="pooled") == pooled
 
 
+def test_an_artifact_is_loaded_through_a_pipe() -> None:
+    """What stands in a pipe is read once."""
+    text = calibcli.fit(ROWS["score"], ROWS["label"]).to_json()
+    reading, writing = os.pipe()
+    os.write(writing, text.encode())
+    os.close(writing)
+    found = calibcli.load(f"/dev/fd/{reading}")
+    os.close(reading)
+    assert isinstance(found, calibcli.Recalibrator)
+    assert found.to_json() == text
+
+
 REFUSED: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("score", {"prior": 1.5}, "a base rate of 1.5", None),
     ("score", {"classes": ["a", "b"]}, "classes and on_sum speak of several classes", "leave them out"),
     ("score", {"by": ["a"] * 900}, "by names groups, and the map was fitted to all rows together", None),
+    ("score", {"unseen": "pooled"}, "unseen speaks of groups, and the map was fitted to all rows", None),
     ("score", {"on_range": "clamp"}, "on_range='clamp': there is no such choice", "one of 'error', 'clip'"),
 ]  # fmt: skip
 

@@ -164,6 +164,7 @@ def test_what_has_no_groups_is_refused(run: Run, rows: Path, fitted: Path) -> No
             "leave out one of them",
         ),
         (["fit", rows, *ASKED, "--by", "score"], 2, "at once"),
+        (["fit", rows, *ASKED, "--by", "country", "--by", "label"], 2, "a fit takes one column of groups"),
         (
             ["apply", fitted, rows.with_name("none.csv"), "-o", rows.with_name("x.csv")],
             3,
@@ -211,12 +212,15 @@ def damaged(document: dict[str, Any], way: int) -> str:  # noqa: PLR0911 - one r
         case 6:
             document["extra"] = 1
             return "unknown key"
+        case 7:
+            members["DE"]["fit"]["positive"] -= 100
+            return "rows with label 1 to the groups that share the map of all"
         case _:
             members["DE"] = document["pooled"] | {"schema": "calibcli.artifact/9"}
             return "$.members.DE.schema"
 
 
-@pytest.mark.parametrize("way", range(8))
+@pytest.mark.parametrize("way", range(9))
 def test_damaged_documents_are_refused_with_the_place(fitted: Path, way: int) -> None:
     """No member is believed."""
     document = json.loads(fitted.read_text())

@@ -146,6 +146,17 @@ def test_pictures_and_inspection_take_a_summary(told: Told, parts: list[str]) ->
     assert out.rstrip().endswith("calibcli measure s0.json")
 
 
+def test_files_of_one_name_in_several_summaries_are_said(told: Told, parts: list[str]) -> None:
+    """A sum beside one of its parts says what would count twice; parts of other files do not."""
+    made = summarised(told, parts)
+    assert told("merge", *made[:2], "-o", "both.json", "--force")[0] == 0
+    said = f"{parts[0]} is in several summaries: the rows of one file would count twice"
+    assert said in told("merge", "both.json", made[0], "-o", "again.json", "--force")[2]
+    assert said in json.loads(told("measure", "both.json", made[0], "--json")[1])["input"]["notes"]
+    quiet = told("merge", "both.json", made[2], "-o", "again.json", "--force")
+    assert (quiet[0], "several" in quiet[2]) == (0, False)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -28,23 +28,25 @@ def load(path: str | os.PathLike[str]) -> "Recalibrator | SavedReport":
 
         DocumentProblem: If it is neither, or was damaged, with the place such as `$.parameters.knots[3]`.
     """
-    from calibcli.api.group_maps import read_map
     from calibcli.artifacts.document import SCHEMA as ARTIFACT
-    from calibcli.artifacts.store import read_document
+    from calibcli.artifacts.group_document import read_any_map
+    from calibcli.artifacts.store import HeldDocument, in_file, read_document
     from calibcli.reports.measure import SCHEMA as REPORT
 
     name = os.fspath(path)
     try:
         root = read_document(name)
-    except DocumentProblem:
-        root = None
-    schema = None if root is None or not isinstance(root.value, dict) else root.value.get("schema")
-    if root is not None and schema == REPORT:
+    except DocumentProblem as problem:
+        raise in_file(name, problem) from None
+    schema = root.value.get("schema") if isinstance(root.value, dict) else None
+    if schema == REPORT:
         return _report(name, root)
     if schema not in (None, ARTIFACT):
         msg = f"is {str(schema)[:60]!r}: load reads artifacts and reports"
         raise DocumentProblem(name, msg, "calibcli inspect says what it is")
-    return Recalibrator(read_map(name), name)
+    # What comes through a pipe is not there a second time.
+    held = HeldDocument(name, document=root.value) if isinstance(root.value, dict) else name
+    return Recalibrator(read_any_map(held), name)
 
 
 def _report(name: str, root: "Node") -> "SavedReport":

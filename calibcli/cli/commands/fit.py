@@ -144,7 +144,7 @@ def fit(
         on_missing,
         on_range,
         group=group,
-        by=() if by is None else (by,),
+        by=tuple(by or ()),
         several=several,
         rows=s.rows_of(where, limit, sample, seed=seed),
     )
@@ -163,7 +163,7 @@ def fit(
     )
     report: FitReport | ClassFitReport
     s.refuse_idle_groups(by, min_group_rows, of_classes=several is not None)
-    if several is None and by is not None:
+    if several is None and by:
         from calibcli.tasks.fit_groups import fit_group_files
 
         k.refuse_class_options(multiclass, min_class_rows, output_sum)
