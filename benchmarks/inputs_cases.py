@@ -120,6 +120,15 @@ CSV_CASES = [
         text(
             "a.csv", lambda rows: lines(rows, header="score;label", each="{score};{label}").replace(".", ",")
         ),
+        ("--delimiter", ";", "--decimal", ","),
+    ),
+    Case(
+        "Excel",
+        "CSV",
+        "decimal commas, not said",
+        text(
+            "a.csv", lambda rows: lines(rows, header="score;label", each="{score};{label}").replace(".", ",")
+        ),
         ("--delimiter", ";"),
         refused=True,
     ),

@@ -131,7 +131,8 @@ def _refuse_idle_groups(*, by: bool, least_rows: int, several: bool) -> None:
     """Refuse groups of a fit that sees none."""
     if several and by:
         msg = "--by fits a map of one score to each group, and there are several classes"
-        raise IdleOption(msg, "select the rows of a group with --where", options=("by",))
+        hint = "fit each group apart, on its rows alone, and predict each with its own map"
+        raise IdleOption(msg, hint, options=("by",))
     if not by and least_rows != DEFAULT_LEAST_ROWS:
         msg = "--min-group-rows without groups"
         raise IdleOption(msg, "name the column that makes them with --by", options=("min-group-rows",))

@@ -13,6 +13,7 @@ def reading_of(  # noqa: PLR0913 - as many as there are options
     input_format: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     exact: bool = False,
     memory: str = DEFAULT_MEMORY,
     jobs: int | None = None,
@@ -31,6 +32,8 @@ def reading_of(  # noqa: PLR0913 - as many as there are options
 
         encoding: How text is encoded, or None for UTF-8.
 
+        decimal: What stands before the decimals of numbers in CSV, or None for a point.
+
         exact: Whether every distinct score is kept.
 
         memory: Beyond this, scores are kept on a grid.
@@ -48,12 +51,18 @@ def reading_of(  # noqa: PLR0913 - as many as there are options
     bytes_of(memory)
     where = chosen(EngineName, engine, "engine")
     if in_memory:
-        said = {"input_format": input_format, "delimiter": delimiter, "encoding": encoding}
+        said = {
+            "input_format": input_format,
+            "delimiter": delimiter,
+            "encoding": encoding,
+            "decimal": decimal,
+        }
         if where is not EngineName.LOCAL:
             said["engine"] = where.value
         for keyword, value in said.items():
             if value is not None:
                 msg = f"{keyword}={value!r} is for files, and the rows are in memory"
                 raise UsageProblem(msg, "leave it out")
-    form = InputFormat(maybe_chosen(DataFormat, input_format, "input_format"), delimiter, encoding)
+    kind = maybe_chosen(DataFormat, input_format, "input_format")
+    form = InputFormat(kind, delimiter, encoding, decimal)
     return Reading(form, jobs, exact, memory, where, engine_address)

@@ -180,7 +180,11 @@ def artifact_of(root: Node) -> "Artifact | ClassArtifact":
     check_schema(root)
     if fitted_by_group(root):
         msg = "has a map for each group of rows, and one map is needed here"
-        raise root.problem(msg, "apply, measure and verify take it; for anything else fit without --by")
+        hint = (
+            "apply, measure, verify, plot and report take it; for anything else fit each group apart, "
+            "with --where 'COL==GROUP' in place of --by"
+        )
+        raise root.problem(msg, hint)
     if not of_several_classes(root):
         return Artifact.from_dict(root)
     from calibcli.artifacts.class_document import ClassArtifact

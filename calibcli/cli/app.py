@@ -247,7 +247,9 @@ def _explain_usage(problem: Exception) -> int:
         # No arguments: the framework hands over the help text as an error.
         say(message)
         return 2
-    _say_error(" ".join(message.split()).rstrip("."), f"{command} --help")
+    from calibcli.cli.usage_words import usage_words
+
+    _say_error(*usage_words(problem, command=command))
     return 2
 
 

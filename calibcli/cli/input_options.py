@@ -18,16 +18,21 @@ Encoding = Annotated[
     typer.Option("--encoding", metavar="NAME", help="Encoding of text, such as latin-1; else UTF-8."),
 ]
 
+Decimal = Annotated[
+    str | None,
+    typer.Option("--decimal", metavar="CHAR", help="Decimal mark of numbers in CSV: a comma; else a point."),
+]
+
 
 def input_format_of(
-    input_format: DataFormat | None, delimiter: str | None, encoding: str | None
+    input_format: DataFormat | None, delimiter: str | None, encoding: str | None, decimal: str | None
 ) -> "InputFormat":
     """
     Return what was said of the inputs as one value.
 
     Raises:
-        UsageProblem: If there is no such separator or encoding.
+        UsageProblem: If there is no such separator, encoding or decimal mark.
     """
     from calibcli.readers.input_format import InputFormat
 
-    return InputFormat(input_format, delimiter, encoding)
+    return InputFormat(input_format, delimiter, encoding, decimal)

@@ -77,7 +77,11 @@ def refuse_idle_groups(by: list[str] | None, least_rows: int, *, of_classes: boo
 
     if of_classes and by:
         msg = "--by fits a map of one score to each group, and --probs names several classes"
-        raise IdleOption(msg, "select the rows of a group with --where", options=("by",))
+        hint = (
+            "fit each group apart, with --where 'COL==GROUP', and apply each map to a file of that group "
+            "alone: apply has no --where"
+        )
+        raise IdleOption(msg, hint, options=("by",))
     if not by and least_rows != DEFAULT_LEAST_ROWS:
         msg = "--min-group-rows without groups"
         raise IdleOption(msg, "name the column that makes them with --by", options=("min-group-rows",))

@@ -43,11 +43,14 @@ class Layout:
         names: The columns in order.
 
         delimiter: What separates the fields.
+
+        decimal: What stands before the decimals of numbers.
     """
 
     shown: str
     names: tuple[str, ...]
     delimiter: str
+    decimal: str = "."
 
 
 def header(fragment: Fragment) -> tuple[str, ...]:
@@ -64,7 +67,7 @@ def layout(fragment: Fragment) -> Layout:
     else:
         with _reported(Layout(fragment.shown, (), "")), opened_text(fragment) as stream:
             names = header_names(_first_record(stream), delimiter, shown=fragment.shown)
-    return Layout(fragment.shown, names, delimiter)
+    return Layout(fragment.shown, names, delimiter, fragment.decimal or ".")
 
 
 def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | None = None) -> tuple[str, ...]:
@@ -184,7 +187,9 @@ def numbers_of_block(
                 use_threads=False, block_size=len(block) + 1, column_names=list(within.names)
             ),
             parse_options=_parsing(within),
-            convert_options=_converting(dict.fromkeys(names, pa.float64()) | dict.fromkeys(words, _TEXT)),
+            convert_options=_converting(
+                within, dict.fromkeys(names, pa.float64()) | dict.fromkeys(words, _TEXT)
+            ),
         )
         # The block is shorter than the reader's, so that one batch is all there is.
         return reader.read_next_batch()
@@ -199,7 +204,7 @@ def _stream(
                 cast("IO[bytes]", stream),
                 read_options=pa_csv.ReadOptions(use_threads=False, block_size=_BLOCK),
                 parse_options=_parsing(found),
-                convert_options=_converting(types, verbatim=verbatim),
+                convert_options=_converting(found, types, verbatim=verbatim),
             )
         except pa.ArrowInvalid as error:
             # So pyarrow calls a header without a line end: a file of no rows.
@@ -217,9 +222,14 @@ def _parsing(found: Layout) -> pa_csv.ParseOptions:
     )
 
 
-def _converting(types: dict[str, pa.DataType], *, verbatim: bool = False) -> pa_csv.ConvertOptions:
+def _converting(
+    found: Layout, types: dict[str, pa.DataType], *, verbatim: bool = False
+) -> pa_csv.ConvertOptions:
     return pa_csv.ConvertOptions(
-        include_columns=list(types), column_types=types, strings_can_be_null=not verbatim
+        include_columns=list(types),
+        column_types=types,
+        strings_can_be_null=not verbatim,
+        decimal_point=found.decimal,
     )
 
 
@@ -251,7 +261,7 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
     if match := _NOT_A_NUMBER.search(said):
         name, row, value = found.names[int(match[1])], int(match[2]) + shift, match[3]
         msg = f"{found.shown}, column {name!r}: {_shortened(value)} at row {row:,} is not a number"
-        return InputProblem(msg, _number_hint(value))
+        return InputProblem(msg, _number_hint(value, found.decimal))
     if match := _NOT_UTF8.search(said):
         name, row = found.names[int(match[1])], int(match[2]) + shift
         msg = f"{found.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
@@ -271,9 +281,11 @@ def _shortened(value: str) -> str:
     return repr(value if len(value) <= 40 else value[:37] + "...")
 
 
-def _number_hint(value: str) -> str:
-    if re.fullmatch(r"\s*-?\d*,\d+\s*", value):
-        return "numbers need a decimal point, not a comma"
+def _number_hint(value: str, decimal: str) -> str:
+    if re.fullmatch(r"\s*-?\d*[.,]\d+\s*", value):
+        if decimal == ",":
+            return "--decimal , says that numbers have a comma: leave it out"
+        return "numbers need a decimal point, not a comma: --decimal , reads commas"
     if value.strip().endswith("%"):
         return "write percentages as fractions of 1"
     return "nothing, NA, NaN and null count as missing, other text does not: is it the right column?"

@@ -53,6 +53,8 @@ class Fragment:
 
         encoding: How text is encoded; None for UTF-8.
 
+        decimal: What stands before the decimals of numbers in CSV; None for a point.
+
         partitions: Columns that the path holds, such as `country=US`, each with its value or None.
     """
 
@@ -66,6 +68,7 @@ class Fragment:
     folder: str = ""
     delimiter: str | None = None
     encoding: str | None = None
+    decimal: str | None = None
     partitions: tuple[tuple[str, str | None], ...] = ()
 
     @property
@@ -96,8 +99,8 @@ def list_fragments(inputs: Sequence[str], *, input_format: InputFormat = AS_FOUN
     Raises:
         InputProblem: If a file is missing, empty or cannot be opened.
 
-        UsageProblem: If standard input is named twice, or a separator or an encoding is given for files that
-            have none.
+        UsageProblem: If standard input is named twice, or a separator, an encoding or a decimal mark is given for
+            files that have none.
     """
     fragments: list[Fragment] = []
     for file in files_of(inputs):
@@ -111,9 +114,10 @@ def list_fragments(inputs: Sequence[str], *, input_format: InputFormat = AS_FOUN
 def _refuse_unused(asked: InputFormat, fragments: Sequence[Fragment]) -> None:
     """Refuse what was said of text where no file is text."""
     shown, found = fragments[0].shown, fragments[0].format.value
-    if asked.delimiter is not None and not any(one.format.is_csv for one in fragments):
-        msg = f"--delimiter is for CSV, and {shown} is {found}"
-        raise IdleOption(msg, "leave it out", options=("delimiter",))
+    for option, value in (("delimiter", asked.delimiter), ("decimal", asked.decimal)):
+        if value is not None and not any(one.format.is_csv for one in fragments):
+            msg = f"--{option} is for CSV, and {shown} is {found}"
+            raise IdleOption(msg, "leave it out", options=(option,))
     if asked.encoding is not None and not any(one.format.is_text for one in fragments):
         msg = f"--encoding is for text, and {shown} is {found}"
         raise IdleOption(msg, "leave it out", options=("encoding",))
@@ -166,6 +170,7 @@ def _whole(path: str, asked: InputFormat) -> Fragment:
         folder=_folder(path),
         delimiter=text.delimiter if kind.format.is_csv else None,
         encoding=text.encoding,
+        decimal=text.decimal if kind.format.is_csv else None,
         partitions=partitions_of(path),
     )
     if pipe is not None and not _can_stream(whole, head):

@@ -1,4 +1,4 @@
-"""How the inputs are to be read, as far as the user says: their format, separator and encoding."""
+"""How the inputs are to be read, as far as the user says: their format, separator, encoding and decimal mark."""
 
 import codecs
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat
 
 _TAB = {"tab", "\\t"}
+_DECIMALS = {".", ","}
 _NO_DELIMITERS = '"\r\n\x00'
 # What every reader takes for granted.
 _UTF8 = {"utf-8", "utf-8-sig"}
@@ -24,19 +25,25 @@ class InputFormat:
 
         encoding: How text is encoded, by Python's name; None for UTF-8.
 
+        decimal: What stands before the decimals of numbers in CSV, a point or a comma; None for a point.
+
     Raises:
-        UsageProblem: If there is no such separator or encoding.
+        UsageProblem: If there is no such separator, encoding or decimal mark.
     """
 
     format: DataFormat | None = None
     delimiter: str | None = None
     encoding: str | None = None
+    decimal: str | None = None
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
         if self.encoding is not None:
             object.__setattr__(self, "encoding", _encoding(self.encoding))
+        if self.decimal is not None and self.decimal not in _DECIMALS:
+            msg = f"--decimal {self.decimal!r} is not a decimal mark"
+            raise UsageProblem(msg, "write ',' for numbers such as 0,5; a point is usual")
 
 
 AS_FOUND = InputFormat()

@@ -49,6 +49,7 @@ def _as_said(asked: InputFormat) -> str:
         "--input-format": None if asked.format is None else asked.format.value,
         "--delimiter": asked.delimiter,
         "--encoding": asked.encoding,
+        "--decimal": asked.decimal,
     }
     words = [f" {option} {shlex.quote(value)}" for option, value in said.items() if value is not None]
     return "".join(words).replace("'\t'", "tab")

@@ -50,7 +50,9 @@ def inner_method(method: ClassMethod, inner: FitMethod) -> RecalibratorName:
         raise UsageProblem(msg, "name a method")
     if method not in OF_MEMBERS and inner is not FitMethod.PLATT:
         msg = f"--multiclass {method.value} is not made of maps of one score, as --method {inner.value} is"
-        hint = f"leave out --method, or pass --multiclass {ClassMethod.ONE_VS_REST.value}"
+        same = inner.value in set(ClassMethod)
+        instead = inner.value if same else ClassMethod.ONE_VS_REST.value
+        hint = f"pass --multiclass {instead}{' in place of --method' if same else ', or leave out --method'}"
         raise IdleOption(msg, hint, options=("method",))
     return RecalibratorName(inner)
 

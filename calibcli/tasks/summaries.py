@@ -10,7 +10,7 @@ from calibcli.artifacts.summary_document import (
     summary_text,
 )
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import Scale, WeightMeaning
+from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import ChosenColumns, Columns
 from calibcli.readers.members import OfMembers
@@ -251,6 +251,9 @@ def _refuse_other_columns(path: str, columns: Columns, whole: TableDocument) -> 
     if columns.scale is not Scale.PROB and columns.scale is not how.scale:
         msg = f"{path} was read with --scale {how.scale.value}, not {columns.scale.value}"
         raise UsageProblem(msg, "leave out --scale, or summarise anew")
+    if (columns.on_missing, columns.on_range) != (OnMissing.ERROR, OnRange.ERROR):
+        msg = f"{path} is a summary: what is missing or outside [0, 1] was dealt with when it was made"
+        raise UsageProblem(msg, "leave out --on-missing and --on-range")
     if columns.positive not in (None, how.positive):
         msg = f"{path} was read with {_positive(how)}, not --positive {columns.positive}"
         raise UsageProblem(msg, "leave out --positive, or summarise anew")

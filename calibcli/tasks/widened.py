@@ -165,6 +165,7 @@ def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
         encoding=job.encoding,
         kept=None if kept is None else tuple(place for place, name in enumerate(names) if name in kept),
         fields=len(names),
+        decimal=within.decimal,
     )
     with text_of(job.fragment, within) as read:
         write = _writing(job, target)

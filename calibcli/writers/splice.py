@@ -41,6 +41,8 @@ class NewColumns:
         kept: Places of the fields that stay, in order; None for all, whatever their number.
 
         fields: How many fields a record has.
+
+        decimal: What stands before the decimals of numbers.
     """
 
     names: tuple[str, ...]
@@ -50,6 +52,7 @@ class NewColumns:
     encoding: str = "utf-8"
     kept: tuple[int, ...] | None = None
     fields: int = 1
+    decimal: str = "."
 
 
 def splice(
@@ -205,6 +208,10 @@ def _write_block(piece: _Piece, write: Write, columns: NewColumns) -> None:
 def _field(column: "pa.Array[Any]", columns: NewColumns) -> "pa.Array[Any]":
     """Return the text of a new column in the file's encoding."""
     text: pa.Array[Any] = column.cast(pa.string()).cast(pa.binary())
+    if columns.decimal != "." and pa.types.is_floating(column.type):
+        text = pc.replace_substring(text, pattern=".", replacement=columns.decimal)
+        quote = bytes_scalar(b'"' if columns.decimal == columns.delimiter else b"")
+        return pc.binary_join_element_wise(quote, text, quote, bytes_scalar(b""))
     if columns.encoding == "utf-8" or not pa.types.is_string(column.type):
         return text
     return in_encoding(text, lambda one: _encoded(one.decode(), columns))

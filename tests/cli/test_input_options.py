@@ -1,5 +1,6 @@
 """Options that say how inputs are read, through the command line."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -73,3 +74,33 @@ def test_inspect_knows_rows_from_documents(run: Run, tmp_path: Path) -> None:
         assert [one["name"] for one in shown["columns"]] == ["score", "label", "l"]
     (tmp_path / "b.jsonl").write_text(lines.splitlines()[0])
     assert run("inspect", tmp_path / "b.jsonl").code == 0
+
+
+@pytest.mark.parametrize("delimiter", [";", ","])
+def test_decimal_commas_are_read_and_written(run: Run, tmp_path: Path, delimiter: str) -> None:
+    """The same map and the same new column as with points, each number in the file's own spelling."""
+    how = ["--delimiter", delimiter, "--decimal", ","]
+    written = {}
+    for mark in ".,":
+        mine = how if mark == "," else how[:2]
+        quote = '"' if mark == delimiter else ""
+        lines = [f"{quote}{score}{quote}{delimiter}{label}".replace(".", mark) for score, label in ROWS]
+        source = tmp_path / "rows.csv"
+        source.write_text("\n".join([f"score{delimiter}label", *lines, ""]))
+        artifact, output = tmp_path / "cal.json", tmp_path / "out.csv"
+        assert run("fit", source, *mine, "--method", "platt", "-o", artifact, "--force").code == 0
+        ended = run("apply", artifact, source, *mine, "-o", output, "--force")
+        assert ended.code == 0, ended.err
+        assert all(line in output.read_text() for line in lines)
+        written[mark] = list(csv.reader(output.open(), delimiter=delimiter))
+    points = [[field.replace(",", ".") for field in row] for row in written[","]]
+    assert points == written["."]
+    assert all("," in row[2] for row in written[","][1:])
+
+
+def test_decimal_marks_are_for_csv(run: Run, tmp_path: Path) -> None:
+    """Another mark than point and comma is refused, and so is any where no file is CSV."""
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(f'{{"score": {score}, "label": {label}}}\n' for score, label in ROWS))
+    assert "--decimal is for CSV" in run("measure", rows, "--decimal", ",").err
+    assert "not a decimal mark" in run("measure", rows, "--decimal", ";").err

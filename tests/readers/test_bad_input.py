@@ -177,7 +177,7 @@ CASES = {
         'score,label\n"0,5",1\n',
         ASKED,
         "p.csv, column 'score': '0,5' at row 1 is not a number",
-        "numbers need a decimal point, not a comma",
+        "numbers need a decimal point, not a comma: --decimal , reads commas",
     ),
     "percent sign": (
         "score,label\n50%,1\n",

@@ -67,6 +67,7 @@ def measure(
     input_format: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     exact: bool = False,
     memory: str = DEFAULT_MEMORY,
     jobs: int | None = None,
@@ -157,6 +158,8 @@ def measure(
 
         encoding: How text in files is encoded.
 
+        decimal: What stands before the decimals of numbers in CSV files, a point or a comma.
+
         exact: Keep every distinct score, whatever memory that takes.
 
         memory: Beyond this, scores are kept to 1.4e-6 on a grid.
@@ -233,6 +236,7 @@ def measure(
         input_format=input_format,
         delimiter=delimiter,
         encoding=encoding,
+        decimal=decimal,
         exact=exact,
         memory=memory,
         jobs=jobs,

@@ -68,6 +68,7 @@ def plot(
     input_format: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     exact: bool = False,
     memory: str = DEFAULT_MEMORY,
     jobs: int | None = None,
@@ -150,6 +151,8 @@ def plot(
         delimiter: What separates the fields of CSV files.
 
         encoding: How text in files is encoded.
+
+        decimal: What stands before the decimals of numbers in CSV files, a point or a comma.
 
         exact: Keep every distinct score, whatever memory that takes.
 
@@ -234,6 +237,7 @@ def plot(
             input_format=input_format,
             delimiter=delimiter,
             encoding=encoding,
+            decimal=decimal,
             exact=exact,
             memory=memory,
             jobs=jobs,

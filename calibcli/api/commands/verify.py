@@ -83,6 +83,7 @@ def verify(
     input_format: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     exact: bool = False,
     memory: str = DEFAULT_MEMORY,
     jobs: int | None = None,
@@ -192,6 +193,8 @@ def verify(
 
         encoding: How text in files is encoded.
 
+        decimal: What stands before the decimals of numbers in CSV files, a point or a comma.
+
         exact: Keep every distinct score, whatever memory that takes.
 
         memory: Beyond this, scores are kept to 1.4e-6 on a grid.
@@ -279,6 +282,7 @@ def verify(
         input_format=input_format,
         delimiter=delimiter,
         encoding=encoding,
+        decimal=decimal,
         exact=exact,
         memory=memory,
         jobs=jobs,

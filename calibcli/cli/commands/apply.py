@@ -39,6 +39,7 @@ def apply(
     input_format: o.InputFormat = None,
     delimiter: i.Delimiter = None,
     encoding: i.Encoding = None,
+    decimal: i.Decimal = None,
     jobs: o.Jobs = None,
     engine: e.EngineChoice = EngineName.LOCAL,
     engine_address: e.EngineAddress = None,
@@ -115,7 +116,7 @@ def apply(
                 probs, classes, on_sum=on_sum, view=ViewName.CONFIDENCE, one_class=None
             )
     columns = Columns(score=score, on_range=on_range, several=several, on_unseen=unseen)
-    form = i.input_format_of(input_format, delimiter, encoding)
+    form = i.input_format_of(input_format, delimiter, encoding, decimal)
     asked = FolderAsk(artifact, loaded, ClassAsk(columns, on_sum, name), prior, form, Shape(to, keep))
     report: ApplyReport | ClassApplyReport | FolderApplyReport
     if out_dir is not None:

@@ -50,6 +50,7 @@ def compare(
     input_format: o.InputFormat = None,
     delimiter: i.Delimiter = None,
     encoding: i.Encoding = None,
+    decimal: i.Decimal = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -112,7 +113,7 @@ def compare(
         artifacts=artifacts,
         options=options,
         reading=Reading(
-            i.input_format_of(input_format, delimiter, encoding),
+            i.input_format_of(input_format, delimiter, encoding, decimal),
             jobs,
             exact,
             memory,

@@ -72,6 +72,7 @@ def fit(
     input_format: o.InputFormat = None,
     delimiter: i.Delimiter = None,
     encoding: i.Encoding = None,
+    decimal: i.Decimal = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -153,7 +154,7 @@ def fit(
     )
     target = None if output == STDOUT else output
     reading = Reading(
-        i.input_format_of(input_format, delimiter, encoding),
+        i.input_format_of(input_format, delimiter, encoding, decimal),
         jobs,
         exact,
         memory,

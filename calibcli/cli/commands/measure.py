@@ -66,6 +66,7 @@ def measure(
     input_format: o.InputFormat = None,
     delimiter: i.Delimiter = None,
     encoding: i.Encoding = None,
+    decimal: i.Decimal = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -156,7 +157,7 @@ def measure(
         None if edges is None else edges_of(edges),
     )
     reading = Reading(
-        i.input_format_of(input_format, delimiter, encoding),
+        i.input_format_of(input_format, delimiter, encoding, decimal),
         jobs,
         exact,
         memory,

@@ -42,6 +42,7 @@ def plan(
     input_format: o.InputFormat = None,
     delimiter: i.Delimiter = None,
     encoding: i.Encoding = None,
+    decimal: i.Decimal = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     fmt: o.Format = ReportFormat.TABLE,
@@ -90,7 +91,7 @@ def plan(
         artifact=artifact,
         like=like,
         columns=Columns(score=score, scale=scale, on_missing=on_missing, on_range=on_range),
-        reading=Reading(i.input_format_of(input_format, delimiter, encoding), None, exact, memory),
+        reading=Reading(i.input_format_of(input_format, delimiter, encoding, decimal), None, exact, memory),
     )
     chosen = ReportFormat.JSON if json else fmt
     write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)

@@ -65,6 +65,7 @@ def plot(
     input_format: o.InputFormat = None,
     delimiter: i.Delimiter = None,
     encoding: i.Encoding = None,
+    decimal: i.Decimal = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -138,7 +139,7 @@ def plot(
                 bins=bins, binning=binning, confidence=confidence, seed=seed, least_rows=min_group_rows
             ),
             Reading(
-                i.input_format_of(input_format, delimiter, encoding),
+                i.input_format_of(input_format, delimiter, encoding, decimal),
                 jobs,
                 exact,
                 memory,

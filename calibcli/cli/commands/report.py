@@ -78,6 +78,7 @@ def report(
     input_format: o.InputFormat = None,
     delimiter: i.Delimiter = None,
     encoding: i.Encoding = None,
+    decimal: i.Decimal = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -146,7 +147,7 @@ def report(
         least_group_rows=min_group_rows,
     )
     reading = Reading(
-        i.input_format_of(input_format, delimiter, encoding),
+        i.input_format_of(input_format, delimiter, encoding, decimal),
         jobs,
         exact,
         memory,

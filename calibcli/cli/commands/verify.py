@@ -90,6 +90,7 @@ def verify(
     input_format: o.InputFormat = None,
     delimiter: i.Delimiter = None,
     encoding: i.Encoding = None,
+    decimal: i.Decimal = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     jobs: o.Jobs = None,
@@ -192,7 +193,7 @@ def verify(
             on_unseen=unseen,
         )
         reading = Reading(
-            i.input_format_of(input_format, delimiter, encoding),
+            i.input_format_of(input_format, delimiter, encoding, decimal),
             jobs,
             exact,
             memory,

@@ -1,0 +1,82 @@
+"""What the framework says of a line that it cannot take, in one plain line and a way out."""
+
+import re
+
+from calibcli.cli.option_types import closest
+from calibcli.view_names import ClassMethod
+
+_CHOICE = re.compile(r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?")
+_SHARE = re.compile(r"\s*(?P<digits>[0-9]*\.?[0-9]+)\s*%\s*")
+_FRACTION = re.compile(r"0?\.[0-9]+")
+# What pydantic calls them, and what the framework said before it asked pydantic.
+_WHOLE = ("int_parsing", "int_from_float", "is not a valid integer")
+_REAL = ("float_parsing", "is not a valid float")
+_DIRICHLET = "dirichlet"
+_CLUSTERS = "`calibcli measure --cluster COL` takes clusters; with --json its report can be drawn: calibcli plot m.json"
+
+
+def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
+    """
+    Return the message and the hint of an error in the words of a line.
+
+    Args:
+        problem: What the framework raised.
+
+        command: The command and its program, whose help a hint may name.
+    """
+    said = getattr(problem, "format_message", problem.__str__)()
+    message, help_of = " ".join(said.split()).rstrip("."), f"{command} --help"
+    if getattr(problem, "option_name", None) == "--cluster":
+        return f"{command} takes no --cluster", _CLUSTERS
+    option = _option_of(problem)
+    if option is None:
+        return message, help_of
+    detail = getattr(problem, "message", message)
+    choice = _CHOICE.fullmatch(detail)
+    if choice is not None:
+        names = re.findall(r"'([^']*)'", choice["names"])
+        return f"{option}: there is no {choice['value']!r}", _choice_hint(option, choice["value"], names)
+    kind, value = _refused(problem, detail)
+    if value is not None and kind in _WHOLE:
+        return f"{option}: {value!r} is not a whole number", _whole_hint(option, value)
+    if value is not None and kind in _REAL:
+        return f"{option}: {value!r} is not a number", _number_hint(option, value)
+    return message, help_of
+
+
+def _option_of(problem: Exception) -> str | None:
+    """Return the option whose value was refused, by its long name."""
+    names = getattr(getattr(problem, "param", None), "opts", None) or ()
+    return max(names, key=len, default=None)
+
+
+def _refused(problem: Exception, detail: str) -> tuple[str, str | None]:
+    """Return what was wrong with a value, and the value as it was typed."""
+    errors = getattr(problem.__cause__, "errors", None)
+    if errors is not None:
+        first = errors()[0]
+        return str(first["type"]), str(first["input"])
+    quoted = re.fullmatch(r"'(.*)' (is not a valid \w+)\.?", detail)
+    return (quoted[2], quoted[1]) if quoted else ("", None)
+
+
+def _choice_hint(option: str, value: str, names: list[str]) -> str:
+    wanted = ClassMethod.MATRIX.value if value == _DIRICHLET else value
+    if option == "--method" and wanted in set(ClassMethod):
+        return f"of several classes it is --multiclass {wanted}, beside --probs"
+    if option == "--multiclass" and value == _DIRICHLET:
+        return f"Dirichlet calibration is --multiclass {wanted}"
+    return closest(value, names)
+
+
+def _whole_hint(option: str, value: str) -> str:
+    if _FRACTION.fullmatch(value) or _SHARE.fullmatch(value):
+        return f"{option} takes a count such as 1000, not a share"
+    return f"{option} takes a whole number, in digits alone"
+
+
+def _number_hint(option: str, value: str) -> str:
+    share = _SHARE.fullmatch(value)
+    if share is not None:
+        return f"write {float(share['digits']) / 100.0:.10g} for {value.strip()}"
+    return f"{option} takes a number with a point, such as 0.02"
