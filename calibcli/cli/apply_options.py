@@ -16,9 +16,12 @@ ToFormat = Annotated[
     ),
 ]
 Keep = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
-        "--keep", metavar="COLS", help="Other columns that go along: all, none, or names and 'x_*' by commas."
+        "--keep",
+        metavar="COLS",
+        help="Other columns that go along: all, none, or names and 'x_*' by commas; repeatable.",
+        show_default="all",
     ),
 ]
 OneOut = Annotated[
@@ -31,3 +34,8 @@ OutDir = Annotated[
 SkipExisting = Annotated[
     bool, typer.Option("--skip-existing", help="Leave out files whose output is in --out-dir already.")
 ]
+
+
+def kept(said: list[str] | None) -> str:
+    """Return every column that --keep named, however often it was said, as one list by commas."""
+    return "all" if not said or "all" in said else ",".join(said)

@@ -23,7 +23,9 @@ ScoreName = Annotated[
 ClassNames = Annotated[
     str | None,
     typer.Option(
-        "--probs", metavar="A,B,...", help="The columns of classes in the SQL. [default: p_CLASS for each]"
+        "--probs",
+        metavar="A,B,...",
+        help="The columns of classes in the SQL, or one of lists. [default: p_CLASS for each]",
     ),
 ]
 NewName = Annotated[

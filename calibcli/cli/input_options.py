@@ -25,7 +25,7 @@ Decimal = Annotated[
 
 
 def input_format_of(
-    input_format: DataFormat | None, delimiter: str | None, encoding: str | None, decimal: str | None
+    input_format: DataFormat | None, delimiter: str | None, encoding: str | None, *, decimal: str | None
 ) -> "InputFormat":
     """
     Return what was said of the inputs as one value.

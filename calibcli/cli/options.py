@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from calibcli.cli.completion import column_names
+from calibcli.cli.completion import column_names, metric_names
 from calibcli.names import (
     BetaForm,
     Binning,
@@ -153,7 +153,10 @@ Artifact = Annotated[
 Metric = Annotated[
     list[str] | None,
     typer.Option(
-        "--metric", metavar="NAME", help="Only this measure, test or group, such as corp or all; repeatable."
+        "--metric",
+        metavar="NAME",
+        autocompletion=metric_names,
+        help="Only this measure, test or group, such as corp or all; repeatable.",
     ),
 ]
 Power = Annotated[float, typer.Option("--power", metavar="P", help="The p of the metric lp.")]

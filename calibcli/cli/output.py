@@ -60,6 +60,21 @@ def renderer_for(kind: ReportFormat, output: str, *, color: ColorWhen, verbose: 
     )
 
 
+def format_of(kind: ReportFormat, *, json: bool) -> ReportFormat:
+    """
+    Return the format of a report, `--json` being one more word for JSON.
+
+    Raises:
+        IdleOption: If `--format` names another beside it.
+    """
+    if not json or kind in (ReportFormat.TABLE, ReportFormat.JSON):
+        return ReportFormat.JSON if json else kind
+    from calibcli.errors import IdleOption
+
+    msg = f"--json and --format {kind.value} are two formats"
+    raise IdleOption(msg, "leave out one of them", options=("format", "json"))
+
+
 def write(text: str, output: str) -> None:
     """Write a report; a file appears whole or not at all."""
     from calibcli.outputs import write_file

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from calibcli.cli.completion import column_names
 from calibcli.selection_names import OnUnseen
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ Unseen = Annotated[
     typer.Option("--unseen", help="Refuse groups that fit --by has not seen, or take the map of all rows."),
 ]
 FittedBy = Annotated[
-    list[str] | None, typer.Option("--by", metavar="COL", help="Fit a map to each group of equal values.")
+    list[str] | None,
+    typer.Option(
+        "--by", metavar="COL", autocompletion=column_names, help="Fit a map to each group of equal values."
+    ),
 ]
 LeastFitRows = Annotated[
     int,

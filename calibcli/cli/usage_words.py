@@ -10,9 +10,12 @@ _SHARE = re.compile(r"\s*(?P<digits>[0-9]*\.?[0-9]+)\s*%\s*")
 _FRACTION = re.compile(r"0?\.[0-9]+")
 # What pydantic calls them, and what the framework said before it asked pydantic.
 _WHOLE = ("int_parsing", "int_from_float", "is not a valid integer")
+_TOO_SMALL = "greater_than_equal"
 _REAL = ("float_parsing", "is not a valid float")
 _DIRICHLET = "dirichlet"
-_CLUSTERS = "`calibcli measure --cluster COL` takes clusters; with --json its report can be drawn: calibcli plot m.json"
+_CLUSTERS = (
+    "measure takes clusters; its report can be drawn: measure --cluster COL --json -o m.json, plot m.json"
+)
 
 
 def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
@@ -37,11 +40,20 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
         names = re.findall(r"'([^']*)'", choice["names"])
         return f"{option}: there is no {choice['value']!r}", _choice_hint(option, choice["value"], names)
     kind, value = _refused(problem, detail)
-    if value is not None and kind in _WHOLE:
+    found = None if value is None else _of_number(option, kind, value, detail)
+    return found or (message, help_of)
+
+
+def _of_number(option: str, kind: str, value: str, detail: str) -> tuple[str, str] | None:
+    """Return the message and the hint for what should be a number, or None where something else is wrong."""
+    if kind == _TOO_SMALL:
+        least = detail.rsplit(maxsplit=1)[-1].rstrip(".")
+        return f"{option}: {value} is too small", f"{option} takes {least} or more"
+    if kind in _WHOLE:
         return f"{option}: {value!r} is not a whole number", _whole_hint(option, value)
-    if value is not None and kind in _REAL:
+    if kind in _REAL:
         return f"{option}: {value!r} is not a number", _number_hint(option, value)
-    return message, help_of
+    return None
 
 
 def _option_of(problem: Exception) -> str | None:

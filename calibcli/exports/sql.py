@@ -10,7 +10,7 @@ from calibcli.exports.formula import Formula, Number, Score, minus, total
 from calibcli.exports.maps import Shift, formulas_on
 from calibcli.exports.origin import Origin
 from calibcli.exports.scales import range_of
-from calibcli.exports.sql_dialects import name, number, spelling_of, string, table_name
+from calibcli.exports.sql_dialects import element, name, number, spelling_of, string, table_name
 from calibcli.exports.sql_text import SqlText, too_long
 from calibcli.names import Scale
 from calibcli.recalibrators.classes.interface import ClassRecalibrator
@@ -36,12 +36,28 @@ class SqlAsk:
         table: The table with the rows; dots part a schema from it.
 
         name: What the names of new columns begin with.
+
+        places: How many places of a list the one score column holds, or None where it holds a number.
     """
 
     dialect: SqlDialect
     scores: tuple[str, ...]
     table: str
     name: str
+    places: int | None = None
+
+    def written_scores(self) -> tuple[str, ...]:
+        """
+        Return how the score, or that of each class, is written.
+
+        Raises:
+            UsageProblem: If the name of a column cannot be written.
+        """
+        columns = [f"{_ROWS}.{name(one, self.dialect)}" for one in self.scores]
+        if self.places is not None:
+            columns = [element(columns[0], place, self.dialect) for place in range(self.places)]
+        double = spelling_of(self.dialect).double
+        return tuple(f"CAST({one} AS {double})" for one in columns)
 
 
 def query_of_one(
@@ -106,13 +122,25 @@ def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Or
     return _assembled(text, ask, columns=columns, valid=valid, origin=origin)
 
 
+def read_from(scores: Sequence[str], *, places: int | None) -> str:
+    """
+    Return a sentence about the columns that the classes are read from.
+
+    Args:
+        scores: The columns.
+
+        places: How many places of a list the one of them holds, or None.
+    """
+    if places is not None:
+        return f"the classes are read from the lists of {scores[0]}, in their order"
+    return f"the classes are read from {', '.join(scores)}; --probs names other columns, or one of lists"
+
+
 def _text(ask: SqlAsk) -> SqlText:
-    double = spelling_of(ask.dialect).double
-    scores = tuple(f"CAST({_ROWS}.{name(one, ask.dialect)} AS {double})" for one in ask.scores)
     prefix = _STEPS
     while ask.table.casefold().startswith(prefix):
         prefix += "_"
-    return SqlText(ask.dialect, scores, prefix)
+    return SqlText(ask.dialect, ask.written_scores(), prefix)
 
 
 def _assembled(text: SqlText, ask: SqlAsk, *, columns: dict[str, str], valid: str, origin: Origin) -> str:
@@ -121,6 +149,8 @@ def _assembled(text: SqlText, ask: SqlAsk, *, columns: dict[str, str], valid: st
     definitions = [one for one in (table.definition() for table in text.tables) if one is not None]
     joins = [one for one in (table.join() for table in text.tables) if one is not None]
     lines = [f"-- {line}" for line in origin.lines()]
+    if origin.classes:
+        lines.append(f"-- {read_from(ask.scores, places=ask.places)}")
     lines.append("-- NULL, NaN and what is out of range become NULL")
     if definitions:
         lines.append("WITH " + ",\n".join(definitions))

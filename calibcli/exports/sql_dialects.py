@@ -62,6 +62,30 @@ def number(value: float, dialect: SqlDialect) -> str:
     return f"({written})" if written.startswith("-") else written
 
 
+def element(column: str, place: int, dialect: SqlDialect) -> str:
+    """
+    Return what stands at a place of a column of lists; NULL where the list ends before.
+
+    Args:
+        column: The column, as it is written.
+
+        place: Which element, from 0.
+
+        dialect: Whose SQL.
+    """
+    match dialect:
+        case SqlDialect.DUCKDB | SqlDialect.POSTGRES:
+            return f"{column}[{place + 1}]"
+        case SqlDialect.SPARK:
+            return f"try_element_at({column}, {place + 1})"
+        case SqlDialect.BIGQUERY:
+            return f"{column}[SAFE_OFFSET({place})]"
+        case SqlDialect.SNOWFLAKE:
+            return f"{column}[{place}]"
+        case _:
+            assert_never(dialect)
+
+
 def digits(value: float) -> str:
     """Return the shortest digits of a double, always with an exponent."""
     text = repr(value + 0.0)

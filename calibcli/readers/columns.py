@@ -170,7 +170,8 @@ class ChosenColumns:
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns that `apply` makes new ones of."""
-        return self.scores if self.member is None else (*self.scores, self.member)
+        own = self.member is not None and self.member not in dict(self.from_path)
+        return (*self.scores, str(self.member)) if own else self.scores
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -23,7 +23,12 @@ _QUOTED = r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
 _LEFT = re.compile(rf"\s*({_QUOTED}|[^\"'=!<>][^=!<>]*?)\s*(==|!=|<=|>=|<|>|\sin(?=[\s(\"']))", re.DOTALL)
 _VALUE = re.compile(rf"\s*({_QUOTED}|[^\"',()=!<>]+)\s*", re.DOTALL)
 _QUOTE = "put a value with such letters into quotes: 'name==\"a, b\"'"
+_EXAMPLES = "write it like 'country==DE', 'age>=30' or 'plan in basic,pro'"
+_REPEAT = "one condition each, all of which hold: repeat --where"
 _WHOLE = re.compile(r"[+-]?[0-9]+")
+_JOINED = re.compile(r"\s+(?:and|&&?)\s", re.IGNORECASE)
+_LONE_EQUALS = re.compile(r"[^=!<>]=[^=]")
+_NULL = re.compile(r"\s+is\s+(?:not\s+)?null\s*$", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -83,7 +88,7 @@ def condition_of(text: str) -> Condition:
     bare = text.strip()
     left = _LEFT.match(bare)
     if left is None:
-        _refuse(f"--where {text!r} has no column with a sign and a value behind it")
+        _refuse(f"--where {text!r} has no column with a sign and a value behind it", _way_out(bare))
     column, sign = left[1], Comparison(left[2].strip())
     rest = bare[left.end() :]
     if sign is Comparison.IN:
@@ -116,13 +121,13 @@ def _values(text: str, whole: str) -> tuple[Literal, ...]:
         value = _VALUE.match(text, at)
         if value is None or not value[1].strip():
             msg = f"--where {whole!r} lacks a value, or has a quote, comma, bracket or sign out of place"
-            _refuse(msg, _QUOTE)
+            _refuse(msg, _quoting(whole))
         found.append(_literal(value[1]))
         at = value.end()
         if at == len(text):
             return tuple(found)
         if text[at] != ",":
-            _refuse(f"--where {whole!r} goes on after a value: {text[at : at + 20]!r}", _QUOTE)
+            _refuse(f"--where {whole!r} goes on after a value: {text[at : at + 20]!r}", _quoting(whole))
         at += 1
 
 
@@ -138,7 +143,19 @@ def _unquoted(text: str) -> str:
     return text[1:-1].replace(quote * 2, quote) if quote in "\"'" else text.strip()
 
 
-def _refuse(
-    message: str, hint: str = "write it like 'country==DE', 'age>=30' or 'plan in basic,pro'"
-) -> NoReturn:
+def _quoting(text: str) -> str:
+    """Return what to do about letters that end a value too soon."""
+    return _REPEAT if _JOINED.search(re.sub(_QUOTED, "''", text)) else _QUOTE
+
+
+def _way_out(text: str) -> str:
+    """Return how to write what reads like a condition of SQL."""
+    if _NULL.search(text):
+        return "a row without a value satisfies no condition, != included; the others: 'country!=-'"
+    parts = ["equality is ==, as in 'country==DE'"] if _LONE_EQUALS.search(text) else []
+    parts += [_REPEAT] if _JOINED.search(text) else []
+    return "; ".join(parts) or _EXAMPLES
+
+
+def _refuse(message: str, hint: str = _EXAMPLES) -> NoReturn:
     raise UsageProblem(message, hint)

@@ -24,6 +24,7 @@ from calibcli.readers.pipes import LONGEST_HEADER, first_record_end
 from calibcli.readers.text import chunks_of, kept_bytes, opened_text
 
 _BLOCK = 1 << 20
+_ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NOT_A_NUMBER = re.compile(
     r"column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL
@@ -80,7 +81,8 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
         text = head[:end].decode(encoding or "utf-8-sig")
     except UnicodeDecodeError:
         msg = f"{shown}: the header is not {encoding or 'UTF-8'} text"
-        raise InputProblem(msg, "say what it is: --encoding latin-1, or --input-format parquet") from None
+        hint = "is it CSV? --input-format says what else it is" if b"\0" in head else _ENCODING_HINT
+        raise InputProblem(msg, hint) from None
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [""])
     except csv.Error as error:
@@ -265,7 +267,7 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
     if match := _NOT_UTF8.search(said):
         name, row = found.names[int(match[1])], int(match[2]) + shift
         msg = f"{found.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
-        return InputProblem(msg, "say which encoding it has, such as --encoding latin-1 or --encoding cp1252")
+        return InputProblem(msg, _ENCODING_HINT)
     if match := _WRONG_FIELDS.search(said):
         row, expected, got = int(match[1]) + shift, int(match[2]), int(match[3])
         fields = f"{got} field{'s' * (got != 1)}"

@@ -16,11 +16,16 @@ from calibcli.readers.faults import (
     FaultKind,
     Findings,
 )
+from calibcli.readers.labels import number_of
 from calibcli.readers.names_of_columns import listing
 from calibcli.view_names import OnSum
 
 # Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
 _ROUNDED = 0.01
+_SOFT = (
+    "soft labels are not read: round them, or write each row twice, with label 1 and weight p and with "
+    "label 0 and weight 1 - p"
+)
 _POSITIVE_WORDS = {"yes", "y", "t", "positive", "pos", "good", "correct", "right", "pass", "success", "event"}
 
 
@@ -43,7 +48,10 @@ def problem_of(
         return None
     order = list(FaultKind)
     kind, place = min(findings.faults, key=lambda one: (order.index(one[0]), one[1]))
-    rows = f"{'the first ' if partly else ''}{findings.rows:,}"
+    # Of lists every value counts, of other columns each by itself.
+    in_list = kind is FaultKind.OUTSIDE and chosen.probs is not None and chosen.probs.in_list
+    values = findings.rows * (len(chosen.classes) if in_list else 1)
+    rows = f"{'the first ' if partly else ''}{values:,}"
     message, hint = _said(kind, findings, chosen, fault=findings.faults[kind, place], rows=rows)
     return InputProblem(f"{shown}, column {_column_of(kind, chosen, place)!r}: {message}", hint)
 
@@ -140,6 +148,9 @@ def _said(
 
 def _said_of_labels(labels: Iterable[str], *, some: str, first: str) -> tuple[str, str]:
     seen = list(labels)
+    if _soft(seen):
+        said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
+        return (f"the labels are {_labels_listed(seen)}, not 0 and 1" if len(seen) == 2 else said), _SOFT
     if len(seen) == 1:
         positive = shlex.quote(seen[0])
         said = f"the only label is {seen[0]!r}, not 0 or 1"
@@ -149,6 +160,12 @@ def _said_of_labels(labels: Iterable[str], *, some: str, first: str) -> tuple[st
         return said, f"--positive {shlex.quote(likely_positive(seen))} says which of them stands for 1"
     said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
     return said, "--positive VALUE makes one label stand for 1 and all others for 0"
+
+
+def _soft(labels: Iterable[str]) -> bool:
+    """Whether labels are numbers from 0 to 1, and some of them neither."""
+    numbers = [number_of(label) for label in labels]
+    return all(one is not None and 0 <= one <= 1 for one in numbers) and not {0, 1}.issuperset(numbers)
 
 
 def _said_of_classes(

@@ -10,13 +10,14 @@ import pyarrow as pa
 from calibcli.errors import InputProblem
 from calibcli.names import DataFormat
 from calibcli.readers import reader_of
+from calibcli.readers.classes_guessed import asking_for, guessed_classes
 from calibcli.readers.columns import ChosenColumns, Columns, resolve
 from calibcli.readers.columns_again import same_again
 from calibcli.readers.decode import Booleans, Column, value_type
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.groups import can_be_groups, groups_of
 from calibcli.readers.labels import number_of
-from calibcli.readers.names_of_columns import folded
+from calibcli.readers.names_of_columns import NAME_THE_SCORE, folded
 
 
 def columns_of(
@@ -41,6 +42,24 @@ def columns_of(
     """
     header = reader_of(fragment.format).header(fragment)
     try:
+        return _of_all_keys(fragment, header, columns, first=first, labelled=labelled)
+    except InputProblem as problem:
+        unsaid = columns.score is None and columns.several is None and labelled
+        probs = guessed_classes(fragment, header) if unsaid and problem.hint == NAME_THE_SCORE else ()
+        if probs:
+            problem.hint = f"{NAME_THE_SCORE}, or several classes with {asking_for(probs)}"
+        raise
+
+
+def _of_all_keys(
+    fragment: Fragment,
+    header: tuple[str, ...],
+    columns: Columns,
+    *,
+    first: ChosenColumns | None,
+    labelled: bool,
+) -> ChosenColumns:
+    try:
         return _found(fragment, header, columns, first=first, labelled=labelled)
     except InputProblem:
         if fragment.format is not DataFormat.JSONL:
@@ -64,6 +83,24 @@ def batches_of(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordB
     stored = {folded(name): name for name in chosen.stored}
     twice = {stored[folded(name)]: value for name, value in fragment.partitions if folded(name) in stored}
     return _with_path(batches, fragment, chosen, twice=twice)
+
+
+def with_path(batch: pa.RecordBatch, chosen: ChosenColumns, *, shown: str) -> pa.RecordBatch:
+    """
+    Return rows of a file with the columns that its path stands for.
+
+    Raises:
+        InputProblem: If such a column should be numbers, and is not.
+    """
+    if not chosen.from_path:
+        return batch
+    columns = list(batch.columns)
+    for name, value in chosen.from_path:
+        column = _repeated(value, batch.num_rows)
+        as_numbers = name in (*chosen.scores, chosen.weight)
+        columns.append(_as_numbers(column, name, shown) if as_numbers else column)
+    names = [*batch.schema.names, *(name for name, _ in chosen.from_path)]
+    return pa.RecordBatch.from_arrays(columns, names=names)
 
 
 def _found(
@@ -92,17 +129,11 @@ def _with_path(
     twice: dict[str, str | None],
 ) -> Iterator[pa.RecordBatch]:
     rows = fragment.first_row
-    numbers = (*chosen.scores, chosen.weight)
     for batch in batches:
         for name, value in twice.items():
             _refuse_other(batch.column(name), value, name=name, shown=fragment.shown, rows=rows)
         rows += batch.num_rows
-        columns = list(batch.columns)
-        for name, value in chosen.from_path:
-            column = _repeated(value, batch.num_rows)
-            columns.append(_as_numbers(column, name, fragment.shown) if name in numbers else column)
-        names = [*batch.schema.names, *(name for name, _ in chosen.from_path)]
-        yield pa.RecordBatch.from_arrays(columns, names=names)
+        yield with_path(batch, chosen, shown=fragment.shown)
 
 
 def _refuse_other(column: Column, value: str | None, *, name: str, shown: str, rows: int) -> None:

@@ -99,8 +99,8 @@ def list_fragments(inputs: Sequence[str], *, input_format: InputFormat = AS_FOUN
     Raises:
         InputProblem: If a file is missing, empty or cannot be opened.
 
-        UsageProblem: If standard input is named twice, or a separator, an encoding or a decimal mark is given for
-            files that have none.
+        UsageProblem: If standard input is named twice, or a separator, an encoding or a decimal mark is given
+            for files that have none.
     """
     fragments: list[Fragment] = []
     for file in files_of(inputs):

@@ -1,4 +1,4 @@
-"""How the inputs are to be read, as far as the user says: their format, separator, encoding and decimal mark."""
+"""How inputs are to be read, as far as the user says: format, separator, encoding, decimal mark."""
 
 import codecs
 from dataclasses import dataclass

@@ -12,6 +12,7 @@ SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "predicti
 LABEL_NAMES = ("label", "y", "target", "outcome", "correct")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _LISTED = 20
+NAME_THE_SCORE = "name it with --score"
 
 
 def named(name: str, header: Sequence[str], *, path: str) -> str:
@@ -109,4 +110,6 @@ def named_or_usual(
         msg = f"{path}: {listing(candidates)} could each be the {role} column"
     else:
         msg = f"{path}: no column looks like the {role}; the columns are {listing(header)}"
-    raise InputProblem(msg, separator_hint(header) or f"name it with --{role}")
+    raise InputProblem(
+        msg, separator_hint(header) or (NAME_THE_SCORE if role == "score" else f"name it with --{role}")
+    )

@@ -73,7 +73,8 @@ class ScalingBinning:
         base = _base(options, fit_rows, rows)
         cut = with_scores(cut_rows, base.predict(cut_rows.score))
         edges = equal_mass_edges(cut, options.bins)
-        means = _means(with_scores(mean_rows, base.predict(mean_rows.score)), edges)
+        same = mean_rows is cut_rows
+        means = _means(cut if same else with_scores(mean_rows, base.predict(mean_rows.score)), edges)
         return cls(base, options.split, means)
 
     @classmethod

@@ -1,5 +1,6 @@
 """Add the recalibrated probability to every row of a file."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,18 +10,21 @@ import pyarrow as pa
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact, read_one_or_members
 from calibcli.errors import UsageProblem
-from calibcli.readers import reader_of
-from calibcli.readers.columns import ChosenColumns, Columns, resolve
+from calibcli.names import Scale
+from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.files_with_paths import columns_of, with_path
 from calibcli.readers.fragments import Fragment, list_fragments
 from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.intake import Intake
 from calibcli.readers.member_rows import known_groups
+from calibcli.readers.names_of_columns import folded
 from calibcli.reports.apply import ApplyReport
 from calibcli.table.score_table import Floats
 from calibcli.tasks.added_columns import AddedColumns, added_columns, fitted_rate, group_columns
 from calibcli.tasks.converted import conversion_notes, output_format
 from calibcli.tasks.destination import Destination, check_output, destination_of
 from calibcli.tasks.group_map import member_column
+from calibcli.tasks.right_scale import scale_notes
 from calibcli.tasks.widened import prepared, write_widened
 from calibcli.tasks.widening import Widening
 
@@ -115,9 +119,8 @@ def apply_map(
             cannot hold a column.
     """
     to = destination_of(output)
-    header = reader_of(fragment.format).header(fragment)
-    chosen = resolve(columns, header, path=fragment.shown, labelled=False)
-    predictor = Predictor(added, Intake(chosen, shown=fragment.shown))
+    chosen = _chosen(fragment, columns)
+    predictor = Predictor(added, Intake(chosen, shown=fragment.shown), scale=columns.scale)
     job = Widening(
         fragment,
         chosen,
@@ -138,9 +141,16 @@ def apply_map(
         clipped=predictor.intake.findings.clipped,
         lowest=predictor.lowest,
         highest=predictor.highest,
-        notes=(*chosen.notes, *conversion_notes(job)),
+        notes=(*chosen.notes, *conversion_notes(job), *predictor.notes),
         ends=tuple(ends),
     )
+
+
+def _chosen(fragment: Fragment, columns: Columns) -> ChosenColumns:
+    """Find the columns in a file, and that of groups also in its path."""
+    member = None if columns.member is None else folded(columns.member.name)
+    outside = tuple(one for one in fragment.partitions if folded(one[0]) == member)
+    return columns_of(replace(fragment, partitions=outside), columns, labelled=False)
 
 
 class Predictor:
@@ -151,29 +161,48 @@ class Predictor:
         added: What each row gets.
 
         intake: Checks the scores.
+
+        scale: The scale of the scores, for what is said of them.
     """
 
-    def __init__(self, added: AddedColumns, intake: Intake) -> None:
+    def __init__(self, added: AddedColumns, intake: Intake, *, scale: Scale = Scale.PROB) -> None:
         self.intake = intake
+        self._scale = scale
         self.lowest: float | None = None
         self.highest: float | None = None
         self._values = added.values
         self._of_groups = added.of_groups
         self._shown = intake.shown
+        self._read = (math.inf, -math.inf)
 
     def of(self, batch: pa.RecordBatch, chosen: ChosenColumns) -> tuple[Floats, ...]:
         """Return the new values of every row; batches must come in the order of the file."""
         column = batch.column(chosen.score)
         if chosen.member is None or self._of_groups is None:
             return self(column)
-        scores = self.intake.scores_of(column)
+        scores = self._scores(column)
+        batch = with_path(batch, chosen, shown=self._shown)
         groups = known_groups(batch, chosen, self.intake.findings, shown=self._shown)
         return self._noted(self._of_groups(scores, groups))
 
     def __call__(self, column: "pa.Array[Any]") -> tuple[Floats, ...]:
         """Return the new values of every row; columns must come in the order of the file."""
         before = self.intake.findings.rows
-        return self._noted(self._values(self.intake.scores_of(column), before))
+        return self._noted(self._values(self._scores(column), before))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said of the scores that were read."""
+        lowest, highest = self._read
+        return scale_notes(self._scale, rows=self.intake.findings.rows, lowest=lowest, highest=highest)
+
+    def _scores(self, column: "pa.Array[Any]") -> Floats:
+        """Return scores, and remember their range."""
+        scores = self.intake.scores_of(column)
+        if scores.size:
+            lowest, highest = self._read
+            self._read = min(lowest, float(scores.min())), max(highest, float(scores.max()))
+        return scores
 
     def _noted(self, values: tuple[Floats, ...]) -> tuple[Floats, ...]:
         """Return values, and remember their range."""

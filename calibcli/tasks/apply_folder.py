@@ -111,7 +111,9 @@ class FileWork:
         return replace(report, files=(split_forced(path, exists=False)[0],), output=output)
 
     def _placed(self, name: str) -> str:
-        return name if is_object(name) else os.path.join(self.folder, name)  # noqa: PTH118
+        """Return a name that means the same in this process, as the user wrote it where that does."""
+        here = is_object(name) or os.getcwd() == self.folder  # noqa: PTH109 - as the folder is
+        return name if here else os.path.join(self.folder, name)  # noqa: PTH118
 
 
 def apply_folder(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calibcli.artifacts.document import SCHEMA as ARTIFACT
 from calibcli.artifacts.store import in_file, read_document
 from calibcli.bounds.interval import Interval
 from calibcli.documents import Node
@@ -180,6 +181,7 @@ def read_baseline(path: str, names: Sequence[MeasureName], *, confidence: float)
     """
     try:
         tree = read_document(path)
+        _refuse_artifact(path, tree)
         tree.child("schema").expect(SCHEMA)
         artifact = tree.optional("artifact")
         return Before(
@@ -191,6 +193,13 @@ def read_baseline(path: str, names: Sequence[MeasureName], *, confidence: float)
         )
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
+
+
+def _refuse_artifact(path: str, tree: Node) -> None:
+    if tree.members().get("schema") is not None and tree.child("schema").value == ARTIFACT:
+        msg = f"{path}: is an artifact of fit, and --baseline takes what `calibcli measure --json` wrote"
+        again = f"calibcli measure OLD_ROWS ... --artifact {path} --json -o report.json"
+        raise UsageProblem(msg, f"write that first: {again}; or judge the artifact itself with --artifact")
 
 
 def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) -> Measured:

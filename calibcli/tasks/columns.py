@@ -1,21 +1,17 @@
 """Say which columns a data file has, and what calibcli would take each for."""
 
-import re
 import shlex
 from contextlib import suppress
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
 from calibcli.readers import reader_of
+from calibcli.readers.classes_guessed import asking_for, guessed_classes
 from calibcli.readers.columns import Columns, resolve
 from calibcli.readers.fragments import Fragment, list_fragments
 from calibcli.readers.input_format import AS_FOUND, InputFormat
+from calibcli.readers.names_of_columns import folded, separator_hint
 from calibcli.reports.inspect import ColumnSummary, InspectReport
-
-# How types are written whose rows may hold several numbers.
-_LIST = re.compile(r"list|struct|extension|, \d+\)")
-# What names of columns of several classes usually begin with.
-_STARTS = ("p_", "prob_", "proba_", "probs_", "probability_")
 
 
 def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
@@ -34,12 +30,20 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     first = fragments[0]
     header = reader_of(first.format).header(first)
     kinds = reader_of(first.format).kinds(first)
-    probs = _several(first, header, dict(kinds))
+    own = {folded(name) for name in header}
+    partitions = tuple(name for name, _ in first.partitions if folded(name) not in own)
+    probs = guessed_classes(first, header)
     roles = _roles(header, first.shown)
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
-    facts = [("format", first.format.value), *_size(first), ("columns", f"{len(header)}")]
+    facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
+    if partitions:
+        facts.append(("in the path", ", ".join(partitions)))
+    hint = separator_hint(header)
+    if hint is not None:
+        facts.append(("note", hint))
     words = f"{_asked(probs, roles)} -y {roles.get('label', 'LABEL')}{_as_said(input_format)}"
-    columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in kinds)
+    typed = (*kinds, *((name, "partition") for name in partitions))
+    columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
     return InspectReport(path, first.format.value, tuple(facts), columns, f"calibcli measure {path} {words}")
 
 
@@ -59,18 +63,7 @@ def _asked(probs: tuple[str, ...], roles: dict[str, str]) -> str:
     """Return the option that names the probabilities."""
     if not probs or roles.get("score", probs[0]) not in probs:
         return f"-s {roles.get('score', 'SCORE')}"
-    start = next((one for one in _STARTS if len(probs) > 1 and probs[0].startswith(one)), None)
-    return f"--probs {shlex.quote(probs[0] if start is None else f'{start}*')}"
-
-
-def _several(fragment: Fragment, header: tuple[str, ...], types: dict[str, str]) -> tuple[str, ...]:
-    """Return the columns that seem to hold probabilities of classes: one of lists, or some named alike."""
-    reader = reader_of(fragment.format)
-    lists = tuple(name for name in header if _LIST.search(types[name]) and reader.list_length(fragment, name))
-    if lists:
-        return lists[:1]
-    alike = (tuple(name for name in header if name.startswith(start)) for start in _STARTS)
-    return next((names for names in alike if len(names) > 1), ())
+    return asking_for(probs)
 
 
 def _roles(header: tuple[str, ...], shown: str) -> dict[str, str]:
@@ -90,11 +83,16 @@ def _roles(header: tuple[str, ...], shown: str) -> dict[str, str]:
     return roles
 
 
-def _size(fragment: Fragment) -> list[tuple[str, str]]:
-    rows = reader_of(fragment.format).row_count(fragment)
-    facts = [] if rows is None else [("rows", f"{rows:,}")]
-    if fragment.format is DataFormat.PARQUET:
+def _size(fragments: list[Fragment]) -> list[tuple[str, str]]:
+    """Return how many files, rows and row groups there are, as far as no rows are read for it."""
+    files = list({one.path: one for one in fragments}.values())
+    facts = [("files", f"{len(files):,}; types are those of {files[0].shown}")] if len(files) > 1 else []
+    counts = [reader_of(one.format).row_count(one) for one in files]
+    known = [rows for rows in counts if rows is not None]
+    if len(known) == len(counts):
+        facts.append(("rows", f"{sum(known):,}"))
+    if all(one.format is DataFormat.PARQUET for one in files):
         from calibcli.readers.parquet import row_group_rows
 
-        facts.append(("row groups", f"{len(row_group_rows(fragment)):,}"))
+        facts.append(("row groups", f"{sum(len(row_group_rows(one)) for one in files):,}"))
     return facts

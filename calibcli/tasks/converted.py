@@ -1,5 +1,6 @@
 """Rows in another format than that of the input: which, what it can hold, and what it changes."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any, BinaryIO, assert_never
@@ -7,8 +8,9 @@ from typing import Any, BinaryIO, assert_never
 import pyarrow as pa
 
 from calibcli.ahead import one_ahead
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
+from calibcli.outputs import STDOUT
 from calibcli.progress import Advance
 from calibcli.readers import reader_of
 from calibcli.readers.fragments import Fragment
@@ -25,6 +27,8 @@ def output_format(to: Destination, fragment: Fragment) -> DataFormat:
     Raises:
         UsageProblem: If it is not written, its name promises another one, or it would be Parquet within
             another compression, which no reader takes.
+
+        OutputProblem: If it is not text, and goes to a terminal.
     """
     promised = format_of(to.path)
     asked = to.shape.to
@@ -38,6 +42,9 @@ def output_format(to: Destination, fragment: Fragment) -> DataFormat:
     if kind is DataFormat.PARQUET and compression_of(to.path) is not None:
         msg = f"{to.path}: Parquet is compressed inside, and cannot be read from within another compression"
         raise UsageProblem(msg, f"name it {PurePath(to.path).with_suffix('').with_suffix('.parquet')}")
+    if to.path == STDOUT and not kind.is_text and sys.stdout is not None and sys.stdout.isatty():
+        msg = f"{kind.value} is not text, and standard output is a terminal"
+        raise OutputProblem(msg, "name a file with -o, send it through a pipe, or pass --to csv")
     return kind
 
 

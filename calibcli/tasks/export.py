@@ -34,7 +34,7 @@ class ExportAsk:
         score: The score column in SQL, or the input of an ONNX model; None for `score`, or `scores` of
             classes.
 
-        probs: The columns of the classes in SQL, in order; None for `p_CLASS` of each.
+        probs: The columns of the classes in SQL, in order, or one of lists; None for `p_CLASS` of each.
 
         name: What the new columns are called, or begin with; None for `calibrated`.
 
@@ -152,7 +152,8 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
         case ExportTarget.SQL:
             from calibcli.exports.sql import query_of_classes
 
-            asked = _sql(ask, _columns(artifact, ask))
+            columns = _columns(artifact, ask)
+            asked = _sql(ask, columns, places=None if len(columns) > 1 else len(artifact.classes))
             return query_of_classes(artifact.recalibrator, asked, origin=origin).encode()
         case ExportTarget.ONNX:
             from calibcli.exports.onnx_model import model_of_classes
@@ -173,11 +174,12 @@ def digest_of(artifact: Artifact | ClassArtifact) -> str:
     return f"sha256:{hashlib.sha256(artifact_text(artifact).encode()).hexdigest()}"
 
 
-def _sql(ask: ExportAsk, scores: tuple[str, ...]) -> "SqlAsk":
+def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) -> "SqlAsk":
     from calibcli.exports.sql import SqlAsk
 
     dialect = ask.dialect or SqlDialect.DUCKDB
-    return SqlAsk(dialect, scores, _given(ask.table, "predictions"), _given(ask.name, _NAME))
+    table = _given(ask.table, "predictions")
+    return SqlAsk(dialect, scores, table, _given(ask.name, _NAME), places)
 
 
 def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
@@ -186,10 +188,20 @@ def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
         raise UsageProblem(msg, "name the columns of the classes with --probs a,b,c")
     if ask.probs is None:
         return tuple(f"p_{one}" for one in artifact.classes)
-    if len(ask.probs) != len(artifact.classes):
+    if len(ask.probs) not in (1, len(artifact.classes)):
         msg = f"--probs names {len(ask.probs):,} columns, and there are {len(artifact.classes):,} classes"
-        raise UsageProblem(msg, f"name one for each, in the order {', '.join(artifact.classes[:20])}")
+        order = ", ".join(artifact.classes[:20])
+        raise UsageProblem(msg, f"name one for each, in the order {order}, or one column of lists")
     return ask.probs
+
+
+def unnamed_columns(artifact: Artifact | ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
+    """Return a sentence about the columns that a query reads and nobody has named, or nothing."""
+    if isinstance(artifact, Artifact) or ask.target is not ExportTarget.SQL or ask.probs is not None:
+        return ()
+    from calibcli.exports.sql import read_from
+
+    return (read_from(_columns(artifact, ask), places=None),)
 
 
 def _style(target: ExportTarget) -> Style:

@@ -18,7 +18,7 @@ from calibcli.recalibrators.interface import Recalibrator, distinct_outputs, ran
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, Selection
 from calibcli.reports.fit import FitReport
-from calibcli.table.grid import Table
+from calibcli.table.grid import GridTable, Table
 from calibcli.table.moved import with_scores
 from calibcli.table.rows import Rows
 from calibcli.tasks.gather import RAW, Gathered
@@ -275,8 +275,12 @@ def _selected(
 def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tuple[float, float]:
     """Return the mean loss on the fit rows before and after."""
     each = squared_error if loss is FitLoss.BRIER else log_error
-    after = with_scores(table, recalibrator.predict(table.score))
-    return mean_loss(table, each), mean_loss(after, each)
+    if isinstance(table, GridTable):
+        # Rows of one cell may lie on both sides of a bend, such as where an isotonic map leaves 0.
+        one, other = (recalibrator.predict(at) for at in (table.score_of_positive, table.score_of_negative))
+        after = each(one, other, other).mean(table.positive, table.weight - table.positive)
+        return mean_loss(table, each), after
+    return mean_loss(table, each), mean_loss(with_scores(table, recalibrator.predict(table.score)), each)
 
 
 def _grid_notes(table: Table, name: RecalibratorName, options: FitOptions) -> tuple[str, ...]:

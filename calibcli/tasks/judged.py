@@ -19,6 +19,7 @@ from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.right_scale import scale_notes
 
 if TYPE_CHECKING:
     from calibcli.artifacts.class_document import ClassArtifact
@@ -144,7 +145,15 @@ def read_judged(
     outputs = values_of(one.recalibrator.bins) if grouped is None else outputs_of_members(grouped)
     refuse_applied_twice(gathered, outputs, artifact)
     table = gathered.tables[RECALIBRATED]
-    return Judged(gathered, None if grouped else one, table, outputs=outputs, members=grouped)
+    notes = _scale_notes(gathered.tables[RAW], one.scale)
+    return Judged(gathered, None if grouped else one, table, notes=notes, outputs=outputs, members=grouped)
+
+
+def _scale_notes(raw: Table, scale: Scale) -> tuple[str, ...]:
+    if not raw.total_rows:
+        return ()
+    lowest, highest = float(raw.score[0]), float(raw.score[-1])
+    return scale_notes(scale, rows=raw.total_rows, lowest=lowest, highest=highest, resolution=raw.resolution)
 
 
 def _refuse_unseen(columns: Columns) -> None:

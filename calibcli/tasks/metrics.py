@@ -126,6 +126,10 @@ def _members(name: str) -> tuple[Metric, ...]:
     for member in (*MeasureName, *TestName, *ClassMeasure):
         if word == member.value:
             return (member,)
+    parts = [_word(part) for part in name.split(",")]
+    if len(parts) > 1 and set(parts) <= set(known_metrics()):
+        msg = f"there is no metric {name!r}"
+        raise UsageProblem(msg, f"repeat --metric: {' '.join(f'--metric {part}' for part in parts)}")
     import difflib
 
     near = difflib.get_close_matches(word, known_metrics(), n=1)

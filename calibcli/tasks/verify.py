@@ -193,6 +193,7 @@ def _report(
         policy=options.policy,
         notes=(
             *judged.notes,
+            *_one_label(judged),
             *_notes(before, judged, artifact=artifact, digest=summary.digest),
             *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
         ),
@@ -202,6 +203,15 @@ def _report(
         least_group_rows=options.least_group_rows,
     )
     return _void(report) if judged.fitted_rows else report
+
+
+def _one_label(judged: Judged) -> tuple[str, ...]:
+    """Return what to look at where every label is the same, which is seldom what was meant."""
+    rows, ones = judged.table.total_rows, judged.table.total_positive_rows
+    if judged.gathered.input.classes is not None or 0 < ones < rows:
+        return ()
+    found = f"all {rows:,} rows have label {int(ones > 0)}"
+    return (f"{found}: is {judged.gathered.input.label!r} the label column (--label, --positive)?",)
 
 
 def _notes(

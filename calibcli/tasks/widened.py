@@ -152,8 +152,9 @@ def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
 
     def predicted(block: bytes) -> Added:
         before = job.intake.findings.rows
-        words = () if job.chosen.member is None else (job.chosen.member,)
-        found = numbers_of_block(block, job.chosen.scores, within=within, rows_before=before, words=words)
+        scores = job.chosen.scores
+        words = job.chosen.needed[len(scores) :]
+        found = numbers_of_block(block, scores, within=within, rows_before=before, words=words)
         return job.made(found)
 
     names, kept = within.names, job.kept

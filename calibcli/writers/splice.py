@@ -211,7 +211,9 @@ def _field(column: "pa.Array[Any]", columns: NewColumns) -> "pa.Array[Any]":
     if columns.decimal != "." and pa.types.is_floating(column.type):
         text = pc.replace_substring(text, pattern=".", replacement=columns.decimal)
         quote = bytes_scalar(b'"' if columns.decimal == columns.delimiter else b"")
-        return pc.binary_join_element_wise(quote, text, quote, bytes_scalar(b""))
+        parts: list[Any] = [quote, text, quote, bytes_scalar(b"")]
+        quoted_text: pa.Array[Any] = pc.binary_join_element_wise(*parts)
+        return quoted_text
     if columns.encoding == "utf-8" or not pa.types.is_string(column.type):
         return text
     return in_encoding(text, lambda one: _encoded(one.decode(), columns))

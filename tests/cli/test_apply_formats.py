@@ -320,3 +320,25 @@ def test_a_signal_leaves_what_stood_there(
     assert output.read_text() == "old"
     others = [path.name for path in folder.iterdir() if path != output]
     assert others == [] if number == signal.SIGINT else all(name.startswith(".out") for name in others)
+
+
+def test_keep_may_be_repeated(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """Each --keep adds to those before it, and all wins over names."""
+    first, output = source(tmp_path, "csv"), tmp_path / "out.csv"
+    words = ["apply", artifact, first, "-s", "score", "-o", output, "-q", "--force"]
+    assert run(*words, "--keep", "x_1", "--keep", "id").code == 0
+    assert read(output.read_bytes(), "csv").column_names == ["id", "x_1", "calibrated"]
+    assert run(*words, "--keep", "id", "--keep", "all").code == 0
+    assert output.read_text().startswith(first.read_text().splitlines()[0])
+
+
+@pytest.mark.parametrize(("kind", "refused"), [("parquet", True), ("arrow", True), ("csv", False)])
+def test_a_terminal_gets_text_alone(
+    kind: str, refused: Any, run: Run, artifact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not text goes to a file or a pipe."""
+    first = source(tmp_path, "csv")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    ended = run("apply", artifact, first, "-s", "score", "--to", kind, "-o", "-")
+    assert ("standard output is a terminal" in ended.err) is refused
+    assert ended.code == (5 if refused else 0)

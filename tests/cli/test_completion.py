@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.cli.completion import column_names
+from calibcli.cli.completion import column_names, metric_names
 
 
 @pytest.fixture(params=["_TYPER_COMPLETE_ARGS", "COMP_WORDS"])
@@ -45,6 +45,25 @@ def test_parquet_and_several_files(line: pytest.MonkeyPatch) -> None:
     Path("t.tsv").write_text("score\tlabel\n0.5\t1\n", encoding="utf-8")
     typed(line, "calibcli measure p.parquet t.tsv --by 'q")
     assert column_names("") == ["score", "q", "label"]
+
+
+def test_partitions_and_separators_are_known_and_the_index_is_left_out(line: pytest.MonkeyPatch) -> None:
+    """Columns of a path count as columns, text is read as the line says, and pandas' index is no column."""
+    Path("d/country=DE").mkdir(parents=True)
+    pq.write_table(pa.table({"score": [0.5], "__index_level_0__": [1]}), "d/country=DE/p.parquet")
+    typed(line, "calibcli measure d --by ")
+    assert column_names("") == ["score", "country"]
+    Path("s.csv").write_text("punkte;größe\n0.5;1\n", encoding="latin-1")
+    for word in ("--delimiter ';' --encoding latin-1", "--delimiter=';' --encoding=latin-1"):
+        typed(line, f"calibcli measure d s.csv {word} -s ")
+        assert column_names("") == ["score", "country", "punkte", "größe"]
+
+
+def test_measures_are_told() -> None:
+    """What `--metric` takes is completed: measures, tests and groups."""
+    assert metric_names("spieg") == ["spiegelhalter"]
+    assert {"ece", "ece_equal_mass"} <= set(metric_names("ece"))
+    assert "corp" in metric_names("")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"\x00\x01,\xfe"])

@@ -35,6 +35,17 @@ def test_standard_output_and_a_file_get_the_same(
     assert b"the beta map of" in capfdbinary.readouterr().err
 
 
+def test_columns_that_nobody_named_are_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """SQL of several classes says which columns it reads, unless --probs did."""
+    path = tmp_path / "classes.json"
+    path.write_text(artifact_text(class_map("temperature")))
+    said = "note: the classes are read from p_"
+    assert main(["export", str(path), "--to", "sql"]) == 0
+    assert said in capfd.readouterr().err
+    assert main(["export", str(path), "--to", "sql", "--probs", "probs"]) == 0
+    assert said not in capfd.readouterr().err
+
+
 def test_existing_output_stays(artifact: str, tmp_path: Path) -> None:
     """What is there is replaced with --force only, and the artifact never."""
     path = tmp_path / "cal.py"

@@ -7,6 +7,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -234,3 +235,29 @@ def test_a_document_by_group_is_no_map_of_one_score(fitted: Path) -> None:
     """Its own reader says so by the missing keys."""
     with pytest.raises(DocumentProblem):
         Artifact.from_dict(Node(json.loads(fitted.read_text())))
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "arrow"])
+def test_groups_may_stand_in_the_path(
+    run: Run, fitted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A partition is a column: each file goes through the map of its country, as if it held it."""
+    monkeypatch.chdir(tmp_path)
+    for country in ("DE", "US"):
+        expected = applied(run, fitted, tmp_path / f"{country}.csv")
+        folder = Path("hive", f"country={country}")
+        folder.mkdir(parents=True)
+        table = pa_csv.read_csv(tmp_path / f"{country}.csv").drop_columns("country")
+        pa_csv.write_csv(table, tmp_path / "bare.csv")
+        words = ["apply", fitted, tmp_path / "bare.csv", "--keep", "score", "--name", "x", "--unseen"]
+        assert "there is no column 'country'" in run(*words, "pooled", "-o", folder / f"a.{kind}").err
+        plain = run("fit", tmp_path / "bare.csv", *ASKED, "--force", "-o", tmp_path / "plain.json")
+        assert plain.code == 0
+        ended = run("apply", "plain.json", "bare.csv", "--name", "plain", "-o", folder / f"a.{kind}")
+        assert ended.code == 0, ended.err
+        ended = run("apply", fitted, "hive", "-s", "score", "--out-dir", "out", "--to", "csv", "--force")
+        assert ended.code == 0, ended.err
+        out = Path("out", folder.name, "a.csv").read_text().splitlines()[1:]
+        assert [float(line.rpartition(",")[2]) for line in out] == expected
+    shown = run("apply", fitted, "hive", "-s", "nothing", "--out-dir", "other").err
+    assert f"error: hive/country=DE/a.{kind}: there is no column 'nothing'" in shown

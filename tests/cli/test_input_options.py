@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 Run = Any
@@ -92,7 +94,7 @@ def test_decimal_commas_are_read_and_written(run: Run, tmp_path: Path, delimiter
         ended = run("apply", artifact, source, *mine, "-o", output, "--force")
         assert ended.code == 0, ended.err
         assert all(line in output.read_text() for line in lines)
-        written[mark] = list(csv.reader(output.open(), delimiter=delimiter))
+        written[mark] = list(csv.reader(output.read_text().splitlines(), delimiter=delimiter))
     points = [[field.replace(",", ".") for field in row] for row in written[","]]
     assert points == written["."]
     assert all("," in row[2] for row in written[","][1:])
@@ -104,3 +106,44 @@ def test_decimal_marks_are_for_csv(run: Run, tmp_path: Path) -> None:
     rows.write_text("".join(f'{{"score": {score}, "label": {label}}}\n' for score, label in ROWS))
     assert "--decimal is for CSV" in run("measure", rows, "--decimal", ",").err
     assert "not a decimal mark" in run("measure", rows, "--decimal", ";").err
+
+
+def test_inspect_looks_at_a_whole_directory(run: Run, tmp_path: Path) -> None:
+    """It counts files and rows, and lists what the path stands for."""
+    for country, rows in (("DE", 3), ("US", 5)):
+        folder = tmp_path / f"country={country}"
+        folder.mkdir()
+        pq.write_table(pa.table({"score": [0.5] * rows, "label": [1] * rows}), folder / "a.parquet")
+    shown = json.loads(run("inspect", tmp_path, "--json").out)
+    assert shown["facts"]["files"].startswith("2; ")
+    assert (shown["facts"]["rows"], shown["facts"]["in the path"]) == ("8", "country")
+    assert {"name": "country", "kind": "partition", "role": ""} in shown["columns"]
+
+
+def test_inspect_says_that_fields_are_separated_otherwise(run: Run, tmp_path: Path) -> None:
+    """As measure does."""
+    (tmp_path / "a.csv").write_text(SEMICOLONS)
+    assert (
+        "pass --delimiter ';'"
+        in json.loads(run("inspect", tmp_path / "a.csv", "--json").out)["facts"]["note"]
+    )
+
+
+def test_columns_of_several_classes_are_offered_where_no_score_is_found(run: Run, tmp_path: Path) -> None:
+    """As inspect would name them; without any there is no such word."""
+    pq.write_table(pa.table({"logits": [[0.2, 0.8]] * 4, "label": [0, 1, 1, 1]}), tmp_path / "a.parquet")
+    (tmp_path / "b.csv").write_text("p_0,p_1,label\n0.2,0.8,1\n")
+    (tmp_path / "c.csv").write_text("one,two,label\n0.2,0.8,1\n")
+    hint = "name it with --score, or several classes with --probs"
+    assert f"{hint} logits" in run("measure", tmp_path / "a.parquet").err
+    assert f"{hint} 'p_*'" in run("measure", tmp_path / "b.csv").err
+    assert "--probs" not in run("measure", tmp_path / "c.csv").err
+
+
+def test_values_of_lists_are_counted_among_all_values(run: Run, tmp_path: Path) -> None:
+    """Six of eight, where there are four rows of two."""
+    table = pa.table({"logits": [[2.5, -1.0]] * 3 + [[0.5, 0.5]], "label": [0, 1, 1, 1]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    assert (
+        "6 of 8 values lie outside [0, 1]" in run("measure", tmp_path / "a.parquet", "--probs", "logits").err
+    )

@@ -69,7 +69,9 @@ def test_terminal_shows_one_row_a_group(run: Run, three: Path) -> None:
     assert plain.code == 0, plain.err
     lines = plain.out.splitlines()
     start = lines.index("Groups by country")
-    assert lines[start + 1] == ("note: 1 group of fewer than 100 rows is not measured: country=tiny (63)")
+    assert lines[start + 1] == (
+        "note: 1 group of fewer than 100 rows (--min-group-rows) is not measured: country=tiny (63)"
+    )
     assert [line.split()[0] for line in lines[start + 3 : start + 6]] == ["group", "country=DE", "country=US"]
     assert "Each interval is at 97.5 %" in plain.out
     assert "Largest ece: country=DE with" in plain.out

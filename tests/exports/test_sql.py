@@ -157,6 +157,22 @@ def test_every_dialect_parses_classes(kind: str, dialect: SqlDialect) -> None:
     assert len(sqlglot.parse(query, dialect=dialect.value)) == 1
 
 
+def test_classes_are_read_from_one_column_of_lists(database: duckdb.DuckDBPyConnection) -> None:
+    """Each dialect reads places of a list; DuckDB gives what columns give, and NULL where a list is short."""
+    artifact = class_map("temperature")
+    rows = asked_rows(artifact.scale)
+    short = [*(list(map(float, row)) for row in rows), [1.0]]
+    database.register("predictions", pd.DataFrame({"probs": short, "place": range(len(short))}))
+    query = sql(artifact, probs=("probs",))
+    found = database.execute(f"SELECT * FROM ({query}) ORDER BY place").df()
+    columns = found[[f"calibrated_{one}" for one in artifact.classes]].to_numpy(np.float64)
+    np.testing.assert_allclose(columns[:-1], wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
+    assert np.isnan(columns[-1]).all()
+    for dialect in SqlDialect:
+        text = sql(artifact, probs=("probs",), dialect=dialect)
+        assert len(sqlglot.parse(text, dialect=dialect.value)) == 1
+
+
 def test_few_steps_are_cases_and_many_are_looked_up() -> None:
     """A map of up to 64 steps needs no table, and one of more is looked up as each dialect does it."""
     words = {

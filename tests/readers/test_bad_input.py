@@ -19,6 +19,10 @@ DROP = "--on-missing drop leaves such rows out and reports how many"
 QUOTES = "fields that contain the separator must be quoted, and quotes must be closed"
 
 # content of p.csv, columns, message, hint
+SOFT = (
+    "soft labels are not read: round them, or write each row twice, with label 1 and weight p and with "
+    "label 0 and weight 1 - p"
+)
 CASES = {
     "empty": ("", ASKED, "p.csv is empty", None),
     "header only": ("score,label\n", ASKED, "p.csv: there are no rows", None),
@@ -197,6 +201,12 @@ CASES = {
         "p.csv, column 'label': the labels are 'no' and 'yes', not 0 and 1",
         "--positive yes says which of them stands for 1",
     ),
+    "soft labels": (
+        "score,label\n0.5,1\n0.2,0.5\n",
+        ASKED,
+        "p.csv, column 'label': the labels are '0.5' and '1', not 0 and 1",
+        SOFT,
+    ),
     "one strange label": (
         "score,label\n0.5,very good\n",
         ASKED,
@@ -210,7 +220,7 @@ CASES = {
             "p.csv, column 'label': 1 of 3 labels are neither 0 nor 1; the first is '0.5' at row 3; "
             "there are '0', '0.5' and '1'"
         ),
-        "--positive VALUE makes one label stand for 1 and all others for 0",
+        SOFT,
     ),
     "many labels": (
         "score,label\n" + "".join(f"0.5,{i}\n" for i in range(9)),
@@ -298,7 +308,7 @@ CASES = {
         b"sc\xff,label\n0.5,1\n",
         ASKED,
         "p.csv: the header is not UTF-8 text",
-        "say what it is: --encoding latin-1, or --input-format parquet",
+        "say which encoding it has, such as --encoding latin-1 or --encoding cp1252",
     ),
     "UTF-16": (
         "score,label\n0.5,1\n".encode("utf-16"),

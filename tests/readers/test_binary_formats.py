@@ -113,7 +113,7 @@ LISTS: dict[str, Any] = {
     "list_view": pa.array(PROBS.tolist(), pa.list_view(pa.float64())),
     "large_list_view": pa.array(PROBS.tolist(), pa.large_list_view(pa.float32())),
     "tensor": pa.FixedShapeTensorArray.from_numpy_ndarray(PROBS),
-    "fixed_size_list": pa.array(PROBS.tolist(), pa.list_(pa.float16(), 3)),
+    "fixed_size_list": pa.array([list(row) for row in PROBS.astype(np.float16)], pa.list_(pa.float16(), 3)),
     "decimals": pa.array(PROBS.tolist(), pa.list_(pa.float64())).cast(pa.list_(pa.decimal128(5, 3))),
 }
 

@@ -129,3 +129,17 @@ def test_input_that_grows_meanwhile_is_refused(tmp_path: Path) -> None:
     path.write_text("score,label\n0.25,1\n0.5,0\n0.75,1\n")
     with pytest.raises(InputProblem, match="changed while it was read: 2 rows at first, then 3"):
         gathered.again.in_cells(np.arange(3))
+
+
+def test_loss_of_an_isotonic_fit_on_a_grid_is_that_of_its_rows(tmp_path: Path) -> None:
+    """A row with label 1 right behind the last score whose rate is 0 does not make the loss infinite."""
+    generator = np.random.default_rng(5)
+    score = 0.3 + 1e-4 * generator.random(20_000)
+    label = (generator.random(20_000) < 0.5) & (score > 0.30002)
+    path = str(tmp_path / "rows.parquet")
+    pq.write_table(pa.table({"score": score, "label": label}), path)
+    losses = []
+    for reading in (EXACT, GRID):
+        report, _ = fit_files([path], ASKED, method=FitMethod.ISOTONIC, options=FitOptions(), reading=reading)
+        losses.append(report.loss_after)
+    assert losses[1] == pytest.approx(losses[0], rel=5e-3)

@@ -28,7 +28,7 @@ def apply(
     skip_existing: a.SkipExisting = False,
     score: o.Score = None,
     name: a.Column = "calibrated",
-    keep: a.Keep = "all",
+    keep: a.Keep = None,
     to: a.ToFormat = None,
     prior: o.Prior = None,
     probs: k.Probs = None,
@@ -116,8 +116,8 @@ def apply(
                 probs, classes, on_sum=on_sum, view=ViewName.CONFIDENCE, one_class=None
             )
     columns = Columns(score=score, on_range=on_range, several=several, on_unseen=unseen)
-    form = i.input_format_of(input_format, delimiter, encoding, decimal)
-    asked = FolderAsk(artifact, loaded, ClassAsk(columns, on_sum, name), prior, form, Shape(to, keep))
+    form = i.input_format_of(input_format, delimiter, encoding, decimal=decimal)
+    asked = FolderAsk(artifact, loaded, ClassAsk(columns, on_sum, name), prior, form, Shape(to, a.kept(keep)))
     report: ApplyReport | ClassApplyReport | FolderApplyReport
     if out_dir is not None:
         report = apply_folder(

@@ -78,7 +78,7 @@ def compare(
       calibcli compare eval.csv -s old -s new -y label --fail-if-worse
       calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
     """
-    from calibcli.cli.output import renderer_for, say_notes, write
+    from calibcli.cli.output import format_of, renderer_for, say_notes, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
     from calibcli.tasks.compare import CompareOptions, compare_files
@@ -113,7 +113,7 @@ def compare(
         artifacts=artifacts,
         options=options,
         reading=Reading(
-            i.input_format_of(input_format, delimiter, encoding, decimal),
+            i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
             jobs,
             exact,
             memory,
@@ -122,7 +122,7 @@ def compare(
             progress_bar(quiet=quiet),
         ),
     )
-    chosen = ReportFormat.JSON if json else fmt
+    chosen = format_of(fmt, json=json)
     write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)
     # The other formats hold the notes where they are read.
     say_notes(report.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)

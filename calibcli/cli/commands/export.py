@@ -38,9 +38,9 @@ def export(
       calibcli export cal.json --to onnx -o calibrated.onnx
     """
     from calibcli.artifacts.store import read_any_artifact
-    from calibcli.cli.output import say
+    from calibcli.cli.output import say, say_notes
     from calibcli.outputs import refuse_existing, write_file
-    from calibcli.tasks.export import ExportAsk
+    from calibcli.tasks.export import ExportAsk, unnamed_columns
     from calibcli.tasks.export import export as exported
 
     columns = None if probs is None else tuple(one.strip() for one in probs.split(","))
@@ -52,5 +52,6 @@ def export(
     refuse_existing(output, force=force, inputs=[artifact])
     loaded = read_any_artifact(artifact)
     write_file(output, exported(loaded, ask))
+    say_notes(unnamed_columns(loaded, ask), quiet=quiet)
     if output != STDOUT:
         say(f"{output}: the {loaded.recalibrator.name.value} map of {artifact} as {to.value}", quiet=quiet)

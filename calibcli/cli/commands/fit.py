@@ -154,7 +154,7 @@ def fit(
     )
     target = None if output == STDOUT else output
     reading = Reading(
-        i.input_format_of(input_format, delimiter, encoding, decimal),
+        i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
         jobs,
         exact,
         memory,

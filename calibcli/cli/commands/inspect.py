@@ -29,7 +29,7 @@ def inspect(
     from calibcli.cli.output import renderer_for, write
     from calibcli.tasks.inspect import inspect_file
 
-    form = i.input_format_of(input_format, delimiter, encoding, decimal)
+    form = i.input_format_of(input_format, delimiter, encoding, decimal=decimal)
     report = inspect_file(path, input_format=form)
     chosen = ReportFormat.JSON if json else fmt
     write(renderer_for(chosen, STDOUT, color=color, verbose=verbose).render(report), STDOUT)

@@ -98,7 +98,7 @@ def measure(
       calibcli measure --explain smece
     """
     from calibcli.cli.explain import write_explanation
-    from calibcli.cli.output import renderer_for, say_notes, write
+    from calibcli.cli.output import format_of, renderer_for, say_notes, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
     from calibcli.tasks.destination import check_output
@@ -107,7 +107,7 @@ def measure(
     from calibcli.tasks.partition import edges_of
     from calibcli.tasks.reading import Reading
 
-    chosen = ReportFormat.JSON if json else fmt
+    chosen = format_of(fmt, json=json)
     if explain is not None:
         write_explanation(explain, chosen, output, force=force, color=color)
         return
@@ -157,7 +157,7 @@ def measure(
         None if edges is None else edges_of(edges),
     )
     reading = Reading(
-        i.input_format_of(input_format, delimiter, encoding, decimal),
+        i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
         jobs,
         exact,
         memory,

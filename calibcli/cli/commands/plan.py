@@ -67,7 +67,7 @@ def plan(
       calibcli plan --max-ece 0.03 --like preds.csv -s score --power 0.8
       calibcli plan --max-ece 0.02 --like preds.csv -s score --error 0.05
     """
-    from calibcli.cli.output import renderer_for, say_notes, write
+    from calibcli.cli.output import format_of, renderer_for, say_notes, write
     from calibcli.readers.columns import Columns
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.plan import PlanOptions, plan_rows
@@ -91,9 +91,11 @@ def plan(
         artifact=artifact,
         like=like,
         columns=Columns(score=score, scale=scale, on_missing=on_missing, on_range=on_range),
-        reading=Reading(i.input_format_of(input_format, delimiter, encoding, decimal), None, exact, memory),
+        reading=Reading(
+            i.input_format_of(input_format, delimiter, encoding, decimal=decimal), None, exact, memory
+        ),
     )
-    chosen = ReportFormat.JSON if json else fmt
+    chosen = format_of(fmt, json=json)
     write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)
     # The other formats hold the notes where they are read.
     notes = () if report.input is None else report.input.notes

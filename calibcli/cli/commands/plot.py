@@ -139,7 +139,7 @@ def plot(
                 bins=bins, binning=binning, confidence=confidence, seed=seed, least_rows=min_group_rows
             ),
             Reading(
-                i.input_format_of(input_format, delimiter, encoding, decimal),
+                i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
                 jobs,
                 exact,
                 memory,

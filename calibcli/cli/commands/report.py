@@ -147,7 +147,7 @@ def report(
         least_group_rows=min_group_rows,
     )
     reading = Reading(
-        i.input_format_of(input_format, delimiter, encoding, decimal),
+        i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
         jobs,
         exact,
         memory,

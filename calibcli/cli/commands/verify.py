@@ -132,7 +132,7 @@ def verify(
       Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
     """
     from calibcli.cli.line import line_of
-    from calibcli.cli.output import renderer_for, say_notes, write
+    from calibcli.cli.output import format_of, renderer_for, say_notes, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.cli.report_files import parse_reports, told_of_errors, write_reports
     from calibcli.readers.columns import Columns
@@ -143,7 +143,7 @@ def verify(
     from calibcli.tasks.verify import VerifyOptions
 
     inputs = files or []
-    chosen = ReportFormat.JSON if json else fmt
+    chosen = format_of(fmt, json=json)
     wanted = parse_reports(
         report, inputs=inputs, output=output, force=force, others=(artifact, baseline, state)
     )
@@ -193,7 +193,7 @@ def verify(
             on_unseen=unseen,
         )
         reading = Reading(
-            i.input_format_of(input_format, delimiter, encoding, decimal),
+            i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
             jobs,
             exact,
             memory,

@@ -151,7 +151,7 @@ def left_out_words(
     left_out: Mapping[str, int], least_rows: int, *, one: str = "group", many: str = "groups"
 ) -> str:
     """
-    Return which slices are not measured, the largest first.
+    Return which slices are not measured, the largest first, and the option that says so.
 
     Args:
         left_out: Rows of each, by key.
@@ -167,5 +167,5 @@ def left_out_words(
     more = f" and {count(len(few) - _MOST_LISTED)} more" if len(few) > _MOST_LISTED else ""
     return (
         f"{count(len(few))} {one if len(few) == 1 else many} of fewer than {plural(least_rows, 'row')} "
-        f"{'is' if len(few) == 1 else 'are'} not measured: {listing}{more}"
+        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not measured: {listing}{more}"
     )

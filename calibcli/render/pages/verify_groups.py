@@ -102,5 +102,5 @@ def _left_out(report: VerifyReport) -> str:
     more = f" and {count(len(few) - _MOST_LISTED)} more" if len(few) > _MOST_LISTED else ""
     return (
         f"{plural(len(few), 'group')} of fewer than {plural(report.least_group_rows or 1, 'row')} "
-        f"{'is' if len(few) == 1 else 'are'} not judged: {listing}{more}"
+        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not judged: {listing}{more}"
     )

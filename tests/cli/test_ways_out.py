@@ -1,0 +1,123 @@
+"""What a refused line is told: one plain line, and a hint that leads somewhere."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from calibcli.errors import UsageProblem
+from calibcli.readers.conditions import condition_of
+from shell import SAMPLE, Ran
+
+Run = Callable[..., Ran]
+COLUMNS = ["-s", "score", "-y", "label"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (["fit", "--sample", "0.1"], "--sample: '0.1' is not a whole number", "not a share"),
+        (["fit", "--limit", "x"], "--limit: 'x' is not a whole number", "--limit takes a whole number"),
+        (["fit", "--limit", "0"], "--limit: 0 is too small", "--limit takes 1 or more"),
+        (["verify", "--max-ece", "2%"], "--max-ece: '2%' is not a number", "write 0.02 for 2%"),
+        (["verify", "--max-ece", "0,02"], "--max-ece: '0,02' is not a number", "such as 0.02"),
+        (["verify", "--max-smece", "5%"], "--max-smece: '5%' is not a number", "write 0.05 for 5%"),
+        (["fit", "--method", "plat"], "--method: there is no 'plat'", "did you mean platt?"),
+        (["fit", "--method", "dirichlet"], "--method: there is no 'dirichlet'", "--multiclass matrix"),
+        (["fit", "--multiclass", "dirichlet"], "--multiclass: there is no", "--multiclass matrix"),
+        (["plot", "--cluster", "group"], "calibcli plot takes no --cluster", "measure --cluster COL"),
+        (
+            ["measure", "--json", "--format", "csv"],
+            "--json and --format csv are two formats",
+            "leave out one",
+        ),
+        (
+            ["fit", "--probs", "p_*", "--method", "temperature"],
+            "not made of maps",
+            "--multiclass temperature",
+        ),
+        (["fit", "--probs", "p_*", "--method", "beta"], "not made of maps", "--multiclass one-vs-rest"),
+        (["fit", "--probs", "p_*", "--by", "group"], "--by fits a map of one score", "apply has no --where"),
+    ],
+)
+def test_wrong_values_are_one_plain_line_and_a_way_on(
+    run: Run, words: list[str], message: str, hint: str
+) -> None:
+    """No words of the framework are shown, and the hint says what to write."""
+    command, *options = words
+    ended = run(command, "nowhere.csv", *options, *(["-y", "label"] if "--probs" in words else COLUMNS))
+    assert ended.code == 2
+    first, second = ended.err.splitlines()
+    assert message in first
+    assert hint in second
+    assert "Value error" not in ended.err
+    assert "Input should" not in ended.err
+
+
+def test_json_said_twice_is_no_contradiction(run: Run, thousand: Path) -> None:
+    """`--json --format json` gives JSON."""
+    ended = run("measure", thousand, *COLUMNS, "--metric", "ece", "--json", "--format", "json")
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("country = 'DE' and day == 3", "equality is =="),
+        ("country = 'DE' and day == 3", "repeat --where"),
+        ("country == 'DE' AND day > 3", "repeat --where"),
+        ("day>0.3 and day < 0.5", "repeat --where"),
+        ("country is null", "satisfies no condition"),
+        ("name == a, 'rock and roll' b", "into quotes"),
+    ],
+)
+def test_conditions_of_sql_are_told_how_to_be_written(text: str, hint: str) -> None:
+    """The hint names the sign, and that conditions are repeated."""
+    with pytest.raises(UsageProblem) as caught:
+        condition_of(text)
+    assert hint in (caught.value.hint or "")
+
+
+def test_a_map_by_group_is_exported_group_by_group(run: Run, tmp_path: Path) -> None:
+    """The hint of `export` names `--where` in place of `--by`, which works."""
+    by_group, of_one = tmp_path / "g.json", tmp_path / "east.json"
+    assert (
+        run("fit", SAMPLE / "churn_calibration.parquet", *COLUMNS, "--by", "group", "-o", by_group, "-q").code
+        == 0
+    )
+    ended = run("export", by_group, "--to", "sql")
+    assert ended.code == 3
+    assert "--where 'COL==GROUP'" in ended.err
+    assert (
+        run(
+            "fit",
+            SAMPLE / "churn_calibration.parquet",
+            *COLUMNS,
+            "--where",
+            "group==east",
+            "-o",
+            of_one,
+            "-q",
+        ).code
+        == 0
+    )
+    assert run("export", of_one, "--to", "sql").code == 0
+
+
+def test_an_artifact_is_no_baseline(run: Run, thousand: Path, artifact: Path) -> None:
+    """The message says what it is, and what a baseline is."""
+    asked = ["--baseline", artifact, "--max-regression", "0.01"]
+    ended = run("verify", thousand, *COLUMNS, *asked)
+    assert ended.code == 2
+    assert f"{artifact}: is an artifact of fit" in ended.err
+    assert "measure --json" in ended.err
+
+
+def test_labels_all_alike_are_asked_about(run: Run, csv_of: Callable[..., Path], thousand: Path) -> None:
+    """A gate over one class says so, and one over both says nothing of it."""
+    path = csv_of("score,label", *(f"0.{place:03d},0" for place in range(1, 900)))
+    ended = run("verify", path, *COLUMNS, "--max-ece", "0.2")
+    assert ended.code == 4
+    assert "note: all 899 rows have label 0: is 'label' the label column" in ended.out
+    assert "have label 0: is" not in run("verify", thousand, *COLUMNS, "--max-ece", "0.2").out
