@@ -3,7 +3,7 @@ What `apply` costs in each format, as ratios of whole processes taken in one int
 
     python benchmarks/apply_formats.py [--rows 10000000] [--lines 1000000] [--rounds 5] [--write]
 
-Files have 12 columns, scores as in benchmarks/run.py: Parquet (snappy, row groups of a million rows) and
+Files have 12 columns, scores as in `processes.py`: Parquet (snappy, row groups of a million rows) and
 Arrow (lz4, batches of 131,072 rows) of `--rows` rows, CSV and JSON Lines of `--lines`. `--write` stores the
 table in benchmarks/APPLY.md. pandas and polars join where they are installed.
 """
@@ -16,7 +16,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from run import CALIBCLI, HERE, REENCODE, Job, Spent, machine, make_scores, spend, table_of
+from processes import CALIBCLI, HERE, REENCODE, Job, Spent, machine, make_scores, spend, table_of
 
 CSV_TYPED = """
 import sys, pyarrow.csv as csv

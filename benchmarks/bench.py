@@ -20,7 +20,7 @@ from pathlib import Path
 from bench_jobs import Contest, contests, prepare
 from bench_page import exponents_of, table_of, targets_of
 from fits import missing, versions
-from run import Spent, machine
+from processes import Spent, machine
 
 from measures import PACKAGES, Rules, parser_of, publish, race, within
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from fits import PEERS as FIT_PEERS
 from fits import READ
-from run import CALIBCLI, make_scores
-from run import READ as STREAM
+from processes import CALIBCLI, REENCODE, make_scores
+from processes import READ as STREAM
 
 from calibcli.names import RecalibratorName
 from measures import PEERS as MEASURE_PEERS
@@ -31,13 +31,6 @@ FITS = (
     RecalibratorName.ISOTONIC,
     RecalibratorName.VENN_ABERS,
 )
-REENCODE = """
-import sys, pyarrow.parquet as pq
-file = pq.ParquetFile(sys.argv[1])
-with pq.ParquetWriter(sys.argv[2], file.schema_arrow, compression="snappy") as out:
-    for group in range(file.num_row_groups):
-        out.write_table(file.read_row_group(group), row_group_size=1 << 20)
-"""
 REWRITE_CSV = """
 import sys, pyarrow.csv as csv
 reader = csv.open_csv(sys.argv[1])

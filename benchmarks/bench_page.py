@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import median
 
 from bench_jobs import READING, SMALL, Contest
-from run import Spent
+from processes import Spent
 
 Results = Mapping[tuple[int, str], Spent]
 TEN_MILLION, HUNDRED_MILLION = 10_000_000, 100_000_000

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fits import missing, versions
-from run import CALIBCLI, machine
+from processes import CALIBCLI, machine
 
 from calibcli.recalibrators.classes.linear import MOST_OF_MATRIX
 from calibcli.view_names import ClassMeasure, ClassMethod

@@ -4,7 +4,7 @@ Time of fits, each against the packages that fit the same: whole processes, inte
     python benchmarks/fits.py [--rows 100000 1000000 10000000] [--rounds 3] [--peers PYTHON] [--write]
 
 `--peers` names a Python that has the other packages; what it lacks is left out, and the page says why.
-`--write` stores benchmarks/FITS.md. The data are those of `run.py`. A peer reads the two columns with pyarrow
+`--write` stores benchmarks/FITS.md. Data as in `processes.py`. A peer reads the two columns with pyarrow
 and fits; calibcli reads, fits and writes its artifact. A process that takes longer than `--patience` seconds
 is stopped and not tried again.
 """
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from run import CALIBCLI, machine, make_scores
+from processes import CALIBCLI, machine, make_scores
 
 from calibcli.names import RecalibratorName
 
@@ -376,7 +376,8 @@ def main() -> None:
 HEAD = """# Fit times
 
 Made by `python benchmarks/fits.py --write --peers PYTHON`, PYTHON being one that has the packages compared
-with. Whole processes from start to end, in seconds; data as in `run.py`. The ratio is the fastest peer's time
+with. Whole processes from start to end, in seconds; data as in
+`processes.py`. The ratio is the fastest peer's time
 over calibcli's: above 1, calibcli is faster.
 
 The two sides are not quite alike. calibcli checks what it reads, digests the rows and writes an artifact; it

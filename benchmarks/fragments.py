@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench_inside import least
-from run import machine, make_scores
+from processes import machine, make_scores
 
 from calibcli.names import FitMethod
 from calibcli.readers import reader_of

@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from kumar_classes_page import ESTIMATORS, HEAD, SAMPLE_ROWS, Found, draw_figures, page
 from kumar_figure3 import BINS, CLASSES, FIT_ROWS, MARGINAL, ROWS, TOP_LABEL, Result
-from run import CALIBCLI
+from processes import CALIBCLI
 
 from calibcli.cli.app import main as calibcli
 from calibcli.names import RecalibratorName

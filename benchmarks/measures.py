@@ -5,7 +5,7 @@ Time and memory of all measures and tests together, against the packages that me
 
 Whole processes from a Parquet file to the result, in turn; then every measure by itself, in one process, from
 one table. `--peers` names a Python that has the other packages; what it lacks is left out, and the page says
-so. `--write` stores benchmarks/MEASURES.md. The data are those of `run.py`: every score is another one.
+so. `--write` stores benchmarks/MEASURES.md. The data are those of `processes.py`: every score is another one.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fits import READ, missing, versions
-from run import CALIBCLI, Spent, machine, make_scores
+from processes import CALIBCLI, Spent, machine, make_scores
 
 if TYPE_CHECKING:
     from calibcli.table.grid import Table
@@ -370,8 +370,8 @@ HEAD = """# All measures together
 
 Made by `python benchmarks/measures.py --write --peers PYTHON`, PYTHON being one that has the packages
 compared with. Whole processes from start to end, from the same Parquet file with two columns; data as in
-`run.py`. The ratio is a process's wall time over that of calibcli with everything it can measure: above 1,
-calibcli computes all that in less time than the other takes for what its line says.
+`processes.py`. The ratio is a process's wall time over that of calibcli with everything it can measure: above
+1, calibcli computes all that in less time than the other takes for what its line says.
 
 The two sides are not alike. A peer holds all rows, is called for the numbers its line names, and gives no
 interval for any of them; beyond a million distinct scores calibcli works on a grid of 720,720 cells, 1.4e-6

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from classes import make_rows
-from run import CALIBCLI, Spent, machine
+from processes import CALIBCLI, Spent, machine
 
 from calibcli.curves.cumulative import cumulative_curve
 from calibcli.curves.decision import decision_curve

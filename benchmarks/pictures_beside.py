@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from fits import missing, versions
+from processes import CALIBCLI, machine, make_scores
 from pyarrow import csv
-from run import CALIBCLI, machine, make_scores
 
 from measures import spend_within
 

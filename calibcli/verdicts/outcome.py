@@ -10,6 +10,7 @@ from calibcli.verdicts.claim import Claim, ClassRule, Ground, Rule
 
 LEAST_RARER = 10
 NO_CONFIDENCE = "the estimate alone was compared with the limit: nothing is said of how far off it may be"
+FEWER = "fewer than --min-rows"
 ONE_LOOK = "valid for one look; ask again only on fresh rows"
 
 
@@ -146,7 +147,7 @@ def fewer_rows(rows: int, *, least: int) -> str | None:
     if rows >= least:
         return None
     counted = "1 row is" if rows == 1 else f"{rows:,} rows are"
-    return f"{counted} fewer than --min-rows {least:,}"
+    return f"{counted} {FEWER} {least:,}"
 
 
 def too_few_counted(rows: int, ones: int, *, least: int) -> str | None:

@@ -156,3 +156,12 @@ def test_ids_are_no_groups(run: Run) -> None:
     ended = run("measure", EVALUATION, *CHURN, "--by", "id")
     assert ended.code == 3
     assert "error: --by id makes over 1,000 groups (50,000 so far)" in ended.err
+
+
+def test_metrics_by_commas_are_told_to_be_repeated(run: Run, thousand: Path) -> None:
+    """Only where each of them is one; else the closest name is said."""
+    assert (
+        "hint: repeat --metric: --metric ece --metric brier"
+        in run("measure", thousand, "--metric", "ece,brier").err
+    )
+    assert "repeat" not in run("measure", thousand, "--metric", "ece,nothing").err

@@ -124,11 +124,11 @@ def test_a_pipe_is_sampled_and_limited_like_a_file(
     ("words", "code", "said", "hint"),
     [
         (["--where", "contry==US"], 3, "there is no column 'contry'", "did you mean 'country'?"),
-        (["--where", "country=US"], 2, "has no column with a sign", "write it like"),
+        (["--where", "country=US"], 2, "has no column with a sign", "equality is =="),
         (["--where", "country==us"], 3, "none of 900 rows satisfies 'country==us'", "upper and lower case"),
         (["--where", "score==high"], 3, "holds double, and --where compares it with 'high'", "a number"),
         (["--limit", "3", "--sample", "3"], 2, "--limit 3 takes the first rows, --sample 3 any", "leave out"),
-        (["--limit", "0"], 2, "--limit", "--help"),
+        (["--limit", "0"], 2, "--limit: 0 is too small", "1 or more"),
     ],
 )
 def test_what_selects_nothing_is_refused(

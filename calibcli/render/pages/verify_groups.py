@@ -46,11 +46,12 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
     rows = tuple(_cells(case, several=several) for case in shown)
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], tuple(row[:-1] for row in rows)
+    small = [Line(_HOW_LEFT_OUT, Tone.FAINT)] if any(map(_of_few_rows, cases)) else []
     hidden = len(cases) - len(shown)
     more = (
         [Line(f"{plural(hidden, 'more verdict')} passed; -v lists every one.", Tone.FAINT)] if hidden else []
     )
-    return (paragraph(title, *left_out), Grid(columns, rows, tuple(more)))
+    return (paragraph(title, *left_out), Grid(columns, rows, (*small, *more)))
 
 
 def _shown(cases: tuple[Case, ...]) -> tuple[Case, ...]:
@@ -94,6 +95,10 @@ def _needed(needed: RowsNeeded, rows: int) -> str:
     if needed.at_best > rows:
         return f"within noise; at best {about(needed.at_best)} rows would pass"
     return "within noise of the limit"
+
+
+def _of_few_rows(case: Case) -> bool:
+    return FEWER in (case.verdict.reason or "")
 
 
 def _left_out(report: VerifyReport) -> str:
