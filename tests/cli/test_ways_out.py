@@ -114,6 +114,19 @@ def test_an_artifact_is_no_baseline(run: Run, thousand: Path, artifact: Path) ->
     assert "measure --json" in ended.err
 
 
+def test_groups_too_small_to_judge_are_told_of_the_option(run: Run, csv_of: Callable[..., Path]) -> None:
+    """Where a group is below --min-rows the page names --min-group-rows, which leaves it out."""
+    rows = [f"0.{place % 90 + 10},{place % 2},{'few' if place < 40 else 'many'}" for place in range(900)]
+    words = ["verify", csv_of("score,label,g", *rows), *COLUMNS, "--max-ece", "0.9", "--by", "g"]
+    ended = run(*words)
+    assert ended.code == 4
+    assert "--min-group-rows N leaves groups of fewer than N rows out" in ended.out
+    without = run(*words, "--min-group-rows", "100")
+    assert without.code == 0
+    assert "1 group of fewer than 100 rows (--min-group-rows) is not judged: g=few (40)" in without.out
+    assert "leaves groups" not in without.out
+
+
 def test_labels_all_alike_are_asked_about(run: Run, csv_of: Callable[..., Path], thousand: Path) -> None:
     """A gate over one class says so, and one over both says nothing of it."""
     path = csv_of("score,label", *(f"0.{place:03d},0" for place in range(1, 900)))

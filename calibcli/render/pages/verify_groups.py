@@ -8,9 +8,11 @@ from calibcli.render.pages.verdict import claim_words
 from calibcli.render.words import NONE, about, beside, count, listed, plural, quoted
 from calibcli.reports.verify import VerifyReport
 from calibcli.verdicts.claim import RowsNeeded, Verdict
+from calibcli.verdicts.outcome import FEWER
 
 MOST_ROWS = 20
 _MOST_LISTED = 5
+_HOW_LEFT_OUT = "--min-group-rows N leaves groups of fewer than N rows out of the verdict."
 
 
 def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
