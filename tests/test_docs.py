@@ -10,6 +10,8 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -64,3 +66,13 @@ def test_links_lead_somewhere(page: Path) -> None:
     """Every relative link of the documentation names a file that is there."""
     for target, _ in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.untraced
+def test_every_link_of_the_site_leads_somewhere() -> None:
+    """The pages are built as a site without a warning, and every link, picture and place in it is there."""
+    pytest.importorskip("zensical")
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "make_site.py")], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
