@@ -16,7 +16,7 @@ import pytest
 from calibcli.version import __version__
 from shell import ROOT
 
-LEFT_OUT = (".git", ".venv", "build", "dist", "demo_output", "__pycache__", ".*_cache", ".hypothesis")
+LEFT_OUT = (".git", ".venv*", "build", "dist", "demo_output", "__pycache__", ".*_cache", ".hypothesis")
 BUILD = "import sys, hatchling.build as b; b.build_wheel(sys.argv[1]); b.build_sdist(sys.argv[1])"
 
 
