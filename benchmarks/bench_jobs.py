@@ -22,6 +22,8 @@ MOST_TEXT_ROWS = 1_000_000
 MOST_MEMORY_KIB = 20 << 20
 COLUMNS = ("-s", "score", "-y", "label")
 READING = "read"
+# The same beside the fits: a ratio is of processes that ran in turn.
+READING_TO_FIT = "read, beside fits"
 SMALL = "1,000 rows of CSV"
 FITS = (
     RecalibratorName.PLATT,
@@ -137,7 +139,7 @@ def _measures(folder: Path, rows: int, *, peers: str, there: frozenset[str]) -> 
 
 def _fits(folder: Path, rows: int, *, peers: str, there: frozenset[str]) -> Contest:
     data = str(folder / "scores.parquet")
-    field = [Entrant(READING, "streams the two columns", [sys.executable, "-c", STREAM, data])]
+    field = [Entrant(READING_TO_FIT, "streams the two columns", [sys.executable, "-c", STREAM, data])]
     for method in FITS:
         ours = [*CALIBCLI, "fit", data, *COLUMNS, "-m", method.value, "-o", str(folder / "fitted.json")]
         field.append(Entrant(f"fit {method.value}", "an artifact", [*ours, "--force"]))
@@ -148,7 +150,7 @@ def _fits(folder: Path, rows: int, *, peers: str, there: frozenset[str]) -> Cont
             for one in FIT_PEERS[method][:1]
             if one.needs in there
         ]
-    return Contest("Fits", rows, tuple(field), (READING, "reads"))
+    return Contest("Fits", rows, tuple(field), (READING_TO_FIT, "reads"))
 
 
 def _apply(folder: Path, rows: int) -> Contest:

@@ -320,6 +320,7 @@ def test_targets_are_met_missed_or_not_measured(page: Any) -> None:
     results = {
         (10_000_000, "measure"): spent(page, 0.7, 300.0),
         (10_000_000, "read"): spent(page, 0.2),
+        (10_000_000, "read, beside fits"): spent(page, 0.2),
         (10_000_000, "fit platt"): spent(page, 1.3),
     }
     lines = page.targets_of(results, {"venn-abers fit": 0.9, "Venn-Abers fit": 0.1}).splitlines()
