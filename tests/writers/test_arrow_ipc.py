@@ -1,5 +1,6 @@
 """Arrow files and streams: what they hold, and how rows are put together."""
 
+import inspect
 import io
 from typing import Any
 
@@ -64,6 +65,9 @@ def test_other_columns_can_go() -> None:
         assert file.read_all().to_pylist() == [{"kind": "a", "p": 0.125}, {"kind": "b", "p": 0.25}]
 
 
+@pytest.mark.skipif(
+    "metadata" not in inspect.signature(pa.ipc.new_file).parameters, reason="this pyarrow writes no footer"
+)
 def test_a_file_keeps_its_footer() -> None:
     """Where this version of pyarrow writes one."""
     content = copied([(BATCH, None)], stream=False, keep=["score"], footer=pa.KeyValueMetadata({"a": "b"}))
