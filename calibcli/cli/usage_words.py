@@ -47,7 +47,7 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
 def _of_number(option: str, kind: str, value: str, detail: str) -> tuple[str, str] | None:
     """Return the message and the hint for what should be a number, or None where something else is wrong."""
     if kind == _TOO_SMALL:
-        least = detail.rsplit(maxsplit=1)[-1].rstrip(".")
+        least = detail.rsplit(maxsplit=1)[-1].rstrip(".").removeprefix("x>=")
         return f"{option}: {value} is too small", f"{option} takes {least} or more"
     if kind in _WHOLE:
         return f"{option}: {value!r} is not a whole number", _whole_hint(option, value)
@@ -68,7 +68,10 @@ def _refused(problem: Exception, detail: str) -> tuple[str, str | None]:
     if errors is not None:
         first = errors()[0]
         return str(first["type"]), str(first["input"])
-    quoted = re.fullmatch(r"'(.*)' (is not a valid \w+)\.?", detail)
+    below = re.fullmatch(r"(\S+) is not in the range x>=\S+", detail.rstrip("."))
+    if below is not None:
+        return _TOO_SMALL, below[1]
+    quoted = re.fullmatch(r"'(.*)' (is not a valid \w+)( range)?\.?", detail)
     return (quoted[2], quoted[1]) if quoted else ("", None)
 
 
