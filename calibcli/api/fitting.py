@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from calibcli.reports.fit import FitReport
     from calibcli.reports.fit_classes import ClassFitReport
 
-_OF_MEMBERS = (
-    ClassMethod.CONFIDENCE,
-    ClassMethod.TOP_LABEL,
-    ClassMethod.ONE_VS_REST,
-    ClassMethod.ONE_VS_ONE,
-)
-
 
 def fitted(  # noqa: PLR0913 - as many as there are options
     taken: Taken,
@@ -80,10 +73,13 @@ def fitted(  # noqa: PLR0913 - as many as there are options
             reading=reading,
         )
     from calibcli.recalibrators.classes.interface import ClassFitOptions
-    from calibcli.tasks.fit_classes import fit_class_files, inner_method
+    from calibcli.tasks.fit_classes import fit_class_files, inner_method, refuse_idle_class_options
 
     chosen = multiclass or ClassMethod.TEMPERATURE
-    _refuse_idle(chosen, candidates, least_rows=least_rows, output_sum=output_sum)
+    if candidates:
+        msg = "--candidate is what --method auto chooses from, and it chooses for one score"
+        raise IdleOption(msg, "leave it out", options=("candidate",))
+    refuse_idle_class_options(chosen, least_rows=least_rows, output_sum=output_sum)
     asked = ClassFitOptions(
         inner_method(chosen, method), options, least_rows, output_sum, options.folds or 5, options.seed
     )
@@ -136,22 +132,3 @@ def _refuse_idle_groups(*, by: bool, least_rows: int, several: bool) -> None:
     if not by and least_rows != DEFAULT_LEAST_ROWS:
         msg = "--min-group-rows without groups"
         raise IdleOption(msg, "name the column that makes them with --by", options=("min-group-rows",))
-
-
-def _refuse_idle(
-    method: ClassMethod,
-    candidates: tuple[RecalibratorName, ...],
-    *,
-    least_rows: int,
-    output_sum: OutputSum,
-) -> None:
-    """Refuse what does nothing for a method of several classes."""
-    if candidates:
-        msg = "--candidate is what --method auto chooses from, and it chooses for one score"
-        raise IdleOption(msg, "leave it out", options=("candidate",))
-    if least_rows != DEFAULT_LEAST_CLASS_ROWS and method not in _OF_MEMBERS:
-        msg = f"--min-class-rows has no effect on --multiclass {method.value}, of all classes together"
-        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("min-class-rows",))
-    if output_sum is not OutputSum.ONE and method is not ClassMethod.ONE_VS_REST:
-        msg = f"--output-sum {output_sum.value} has no effect on --multiclass {method.value}"
-        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("output-sum",))

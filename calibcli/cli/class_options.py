@@ -149,21 +149,3 @@ def refuse_class_options(method: ClassMethod | None, least_rows: int, output_sum
         )
         idle = ("multiclass", "min-class-rows", "output-sum")
         raise IdleOption(msg, "name their columns, such as --probs 'p_*'", options=idle)
-
-
-def refuse_idle_class_options(method: ClassMethod, least_rows: int, output_sum: OutputSum) -> None:
-    """
-    Refuse options that do nothing for a method of several classes.
-
-    Raises:
-        UsageProblem: If one was given.
-    """
-    from calibcli.errors import IdleOption
-
-    members = (ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST, ClassMethod.ONE_VS_ONE)
-    if least_rows != DEFAULT_LEAST_CLASS_ROWS and method not in members:
-        msg = f"--min-class-rows has no effect on --multiclass {method.value}, of all classes together"
-        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("min-class-rows",))
-    if output_sum is not OutputSum.ONE and method is not ClassMethod.ONE_VS_REST:
-        msg = f"--output-sum {output_sum.value} has no effect on --multiclass {method.value}"
-        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("output-sum",))

@@ -1,8 +1,8 @@
 """Scaling-binning as steps of the score itself: where the output of its base passes an edge."""
 
 import numpy as np
-import numpy.typing as npt
 
+from calibcli.exports.ordinals import Ordinals, numbers_at, ordinals_of
 from calibcli.exports.splines import turning_points
 from calibcli.recalibrators.interface import Recalibrator
 from calibcli.recalibrators.newton import logistic
@@ -12,8 +12,6 @@ from calibcli.recalibrators.smooth import Smooth
 from calibcli.recalibrators.spline import Spline
 from calibcli.table.bins import bin_index
 from calibcli.table.score_table import Floats
-
-Ordinals = npt.NDArray[np.int64]
 
 
 def steps_of_scaling_binning(recalibrator: ScalingBinning) -> tuple[Floats, Floats]:
@@ -28,25 +26,25 @@ def steps_of_scaling_binning(recalibrator: ScalingBinning) -> tuple[Floats, Floa
         recalibrator: The fitted map.
     """
     base, edges = recalibrator.base, recalibrator.table.edges
-    ends = _ordinals(_monotone_between(base))
+    ends = ordinals_of(_monotone_between(base))
     found = [ends[:1]]
-    bins = bin_index(edges, base.predict(_scores(ends)))
+    bins = bin_index(edges, base.predict(numbers_at(ends)))
     for level in range(edges.size - 2):
         above = bins > level
         changed = np.flatnonzero(above[1:] != above[:-1])
         if changed.size:
             found.append(_crossings(recalibrator, ends[changed], ends[changed + 1], level=level))
-    starts = _scores(np.unique(np.concatenate(found)))
+    starts = numbers_at(np.unique(np.concatenate(found)))
     return starts, recalibrator.predict(starts)
 
 
 def _crossings(recalibrator: ScalingBinning, low: Ordinals, high: Ordinals, *, level: int) -> Ordinals:
     """Return the first number of each stretch that lies on the other side of an edge than its beginning."""
     base, edges = recalibrator.base, recalibrator.table.edges
-    above = bin_index(edges, base.predict(_scores(low))) > level
+    above = bin_index(edges, base.predict(numbers_at(low))) > level
     while np.any(high - low > 1):
         middle = low + (high - low) // 2
-        same = (bin_index(edges, base.predict(_scores(middle))) > level) == above
+        same = (bin_index(edges, base.predict(numbers_at(middle))) > level) == above
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     return high
 
@@ -63,12 +61,3 @@ def _monotone_between(base: Recalibrator) -> Floats:
         case _:
             inner = np.zeros(0)
     return np.unique(np.concatenate(([0.0], np.clip(inner, 0.0, 1.0), [1.0])))
-
-
-def _ordinals(scores: Floats) -> Ordinals:
-    """Return the place of each number among all there are from 0 on."""
-    return np.asarray((scores + 0.0).view(np.int64))
-
-
-def _scores(ordinals: Ordinals) -> Floats:
-    return np.asarray(np.ascontiguousarray(ordinals).view(np.float64))

@@ -21,11 +21,11 @@ from calibcli.exports.formula import (
     over,
     plus,
 )
+from calibcli.exports.ordinals import numbers_at, ordinals_of
 from calibcli.names import Scale
 from calibcli.readers.scores import on_scale
 from calibcli.table.score_table import Floats
 
-Ordinals = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 # e to less than this is less than the smallest normal number, and is taken for 0.
@@ -132,25 +132,14 @@ def scores_from(starts: Floats, scale: Scale) -> tuple[Floats, Flags]:
     Returns:
         The scores, strictly ascending; and of which probabilities they are, shape (n,).
     """
-    low = np.full(starts.shape, _place(-np.inf), np.int64)
-    high = np.full(starts.shape, _place(np.inf), np.int64)
+    low = ordinals_of(np.full(starts.shape, -np.inf))
+    high = ordinals_of(np.full(starts.shape, np.inf))
     while np.any(low + 1 < high):
         # Half of each, since their sum may be too large, as may their difference.
         middle = low // 2 + high // 2 + (low % 2 + high % 2) // 2
-        enough = on_scale(_numbers(middle), scale) >= starts
+        enough = on_scale(numbers_at(middle), scale) >= starts
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    found = _numbers(high)
+    found = numbers_at(high)
     found[0] = -np.inf
     kept = np.append(found[1:] > found[:-1], [True]) & (starts <= 1.0)
     return found[kept], kept
-
-
-def _place(number: float) -> int:
-    """Return the place of a number among all numbers, 0 for 0."""
-    bits = int(np.float64(abs(number)).view(np.int64))
-    return -bits if number < 0.0 else bits
-
-
-def _numbers(places: Ordinals) -> Floats:
-    """Return the numbers at places."""
-    return np.asarray(np.copysign(np.abs(places).view(np.float64), places))

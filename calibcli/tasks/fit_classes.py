@@ -26,7 +26,9 @@ from calibcli.tasks.class_source import source_of
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, bytes_of, read_tables
 from calibcli.tasks.what_was_read import selection_notes
-from calibcli.view_names import ClassMethod, ViewName
+from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OutputSum, ViewName
+
+_OF_MEMBERS = (ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST, ClassMethod.ONE_VS_ONE)
 
 # Methods that are made of maps of one score.
 OF_MEMBERS = (
@@ -211,3 +213,25 @@ def _options(method: ClassMethod, options: ClassFitOptions) -> dict[str, object]
         own |= {f"inner_{key}": value for key, value in options.inner_options.used_by(options.inner).items()}
         return own | ({"output_sum": options.output_sum.value} if method is ClassMethod.ONE_VS_REST else {})
     return {} if method in (ClassMethod.TEMPERATURE, ClassMethod.VECTOR) else {"folds": options.folds}
+
+
+def refuse_idle_class_options(method: ClassMethod, *, least_rows: int, output_sum: OutputSum) -> None:
+    """
+    Refuse options that do nothing for a method of several classes.
+
+    Args:
+        method: The method.
+
+        least_rows: The least rows of a class with a map of its own.
+
+        output_sum: Whether probabilities of a row add up to 1.
+
+    Raises:
+        UsageProblem: If one was given.
+    """
+    if least_rows != DEFAULT_LEAST_CLASS_ROWS and method not in _OF_MEMBERS:
+        msg = f"--min-class-rows has no effect on --multiclass {method.value}, of all classes together"
+        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("min-class-rows",))
+    if output_sum is not OutputSum.ONE and method is not ClassMethod.ONE_VS_REST:
+        msg = f"--output-sum {output_sum.value} has no effect on --multiclass {method.value}"
+        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("output-sum",))

@@ -191,11 +191,11 @@ def fit(
         )
     else:
         from calibcli.recalibrators.classes.interface import ClassFitOptions
-        from calibcli.tasks.fit_classes import fit_class_files, inner_method
+        from calibcli.tasks.fit_classes import fit_class_files, inner_method, refuse_idle_class_options
 
         k.refuse_candidates(candidate)
         chosen = multiclass or ClassMethod.TEMPERATURE
-        k.refuse_idle_class_options(chosen, min_class_rows, output_sum)
+        refuse_idle_class_options(chosen, least_rows=min_class_rows, output_sum=output_sum)
         inner = inner_method(chosen, method)
         report, artifact = fit_class_files(
             inputs,
