@@ -5,6 +5,7 @@ All are tested against scipy.
 """
 
 import math
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -16,7 +17,6 @@ Floats = npt.NDArray[np.float64]
 # enough to the normal law to integrate, and for the rest scipy's import is the smaller cost.
 _FRACTION_LIMIT = 20_000.0
 _QUADRATURE_LIMIT = 2_000.0
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 
 def normal_quantile(probability: float) -> float:
@@ -173,12 +173,13 @@ def _by_quadrature(a: Floats, b: Floats, x: Floats) -> tuple[Floats, Floats]:
 def _mass_between(a: Floats, b: Floats, start: Floats, stop: Floats) -> Floats:
     """Return the integral of the beta density, up to a factor that depends on (a, b) only."""
     half = 0.5 * (stop - start)
-    t = (start + half)[:, None] + half[:, None] * _NODES
+    nodes, weights = _gauss_legendre()
+    t = (start + half)[:, None] + half[:, None] * nodes
     mode = ((a - 1.0) / (a + b - 2.0))[:, None]
     away = t - mode
     rise = (a - 1.0)[:, None] * np.log1p(away / mode)
     fall = (b - 1.0)[:, None] * np.log1p(-away / (1.0 - mode))
-    return np.asarray(half * (np.exp(rise + fall) * _WEIGHTS).sum(axis=1))
+    return np.asarray(half * (np.exp(rise + fall) * weights).sum(axis=1))
 
 
 def chi_squared_tail(x: float, degrees: int) -> float:
@@ -201,3 +202,10 @@ def chi_squared_tail(x: float, degrees: int) -> float:
     powers = (j + 0.5 * odd for j in range(degrees // 2))
     terms = [math.exp(s * math.log(half) - half - math.lgamma(s + 1.0)) for s in powers]
     return min(1.0, math.fsum([*terms, math.erfc(math.sqrt(half)) if odd else 0.0]))
+
+
+@cache
+def _gauss_legendre() -> tuple[Floats, Floats]:
+    """Return 64 nodes and weights; when needed, as numpy.polynomial takes as long to import as the rest."""
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    return nodes, weights

@@ -1,17 +1,18 @@
 """Table to estimate, one file per measure."""
 
-from typing import TypeGuard, get_args
+from typing import TYPE_CHECKING, TypeGuard, get_args
 
 from calibcli.families import BinnedMeasure, RegressionMeasure, ScoreMeasure, SmoothMeasure
-from calibcli.measures.estimate import Estimate
-from calibcli.measures.settings import Settings
 from calibcli.names import MeasureName
-from calibcli.table.grid import Table
 
-__all__ = ["Settings", "measure_named"]
+if TYPE_CHECKING:
+    # Whoever fits or applies imports a loss from here, and should not pay for what a report needs.
+    from calibcli.measures.estimate import Estimate
+    from calibcli.measures.settings import Settings
+    from calibcli.table.grid import Table
 
 
-def measure_named(name: MeasureName, table: Table, *, settings: Settings) -> Estimate:
+def measure_named(name: MeasureName, table: "Table", *, settings: "Settings") -> "Estimate":
     """Return the named measure of a table."""
     if _is_binned(name):
         from calibcli.measures.binned_family import binned_measure

@@ -1,18 +1,22 @@
 """What is gathered beside one table per score: differences, slices, clusters and folds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from calibcli.errors import InputProblem
-from calibcli.measures.clustered import ClusterSums
-from calibcli.measures.paired import PairedSums
-from calibcli.readers.class_aside import ClassAside
-from calibcli.readers.class_compared import ClassesCompared
 from calibcli.readers.columns import ChosenColumns
-from calibcli.readers.identified import IdentifiedRows
 from calibcli.readers.intake import Rows
 from calibcli.table.score_table import Floats
 from calibcli.table.sliced import RunningSlices
+
+if TYPE_CHECKING:
+    # Most readings gather nothing beside, and start-up should not pay for it.
+    from calibcli.measures.clustered import ClusterSums
+    from calibcli.measures.paired import PairedSums
+    from calibcli.readers.class_aside import ClassAside
+    from calibcli.readers.class_compared import ClassesCompared
+    from calibcli.readers.identified import IdentifiedRows
 
 MOST_SLICES = 1_000
 
@@ -86,27 +90,40 @@ class Aside:
         compared: Two sides of several classes, or None.
     """
 
-    paired: tuple[PairedSums, ...] = ()
+    paired: "tuple[PairedSums, ...]" = ()
     slices: Mapping[str, RunningSlices] = field(default_factory=dict)
-    clusters: Mapping[str, ClusterSums] = field(default_factory=dict)
-    classes: ClassAside | None = None
-    identified: IdentifiedRows | None = None
-    compared: ClassesCompared | None = None
+    clusters: "Mapping[str, ClusterSums]" = field(default_factory=dict)
+    classes: "ClassAside | None" = None
+    identified: "IdentifiedRows | None" = None
+    compared: "ClassesCompared | None" = None
 
     @classmethod
     def start(cls, beside: Beside, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Aside":
         """Return nothing yet of what is wanted; the slices of all keys share the limit."""
         share = None if limit is None else max(1, limit // max(1, len(beside.sliced)))
-        return cls(
-            tuple(PairedSums() for _ in beside.pairs),
-            {key: RunningSlices(share) for key in beside.sliced},
-            {key: ClusterSums() for key in beside.clustered},
-            ClassAside.start(classes, limit=limit) if beside.classes else None,
-            None if beside.identified is None else IdentifiedRows(),
-            ClassesCompared.start(classes, one_class=beside.one_class, limit=limit)
-            if beside.compared
-            else None,
-        )
+        aside = cls(slices={key: RunningSlices(share) for key in beside.sliced})
+        if beside.pairs:
+            from calibcli.measures.paired import PairedSums
+
+            aside = replace(aside, paired=tuple(PairedSums() for _ in beside.pairs))
+        if beside.clustered:
+            from calibcli.measures.clustered import ClusterSums
+
+            aside = replace(aside, clusters={key: ClusterSums() for key in beside.clustered})
+        if beside.classes:
+            from calibcli.readers.class_aside import ClassAside
+
+            aside = replace(aside, classes=ClassAside.start(classes, limit=limit))
+        if beside.identified is not None:
+            from calibcli.readers.identified import IdentifiedRows
+
+            aside = replace(aside, identified=IdentifiedRows())
+        if beside.compared:
+            from calibcli.readers.class_compared import ClassesCompared
+
+            compared = ClassesCompared.start(classes, one_class=beside.one_class, limit=limit)
+            aside = replace(aside, compared=compared)
+        return aside
 
     def add(self, rows: Rows, seen: Mapping[str, Floats], *, beside: Beside, chosen: ChosenColumns) -> None:
         """
@@ -170,7 +187,7 @@ def _refuse_many(slices: RunningSlices, chosen: ChosenColumns) -> None:
         raise InputProblem(msg, "name columns of fewer different values; --cluster is for ids")
 
 
-def _add_clusters(clusters: ClusterSums, rows: Rows, score: Floats) -> None:
+def _add_clusters(clusters: "ClusterSums", rows: Rows, score: Floats) -> None:
     """Add rows to the sums of their clusters, apart for each part of the rows."""
     if rows.cluster is None:
         return

@@ -20,7 +20,6 @@ from calibcli.readers.class_matrix import (
     matrix_of_lists,
 )
 from calibcli.readers.class_rows import ClassRows, normalised, on_class_scale, sums_off
-from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Booleans, Column, Decoded, nulls, value_type
 from calibcli.readers.fault_words import problem_of
 from calibcli.readers.faults import Fault, FaultKind
@@ -31,21 +30,6 @@ from calibcli.table.score_table import Floats
 from calibcli.view_names import OnSum, ViewName
 
 Gap = tuple[FaultKind, int, Booleans | None]
-
-
-def intake_of(chosen: ChosenColumns, *, shown: str, first_row: int = 0) -> Intake:
-    """
-    Return the intake for the columns of a file.
-
-    Args:
-        chosen: The columns.
-
-        shown: The file's name in messages.
-
-        first_row: How many rows of the file come before.
-    """
-    kind = Intake if chosen.probs is None else ClassIntake
-    return kind(chosen, shown=shown, first_row=first_row)
 
 
 class ClassIntake(Intake):

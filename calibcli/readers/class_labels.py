@@ -47,23 +47,34 @@ def class_labels_of(column: Column, classes: tuple[str, ...]) -> ClassLabels:
     labels = labels_of(column, None)
     codes, first, inverse = np.unique(labels.codes, return_index=True, return_inverse=True)
     texts = [labels.text(int(row)) for row in first]
-    indices = not any(number.is_integer() for number in _by_name(classes)[1])
-    places = np.array([_place(text, classes, indices=indices) for text in texts], np.int64)
+    by_text, by_number = _by_name(classes)
+    indices = 0 if any(number.is_integer() for number in by_number) else len(classes)
+    places = np.array([_place(text, by_text, by_number, indices=indices) for text in texts], np.int64)
     if not codes.size:
         places = np.zeros(0, np.int64)
     return ClassLabels(places[inverse], labels)
 
 
-def _place(text: str, classes: tuple[str, ...], *, indices: bool) -> int:
-    """Return the place of the first class that is called so, as `same_label` compares them."""
-    texts, numbers = _by_name(classes)
+def _place(text: str, by_text: dict[str, int], by_number: dict[float, int], *, indices: int) -> int:
+    """
+    Return the place of the first class that is called so, as `same_label` compares them.
+
+    Args:
+        text: The label.
+
+        by_text: The place of each name as text.
+
+        by_number: The place of each name that is a number.
+
+        indices: How many places a whole number may mean, 0 where it means none.
+    """
     number = number_of(text)
-    found = [texts.get(text), None if number is None else numbers.get(number)]
+    found = [by_text.get(text), None if number is None else by_number.get(number)]
     named = [place for place in found if place is not None]
     if named:
         return min(named)
     index = whole_number(text) if indices else None
-    return index if index is not None and 0 <= index < len(classes) else NO_CLASS
+    return index if index is not None and 0 <= index < indices else NO_CLASS
 
 
 @lru_cache(maxsize=4)

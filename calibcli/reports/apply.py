@@ -1,6 +1,9 @@
 """What `apply` hands back."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from calibcli.reports.page_names import PageName
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class ApplyReport:
         fitted_rate: Base rate of the fit rows where they were shifted from it, or None.
     """
 
+    page: ClassVar[Literal[PageName.APPLY]] = PageName.APPLY
     files: tuple[str, ...]
     score: str
     output: str

@@ -1,7 +1,9 @@
 """What `apply` hands back of several classes."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
+from calibcli.reports.page_names import PageName
 from calibcli.view_names import ClassMethod
 
 
@@ -38,6 +40,7 @@ class ClassApplyReport:
         notes: Sentences the user should not miss.
     """
 
+    page: ClassVar[Literal[PageName.APPLY_CLASSES]] = PageName.APPLY_CLASSES
     files: tuple[str, ...]
     probs: str
     output: str

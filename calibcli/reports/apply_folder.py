@@ -1,9 +1,11 @@
 """What `apply --out-dir` hands back."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from calibcli.reports.apply import ApplyReport
 from calibcli.reports.apply_classes import ClassApplyReport
+from calibcli.reports.page_names import PageName
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,7 @@ class FolderApplyReport:
         skipped: Outputs that were there already, left as they are on request (`--skip-existing`).
     """
 
+    page: ClassVar[Literal[PageName.APPLY_FOLDER]] = PageName.APPLY_FOLDER
     folder: str
     parts: tuple[ApplyReport | ClassApplyReport, ...]
     skipped: tuple[str, ...] = ()

@@ -1,12 +1,14 @@
 """What `compare` hands back."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from calibcli.measures.paired import Compared
 from calibcli.reports.compare_classes import ClassesComparison
 from calibcli.reports.comparison import Comparison
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import TableSummary
+from calibcli.reports.page_names import PageName
 from calibcli.version import __version__
 
 SCHEMA = "calibcli.compare/1"
@@ -66,6 +68,7 @@ class CompareReport:
             looked at.
     """
 
+    page: ClassVar[Literal[PageName.COMPARE]] = PageName.COMPARE
     input: InputSummary
     first: Side
     second: Side

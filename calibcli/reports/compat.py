@@ -1,11 +1,13 @@
 """What `measure --compat` hands back."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from calibcli.measures.compat.peer import Part
 from calibcli.names import CompatTool, MeasureName, TestName
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import TableSummary
+from calibcli.reports.page_names import PageName
 from calibcli.reports.plain import number
 from calibcli.version import __version__
 
@@ -105,6 +107,7 @@ class CompatReport:
         notes: Sentences the reader should not miss.
     """
 
+    page: ClassVar[Literal[PageName.COMPAT]] = PageName.COMPAT
     input: InputSummary
     table: TableSummary
     artifact: str | None

@@ -1,10 +1,12 @@
 """What `fit` hands back."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.selection import Selection
 from calibcli.reports.input import InputSummary
+from calibcli.reports.page_names import PageName
 from calibcli.reports.plain import number
 
 
@@ -74,6 +76,7 @@ class FitReport:
         groups: Every group, in the order of their names.
     """
 
+    page: ClassVar[Literal[PageName.FIT]] = PageName.FIT
     input: InputSummary
     method: RecalibratorName
     output: str | None

@@ -1,8 +1,10 @@
 """What `fit` hands back of several classes."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from calibcli.reports.input import InputSummary
+from calibcli.reports.page_names import PageName
 from calibcli.reports.plain import number
 from calibcli.view_names import ClassMethod
 
@@ -40,6 +42,7 @@ class ClassFitReport:
         notes: Sentences the user of the artifact should read.
     """
 
+    page: ClassVar[Literal[PageName.FIT_CLASSES]] = PageName.FIT_CLASSES
     input: InputSummary
     method: ClassMethod
     inner: str | None

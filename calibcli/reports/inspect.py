@@ -1,6 +1,9 @@
 """What `inspect` hands back."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from calibcli.reports.page_names import PageName
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class InspectReport:
         suggestion: A command that would make sense next, or None.
     """
 
+    page: ClassVar[Literal[PageName.INSPECT]] = PageName.INSPECT
     path: str
     kind: str
     facts: tuple[tuple[str, str], ...]

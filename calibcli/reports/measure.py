@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 from calibcli.bounds.interval import Interval
 from calibcli.curves.reliability import ReliabilityCurve
@@ -11,6 +12,7 @@ from calibcli.measures.tests import CombinedTest
 from calibcli.reports.classes import ClassesReport
 from calibcli.reports.groups import ClusterSummary, GroupsSummary
 from calibcli.reports.input import InputSummary
+from calibcli.reports.page_names import PageName
 from calibcli.reports.plain import number
 from calibcli.version import __version__
 
@@ -100,6 +102,7 @@ class MeasureReport:
             looked at.
     """
 
+    page: ClassVar[Literal[PageName.MEASURE]] = PageName.MEASURE
     input: InputSummary
     table: TableSummary
     artifact: str | None

@@ -1,10 +1,11 @@
 """What `plan` hands back."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from calibcli.names import VerdictName
 from calibcli.reports.input import InputSummary
+from calibcli.reports.page_names import PageName
 from calibcli.version import __version__
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class PlanReport:
         notes: Sentences the reader should not miss.
     """
 
+    page: ClassVar[Literal[PageName.PLAN]] = PageName.PLAN
     measure: str
     limit: float
     error: float

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 from calibcli.gate_names import Inconclusive
 from calibcli.names import VerdictName
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import SCHEMA, TableSummary
+from calibcli.reports.page_names import PageName
 from calibcli.reports.plain import number
 from calibcli.verdicts.claim import BOUNDS, Claim, Evidence, RowsNeeded, Verdict
 from calibcli.version import __version__
@@ -83,6 +85,7 @@ class VerifyReport:
         least_group_rows: How many rows of a group are enough to judge it, or None where every group was.
     """
 
+    page: ClassVar[Literal[PageName.VERIFY]] = PageName.VERIFY
     input: InputSummary
     table: TableSummary
     artifact: str | None

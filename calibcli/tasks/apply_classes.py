@@ -1,7 +1,7 @@
 """Add the recalibrated probabilities of several classes to every row of a file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,34 +22,17 @@ from calibcli.recalibrators.classes.ends import kind_of_ends
 from calibcli.reports.apply_classes import ClassApplyReport
 from calibcli.table.score_table import Floats
 from calibcli.tasks.apply import only_file
+from calibcli.tasks.apply_asked import ClassAsk
 from calibcli.tasks.class_map import ClassMap
 from calibcli.tasks.converted import conversion_notes, output_format
 from calibcli.tasks.destination import Destination, check_output, destination_of
 from calibcli.tasks.gather import with_counted
+from calibcli.tasks.right_scale import class_scale_notes
 from calibcli.tasks.widened import prepared, write_widened
 from calibcli.tasks.widening import Widening, refuse_names
-from calibcli.view_names import EndsOf, OnSum, OutputSum
+from calibcli.view_names import EndsOf, OutputSum
 from calibcli.writers.arrow import list_column, list_like, text_column
 from calibcli.writers.splice import quoted
-
-
-@dataclass(frozen=True, slots=True)
-class ClassAsk:
-    """
-    What is asked of rows of several classes.
-
-    Args:
-        columns: What is to be done with values; its `several` names the columns, or is None to find those
-            whose names end in the classes of the fit.
-
-        on_sum: What becomes of a row whose probabilities do not sum to one, where columns are to be found.
-
-        name: What the names of new columns begin with.
-    """
-
-    columns: Columns
-    on_sum: OnSum = OnSum.ERROR
-    name: str = "calibrated"
 
 
 def apply_class_file(
@@ -125,7 +108,7 @@ def apply_class_file(
         keeps_prediction=loaded.recalibrator.keeps_prediction,
         clipped=findings.clipped,
         normalised=findings.normalised,
-        notes=(*chosen.notes, *conversion_notes(job), *_ends_notes(loaded)),
+        notes=(*chosen.notes, *conversion_notes(job), *_ends_notes(loaded), *predictor.notes),
     )
 
 
@@ -150,6 +133,8 @@ class ClassPredictor:
         self.intake = ClassIntake(chosen, shown=fragment.shown)
         self.changed = 0
         self.tied = 0
+        self._highest = 0.0
+        self._scale = chosen.asked.scale
         self._change = change
         self._classes = chosen.classes
         self._texts = [one if quotes is None else quoted(one, quotes) for one in chosen.classes]
@@ -162,6 +147,7 @@ class ClassPredictor:
         predicted = after.argmax(axis=1)
         before = probability.argmax(axis=1)
         top = probability[np.arange(before.size), before]
+        self._highest = float(top.max(initial=self._highest))
         self.tied += int(np.count_nonzero((probability == top[:, None]).sum(axis=1) > 1))
         self.changed += int(np.count_nonzero(before != predicted))
         ends = self._change.ends(probability, after, self._classes)
@@ -171,6 +157,12 @@ class ClassPredictor:
             after[np.arange(predicted.size), predicted],
             *(() if ends is None else _interleaved(ends.lower, ends.upper)),
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said of the rows that were read."""
+        rows, count = self.intake.findings.rows, len(self._classes)
+        return class_scale_notes(self._scale, rows=rows, highest=self._highest, classes=count)
 
     def _columns(self, after: Floats) -> tuple["Floats | pa.Array[Any]", ...]:
         if self._list is not None:

@@ -1,85 +1,26 @@
 """Apply an artifact to many files, each to an output of its own, here or on a cluster."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.engines import engine_named
 from calibcli.errors import CalibcliError, OutputProblem
 from calibcli.objects import is_object
 from calibcli.outputs import refuse_existing
-from calibcli.progress import Progress, unseen
 from calibcli.readers.files import files_of
 from calibcli.readers.formats import split_forced
 from calibcli.readers.fragments import list_fragments
-from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.tally import Refused
 from calibcli.reports.apply import ApplyReport
 from calibcli.reports.apply_classes import ClassApplyReport
 from calibcli.reports.apply_folder import FolderApplyReport
-from calibcli.tasks.apply import apply_file
-from calibcli.tasks.apply_classes import ClassAsk, apply_class_file
-from calibcli.tasks.destination import AS_IT_COMES, Destination, Shape
+from calibcli.tasks.apply_asked import FolderAsk
 from calibcli.tasks.gather import choose_columns
 from calibcli.tasks.output_names import output_pairs
 from calibcli.tasks.reading import Reading
-
-
-@dataclass(frozen=True, slots=True)
-class FolderAsk:
-    """
-    What is done with every file.
-
-    Args:
-        artifact: The path of the artifact, for messages.
-
-        loaded: The artifact.
-
-        ask: The columns and the name of the new one.
-
-        prior: Base rate of the rows, or None for that of the fit rows.
-
-        input_format: The format of every input, and how text is written.
-
-        shape: The format of outputs, and which other columns go along.
-    """
-
-    artifact: str
-    loaded: Artifact | ClassArtifact | GroupArtifact
-    ask: ClassAsk
-    prior: float | None = None
-    input_format: InputFormat = AS_FOUND
-    shape: Shape = AS_IT_COMES
-
-    def apply(
-        self, inputs: Sequence[str], path: str, *, force: bool, progress: Progress = unseen
-    ) -> ApplyReport | ClassApplyReport:
-        """Apply the artifact to one file, as `apply_file` and `apply_class_file` do."""
-        output = Destination(path, self.shape, progress)
-        if isinstance(self.loaded, ClassArtifact):
-            return apply_class_file(
-                self.loaded,
-                inputs,
-                artifact=self.artifact,
-                output=output,
-                ask=self.ask,
-                input_format=self.input_format,
-                force=force,
-            )
-        return apply_file(
-            self.loaded,
-            inputs,
-            output=output,
-            columns=self.ask.columns,
-            name=self.ask.name,
-            prior=self.prior,
-            input_format=self.input_format,
-            force=force,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +40,15 @@ class FileWork:
     def __call__(self, pair: tuple[str, str]) -> ApplyReport | ClassApplyReport | Refused:
         """Apply; a problem is returned, not raised. Reports name files as the user did."""
         path, output = pair
+        source, made = self._placed(path), self._placed(output)
         try:
-            made = self._placed(output)
             if not is_object(made):
                 Path(made).parent.mkdir(parents=True, exist_ok=True)
-            report = self.asked.apply([self._placed(path)], made, force=True)
+            report = self.asked.apply([source], made, force=True)
         except OSError as error:
             return Refused(OutputProblem(f"{output} cannot be written: {error.strerror or error}"))
         except CalibcliError as problem:
-            return Refused(problem)
+            return Refused(_renamed(problem, {source: path, made: output}))
         return replace(report, files=(split_forced(path, exists=False)[0],), output=output)
 
     def _placed(self, name: str) -> str:
@@ -175,6 +116,14 @@ def apply_folder(
         raise _with_written(problem, len(parts)) from problem.__cause__
     skipped = tuple(output for _, output in pairs if skip_existing and output in there)
     return FolderApplyReport(out_dir, tuple(parts), skipped)
+
+
+def _renamed(problem: CalibcliError, names: Mapping[str, str]) -> CalibcliError:
+    """Return a problem that names files as the user did."""
+    for placed, name in names.items():
+        problem.message = problem.message.replace(placed, name)
+        problem.hint = problem.hint and problem.hint.replace(placed, name)
+    return problem
 
 
 def _exists(output: str) -> bool:

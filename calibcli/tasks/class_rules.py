@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning
 from calibcli.readers.columns import Columns
-from calibcli.tasks.classes import class_groups, class_views, refuse_class_measures
+from calibcli.tasks.classes import class_groups, class_views
+from calibcli.tasks.classes_asked import refuse_class_measures
 from calibcli.tasks.judged import Judged
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.one_table import MeasureOptions

@@ -16,12 +16,13 @@ from calibcli.reports.measure import MeasureReport
 from calibcli.table.bins import binned
 from calibcli.table.class_sums import ClassSums
 from calibcli.table.grid import Table
+from calibcli.tasks.classes_asked import OF_DISTRIBUTIONS, sees_all_classes, summing
 from calibcli.tasks.judged import Judged
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.one_table import MeasureOptions, measure_table
 from calibcli.tasks.partition import chosen_bins, given_bins
 from calibcli.tasks.slices import Group, level_of, refuse_cut_cells, worst_of
-from calibcli.view_names import ClassMeasure, OnSum, ViewName
+from calibcli.view_names import ClassMeasure, ViewName
 
 KEYS = {ViewName.ONE_VS_REST: "class", ViewName.TOP_LABEL: "top-label"}
 # More classes than these are measured one by one by a few measures only, unless somebody asks for others.
@@ -33,8 +34,6 @@ _COARSE = (
 )
 _DEPENDENT = "with --cluster the classes are not measured one by one, nor all together"
 FEW = (MeasureName.ECE, MeasureName.BIAS, MeasureName.BRIER)
-# Losses of whole rows, which are only those of the label's distribution where rows sum to one.
-OF_DISTRIBUTIONS = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
 # Fewer distinct scores than these cost nothing, repeated or not.
 _MANY_SCORES = 1_000
 
@@ -69,40 +68,6 @@ class ClassGroups:
         keys = {one.key for one in measured}
         few = {one.key: one.table.total_rows for one in self.groups if one.key not in keys}
         return {**few, **dict.fromkeys(self.absent, 0)}
-
-
-def sees_all_classes(columns: Columns) -> bool:
-    """Whether there are several classes, and none of them is the only one that is looked at."""
-    return columns.several is not None and columns.several.one_class is None
-
-
-def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
-    """
-    Refuse measures of several classes where there is one score, or one class, or no distribution.
-
-    Raises:
-        UsageProblem: If one was asked for by name.
-    """
-    needing = [name for name in metrics.of_classes or () if name in OF_DISTRIBUTIONS]
-    if needing and not _summing(columns):
-        msg = f"{needing[0].value} needs rows that sum to 1, and --on-sum accept takes them as they are"
-        raise UsageProblem(msg, f"pass --on-sum normalise, or ask for {ClassMeasure.CLASSWISE_ECE.value}")
-    if not metrics.of_classes or (sees_all_classes(columns) and columns.cluster is None):
-        return
-    name = metrics.of_classes[0].value
-    if columns.cluster is not None:
-        msg = f"{name} is not measured where rows depend on each other"
-        raise UsageProblem(msg, "leave out --cluster, or ask for ece")
-    if columns.several is None:
-        msg = f"{name} is a measure of several classes, and --probs names none"
-        raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")
-    msg = f"{name} is a measure of all classes, and --class {columns.several.one_class} looks at one"
-    raise UsageProblem(msg, "leave out --class, or ask for ece")
-
-
-def _summing(columns: Columns) -> bool:
-    """Whether rows of several classes are known to sum to one."""
-    return columns.several is None or columns.several.on_sum is not OnSum.ACCEPT
 
 
 def judged_view(columns: Columns) -> ViewName | None:
@@ -165,9 +130,9 @@ def with_classes(
     report = replace(report, notes=(*report.notes, *_coarse_notes((rest, top))))
     asked = options.metrics.of_classes
     if asked is None:
-        summing = _summing(chosen.asked)
-        asked = tuple(name for name in ClassMeasure if summing or name not in OF_DISTRIBUTIONS)
-        report = report if summing else replace(report, notes=(*report.notes, _NOT_SUMMED))
+        summed = summing(chosen.asked)
+        asked = tuple(name for name in ClassMeasure if summed or name not in OF_DISTRIBUTIONS)
+        report = report if summed else replace(report, notes=(*report.notes, _NOT_SUMMED))
     views = class_views(judged.table, (rest, top), classes.sums, options=options)
     measures = tuple(class_measure(name, views) for name in asked)
     many = len(classes.classes) > MOST_IN_FULL

@@ -10,7 +10,7 @@ from calibcli.reports.compare import CompareReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.tasks.class_rules import refuse_class_rules
-from calibcli.tasks.classes import refuse_class_measures
+from calibcli.tasks.classes_asked import refuse_class_measures
 from calibcli.tasks.compare import CompareOptions, Seen, comparisons, side_of
 from calibcli.tasks.file_digests import file_digests
 from calibcli.tasks.gather import RAW

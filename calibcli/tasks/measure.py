@@ -6,7 +6,7 @@ from dataclasses import replace
 from calibcli.measures.paired import Difference
 from calibcli.readers.columns import Columns
 from calibcli.reports.measure import MeasureReport
-from calibcli.tasks.classes import refuse_class_measures, sees_all_classes, with_classes
+from calibcli.tasks.classes_asked import refuse_class_measures, sees_all_classes
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import Judged, read_judged
 from calibcli.tasks.one_table import MeasureOptions, measure_table
@@ -117,7 +117,12 @@ def measure_judged(judged: Judged, *, artifact: str | None, options: MeasureOpti
     for view in others:
         part = measure_table(view.table, view.source, options=asked, clusters=view.clusters)
         slices[view.key] = _with_groups(part, view, slices, options=asked, level=level, discrete=False)
-    return replace(with_classes(report, judged, slices, options=asked), slices=slices)
+    chosen = judged.gathered.chosen
+    if chosen is not None and sees_all_classes(chosen.asked):
+        from calibcli.tasks.classes import with_classes
+
+        report = with_classes(report, judged, slices, options=asked)
+    return replace(report, slices=slices)
 
 
 def each_class(columns: Columns) -> bool:

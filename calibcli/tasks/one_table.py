@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 from calibcli.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.errors import EmptyTable, UsageProblem
-from calibcli.measures import Settings, measure_named
+from calibcli.measures import measure_named
 from calibcli.measures.calibrated import draw_calibrated
 from calibcli.measures.clustered import Clusters, clustered_tests, with_clusters
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.settings import DEFAULT_POWER, MOST_POWER
+from calibcli.measures.settings import DEFAULT_POWER, MOST_POWER, Settings
 from calibcli.measures.tests import calibration_tests
 from calibcli.names import (
     DEFAULT_BINS,

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from calibcli.bounds.interval import Interval
 from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
-from calibcli.measures import Settings, measure_named
+from calibcli.measures import measure_named
 from calibcli.measures.estimate import Estimate
 from calibcli.measures.paired import PAIRED, Difference, PairedSums
+from calibcli.measures.settings import Settings
 from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target, VerdictName
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete

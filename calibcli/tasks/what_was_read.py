@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from calibcli.errors import EmptyTable
 from calibcli.names import WeightMeaning
-from calibcli.readers.class_findings import classes_read
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.faults import Findings
 from calibcli.readers.files import shown_path
 from calibcli.readers.rows_asked import RowsAsked
-from calibcli.reports.input import InputSummary, SelectedRows
+from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
 
 
 def nothing_left(files: Sequence[str], chosen: ChosenColumns, findings: Findings) -> EmptyTable:
@@ -44,7 +43,7 @@ def summary_of_input(files: Sequence[str], chosen: ChosenColumns, findings: Find
         dropped=findings.dropped,
         clipped=findings.clipped,
         notes=tuple(notes),
-        classes=classes_read(chosen, findings),
+        classes=_classes_read(chosen, findings),
         selected=_selected(chosen.asked.rows, findings),
     )
 
@@ -62,3 +61,18 @@ def _selected(rows: RowsAsked, findings: Findings) -> SelectedRows | None:
 def selection_notes(source: InputSummary) -> tuple[str, ...]:
     """Return what an artifact must say of rows that were selected, or nothing."""
     return () if source.selected is None else (f"fitted on selected rows only: {source.selected.options()}",)
+
+
+def _classes_read(chosen: ChosenColumns, findings: Findings) -> ClassesRead | None:
+    """Return how several classes were seen, or None where there is one score."""
+    several = chosen.asked.several
+    if several is None:
+        return None
+    return ClassesRead(
+        len(chosen.classes),
+        several.view,
+        several.one_class,
+        findings.tied,
+        findings.normalised,
+        findings.elsewhere,
+    )

@@ -3,8 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from calibcli.measures import Settings, measure_named
+from calibcli.measures import measure_named
 from calibcli.measures.estimate import ClassEstimate, Estimate
+from calibcli.measures.settings import Settings
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target, VerdictName
 from calibcli.table.bins import binned, bins_of
 from calibcli.table.grid import Table

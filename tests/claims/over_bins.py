@@ -9,8 +9,9 @@ import math
 
 import numpy as np
 
-from calibcli.measures import Settings, measure_named
+from calibcli.measures import measure_named
 from calibcli.measures.other_bounds import ece_bounds, l2_bounds
+from calibcli.measures.settings import Settings
 from calibcli.names import Binning, MeasureName
 from calibcli.table.bins import BinnedTable, binned, bins_of
 from calibcli.table.score_table import ScoreTable

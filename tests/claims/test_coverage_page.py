@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcli.measures import Settings, measure_named
+from calibcli.measures import measure_named
 from calibcli.measures.other_bounds import ece_bounds, l2_bounds
+from calibcli.measures.settings import Settings
 from calibcli.names import Binning, MeasureName, TestName
 from calibcli.table.bins import ATOMS, binned, bins_of
 from calibcli.table.score_table import ScoreTable

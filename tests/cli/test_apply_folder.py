@@ -219,8 +219,8 @@ def test_the_report_adds_files_up(place: Path) -> None:
     """Rows of all files, and each file by itself."""
     from calibcli.artifacts.store import read_any_artifact
     from calibcli.readers.columns import Columns
-    from calibcli.tasks.apply_classes import ClassAsk
-    from calibcli.tasks.apply_folder import FolderAsk, apply_folder
+    from calibcli.tasks.apply_asked import ClassAsk, FolderAsk
+    from calibcli.tasks.apply_folder import apply_folder
 
     asked = FolderAsk("cal.json", read_any_artifact("cal.json"), ClassAsk(Columns()))
     report = apply_folder(["preds"], "out", asked=asked)

@@ -14,7 +14,7 @@ from calibcli.bounds.concentration import bounded_differences, empirical_bernste
 from calibcli.bounds.proportion import clopper_pearson, deviation_of_a_mean, hoeffding_deviation, rate_bounds
 from calibcli.errors import UsageProblem
 from calibcli.families import BinnedMeasure
-from calibcli.measures import Settings, measure_named
+from calibcli.measures import measure_named
 from calibcli.measures.ace import adaptive_error
 from calibcli.measures.binned_ece import binned_ece
 from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated
@@ -22,6 +22,7 @@ from calibcli.measures.estimate import Estimate
 from calibcli.measures.l1_debiased import debiased_ece, mean_size
 from calibcli.measures.linf import worst_bin
 from calibcli.measures.lp import lp_error
+from calibcli.measures.settings import Settings
 from calibcli.measures.sides import one_side
 from calibcli.measures.sweep import MOST_BINS, sweep_ece
 from calibcli.names import Binning, MeasureName

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibcli.families import DEFAULT_MEASURES, DEFAULT_TESTS
-from calibcli.measures import Settings, measure_named
+from calibcli.measures import measure_named
 from calibcli.measures.bias import bias
 from calibcli.measures.binned_ece import binned_ece
 from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated
@@ -15,6 +15,7 @@ from calibcli.measures.cumulative import ks_and_kuiper
 from calibcli.measures.estimate import NO_WEIGHTED_INTERVAL
 from calibcli.measures.l2 import debiased_l2
 from calibcli.measures.proper_scores import brier, certain_and_wrong, log_loss
+from calibcli.measures.settings import Settings
 from calibcli.measures.smooth_ece import smooth_ece
 from calibcli.measures.spiegelhalter import spiegelhalter
 from calibcli.measures.tests import calibration_tests

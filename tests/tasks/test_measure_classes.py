@@ -18,7 +18,8 @@ from calibcli.readers.columns import Columns
 from calibcli.reports.measure import MeasureReport
 from calibcli.table import sliced
 from calibcli.table.score_table import Floats, Integers
-from calibcli.tasks.classes import FEW, MOST_IN_FULL, refuse_class_measures
+from calibcli.tasks.classes import FEW, MOST_IN_FULL
+from calibcli.tasks.classes_asked import refuse_class_measures
 from calibcli.tasks.measure import MeasureOptions, measure_files
 from calibcli.tasks.metrics import Metrics, metrics_of
 from calibcli.tasks.reading import Reading

@@ -9,7 +9,8 @@ from scipy.stats import beta, norm
 from calibcli.errors import UsageProblem
 from calibcli.families import WITHOUT_INTERVAL
 from calibcli.gate_names import Bound, Relation
-from calibcli.measures import Settings, measure_named
+from calibcli.measures import measure_named
+from calibcli.measures.settings import Settings
 from calibcli.names import Binning, MeasureName, Target, TestName, VerdictName
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges
 from calibcli.table.score_table import ScoreTable

@@ -82,17 +82,12 @@ def apply(
     from calibcli.cli.output import renderer_for, say
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
-    from calibcli.tasks.apply_classes import ClassAsk
-    from calibcli.tasks.apply_folder import FolderAsk, apply_folder
+    from calibcli.tasks.apply_asked import ClassAsk, FolderAsk
     from calibcli.tasks.destination import Shape, check_output
-    from calibcli.tasks.reading import Reading
 
     if (output is None) == (out_dir is None):
         msg = "where to?" if output is None else f"--output {output} and --out-dir {out_dir}"
         raise UsageProblem(msg, "pass -o for one file, or --out-dir for any number")
-    reading = Reading(
-        jobs=jobs, engine=engine, engine_address=engine_address, progress=progress_bar(quiet=quiet)
-    )
     if output is not None:
         # --jobs says how many files at most, and may be a default from a file.
         if (skip_existing, engine) != (False, EngineName.LOCAL):
@@ -119,11 +114,16 @@ def apply(
     form = i.input_format_of(input_format, delimiter, encoding, decimal=decimal)
     asked = FolderAsk(artifact, loaded, ClassAsk(columns, on_sum, name), prior, form, Shape(to, a.kept(keep)))
     report: ApplyReport | ClassApplyReport | FolderApplyReport
+    progress = progress_bar(quiet=quiet)
     if out_dir is not None:
+        from calibcli.tasks.apply_folder import apply_folder
+        from calibcli.tasks.reading import Reading
+
+        reading = Reading(jobs=jobs, engine=engine, engine_address=engine_address, progress=progress)
         report = apply_folder(
             inputs, out_dir, asked=asked, force=force, skip_existing=skip_existing, reading=reading
         )
     else:
-        report = asked.apply(inputs, str(output), force=force, progress=reading.progress)
+        report = asked.apply(inputs, str(output), force=force, progress=progress)
     summary = renderer_for(ReportFormat.TABLE, STDERR, color=color, verbose=verbose)
     say(summary.render(report), quiet=quiet)

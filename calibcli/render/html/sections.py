@@ -80,7 +80,7 @@ def number_sections(report: MeasureReport, against_raw: CompareReport | None) ->
         yield Section("groups", "Groups", tuple(found))
     if report.classes is not None and report.classes.views:
         verbose = len(report.classes.names) <= _MOST_LISTED
-        yield Section("classes", "Classes", class_blocks(report, verbose=verbose))
+        yield Section("classes", "Classes", class_blocks(report, report.classes, verbose=verbose))
 
 
 def _raw(report: MeasureReport) -> MeasureReport | None:

@@ -14,18 +14,17 @@ MOST_ROWS = 10
 _FEW = "There are many classes: each is measured by a few measures; --metric asks for others."
 
 
-def class_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
+def class_blocks(report: MeasureReport, classes: ClassesReport, *, verbose: bool) -> tuple[Block, ...]:
     """
     Return a table of the classes for each view.
 
     Args:
         report: What was found.
 
+        classes: What of it is about several classes.
+
         verbose: Whether to list every class, however many there are.
     """
-    classes = report.classes
-    if classes is None:
-        return ()
     return tuple(
         block for view in classes.views for block in _view_blocks(report, classes, view, verbose=verbose)
     )

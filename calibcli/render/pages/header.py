@@ -1,15 +1,20 @@
 """The first lines of every page: what was read and what became of it."""
 
+from typing import TYPE_CHECKING
+
 from calibcli.render.blocks import Line, Tone
 from calibcli.render.words import count, four, listed, plural, quoted, share
-from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
-from calibcli.reports.measure import TableSummary
 from calibcli.view_names import ViewName
+
+if TYPE_CHECKING:
+    # Most pages have a header, and few have a table of measures that start-up should pay for.
+    from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
+    from calibcli.reports.measure import TableSummary
 
 _MOST_FILES = 3
 
 
-def source_line(source: InputSummary) -> str:
+def source_line(source: "InputSummary") -> str:
     """Return files and columns in one line."""
     columns = {"score": source.score, "label": source.label, "weight": source.weight}
     files = file_words(source.files) if source.files else "no new rows"
@@ -24,7 +29,7 @@ def file_words(files: tuple[str, ...]) -> str:
     return f"{', '.join(names[: _MOST_FILES - 1])} and {count(len(names) - _MOST_FILES + 1)} more files"
 
 
-def table_lines(table: TableSummary) -> list[Line]:
+def table_lines(table: "TableSummary") -> list[Line]:
     """Return what the table holds, and what rounding did to it where rounding there was."""
     positive = f"{count(table.positive)} positive ({share(table.positive, table.rows)})"
     rows = f"{plural(table.rows, 'row')}, {positive}"
@@ -43,7 +48,7 @@ def table_lines(table: TableSummary) -> list[Line]:
     return lines
 
 
-def repair_lines(source: InputSummary) -> list[Line]:
+def repair_lines(source: "InputSummary") -> list[Line]:
     """Return what was dropped and moved on request, and the choices made for the user."""
     lines = [] if source.selected is None else selected_lines(source.selected)
     lines += [] if source.classes is None else _class_lines(source.classes)
@@ -53,7 +58,7 @@ def repair_lines(source: InputSummary) -> list[Line]:
     return [*lines, *clipped_lines(source.clipped), *note_lines(source.notes)]
 
 
-def selected_lines(selected: SelectedRows) -> list[Line]:
+def selected_lines(selected: "SelectedRows") -> list[Line]:
     """Return which rows were asked for, and how many were left out."""
     left = f"{plural(selected.unselected, 'row')} not selected"
     if selected.limit is not None:
@@ -62,7 +67,7 @@ def selected_lines(selected: SelectedRows) -> list[Line]:
     return [Line(f"{left} ({selected.options()}).", Tone.NOTE)]
 
 
-def _class_lines(classes: ClassesRead) -> list[Line]:
+def _class_lines(classes: "ClassesRead") -> list[Line]:
     """Return what became of rows of several classes."""
     lines = []
     if classes.elsewhere:
@@ -76,7 +81,7 @@ def _class_lines(classes: ClassesRead) -> list[Line]:
     return lines
 
 
-def view_lines(source: InputSummary) -> list[Line]:
+def view_lines(source: "InputSummary") -> list[Line]:
     """Return how several classes were seen as one score, if there are several."""
     classes = source.classes
     if classes is None:

@@ -2,7 +2,6 @@
 
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEstimate, Estimate, TestResult
 from calibcli.render.blocks import Block, Column, Grid, Line, Listing, Page, Tone, paragraph
-from calibcli.render.pages.classes import class_blocks
 from calibcli.render.pages.groups import cluster_lines, difference_blocks, group_blocks
 from calibcli.render.pages.header import (
     artifact_lines,
@@ -45,18 +44,25 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         block for key, part in report.slices.items() for block in _slice(report, key, part, verbose=verbose)
     ]
     curve = reliability_grid(report.curve)
-    classes = class_blocks(report, verbose=verbose)
     return (
         top,
         *number_blocks(report),
         *together_blocks(report),
         *meaning,
         *curve,
-        *classes,
+        *_classes(report, verbose=verbose),
         *groups,
         *differences,
         *slices,
     )
+
+
+def _classes(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
+    if report.classes is None:
+        return ()
+    from calibcli.render.pages.classes import class_blocks
+
+    return class_blocks(report, report.classes, verbose=verbose)
 
 
 def _slice(report: MeasureReport, key: str, part: MeasureReport, *, verbose: bool) -> list[Block]:
