@@ -11,8 +11,10 @@ from calibcli.table.running import EXACT_LIMIT
 from calibcli.table.score_table import Floats, Integers
 from calibcli.table.sliced import RunningSlices
 
-# Scores that are added at once.
-_BLOCK = 1 << 20
+# Scores that are added at once: more are slower, as what is made of them leaves the processor's cache.
+_BLOCK = 1 << 18
+# Scores that are looked at before any is added.
+_LOOKED = 1 << 20
 
 
 class RunningClasses:
@@ -31,6 +33,7 @@ class RunningClasses:
 
     def __init__(self, classes: tuple[str, ...], limit: int | None = EXACT_LIMIT) -> None:
         self._names = [(name,) for name in classes]
+        self._limit = limit
         self._slices = RunningSlices(limit)
         self._slices.registry.places(self._names)
         self._cells: ClassCells | None = None
@@ -56,6 +59,8 @@ class RunningClasses:
             weight: Importance weights, or None.
         """
         count = len(self._names)
+        if weight is None:
+            self._look_ahead(probability[: max(1, _LOOKED // count)])
         step = max(1, _BLOCK // count)
         for start in range(0, label.size, step):
             some = slice(start, start + step)
@@ -84,6 +89,13 @@ class RunningClasses:
             self._cells = None
         tables = self._slices.tables()
         return {name[0]: tables[name] for name in self._names if name in tables}
+
+    def _look_ahead(self, some: Floats) -> None:
+        """Make grids of the tables before rows are sorted into them, if some have too many scores already."""
+        if self._limit is None or self._slices.is_grid or some.size <= self._limit:
+            return
+        if np.unique(some).size > self._limit:
+            self._slices.become_grid()
 
     def _add(
         self,

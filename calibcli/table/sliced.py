@@ -152,9 +152,16 @@ class RunningSlices:
         """Whether the limit has been passed."""
         return self._grid
 
+    def become_grid(self) -> None:
+        """Round all rows, and those to come, to the cells of coarse grids."""
+        if not self._grid:
+            self._grid = True
+            self._waiting = [_in_cells(one) for one in (*self._parts, *self._waiting)]
+            self._parts = []
+
     def add_cells(self, part: Sums) -> None:
         """Add rows that are counted in cells of coarse grids, by the places of the registry."""
-        self._become_grid()
+        self.become_grid()
         self._take(part, exact=False)
 
     def add_rows(
@@ -198,7 +205,7 @@ class RunningSlices:
         places = self.registry.places(other.registry.names)
         self._weighted = self._weighted or other._weighted  # noqa: SLF001 - its own kind
         if other._grid:  # noqa: SLF001 - its own kind
-            self._become_grid()
+            self.become_grid()
         for part in (*other._parts, *other._waiting):  # noqa: SLF001 - its own kind
             self._take(part.moved(places), exact=not other._grid)  # noqa: SLF001 - its own kind
 
@@ -233,19 +240,13 @@ class RunningSlices:
         if self._limit is None or not self._parts or self._grid or self._parts[0].size <= self._limit:
             return
         self._refuse_weights(self._limit)
-        self._become_grid()
+        self.become_grid()
         self._parts, self._waiting = [summed(self._waiting)], []
 
     def _refuse_weights(self, limit: int) -> None:
         if self._weighted:
             msg = f"importance weights need exact tables, and the groups have over {limit:,} distinct scores"
             raise InputProblem(msg, "pass --exact to allow the memory it takes")
-
-    def _become_grid(self) -> None:
-        if not self._grid:
-            self._grid = True
-            self._waiting = [_in_cells(one) for one in (*self._parts, *self._waiting)]
-            self._parts = []
 
 
 def _in_cells(exact: Sums) -> Sums:
