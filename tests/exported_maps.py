@@ -3,17 +3,21 @@
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
 
 from calibcli.artifacts.class_document import ClassArtifact, ClassFitRecord
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.fit_record import FitRecord
+from calibcli.artifacts.group_document import GroupArtifact, Shared
 from calibcli.names import BetaForm, Binning, RecalibratorName, Scale
 from calibcli.readers.class_rows import on_class_scale
+from calibcli.readers.groups import groups_of
 from calibcli.readers.scores import on_scale
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.interface import WithEnds
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.score_table import ScoreTable
+from calibcli.tasks.added_columns import group_columns
 from calibcli.view_names import ClassMethod
 from fits_of_classes import drawn, fitted
 
@@ -117,6 +121,41 @@ def wanted(artifact: Artifact, scores: np.ndarray) -> list[np.ndarray]:
     recalibrator = artifact.recalibrator
     found = [recalibrator.predict(probability)]
     return [*found, *recalibrator.ends(probability)] if isinstance(recalibrator, WithEnds) else found
+
+
+GROUPS = ("DE", "it's", "back\\slash", '"; DROP TABLE predictions; --', "${x} {{y}}", "(missing)", "é ✓")
+
+
+@cache
+def group_map(kind: str, scale: Scale = Scale.PROB, groups: tuple[str, ...] = GROUPS) -> GroupArtifact:
+    """A map for each group, other for each, and one of all rows that a small group shares."""
+    pooled = one_map(kind, scale)
+    scores = on_scale(raw_scores(scale), scale)
+    members = {}
+    for place, group in enumerate(groups):
+        labels = np.random.default_rng(20 + place).random(scores.size) < scores ** (0.4 + 0.3 * place)
+        table = ScoreTable.from_rows(scores, labels)
+        method, options = MAPS[kind]
+        one = fit_recalibrator(method, table, options=options)
+        members[group] = Artifact(one, FitRecord.of(one, table, options={}, losses=(0.6, 0.5)), scale)
+    return GroupArtifact("country", pooled, members, {"LU": Shared(10, "fewer than 100 rows")})
+
+
+def asked_groups(artifact: GroupArtifact, *, pooled: bool) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Scores, the group of each, and what `apply` makes of them: NaN where it refuses a group."""
+    scores = np.tile(asked_scores(artifact.pooled)[::9], 3)
+    known = (*artifact.members, *artifact.shared)
+    texts = (*known, "strange", "de", "", "  DE", "LU\n ")
+    groups = np.array([None, *texts], dtype=object)[np.arange(scores.size) % (len(texts) + 1)]
+    found = groups_of(pa.array(groups, pa.string())).filled()
+    columns = group_columns(artifact, name="calibrated").of_groups
+    assert columns is not None
+    expected = [np.array(one) for one in columns(on_scale(scores, artifact.pooled.scale), found)]
+    strange = np.array([text not in artifact.known for text in found.text])[found.code]
+    assert strange.any()
+    for one in expected:
+        one[strange & (not pooled)] = np.nan
+    return scores, groups, expected
 
 
 @cache

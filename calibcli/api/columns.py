@@ -35,6 +35,8 @@ def column_of(values: object, *, what: str) -> HeldColumn:
     """
     try:
         return _column(values)
+    except MemoryError:
+        raise
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         first = (str(error).splitlines() or ["not understood"])[0]
         msg = f"{what}: {type(values).__name__} cannot be read as a column: {first}"
@@ -63,6 +65,9 @@ def matrix_of(values: object, *, what: str) -> np.ndarray[tuple[int, int], np.dt
     if found.ndim != 2:
         msg = f"{what}: an array of shape {found.shape}"
         raise UsageProblem(msg, "pass an array of shape (rows, classes)")
+    if found.shape[1] == 1:
+        msg = f"{what}: an array of shape {found.shape}, and several classes have a column each"
+        raise UsageProblem(msg, "pass the one column, such as scores[:, 0], for the scores of a yes or no")
     return cast("np.ndarray[tuple[int, int], np.dtype[np.float64]]", found)
 
 

@@ -6,11 +6,11 @@ from calibcli.api.group_maps import group_artifact_of_text
 from calibcli.api.recalibrator import Recalibrator
 from calibcli.api.rows import Taken
 from calibcli.artifacts.store import artifact_of_text
-from calibcli.errors import IdleOption
-from calibcli.names import DEFAULT_LEAST_ROWS, FitMethod, RecalibratorName
+from calibcli.names import FitMethod, RecalibratorName
 from calibcli.recalibrators.options import FitOptions
+from calibcli.tasks.fit_asked import refuse_candidates, refuse_class_options, refuse_idle_groups
 from calibcli.tasks.reading import Reading
-from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OutputSum
+from calibcli.view_names import ClassMethod, OutputSum
 
 if TYPE_CHECKING:
     from calibcli.reports.fit import FitReport
@@ -58,12 +58,9 @@ def fitted(  # noqa: PLR0913 - as many as there are options
     """
     report: FitReport | ClassFitReport
     several = taken.columns.several is not None
-    _refuse_idle_groups(by=bool(taken.columns.by), least_rows=least_group_rows, several=several)
+    refuse_idle_groups(by=bool(taken.columns.by), least_rows=least_group_rows, several=several)
     if not several:
-        if (multiclass, least_rows, output_sum) != (None, DEFAULT_LEAST_CLASS_ROWS, OutputSum.ONE):
-            options_of_classes = ("multiclass", "min-class-rows", "output-sum")
-            msg = "--multiclass, --min-class-rows and --output-sum speak of several classes"
-            raise IdleOption(msg, "leave them out: there is one score", options=options_of_classes)
+        refuse_class_options(multiclass, least_rows, output_sum)
         return _fitted_to_score(
             taken,
             method,
@@ -76,9 +73,7 @@ def fitted(  # noqa: PLR0913 - as many as there are options
     from calibcli.tasks.fit_classes import fit_class_files, inner_method, refuse_idle_class_options
 
     chosen = multiclass or ClassMethod.TEMPERATURE
-    if candidates:
-        msg = "--candidate is what --method auto chooses from, and it chooses for one score"
-        raise IdleOption(msg, "leave it out", options=("candidate",))
+    refuse_candidates(candidates)
     refuse_idle_class_options(chosen, least_rows=least_rows, output_sum=output_sum)
     asked = ClassFitOptions(
         inner_method(chosen, method), options, least_rows, output_sum, options.folds or 5, options.seed
@@ -121,14 +116,3 @@ def _fitted_to_score(
         reading=reading,
     )
     return Recalibrator(group_artifact_of_text(text), f"{report.method.value} map by group", report)
-
-
-def _refuse_idle_groups(*, by: bool, least_rows: int, several: bool) -> None:
-    """Refuse groups of a fit that sees none."""
-    if several and by:
-        msg = "--by fits a map of one score to each group, and there are several classes"
-        hint = "fit each group apart, on its rows alone, and predict each with its own map"
-        raise IdleOption(msg, hint, options=("by",))
-    if not by and least_rows != DEFAULT_LEAST_ROWS:
-        msg = "--min-group-rows without groups"
-        raise IdleOption(msg, "name the column that makes them with --by", options=("min-group-rows",))

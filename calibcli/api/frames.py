@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,13 @@ def is_frame(rows: object) -> bool:
         return False
     two = len(getattr(rows, "shape", (0, 0))) == 2
     return two and (_is_pandas(rows) or hasattr(rows, "__arrow_c_stream__"))
+
+
+def collected(rows: object) -> object:
+    """Return a lazy frame of polars as the frame that it describes, and anything else as it is."""
+    lazy = type(rows).__module__.partition(".")[0] == "polars" and type(rows).__name__ == "LazyFrame"
+    found: object = cast("Any", rows).collect() if lazy else rows
+    return found
 
 
 def settled(rows: Any) -> Any:  # noqa: ANN401 - a frame of any make

@@ -1,6 +1,6 @@
 """Scores to recalibrated probabilities: checked and mapped piece by piece, so that little is held."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ from calibcli.api.alike import rows_like, values_like
 from calibcli.api.choices import chosen
 from calibcli.api.columns import column_of, is_matrix, lists_of, matrix_of
 from calibcli.api.frames import FRAME, columns_of_frame, is_frame, settled
-from calibcli.api.group_maps import groups_given, through_groups
+from calibcli.api.group_maps import groups_given
 from calibcli.api.holding import names_of
+from calibcli.api.spoken import warn_of
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
@@ -27,14 +28,17 @@ from calibcli.readers.held import piece_of
 from calibcli.readers.in_memory import HeldColumn
 from calibcli.readers.intake import Intake
 from calibcli.selection_names import OnUnseen
-from calibcli.tasks.added_columns import added_columns
+from calibcli.tasks.added_columns import added_columns, group_columns
 from calibcli.tasks.apply import Predictor
 from calibcli.tasks.class_map import ClassMap
+from calibcli.tasks.group_map import member_column
+from calibcli.tasks.right_scale import class_scale_notes
 from calibcli.view_names import OnSum
 
 Array = npt.NDArray[np.float64]
 SCORES = "scores"
 _PROBS = "probs"
+_BY = "by"
 
 
 def predicted_scores(artifact: Artifact, scores: Any, *, prior: float | None, on_range: str) -> Any:  # noqa: ANN401
@@ -95,13 +99,37 @@ def predicted_by_groups(
     by: object,
     unseen: str,
     on_range: str,
-) -> Array:
-    """Return a probability for each score by the map of its group, shape (n,)."""
+) -> tuple[Array, ...]:
+    """Return a probability for each score by the map of its group, and its ends, shape (n,) each."""
     column = _one_column(scores)
-    groups = groups_given(by, artifact, rows=len(column), unseen=chosen(OnUnseen, unseen, "unseen"))
-    asked = Columns(scale=artifact.pooled.scale, on_range=chosen(OnRange, on_range, "on_range"))
-    intake = Intake(ChosenColumns(asked, SCORES, None), shown=SCORES)
-    return through_groups(artifact, intake.scores_of(piece_of(column, 0, len(column))), groups)
+    groups = groups_given(by, artifact, rows=len(column))
+    asked = Columns(
+        scale=artifact.pooled.scale,
+        on_range=chosen(OnRange, on_range, "on_range"),
+        member=member_column(artifact, chosen(OnUnseen, unseen, "unseen")),
+    )
+    found = ChosenColumns(asked, SCORES, None, member=_BY)
+    added = group_columns(artifact, name="calibrated")
+    predictor = Predictor(added, Intake(found, shown=SCORES), scale=asked.scale)
+
+    def part(first: int, size: int) -> tuple[Array, ...]:
+        pieces = [piece_of(one, first, size) for one in (column, groups)]
+        return predictor.of(pa.RecordBatch.from_arrays(pieces, names=[SCORES, _BY]), found)
+
+    return _piece_by_piece(part, predictor, len(column), len(added.names))
+
+
+def _piece_by_piece(
+    part: Callable[[int, int], tuple[Array, ...]], predictor: Predictor, rows: int, count: int
+) -> tuple[Array, ...]:
+    """Return whole columns from those of pieces, and give what must be said of them as warnings."""
+    found = tuple(np.empty(rows) for _ in range(count))
+    size = batch_rows(1)
+    for first in range(0, rows, size):
+        for whole, piece in zip(found, part(first, size), strict=True):
+            whole[first : first + piece.size] = piece
+    warn_of(predictor.notes)
+    return found
 
 
 def _one_column(scores: Any) -> HeldColumn:  # noqa: ANN401
@@ -122,22 +150,26 @@ def _mapped(
     column = _one_column(scores)
     asked = Columns(scale=artifact.scale, on_range=chosen(OnRange, on_range, "on_range"))
     added = added_columns(artifact, name="calibrated", prior=prior)
-    predictor = Predictor(added, Intake(ChosenColumns(asked, SCORES, None), shown=SCORES))
-    found = tuple(np.empty(len(column)) for _ in added.names)
-    size = batch_rows(1)
-    for first in range(0, len(column), size):
-        for whole, part in zip(found, predictor(piece_of(column, first, size)), strict=True):
-            whole[first : first + part.size] = part
-    return found
+    predictor = Predictor(
+        added, Intake(ChosenColumns(asked, SCORES, None), shown=SCORES), scale=artifact.scale
+    )
+
+    def part(first: int, size: int) -> tuple[Array, ...]:
+        return predictor(piece_of(column, first, size))
+
+    return _piece_by_piece(part, predictor, len(column), len(added.names))
 
 
 def _rows_mapped(columns: dict[str, HeldColumn], found: ChosenColumns, change: ClassMap) -> Array:
     intake = ClassIntake(found, shown=FRAME if found.others else _PROBS)
     rows = len(next(iter(columns.values())))
     values = np.empty((rows, len(found.classes)))
-    size = batch_rows(len(found.classes))
+    size, highest = batch_rows(len(found.classes)), 0.0
     for first in range(0, rows, size):
         pieces = [piece_of(one, first, size) for one in columns.values()]
         batch = pa.RecordBatch.from_arrays(pieces, names=list(columns))
-        values[first : first + size] = change(intake.probabilities_of(batch), found.classes)
+        probability = intake.probabilities_of(batch)
+        highest = float(probability.max(initial=highest))
+        values[first : first + size] = change(probability, found.classes)
+    warn_of(class_scale_notes(found.asked.scale, rows=rows, highest=highest, classes=len(found.classes)))
     return values

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from calibcli.api.alike import values_like
-from calibcli.api.group_maps import group_page
 from calibcli.api.predicting import (
     ends_of_scores,
     predicted_by_groups,
@@ -147,8 +146,8 @@ class Recalibrator(Shown):
         if isinstance(held, Artifact):
             return predicted_scores(held, scores, prior=prior, on_range=on_range)
         if isinstance(held, GroupArtifact):
-            values = predicted_by_groups(held, scores, by=by, unseen=unseen, on_range=on_range)
-            return values_like(scores, values)
+            found = predicted_by_groups(held, scores, by=by, unseen=unseen, on_range=on_range)
+            return values_like(scores, found[0])
         return predicted_rows(held, scores, name=self.name, classes=classes, on_range=on_range, on_sum=on_sum)
 
     def _refuse_idle(
@@ -172,7 +171,13 @@ class Recalibrator(Shown):
 
     @in_python()
     def ends(
-        self, scores: "Values", *, prior: float | None = None, on_range: str = OnRange.ERROR
+        self,
+        scores: "Values",
+        *,
+        prior: float | None = None,
+        by: "Values | None" = None,
+        unseen: str = OnUnseen.ERROR,
+        on_range: str = OnRange.ERROR,
     ) -> "tuple[Array, Array]":
         """
         Return the two ends that bracket each probability; Venn-Abers has them (Vovk and Petej 2014).
@@ -183,9 +188,13 @@ class Recalibrator(Shown):
         Args:
             scores: Scores on the scale of the fit, shape (n,).
 
-            prior: As for `predict`.
+            prior: As for `predict`, as are `by`, `unseen` and `on_range`.
 
-            on_range: As for `predict`.
+            by: The group of each score.
+
+            unseen: Groups that the fit has not seen.
+
+            on_range: Scores outside [0, 1].
 
         Returns:
             Lower and upper ends, shape (n,) each.
@@ -193,9 +202,13 @@ class Recalibrator(Shown):
         Raises:
             UsageProblem: If the method has no ends.
         """
-        found = None
-        if isinstance(self.artifact, Artifact):
-            found = ends_of_scores(self.artifact, scores, prior=prior, on_range=on_range)
+        held, found = self.artifact, None
+        self._refuse_idle(prior=prior, classes=None, by=by, unseen=unseen, on_sum=OnSum.ERROR)
+        if isinstance(held, Artifact):
+            found = ends_of_scores(held, scores, prior=prior, on_range=on_range)
+        elif isinstance(held, GroupArtifact):
+            _, *both = predicted_by_groups(held, scores, by=by, unseen=unseen, on_range=on_range)
+            found = (both[0], both[1]) if both else None
         if found is None:
             msg = f"{self.method} gives one probability, without ends"
             raise UsageProblem(msg, "fit with --method venn-abers")
@@ -231,8 +244,6 @@ class Recalibrator(Shown):
 
     def page(self, *, verbose: bool = False) -> "Page":
         """Return what is said of the map."""
-        if isinstance(self.artifact, GroupArtifact):
-            return group_page(self.name, self.artifact)
         from dataclasses import replace
 
         from calibcli.render.pages import page_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from calibcli.api.choices import chosen, listed, maybe_chosen
-from calibcli.api.frames import is_frame
+from calibcli.api.frames import collected, is_frame
 from calibcli.api.holding import Holding, class_names, is_rows_of_classes, names_of
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import DEFAULT_SEED, OnMissing, OnRange, Scale, WeightMeaning
@@ -111,6 +111,10 @@ class Given:
     limit: int | None = None
     sample: int | None = None
     seed: int = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        # A lazy frame is worked out once, however often its columns are looked at.
+        object.__setattr__(self, "rows", collected(self.rows))
 
     def taken(self) -> "Taken":
         """

@@ -1,14 +1,16 @@
 """Problems in the words of Python: options as keywords, and the hint where a traceback shows it."""
 
+import inspect
 import re
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
 from calibcli import gate_names, names, picture_names, selection_names, view_names
 from calibcli.errors import CalibcliError
 
-_OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*-]*[\w*]))?")
+_OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*,-]*[\w*]))?")
 _NUMBER = re.compile(r"\d[\d.]*")
 # Keywords that are called otherwise, since Python keeps the word or an artifact goes first.
 _CALLED = {"class": "one_class", "id": "row_id", "output": "output"}
@@ -53,6 +55,15 @@ def in_python() -> Iterator[None]:
         raise
 
 
+def warn_of(notes: Iterable[str]) -> None:
+    """Give notes as warnings, where there is no report that would carry them; of the line that called."""
+    for note in notes:
+        level, frame = 1, inspect.currentframe()
+        while frame is not None and frame.f_globals["__name__"].startswith(("calibcli.", "contextlib")):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(said(note), UserWarning, stacklevel=level)
+
+
 def said(text: str) -> str:
     """Return a sentence with options as keywords: `--scale logit` as `scale='logit'`."""
     return _OPTION.sub(_keyword, text)
@@ -70,4 +81,7 @@ def _keyword(found: re.Match[str]) -> str:
         return f"{name}={value}"
     if _NUMBER.fullmatch(value):
         return f"{name}={value}"
-    return f"{name}={value!r}" if value in _WORDS or value.isupper() or "," in value else f"{name}{after}"
+    text = value in _WORDS or value.isupper() or "," in value or value.endswith(".json")
+    # A label may be any word, and only sentences about the option go on with these.
+    text = text or (option == "positive" and value not in ("says", "are"))
+    return f"{name}={value!r}" if text else f"{name}{after}"

@@ -13,6 +13,7 @@ from calibcli.api.holding import names_of
 from calibcli.api.predicting import predicted_by_groups
 from calibcli.api.recalibrator import Recalibrator
 from calibcli.api.rows import probs_of
+from calibcli.api.spoken import warn_of
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
@@ -26,9 +27,10 @@ from calibcli.readers.in_memory import HeldRows
 from calibcli.readers.intake import Intake
 from calibcli.readers.names_of_columns import named
 from calibcli.selection_names import OnUnseen
-from calibcli.tasks.added_columns import added_columns
+from calibcli.tasks.added_columns import added_columns, group_columns
 from calibcli.tasks.apply import Predictor
-from calibcli.tasks.apply_classes import ClassAsk, ClassPredictor, classes_chosen, fields_added
+from calibcli.tasks.apply_asked import ClassAsk
+from calibcli.tasks.apply_classes import ClassPredictor, classes_chosen, fields_added
 from calibcli.tasks.class_map import ClassMap
 from calibcli.tasks.widening import refuse_names
 from calibcli.view_names import OnSum
@@ -111,8 +113,9 @@ def _of_score(artifact: Artifact, fragment: Fragment, ask: FrameAsk) -> dict[str
     found = resolve(columns, header, path=FRAME, labelled=False)
     added = added_columns(artifact, name=ask.name, prior=ask.prior)
     refuse_names(added.names, header, shown=FRAME)
-    predictor = Predictor(added, Intake(found, shown=FRAME))
+    predictor = Predictor(added, Intake(found, shown=FRAME), scale=artifact.scale)
     parts = [predictor(batch.column(found.score)) for batch in held.batches(fragment, found)]
+    warn_of(predictor.notes)
     return _joined(added.names, parts)
 
 
@@ -122,7 +125,8 @@ def _of_groups(artifact: GroupArtifact, fragment: Fragment, ask: FrameAsk) -> di
         raise UsageProblem(msg, "name the score column with --score")
     header = held.header(fragment)
     found = resolve(Columns(score=ask.score), header, path=FRAME, labelled=False)
-    refuse_names((ask.name,), header, shown=FRAME)
+    names = group_columns(artifact, name=ask.name).names
+    refuse_names(names, header, shown=FRAME)
     given = cast("HeldRows", fragment.path).columns
     values = predicted_by_groups(
         artifact,
@@ -131,7 +135,7 @@ def _of_groups(artifact: GroupArtifact, fragment: Fragment, ask: FrameAsk) -> di
         unseen=ask.unseen,
         on_range=ask.on_range,
     )
-    return {ask.name: values}
+    return dict(zip(names, values, strict=True))
 
 
 def _of_classes(artifact: ClassArtifact, fragment: Fragment, ask: FrameAsk, *, path: str) -> dict[str, Any]:
@@ -149,7 +153,9 @@ def _of_classes(artifact: ClassArtifact, fragment: Fragment, ask: FrameAsk, *, p
     names = [field.name for field in fields]
     refuse_names(names, held.header(fragment), shown=FRAME)
     predictor = ClassPredictor(change, found, fragment, quotes=None)
-    return _joined(names, [predictor(batch) for batch in held.batches(fragment, found)])
+    parts = [predictor(batch) for batch in held.batches(fragment, found)]
+    warn_of(predictor.notes)
+    return _joined(names, parts)
 
 
 def _joined(names: Sequence[str], parts: Sequence[Sequence[Any]]) -> dict[str, Any]:

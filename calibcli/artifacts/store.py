@@ -181,8 +181,8 @@ def artifact_of(root: Node) -> "Artifact | ClassArtifact":
     if fitted_by_group(root):
         msg = "has a map for each group of rows, and one map is needed here"
         hint = (
-            "apply, measure, verify, plot and report take it; for anything else fit each group apart, "
-            "with --where 'COL==GROUP' in place of --by"
+            "apply, measure, verify, plot, report and export take it; for anything else fit each group "
+            "apart, with --where 'COL==GROUP' in place of --by"
         )
         raise root.problem(msg, hint)
     if not of_several_classes(root):

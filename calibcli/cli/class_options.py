@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from calibcli.cli.completion import column_names
-from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OnSum, OutputSum, ViewName
+from calibcli.view_names import ClassMethod, OnSum, OutputSum, ViewName
 
 if TYPE_CHECKING:
-    from calibcli.names import RecalibratorName
     from calibcli.readers.class_columns import SeveralClasses
 
 _PROBS = typer.Option(
@@ -118,34 +117,3 @@ def refuse_prior(prior: float | None) -> None:
     if prior is not None:
         msg = "--prior is the base rate of one label, and the map was fitted to several classes"
         raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
-
-
-def refuse_candidates(candidates: "list[RecalibratorName] | None") -> None:
-    """
-    Refuse candidates where there is nothing to choose from.
-
-    Raises:
-        UsageProblem: If some were given.
-    """
-    from calibcli.errors import IdleOption
-
-    if candidates:
-        msg = "--candidate is what --method auto chooses from, and it chooses for one score"
-        raise IdleOption(msg, "leave it out", options=("candidate",))
-
-
-def refuse_class_options(method: ClassMethod | None, least_rows: int, output_sum: OutputSum) -> None:
-    """
-    Refuse options of several classes where there is one score.
-
-    Raises:
-        UsageProblem: If one was given.
-    """
-    from calibcli.errors import IdleOption
-
-    if (method, least_rows, output_sum) != (None, DEFAULT_LEAST_CLASS_ROWS, OutputSum.ONE):
-        msg = (
-            "--multiclass, --min-class-rows and --output-sum speak of several classes, and --probs names none"
-        )
-        idle = ("multiclass", "min-class-rows", "output-sum")
-        raise IdleOption(msg, "name their columns, such as --probs 'p_*'", options=idle)

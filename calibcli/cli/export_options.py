@@ -28,6 +28,10 @@ ClassNames = Annotated[
         help="The columns of classes in the SQL, or one of lists. [default: p_CLASS for each]",
     ),
 ]
+GroupColumn = Annotated[
+    str | None,
+    typer.Option("--by", metavar="COL", help="The column of groups in the SQL. [default: that of fit --by]"),
+]
 NewName = Annotated[
     str | None,
     typer.Option("--name", metavar="COL", help="The new column in the SQL or ONNX. [default: calibrated]"),

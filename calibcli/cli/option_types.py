@@ -110,7 +110,8 @@ def _single(value: object, option: Option, place: str) -> str | int | float | bo
     if kind is int and isinstance(value, int) and not truth:
         return value
     if kind is float and isinstance(value, int | float) and not truth:
-        return float(value)
+        # A whole number beyond the largest float is infinite, as on the command line.
+        return float(str(value))
     # A number is the name of a column, or a number of bins, as it is on the command line.
     if kind is str and isinstance(value, str | int) and not truth:
         return str(value)

@@ -60,32 +60,3 @@ def rows_of(where: list[str] | None, limit: int | None, sample: int | None, *, s
     from calibcli.readers.rows_asked import rows_asked
 
     return rows_asked(where or (), limit=limit, sample=sample, seed=seed)
-
-
-def refuse_idle_groups(by: list[str] | None, least_rows: int, *, of_classes: bool) -> None:
-    """
-    Refuse groups of a fit that sees none.
-
-    Args:
-        by: The column of groups; empty or None for no groups.
-
-        least_rows: The smallest group with a map of its own.
-
-        of_classes: Whether the fit is one of several classes.
-
-    Raises:
-        UsageProblem: If groups or their size were named in vain.
-    """
-    from calibcli.errors import IdleOption
-    from calibcli.names import DEFAULT_LEAST_ROWS
-
-    if of_classes and by:
-        msg = "--by fits a map of one score to each group, and --probs names several classes"
-        hint = (
-            "fit each group apart, with --where 'COL==GROUP', and apply each map to a file of that group "
-            "alone: apply has no --where"
-        )
-        raise IdleOption(msg, hint, options=("by",))
-    if not by and least_rows != DEFAULT_LEAST_ROWS:
-        msg = "--min-group-rows without groups"
-        raise IdleOption(msg, "name the column that makes them with --by", options=("min-group-rows",))

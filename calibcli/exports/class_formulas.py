@@ -55,8 +55,9 @@ def class_formulas(recalibrator: ClassRecalibrator, before: list[Formula]) -> li
         case OneVsRest(members=members, output_sum=output_sum):
             return _one_vs_rest(members, before, divided=output_sum is OutputSum.ONE)
         case _:
-            msg = f"a {recalibrator.name.value} map of several classes has no expression in SQL"
-            raise UsageProblem(msg, "use --to python, sklearn or onnx")
+            what = f"a {recalibrator.name.value} map of several classes"
+            msg = f"{what} has no expression in SQL that is short enough"
+            raise UsageProblem(msg, "use --to python, sklearn or onnx; or fit --multiclass one-vs-rest")
 
 
 def _softmax(logits: list[Formula]) -> list[Formula]:

@@ -28,6 +28,8 @@ class Origin:
         positive: The label that counted as 1, where labels were not 0 and 1.
 
         rows: How many rows it was fitted to.
+
+        by: The column of the fit whose groups have maps of their own, or None.
     """
 
     digest: str
@@ -38,6 +40,7 @@ class Origin:
     prior: float | None = None
     classes: tuple[str, ...] = ()
     positive: str | None = None
+    by: str | None = None
 
     def facts(self) -> dict[str, str]:
         """Return what is known, each as plain ASCII on one line that nothing takes for anything but text."""
@@ -55,6 +58,8 @@ class Origin:
             known["classes"] = list(self.classes)
         if self.positive is not None:
             known["positive"] = self.positive
+        if self.by is not None:
+            known["by"] = self.by
         return {key: plain(value) for key, value in known.items()}
 
     def lines(self) -> list[str]:

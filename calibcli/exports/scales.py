@@ -1,6 +1,7 @@
 """From what a score column holds to a probability, as a formula; and which values are in range."""
 
 import math
+from collections.abc import Callable
 from typing import assert_never
 
 import numpy as np
@@ -10,18 +11,18 @@ from calibcli.exports.formula import (
     Curve,
     Formula,
     Number,
+    Operator,
     Pair,
     Pieces,
     Places,
     Single,
     Steps,
     exp,
-    limited,
     minus,
     over,
     plus,
 )
-from calibcli.exports.ordinals import numbers_at, ordinals_of
+from calibcli.exports.ordinals import Ordinals, numbers_at, ordinals_of
 from calibcli.names import Scale
 from calibcli.readers.scores import on_scale
 from calibcli.table.score_table import Floats
@@ -32,6 +33,9 @@ Flags = npt.NDArray[np.bool_]
 _LEAST_POWER = -708.0
 # Its exponential is 1 once rounded; whether that of the next few numbers is depends on the machine.
 _LARGEST_LOGPROB = 2.0**-53
+# s / (1 + s) is off by at most 2^-52 of itself, and rises by 2^-54 of itself or more from one number s to the
+# next: of two that are 8 apart it is in order, and halving ends at one of these 8.
+_NUMBERS_BESIDE = 16
 
 
 def probability(score: Formula, scale: Scale) -> Formula:
@@ -40,9 +44,11 @@ def probability(score: Formula, scale: Scale) -> Formula:
         case Scale.PROB:
             return score
         case Scale.LOGIT:
-            power = Single(Curve.EXP, limited(minus(Number(0.0), score), _LEAST_POWER, -_LEAST_POWER))
-            found = over(Number(1.0), plus(Number(1.0), power))
-            return Pieces(score, (_LEAST_POWER,), (Number(0.0), found))
+            # As `apply` does it, so that no digit differs where the exponential is the same.
+            below = Pair(Operator.LEAST, score, minus(Number(0.0), score))
+            power = Single(Curve.EXP, Pair(Operator.GREATEST, below, Number(_LEAST_POWER)))
+            share = Pieces(score, (_LEAST_POWER, 0.0), (Number(0.0), power, Number(1.0)))
+            return over(share, plus(Number(1.0), power))
         case Scale.LOGPROB:
             return Pieces(score, (_LEAST_POWER,), (Number(0.0), exp(score)))
         case _:
@@ -92,7 +98,7 @@ class _Moved:
     def __init__(self, before: Formula, score: Formula, scale: Scale) -> None:
         self.before, self.score, self.scale = before, score, scale
         self.known: dict[int, Formula] = {}
-        self.places: dict[int, tuple[Places, Flags]] = {}
+        self.places: dict[int, tuple[Places, Ordinals]] = {}
 
     def of(self, formula: Formula) -> Formula:
         if id(formula) not in self.known:
@@ -108,21 +114,25 @@ class _Moved:
             case Pieces(of=inner, cuts=cuts, parts=parts):
                 return Pieces(self.of(inner), cuts, tuple(self.of(part) for part in parts))
             case Steps(places=places, values=values) if places.of is self.before:
-                moved, kept = self._moved(places)
-                return Steps(moved, values[kept])
+                moved, which = self._moved(places)
+                return Steps(moved, values[which])
             case _:
                 return formula
 
-    def _moved(self, places: Places) -> tuple[Places, Flags]:
+    def _moved(self, places: Places) -> tuple[Places, Ordinals]:
         if id(places) not in self.places:
-            starts, kept = scores_from(places.starts, self.scale)
-            self.places[id(places)] = (Places(self.score, starts), kept)
+            starts, which = scores_from(places.starts, self.scale)
+            self.places[id(places)] = (Places(self.score, starts), which)
         return self.places[id(places)]
 
 
-def scores_from(starts: Floats, scale: Scale) -> tuple[Floats, Flags]:
+def scores_from(starts: Floats, scale: Scale) -> tuple[Floats, Ordinals]:
     """
-    Return the least score that says at least each probability, where it is another than for the next one.
+    Return where the scores begin that say at least one probability and less than the next one.
+
+    What a score says is found with the very function that `apply` calls. For logits below 0 it rises with
+    the score but for the last digit, so that a probability may begin, end and begin again within a few
+    neighbouring scores: it then has several beginnings.
 
     Args:
         starts: Probabilities, strictly ascending, the first 0.
@@ -130,16 +140,33 @@ def scores_from(starts: Floats, scale: Scale) -> tuple[Floats, Flags]:
         scale: What scores are.
 
     Returns:
-        The scores, strictly ascending; and of which probabilities they are, shape (n,).
+        The scores, strictly ascending, the first of them minus infinity; and the place of the probability
+        that begins at each.
     """
-    low = ordinals_of(np.full(starts.shape, -np.inf))
-    high = ordinals_of(np.full(starts.shape, np.inf))
+    starts = starts[starts <= 1.0]
+    found = _least_number(lambda score: on_scale(score, scale) >= starts, starts.size)
+    if scale is Scale.LOGIT:
+        found = np.concatenate((found, _beside(found[found <= 0.0])))
+    found = np.unique(np.append(found[found > -np.inf], [-np.inf]))
+    places = np.searchsorted(starts, on_scale(found, scale), side="right") - 1
+    begins = np.append([True], places[1:] != places[:-1])
+    return found[begins], places[begins]
+
+
+def _beside(scores: Floats) -> Floats:
+    """Return the least score of each exponential that is at most so many numbers from that of a score."""
+    powers = ordinals_of(np.exp(scores))[:, None] + np.arange(-_NUMBERS_BESIDE, _NUMBERS_BESIDE + 1)
+    wanted = numbers_at(np.unique(powers))
+    return _least_number(lambda score: np.exp(np.minimum(score, 0.0)) >= wanted, wanted.size)
+
+
+def _least_number(enough: Callable[[Floats], Flags], count: int) -> Floats:
+    """Return the least number for which each condition holds, found by halving; infinity where none does."""
+    low = ordinals_of(np.full(count, -np.inf))
+    high = ordinals_of(np.full(count, np.inf))
     while np.any(low + 1 < high):
         # Half of each, since their sum may be too large, as may their difference.
         middle = low // 2 + high // 2 + (low % 2 + high % 2) // 2
-        enough = on_scale(numbers_at(middle), scale) >= starts
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    found = numbers_at(high)
-    found[0] = -np.inf
-    kept = np.append(found[1:] > found[:-1], [True]) & (starts <= 1.0)
-    return found[kept], kept
+        held = enough(numbers_at(middle))
+        low, high = np.where(held, low, middle), np.where(held, middle, high)
+    return numbers_at(high)

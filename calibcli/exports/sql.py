@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from calibcli.errors import UsageProblem
 from calibcli.export_names import SqlDialect
@@ -11,16 +12,28 @@ from calibcli.exports.maps import Shift, formulas_on
 from calibcli.exports.origin import Origin
 from calibcli.exports.scales import range_of
 from calibcli.exports.sql_dialects import element, name, number, spelling_of, string, table_name
-from calibcli.exports.sql_text import SqlText, too_long
+from calibcli.exports.sql_text import SqlText, most_text, too_long
 from calibcli.names import Scale
 from calibcli.recalibrators.classes.interface import ClassRecalibrator
 from calibcli.recalibrators.interface import Recalibrator
 
-_ROWS = "r"
+ROWS = "r"
 _STEPS = "steps_"
 _MOST_OFF = 1e-3
 # Expressions of several classes repeat themselves; beyond this they are no longer sensible.
 _MOST_OF_CLASSES = 300_000
+
+
+class Joined(Protocol):
+    """A table of a query's own."""
+
+    def definition(self) -> str | None:
+        """Return the table as a member of a WITH clause, or None where the dialect needs none."""
+        ...
+
+    def join(self) -> str | None:
+        """Return how the table is joined, or None where the dialect needs no join."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +66,7 @@ class SqlAsk:
         Raises:
             UsageProblem: If the name of a column cannot be written.
         """
-        columns = [f"{_ROWS}.{name(one, self.dialect)}" for one in self.scores]
+        columns = [f"{ROWS}.{name(one, self.dialect)}" for one in self.scores]
         if self.places is not None:
             columns = [element(columns[0], place, self.dialect) for place in range(self.places)]
         double = spelling_of(self.dialect).double
@@ -83,12 +96,19 @@ def query_of_one(
     """
     formulas = formulas_on(recalibrator, Score(), scale=origin.scale, shift=shift)
     text = _text(ask)
-    lowest, highest = (number(one, ask.dialect) for one in range_of(origin.scale))
-    score = text.scores[0]
-    valid = f"{score} >= {lowest} AND {score} <= {highest}"
     names = (ask.name, f"{ask.name}_lower", f"{ask.name}_upper")
     columns = {one: text.of(formula) for one, formula in zip(names, formulas, strict=False)}
-    return _assembled(text, ask, columns=columns, valid=valid, origin=origin)
+    valid = valid_score(ask, origin.scale)
+    return assembled(
+        ask, tables=text.tables, columns=columns, valid=valid, origin=origin, read=ask.scores, said=()
+    )
+
+
+def valid_score(ask: SqlAsk, scale: Scale) -> str:
+    """Return the condition of the one score that `apply` takes."""
+    lowest, highest = (number(one, ask.dialect) for one in range_of(scale))
+    (score,) = ask.written_scores()
+    return f"{score} >= {lowest} AND {score} <= {highest}"
 
 
 def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Origin) -> str:
@@ -119,7 +139,10 @@ def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Or
     if sum(map(len, columns.values())) > _MOST_OF_CLASSES:
         raise too_long(ask.dialect, _MOST_OF_CLASSES)
     valid = _valid_row(text, before, origin.scale)
-    return _assembled(text, ask, columns=columns, valid=valid, origin=origin)
+    said = (read_from(ask.scores, places=ask.places),)
+    return assembled(
+        ask, tables=text.tables, columns=columns, valid=valid, origin=origin, read=ask.scores, said=said
+    )
 
 
 def read_from(scores: Sequence[str], *, places: int | None) -> str:
@@ -136,21 +159,53 @@ def read_from(scores: Sequence[str], *, places: int | None) -> str:
     return f"the classes are read from {', '.join(scores)}; --probs names other columns, or one of lists"
 
 
-def _text(ask: SqlAsk) -> SqlText:
+def prefix_beside(table: str) -> str:
+    """Return what names of tables of steps begin with, so that none is that of the table."""
     prefix = _STEPS
-    while ask.table.casefold().startswith(prefix):
+    while table.casefold().startswith(prefix):
         prefix += "_"
-    return SqlText(ask.dialect, ask.written_scores(), prefix)
+    return prefix
 
 
-def _assembled(text: SqlText, ask: SqlAsk, *, columns: dict[str, str], valid: str, origin: Origin) -> str:
-    """Return the query with its comments."""
-    _refuse_names(list(columns), ask.scores)
-    definitions = [one for one in (table.definition() for table in text.tables) if one is not None]
-    joins = [one for one in (table.join() for table in text.tables) if one is not None]
-    lines = [f"-- {line}" for line in origin.lines()]
-    if origin.classes:
-        lines.append(f"-- {read_from(ask.scores, places=ask.places)}")
+def _text(ask: SqlAsk) -> SqlText:
+    return SqlText(ask.dialect, ask.written_scores(), prefix_beside(ask.table))
+
+
+def assembled(
+    ask: SqlAsk,
+    *,
+    tables: Sequence[Joined],
+    columns: dict[str, str],
+    valid: str,
+    origin: Origin,
+    read: Sequence[str],
+    said: Sequence[str],
+) -> str:
+    """
+    Return the query with its comments.
+
+    Args:
+        ask: Names, and whose SQL.
+
+        tables: Tables of its own, which are joined.
+
+        columns: The new columns.
+
+        valid: The condition of rows that get a probability.
+
+        origin: Where the map comes from.
+
+        read: The columns that are read.
+
+        said: More comments.
+
+    Raises:
+        UsageProblem: If a new column has the name of another, or the query is too long.
+    """
+    _refuse_names(list(columns), read)
+    definitions = [one for one in (table.definition() for table in tables) if one is not None]
+    joins = [one for one in (table.join() for table in tables) if one is not None]
+    lines = [f"-- {line}" for line in (*origin.lines(), *said)]
     lines.append("-- NULL, NaN and what is out of range become NULL")
     if definitions:
         lines.append("WITH " + ",\n".join(definitions))
@@ -158,11 +213,10 @@ def _assembled(text: SqlText, ask: SqlAsk, *, columns: dict[str, str], valid: st
         f"  CASE WHEN {valid}\n    THEN {column}\n  END AS {name(one, ask.dialect)}"
         for one, column in columns.items()
     )
-    lines += ["SELECT", f"  {_ROWS}.*,", ",\n".join(written)]
-    lines += [f"FROM {table_name(ask.table, ask.dialect)} AS {_ROWS}", *joins]
-    found = "\n".join(lines) + "\n"
-    most = spelling_of(ask.dialect).most_bytes
-    if most is not None and len(found.encode()) > most:
+    lines += ["SELECT", f"  {ROWS}.*,", ",\n".join(written)]
+    lines += [f"FROM {table_name(ask.table, ask.dialect)} AS {ROWS}", *joins]
+    found, most = "\n".join(lines) + "\n", most_text(ask.dialect)
+    if len(found.encode()) > most:
         raise too_long(ask.dialect, most)
     return found
 

@@ -9,6 +9,9 @@ from calibcli.export_names import SqlDialect
 
 # Postgres cuts longer names off, and might cut two to the same.
 _LONGEST_OF_POSTGRES = 63
+_CLASS_HINT = "use --to python or --to onnx, or fit again with classes of printable names"
+# Space, tab and the ends of lines and pages.
+_BLANKS = "' ' || CHR(9) || CHR(10) || CHR(11) || CHR(12) || CHR(13)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +125,25 @@ def name(word: str, dialect: SqlDialect) -> str:
     return f"{quote}{word.replace(quote, quote * 2)}{quote}"
 
 
-def string(text: str, dialect: SqlDialect) -> str:
+def string(text: str, dialect: SqlDialect, *, what: str = "class", hint: str = _CLASS_HINT) -> str:
     """
     Return a text as a literal.
+
+    Args:
+        text: The text.
+
+        dialect: Whose SQL.
+
+        what: What the text is, for messages.
+
+        hint: What to do where it cannot be written.
 
     Raises:
         UsageProblem: If it is not printable, or the dialect has no way to write it.
     """
     if not text.isprintable():
-        msg = f"the class {text!r} cannot be written in SQL"
-        raise UsageProblem(msg, "use --to python or --to onnx, or fit again with classes of printable names")
+        msg = f"the {what} {text!r} cannot be written in SQL"
+        raise UsageProblem(msg, hint)
     match dialect:
         case SqlDialect.DUCKDB | SqlDialect.POSTGRES:
             pass
@@ -139,13 +151,35 @@ def string(text: str, dialect: SqlDialect) -> str:
             text = text.replace("\\", "\\\\")
         case SqlDialect.SPARK | SqlDialect.BIGQUERY:
             if dialect is SqlDialect.SPARK and "${" in text:
-                msg = f"the class {text!r}: Spark replaces what stands in ${{...}} before it reads a query"
-                raise UsageProblem(msg, "use --to python or --to onnx")
+                msg = f"the {what} {text!r}: Spark replaces what stands in ${{...}} before it reads a query"
+                raise UsageProblem(msg, hint)
             escaped = text.replace("\\", "\\\\").replace("'", "\\'")
             return f"'{escaped}'"
         case _:
             assert_never(dialect)
     return "'" + text.replace("'", "''") + "'"
+
+
+def stripped_text(column: str, dialect: SqlDialect) -> str:
+    """
+    Return the text of a column's value without the blanks around it.
+
+    Args:
+        column: The column, as it is written.
+
+        dialect: Whose SQL.
+    """
+    match dialect:
+        case SqlDialect.DUCKDB | SqlDialect.SNOWFLAKE:
+            return f"TRIM(CAST({column} AS VARCHAR), {_BLANKS})"
+        case SqlDialect.BIGQUERY:
+            return f"TRIM(CAST({column} AS STRING), {_BLANKS})"
+        case SqlDialect.SPARK:
+            return f"BTRIM(CAST({column} AS STRING), {_BLANKS})"
+        case SqlDialect.POSTGRES:
+            return f"BTRIM(CAST({column} AS TEXT), {_BLANKS})"
+        case _:
+            assert_never(dialect)
 
 
 def table_name(words: str, dialect: SqlDialect) -> str:

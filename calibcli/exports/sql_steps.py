@@ -1,6 +1,7 @@
 """Maps of many steps in SQL: a table to join, arrays to search, or comparisons within comparisons."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -63,9 +64,7 @@ class StepTable:
         columns = {"starts": self.places.starts} | {f"v{i + 1}": one for i, one in enumerate(self.columns)}
         match self.dialect:
             case SqlDialect.DUCKDB:
-                parts = [
-                    f"UNNEST(CAST('[{_listed(one)}]' AS DOUBLE[])) AS {key}" for key, one in columns.items()
-                ]
+                parts = [_of_duckdb(one, key) for key, one in columns.items()]
             case SqlDialect.BIGQUERY:
                 parts = [f"[{_of_bigquery(one)}] AS {key}" for key, one in columns.items()]
             case SqlDialect.SPARK | SqlDialect.SNOWFLAKE | SqlDialect.POSTGRES:
@@ -99,6 +98,45 @@ class StepTable:
         return f"aggregate(array({halves}), 0, (i, h) -> if({ahead}, i + h, i))"
 
 
+@dataclass(frozen=True, slots=True)
+class GroupSteps:
+    """
+    Many steps of the maps of several groups, which DuckDB joins as one table.
+
+    Args:
+        name: Its name in the query.
+
+        member: The expression of the place of a row's map.
+
+        tables: The steps by the place of their map.
+    """
+
+    name: str
+    member: str
+    tables: Mapping[int, StepTable]
+
+    def definition(self) -> str:
+        """Return the table as a member of a WITH clause."""
+        width = max(len(one.columns) for one in self.tables.values())
+        parts = [self._part(place, one, width=width) for place, one in self.tables.items()]
+        listed = "\n  UNION ALL\n".join(parts)
+        return f"{self.name} AS (\n{listed}\n)"
+
+    def join(self) -> str:
+        """Return how the table is joined."""
+        (score,) = {one.score for one in self.tables.values()}
+        return (
+            f"ASOF LEFT JOIN {self.name} ON {self.member} = {self.name}.member"
+            f" AND {score} >= {self.name}.starts"
+        )
+
+    def _part(self, place: int, table: StepTable, *, width: int) -> str:
+        columns = {"starts": table.places.starts} | {f"v{i + 1}": one for i, one in enumerate(table.columns)}
+        listed = [f"    {place} AS member", *(f"    {_of_duckdb(one, key)}" for key, one in columns.items())]
+        listed += [f"    NULL AS v{i + 1}" for i in range(len(table.columns), width)]
+        return "  SELECT\n" + ",\n".join(listed)
+
+
 def _halving(which: str, starts: Floats, values: Floats, *, dialect: SqlDialect) -> str:
     """Return the value of a number's interval by comparisons within comparisons."""
     if values.size == 1 or np.all(values == values[0]):
@@ -112,6 +150,10 @@ def _halving(which: str, starts: Floats, values: Floats, *, dialect: SqlDialect)
 def _listed(values: Floats) -> str:
     """Return numbers in one text, which is read faster than an expression for each."""
     return ",".join(_INFINITE.get(one) or digits(one) for one in values.tolist())
+
+
+def _of_duckdb(values: Floats, column: str) -> str:
+    return f"UNNEST(CAST('[{_listed(values)}]' AS DOUBLE[])) AS {column}"
 
 
 def _of_spark(values: Floats) -> str:

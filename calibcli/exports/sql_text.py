@@ -45,7 +45,7 @@ class SqlText:
         """
         if id(formula) not in self._written:
             text = self._text(formula)
-            most = spelling_of(self.dialect).most_bytes or _MOST_TEXT
+            most = most_text(self.dialect)
             if len(text) > most:
                 raise too_long(self.dialect, most)
             self._written[id(formula)] = text
@@ -102,6 +102,11 @@ class SqlText:
         found = StepTable(self.dialect, f"{self.prefix}{len(self.tables) + 1}", self.of(places.of), places)
         self.tables.append(found)
         return found
+
+
+def most_text(dialect: SqlDialect) -> int:
+    """Return how long a query may be."""
+    return spelling_of(dialect).most_bytes or _MOST_TEXT
 
 
 def too_long(dialect: SqlDialect, most: int) -> UsageProblem:

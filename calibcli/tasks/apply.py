@@ -23,7 +23,7 @@ from calibcli.table.score_table import Floats
 from calibcli.tasks.added_columns import AddedColumns, added_columns, fitted_rate, group_columns
 from calibcli.tasks.converted import conversion_notes, output_format
 from calibcli.tasks.destination import Destination, check_output, destination_of
-from calibcli.tasks.group_map import member_column
+from calibcli.tasks.group_map import member_column, refuse_prior
 from calibcli.tasks.right_scale import scale_notes
 from calibcli.tasks.widened import prepared, write_widened
 from calibcli.tasks.widening import Widening
@@ -84,19 +84,13 @@ def apply_file(
     columns = replace(columns or Columns(), scale=loaded.scale)
     fragment = only_file(inputs[0], input_format)
     if isinstance(found, GroupArtifact):
-        _refuse_prior(prior)
+        refuse_prior(prior)
         columns = replace(columns, member=member_column(found, columns.on_unseen))
         added = group_columns(found, name=name)
     else:
         added = added_columns(loaded, name=name, prior=prior)
     report = apply_map(added, fragment, columns=columns, output=to)
     return report if prior is None else replace(report, prior=prior, fitted_rate=fitted_rate(loaded))
-
-
-def _refuse_prior(prior: float | None) -> None:
-    if prior is not None:
-        msg = "--prior is the base rate of all rows, and the map is one for each group"
-        raise UsageProblem(msg, "leave it out, or fit without --by")
 
 
 def apply_map(

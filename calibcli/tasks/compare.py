@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.store import read_artifact
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.measures import Settings, measure_named
+from calibcli.measures import measure_named
 from calibcli.measures.paired import PAIRED, Compared, PairedSums
+from calibcli.measures.settings import Settings
 from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureName
 from calibcli.readers.beside import Beside
@@ -19,11 +20,13 @@ from calibcli.reports.comparison import Comparison
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
+from calibcli.tasks.classes_asked import refuse_class_measures
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.judged import as_fitted, as_transform, refuse_applied_twice
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.partition import check_confidence, chosen_bins, parted, summary_of
 from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.right_scale import table_notes
 from calibcli.view_names import ClassMeasure
 
 SHOWN = (
@@ -149,8 +152,6 @@ def compare_files(
     """
     asked = options or CompareOptions()
     if asked.metrics and asked.joint:
-        from calibcli.tasks.classes import refuse_class_measures
-
         refuse_class_measures(columns, Metrics((), (), asked.joint))
     _require_two(columns, artifacts)
     if columns.several is not None:
@@ -165,6 +166,7 @@ def compare_files(
         refuse_applied_twice(gathered, values_of(artifact.recalibrator.bins), path)
         if digest(gathered.tables[RAW]) == artifact.fit.table_digest:
             notes.append(fit_note(path, artifact.fit.rows, asked))
+        notes += table_notes(gathered.tables[RAW], artifact.scale)
     first, second = _sides(gathered, loaded)
     return CompareReport(
         input=gathered.input,
@@ -173,7 +175,7 @@ def compare_files(
         confidence=asked.confidence,
         comparisons=comparisons(first, second, gathered.paired or PairedSums(), options=asked),
         gate=asked.gate(),
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
@@ -200,8 +202,8 @@ def _require_two(columns: Columns, artifacts: Sequence[str]) -> None:
         msg = f"{many} are named, and two are compared"
         raise UsageProblem(msg, "name the baseline first, then the other; run once for each pair")
     if scores == 1 and not artifacts:
-        msg = "nothing to compare with"
         two = "" if columns.several is not None else "name two scores (-s a -s b), or "
+        msg = "nothing to compare with"
         raise UsageProblem(msg, f"{two}add --artifact cal.json")
     if len(set(artifacts)) < len(artifacts):
         msg = f"{artifacts[0]} would be compared with itself"
@@ -247,14 +249,13 @@ def _sides(gathered: Gathered, loaded: Mapping[str, Artifact]) -> tuple[Seen, Se
     if not recalibrated:
         other = gathered.others[0]
         return raw, Seen(other, other, None, tables[_SECOND], discrete=False)
-    first = recalibrated[0] if len(recalibrated) == 2 else raw
-    return first, recalibrated[-1]
+    return recalibrated[0] if len(recalibrated) == 2 else raw, recalibrated[-1]
 
 
 def side_of(one: Seen, other: Seen, options: CompareOptions) -> Side:
     """Return one side as reports have it."""
-    discrete = _bins(one, other, options) is ATOMS
-    return Side(one.name, one.score, one.artifact, summary_of(one.table, discrete=discrete))
+    summary = summary_of(one.table, discrete=_bins(one, other, options) is ATOMS)
+    return Side(one.name, one.score, one.artifact, summary)
 
 
 def _bins(one: Seen, other: Seen, options: CompareOptions) -> Bins:
@@ -273,28 +274,27 @@ def comparisons(
     first: Seen, second: Seen, paired: PairedSums | None, *, options: CompareOptions
 ) -> tuple[Comparison, ...]:
     """Return every measure of both sides, and how they differ; `paired` is None where rows are others."""
-    confidence = options.confidence
     plain = [_settings(*sides, options) for sides in ((first, second), (second, first))]
     # Each of two intervals may miss half as often as both together.
-    safer = [replace(settings, confidence=1.0 - (1.0 - confidence) / 2.0) for settings in plain]
+    safer = [replace(settings, confidence=1.0 - (1.0 - options.confidence) / 2.0) for settings in plain]
     found = []
     for name in options.shown:
         tables = (first.table, second.table)
         one, two = (measure_named(name, table, settings=s) for table, s in zip(tables, plain, strict=True))
         if name in PAIRED and paired is not None:
-            difference = paired.difference(name, confidence=confidence)
+            difference = paired.difference(name, confidence=options.confidence)
         else:
             wide = [measure_named(name, table, settings=s) for table, s in zip(tables, safer, strict=True)]
-            difference = difference_of_intervals(*wide, confidence=confidence)
+            difference = difference_of_intervals(*wide, confidence=options.confidence)
         found.append(Comparison(one, two, difference))
     return tuple(found)
 
 
 def _settings(one: Seen, other: Seen, options: CompareOptions) -> Settings:
-    equal_mass = bins_of(Binning.EQUAL_MASS, options.bins or DEFAULT_BINS, table=one.table)
+    table, count = one.table, options.bins or DEFAULT_BINS
     return Settings(
-        bins=binned(one.table, _bins(one, other, options)),
-        equal_mass=binned(one.table, equal_mass),
+        bins=binned(table, _bins(one, other, options)),
+        equal_mass=binned(table, bins_of(Binning.EQUAL_MASS, count, table=table)),
         confidence=options.confidence,
         calibrated=None,
     )

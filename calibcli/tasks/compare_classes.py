@@ -37,6 +37,7 @@ from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.judged import refuse_applied_twice
 from calibcli.tasks.one_table import MeasureOptions
 from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.right_scale import table_notes
 from calibcli.tasks.slices import Group, level_of, refuse_cut_cells
 from calibcli.view_names import ClassMeasure, ViewName
 
@@ -131,7 +132,7 @@ def compare_classes(
         confidence=options.confidence,
         comparisons=whole,
         gate=options.gate(_usual_gate(columns)),
-        notes=(*notes, *_change_notes(sides, several)),
+        notes=(*dict.fromkeys(notes), *_change_notes(sides, several)),
         classes=classes,
     )
 
@@ -158,6 +159,7 @@ def _checked(gathered: Gathered, loaded: dict[str, ClassArtifact], options: Comp
         refuse_applied_twice(gathered, outputs, path)
         if found == artifact.fit.table_digest:
             notes.append(fit_note(path, artifact.fit.rows, options))
+        notes += table_notes(gathered.tables[RAW], artifact.scale, classes=len(artifact.classes))
     if not gathered.tables[_FIRST].total_rows:
         msg = (
             f"none of {gathered.tables[RAW].total_rows:,} rows predicts the class asked for on the first side"

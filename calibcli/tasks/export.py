@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, assert_never
 
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
+from calibcli.artifacts.group_document import GroupArtifact, group_artifact_text
 from calibcli.artifacts.store import artifact_text
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.export_names import ExportTarget, SqlDialect
+from calibcli.exports.group_maps import GroupMaps
 from calibcli.exports.maps import Shift
 from calibcli.exports.origin import Origin
 from calibcli.exports.python_text import Style
 from calibcli.recalibrators.prior_shift import check_prior
+from calibcli.selection_names import OnUnseen
 from calibcli.tasks.added_columns import fitted_rate
+from calibcli.tasks.group_map import refuse_prior
 
 if TYPE_CHECKING:
     from calibcli.exports.sql import SqlAsk
@@ -43,6 +47,10 @@ class ExportAsk:
         prior: Base rate of the rows it will be applied to, or None for that of the fit rows.
 
         single: Whether an ONNX model takes scores in single precision.
+
+        by: The column of groups in SQL; None for the name it had in the fit.
+
+        unseen: What becomes of groups that the fit has not seen.
     """
 
     target: ExportTarget
@@ -53,6 +61,8 @@ class ExportAsk:
     table: str | None = None
     prior: float | None = None
     single: bool = False
+    by: str | None = None
+    unseen: OnUnseen = OnUnseen.ERROR
 
     def refuse_idle(self) -> None:
         """
@@ -61,7 +71,7 @@ class ExportAsk:
         Raises:
             IdleOption: If something of that is asked.
         """
-        sql = ("dialect", "table", "probs")
+        sql = ("dialect", "table", "probs", "by")
         idle: tuple[str, ...]
         match self.target:
             case ExportTarget.SQL:
@@ -79,7 +89,7 @@ class ExportAsk:
                 raise IdleOption(msg, "leave it out", options=(option,))
 
 
-def export(artifact: Artifact | ClassArtifact, ask: ExportAsk) -> bytes:
+def export(artifact: Artifact | ClassArtifact | GroupArtifact, ask: ExportAsk) -> bytes:
     """
     Return the map of an artifact as SQL, Python or an ONNX model.
 
@@ -92,15 +102,61 @@ def export(artifact: Artifact | ClassArtifact, ask: ExportAsk) -> bytes:
         UsageProblem: If the map cannot be written so, a name cannot, or the base rate is impossible.
     """
     ask.refuse_idle()
-    if isinstance(artifact, Artifact):
-        return _one(artifact, ask)
-    return _classes(artifact, ask)
-
-
-def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
+    if isinstance(artifact, ClassArtifact):
+        _refuse_groups(ask)
+        return _classes(artifact, ask)
     if ask.probs is not None:
         msg = "--probs names the columns of classes, and the map was fitted to one score"
         raise UsageProblem(msg, "name its column with --score")
+    if isinstance(artifact, GroupArtifact):
+        return _groups(artifact, ask)
+    _refuse_groups(ask)
+    return _one(artifact, ask)
+
+
+def _refuse_groups(ask: ExportAsk) -> None:
+    """Refuse what speaks of groups where there is one map for all rows."""
+    if ask.by is not None or ask.unseen is not OnUnseen.ERROR:
+        option = "unseen" if ask.by is None else "by"
+        msg = f"--{option} speaks of groups, and there is one map for all rows"
+        raise IdleOption(msg, "leave it out, or export what `calibcli fit --by` wrote", options=(option,))
+
+
+def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
+    refuse_prior(ask.prior)
+    pooled, members = artifact.pooled, artifact.members
+    origin = Origin(
+        digest=digest_of(artifact),
+        calibcli=artifact.calibcli,
+        method=pooled.recalibrator.name.value,
+        scale=pooled.scale,
+        rows=pooled.fit.rows,
+        positive=pooled.positive,
+        by=artifact.by,
+    )
+    maps = (pooled.recalibrator, *(one.recalibrator for one in members.values()))
+    places = {key: place + 1 for place, key in enumerate(members)} | dict.fromkeys(artifact.shared, 0)
+    pools = ask.unseen is OnUnseen.POOLED
+    groups = GroupMaps(_given(ask.by, artifact.by), maps, places, pools)
+    match ask.target:
+        case ExportTarget.SQL:
+            from calibcli.exports.sql_groups import query_of_groups
+
+            return query_of_groups(groups, _sql(ask, (_given(ask.score, "score"),)), origin=origin).encode()
+        case ExportTarget.PYTHON:
+            from calibcli.exports.modules import module_of_groups
+
+            return module_of_groups(groups, origin=origin).encode()
+        case ExportTarget.ONNX | ExportTarget.SKLEARN:
+            what = "an ONNX model" if ask.target is ExportTarget.ONNX else "a scikit-learn estimator"
+            msg = f"{what} is given scores alone, and the map is one for each group of {artifact.by!r}"
+            apart = f"or fit each group apart, with --where '{artifact.by}==GROUP' in place of --by"
+            raise UsageProblem(msg, f"use --to sql or --to python, {apart}")
+        case _:
+            assert_never(ask.target)
+
+
+def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
     shift = None
     if ask.prior is not None:
         check_prior(ask.prior)
@@ -169,9 +225,10 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
             assert_never(ask.target)
 
 
-def digest_of(artifact: Artifact | ClassArtifact) -> str:
+def digest_of(artifact: Artifact | ClassArtifact | GroupArtifact) -> str:
     """Return the hash of an artifact's text, which is that of the file as `fit` wrote it."""
-    return f"sha256:{hashlib.sha256(artifact_text(artifact).encode()).hexdigest()}"
+    text = group_artifact_text(artifact) if isinstance(artifact, GroupArtifact) else artifact_text(artifact)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) -> "SqlAsk":
@@ -195,9 +252,9 @@ def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
     return ask.probs
 
 
-def unnamed_columns(artifact: Artifact | ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
+def unnamed_columns(artifact: Artifact | ClassArtifact | GroupArtifact, ask: ExportAsk) -> tuple[str, ...]:
     """Return a sentence about the columns that a query reads and nobody has named, or nothing."""
-    if isinstance(artifact, Artifact) or ask.target is not ExportTarget.SQL or ask.probs is not None:
+    if not isinstance(artifact, ClassArtifact) or ask.target is not ExportTarget.SQL or ask.probs is not None:
         return ()
     from calibcli.exports.sql import read_from
 

@@ -110,7 +110,8 @@ def read_batches(
             # Files of one call that share a name are told apart by their order.
             named = f"{named}/{len(batches) + 1}"
         batches.append(_incoming(judged, terms, shown=shown_path(file.path), named=named))
-        sources.append(judged.gathered.input)
+        source = judged.gathered.input
+        sources.append(replace(source, notes=(*source.notes, *judged.notes)))
     if empty is not None and not batches:
         raise empty
     return ReadBatches(terms, tuple(batches), _together(sources))

@@ -1,9 +1,22 @@
 """A map for each group of rows, as readers and writers take it."""
 
 from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.errors import UsageProblem
 from calibcli.readers.members import MemberColumn, OfMembers
 from calibcli.recalibrators.interface import values_of
 from calibcli.selection_names import OnUnseen
+
+
+def refuse_prior(prior: float | None) -> None:
+    """
+    Refuse a base rate for a map of several members.
+
+    Raises:
+        UsageProblem: If there is one.
+    """
+    if prior is not None:
+        msg = "--prior is the base rate of all rows, and the map is one for each group"
+        raise UsageProblem(msg, "leave it out, or fit without --by")
 
 
 def member_column(artifact: GroupArtifact, on_unseen: OnUnseen) -> MemberColumn:

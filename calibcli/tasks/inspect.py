@@ -69,7 +69,7 @@ def _inspect_document(path: str) -> InspectReport:  # noqa: PLR0911 - one return
         if schema == ARTIFACT_SCHEMA:
             return artifact_report(path)
         if schema == REPORT_SCHEMA:
-            return _report_report(path, root)
+            return saved_report_facts(path, root)
         if schema == COMPARE_SCHEMA:
             return _comparison_report(path, root)
         if schema == COMPAT_SCHEMA:
@@ -180,7 +180,18 @@ def _bounded(measure: Node) -> str:
     return f"{measure.child('value').value} [{lower}, {upper}]"
 
 
-def _report_report(path: str, root: Node) -> InspectReport:
+def saved_report_facts(path: str, root: Node) -> InspectReport:
+    """
+    Look at a report of `measure` or `verify`.
+
+    Args:
+        path: What it is called.
+
+        root: The document.
+
+    Raises:
+        DocumentProblem: If it is no report, with the place.
+    """
     source, table = root.child("input"), root.child("table")
     facts = [
         ("files", ", ".join(source.child("files").texts())),

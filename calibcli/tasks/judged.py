@@ -19,7 +19,7 @@ from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
-from calibcli.tasks.right_scale import scale_notes
+from calibcli.tasks.right_scale import table_notes
 
 if TYPE_CHECKING:
     from calibcli.artifacts.class_document import ClassArtifact
@@ -145,15 +145,8 @@ def read_judged(
     outputs = values_of(one.recalibrator.bins) if grouped is None else outputs_of_members(grouped)
     refuse_applied_twice(gathered, outputs, artifact)
     table = gathered.tables[RECALIBRATED]
-    notes = _scale_notes(gathered.tables[RAW], one.scale)
+    notes = table_notes(gathered.tables[RAW], one.scale)
     return Judged(gathered, None if grouped else one, table, notes=notes, outputs=outputs, members=grouped)
-
-
-def _scale_notes(raw: Table, scale: Scale) -> tuple[str, ...]:
-    if not raw.total_rows:
-        return ()
-    lowest, highest = float(raw.score[0]), float(raw.score[-1])
-    return scale_notes(scale, rows=raw.total_rows, lowest=lowest, highest=highest, resolution=raw.resolution)
 
 
 def _refuse_unseen(columns: Columns) -> None:
@@ -191,7 +184,9 @@ def _read_classes(
     gathered = read_tables(inputs, columns, reading=reading, transforms=transforms, beside=beside)
     outputs = outputs_of(loaded.recalibrator, loaded.classes, view=several.view, one_class=several.one_class)
     refuse_applied_twice(gathered, outputs, artifact)
-    return Judged(gathered, None, gathered.tables[RECALIBRATED], classes=loaded, outputs=outputs)
+    notes = table_notes(gathered.tables[_CONFIDENCE], loaded.scale, classes=len(loaded.classes))
+    table = gathered.tables[RECALIBRATED]
+    return Judged(gathered, None, table, classes=loaded, outputs=outputs, notes=notes)
 
 
 def as_transform(recalibrator: "Recalibrator") -> Transform | AtPlaces:

@@ -167,21 +167,40 @@ def test_groups_have_maps_of_their_own(tmp_path: Path) -> None:
         calibcli.measure(ROWS, **through, artifact=found).ece
         == calibcli.measure(ROWS, **through, artifact=tmp_path / "groups.json").ece
     )
-    with pytest.raises(calibcli.InputProblem, match="the fit has not seen 'FR'"):
+    with pytest.raises(calibcli.InputProblem, match=r"1 of the first 1 rows is of a group .* 'FR' at"):
         found.predict([0.5], by=["FR"])
     pooled = calibcli.fit(ROWS["score"], ROWS["label"]).predict([0.5])
     assert found.predict([0.5], by=["FR"], unseen="pooled") == pooled
 
 
-def test_an_artifact_is_loaded_through_a_pipe() -> None:
+def test_ends_of_groups_are_those_of_the_command(tmp_path: Path) -> None:
+    """Venn-Abers by groups has its ends in Python too, as columns and as arrays."""
+    found = calibcli.fit(ROWS, score="score", label="label", by="country", method="venn-abers")
+    found.save(tmp_path / "groups.json")
+    pd.DataFrame(ROWS).to_parquet(tmp_path / "rows.parquet")
+    files = [str(tmp_path / name) for name in ("groups.json", "rows.parquet", "out.parquet")]
+    assert main(["apply", *files[:2], "-s", "score", "-o", files[2]]) == 0
+    wide = pd.read_parquet(files[2])
+    names = ["calibrated", "calibrated_lower", "calibrated_upper"]
+    frame = pd.DataFrame(calibcli.apply(found, ROWS, score="score"))[names]
+    assert frame.equals(wide[names])
+    lower, upper = found.ends(ROWS["score"], by=ROWS["country"])
+    assert np.array_equal(np.column_stack((lower, upper)), wide[names[1:]].to_numpy())
+
+
+@pytest.mark.parametrize("kind", ["artifact", "report"])
+def test_a_document_is_loaded_through_a_pipe(kind: str) -> None:
     """What stands in a pipe is read once."""
-    text = calibcli.fit(ROWS["score"], ROWS["label"]).to_json()
+    fitted, measured = (
+        calibcli.fit(ROWS["score"], ROWS["label"]),
+        calibcli.measure(ROWS["score"], ROWS["label"]),
+    )
+    text = fitted.to_json() if kind == "artifact" else measured.to_json()
     reading, writing = os.pipe()
     os.write(writing, text.encode())
     os.close(writing)
     found = calibcli.load(f"/dev/fd/{reading}")
     os.close(reading)
-    assert isinstance(found, calibcli.Recalibrator)
     assert found.to_json() == text
 
 

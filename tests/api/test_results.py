@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
 import calibcli
+from calibcli.api.spoken import said
 from calibcli.names import ReportFormat
 from calibcli.picture_names import PlotKind
 from calibcli.render import renderer_named
@@ -255,6 +257,7 @@ REFUSED = [
     (lambda: calibcli.measure({"p": [0.5], "y": [1, 0]}, score="p", label="y"), "'y' has 2 values"),
     (lambda: calibcli.measure(3, [1]), "score: int cannot be read as a column"),
     (lambda: calibcli.measure([[0.5, 0.5], [1.0]], [0, 1]), "probs: list cannot be read as rows of numbers"),
+    (lambda: calibcli.measure([[0.5], [0.4]], [0, 1]), "(2, 1), and several classes have a column each"),
     (lambda: calibcli.verify([0.5], [1]), "no rule to verify"),
     (lambda: calibcli.verify(max_ece=0.1), "no rows, and no state that holds some"),
     (lambda: calibcli.fit([0.5], [1], candidate=["platt"]), "candidate without method='auto'"),
@@ -294,3 +297,30 @@ def test_frames_of_other_makes_are_read_through_arrow() -> None:
     relation = duckdb.from_df(frame).filter("p >= 0")
     for one in (relation, narwhals.from_native(frame)):
         assert calibcli.measure(one, score="p", label="y", metric="ece").ece == expected
+
+
+def test_labels_in_hints_are_texts_of_python() -> None:
+    """A hint of a label, of names of classes and of a file can be pasted: they are quoted."""
+    with pytest.raises(calibcli.InputProblem) as caught:
+        calibcli.measure([0.2, 0.7], ["stay", "churn"])
+    assert caught.value.hint == "positive='stay' says which of them stands for 1"
+    assert said("--classes a,b,c names the classes") == "classes='a,b,c' names the classes"
+    assert said("add --artifact cal.json") == "add artifact='cal.json'"
+    assert said("as --positive says") == "as positive says"
+
+
+def test_a_lazy_frame_is_worked_out_once() -> None:
+    """Rows of polars that are still to be computed are computed once and measured as any others."""
+    looked = []
+
+    def seen(frame: pl.DataFrame) -> pl.DataFrame:
+        looked.append(frame.height)
+        return frame
+
+    frame = pl.DataFrame({"score": [0.2, 0.7, 0.4], "label": [0, 1, 1]})
+    lazy = frame.lazy().map_batches(seen)
+    asked = {"score": "score", "label": "label", "metric": "brier"}
+    assert calibcli.measure(lazy, **asked).brier == calibcli.measure(frame, **asked).brier
+    fitted = calibcli.fit([0.2, 0.7, 0.4, 0.5], [0, 1, 1, 0])
+    assert calibcli.apply(fitted, lazy).equals(calibcli.apply(fitted, frame))
+    assert looked == [3, 3]

@@ -9,6 +9,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.exports.binned_base import steps_of_scaling_binning
 from calibcli.exports.formula import Number, Score, Steps, lines, steps
 from calibcli.exports.maps import formulas_of
+from calibcli.exports.ordinals import numbers_at, ordinals_of
 from calibcli.exports.scales import range_of, scores_from
 from calibcli.names import RecalibratorName, Scale
 from calibcli.readers.scores import on_scale
@@ -42,16 +43,33 @@ def test_steps_of_scaling_binning_are_the_map(base: RecalibratorName, seed: int)
 
 @pytest.mark.parametrize("scale", [Scale.LOGIT, Scale.LOGPROB])
 @settings(deadline=None, max_examples=40)
-@given(inner=st.lists(st.floats(0.0, 1.0, exclude_min=True), max_size=20, unique=True))
-def test_scores_from_are_the_least_that_reach(scale: Scale, inner: list[float]) -> None:
-    """Each score says at least its probability, and the one before it does not."""
-    starts = np.array([0.0, *sorted(inner)])
-    found, kept = scores_from(starts, scale)
+@given(
+    inner=st.lists(st.floats(0.0, 1.0, exclude_min=True), max_size=10, unique=True),
+    said=st.lists(st.floats(-40.0, 0.0), max_size=30),
+)
+def test_scores_from_say_what_apply_reads(scale: Scale, inner: list[float], said: list[float]) -> None:
+    """Of every score near a beginning, and of any other, comparing the score finds what it says."""
+    cuts = on_scale(np.array(said, np.float64), scale)
+    starts = np.unique(np.concatenate(([0.0], inner, cuts, np.nextafter(cuts, 2.0))))
+    found, places = scores_from(starts, scale)
     assert found[0] == -np.inf
     assert np.all(np.diff(found) > 0.0)
-    assert np.all(on_scale(found, scale) >= starts[kept])
-    before = np.nextafter(found[1:], -np.inf)
-    assert np.all(on_scale(before, scale) < starts[kept][1:])
+    assert np.all(np.diff(places) != 0)
+    near = np.concatenate((found, said, np.linspace(-50.0, 0.0, 500)))
+    ways = np.arange(-40, 41)[:, None]
+    asked = numbers_at((ordinals_of(near) + ways).reshape(-1))
+    asked = asked[np.isfinite(asked) & (asked <= range_of(scale)[1])]
+    expected = np.searchsorted(starts, on_scale(asked, scale), side="right") - 1
+    assert np.array_equal(places[np.searchsorted(found, asked, side="right") - 1], expected)
+
+
+def test_beginnings_of_logits_may_be_several() -> None:
+    """A probability that rounding ends and begins again has a beginning each time."""
+    logits = np.random.default_rng(0).normal(size=20_000) * 3.0
+    starts = np.unique(np.append(on_scale(logits, Scale.LOGIT), [0.0]))
+    found, places = scores_from(starts, Scale.LOGIT)
+    assert np.unique(places).size < places.size
+    assert np.array_equal(on_scale(found, Scale.LOGIT) >= starts[places], np.ones(found.size, np.bool_))
 
 
 def test_largest_log_probability_is_that_of_apply() -> None:

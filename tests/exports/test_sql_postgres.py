@@ -17,13 +17,16 @@ import pytest
 from calibcli.export_names import ExportTarget, SqlDialect
 from calibcli.exports.sql_dialects import name
 from calibcli.names import Scale
+from calibcli.selection_names import OnUnseen
 from calibcli.tasks.export import ExportAsk, export
 from exported_maps import (
     CLASS_SCORES,
     KINDS_AND_SCALES,
+    asked_groups,
     asked_rows,
     asked_scores,
     class_map,
+    group_map,
     one_map,
     wanted,
     wanted_rows,
@@ -76,13 +79,23 @@ class Server:
     def answered(self, query: str, columns: dict[str, np.ndarray]) -> list[dict[str, str]]:
         """What a query makes of rows, in their order."""
         names = ", ".join(name(one, SqlDialect.POSTGRES) for one in columns)
-        kinds = ", ".join(f"{name(one, SqlDialect.POSTGRES)} double precision" for one in columns)
+        kinds = ", ".join(
+            f"{name(one, SqlDialect.POSTGRES)} {'text' if column.dtype == object else 'double precision'}"
+            for one, column in columns.items()
+        )
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        listed = "\n".join(",".join([str(place), *map(repr, row)]) for place, row in enumerate(rows))
+        listed = "\n".join(",".join([str(place), *map(_cell, row)]) for place, row in enumerate(rows))
         copied = f"DROP TABLE IF EXISTS predictions;\nCREATE TABLE predictions (place int, {kinds});\n"
         copied += f"COPY predictions (place, {names}) FROM STDIN WITH (FORMAT csv);\n{listed}\n\\.\n"
         wrapped = f"COPY (SELECT * FROM ({query}) AS t ORDER BY place) TO STDOUT WITH (FORMAT csv, HEADER);\n"
         return list(csv.DictReader(io.StringIO(self.run(copied + wrapped))))
+
+
+def _cell(value: float | str | None) -> str:
+    if value is None:
+        return ""
+    quoted = str(value).replace('"', '""')
+    return f'"{quoted}"' if isinstance(value, str) else repr(value)
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +174,18 @@ def test_classes_in_postgres_are_those_of_apply(kind: str, scale: Scale, server:
     columns = [[float(row[f"calibrated_{one}"]) for one in classes] for row in found]
     np.testing.assert_allclose(columns, wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
     assert {row["calibrated_class"] for row in found} <= set(classes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "scale"), [("platt", Scale.PROB), ("venn-abers", Scale.PROB), ("isotonic", Scale.LOGIT)]
+)
+def test_groups_in_postgres_are_those_of_apply(kind: str, scale: Scale, server: Server) -> None:
+    """Every row goes through the map of its group, NULL and strangers as `apply` has them."""
+    artifact = group_map(kind, scale)
+    for unseen in OnUnseen:
+        scores, groups, expected = asked_groups(artifact, pooled=unseen is OnUnseen.POOLED)
+        found = server.answered(sql(artifact, unseen=unseen), {"score": scores, "country": groups})
+        names = ("calibrated", "calibrated_lower", "calibrated_upper")
+        for key, column in zip(names, expected, strict=False):
+            got = [float(row[key] or "nan") for row in found]
+            np.testing.assert_allclose(got, column, rtol=0.0, atol=NEAR)

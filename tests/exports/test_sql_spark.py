@@ -14,13 +14,17 @@ import pytest
 
 from calibcli.export_names import ExportTarget, SqlDialect
 from calibcli.names import Scale
+from calibcli.selection_names import OnUnseen
 from calibcli.tasks.export import ExportAsk, export
 from exported_maps import (
     CLASS_SCORES,
+    GROUPS,
     KINDS_AND_SCALES,
+    asked_groups,
     asked_rows,
     asked_scores,
     class_map,
+    group_map,
     one_map,
     wanted,
     wanted_rows,
@@ -114,6 +118,21 @@ def test_classes_in_spark_are_those_of_apply(kind: str, scale: Scale, answered: 
     columns = found[[f"calibrated_{one}" for one in classes]].to_numpy(np.float64)
     np.testing.assert_allclose(columns, wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
     assert set(found["calibrated_class"]) <= set(classes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "scale"), [("platt", Scale.PROB), ("venn-abers", Scale.PROB), ("isotonic", Scale.LOGIT)]
+)
+def test_groups_in_spark_are_those_of_apply(kind: str, scale: Scale, answered: Answered) -> None:
+    """Every row goes through the map of its group, NULL and strangers as `apply` has them."""
+    artifact = group_map(kind, scale, tuple(one for one in GROUPS if "${" not in one))
+    for unseen in OnUnseen:
+        scores, groups, expected = asked_groups(artifact, pooled=unseen is OnUnseen.POOLED)
+        frame = pd.DataFrame({"score": scores, "country": groups})
+        found = answered(sql(artifact, unseen=unseen), frame)
+        names = ("calibrated", "calibrated_lower", "calibrated_upper")
+        for key, column in zip(names, expected, strict=False):
+            np.testing.assert_allclose(found[key].to_numpy(np.float64), column, rtol=0.0, atol=NEAR)
 
 
 def test_pandas_udf_of_the_exported_estimator_gives_the_same(spark: Any, tmp_path: Path) -> None:

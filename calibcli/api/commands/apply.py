@@ -114,9 +114,9 @@ def apply(
         UsageProblem: If a new column has the name of another, or files are given: `calibcli apply` writes
         those.
     """
-    from calibcli.api.frames import is_frame
+    from calibcli.api.frames import collected, is_frame
 
-    recalibrator = recalibrator_of(artifact)
+    recalibrator, rows = recalibrator_of(artifact), collected(rows)
     if paths_of(rows) is not None:
         msg = "apply takes rows in memory, not files"
         raise UsageProblem(msg, "read them first, or run: calibcli apply cal.json preds.csv -o repaired.csv")

@@ -52,11 +52,11 @@ def load(path: str | os.PathLike[str]) -> "Recalibrator | SavedReport":
 def _report(name: str, root: "Node") -> "SavedReport":
     from calibcli.api.saved import SavedReport
     from calibcli.artifacts.store import in_file
-    from calibcli.tasks.inspect import inspect_file
+    from calibcli.tasks.inspect import saved_report_facts
 
-    found = SavedReport(root.value, inspect_file(name))  # type: ignore[arg-type]
-    # What is wrong with a number is said now, with its place, and not when it is first asked for.
     try:
+        found = SavedReport(root.value, saved_report_facts(name, root))  # type: ignore[arg-type]
+        # What is wrong with a number is said now, with its place, and not when it is first asked for.
         found.lines()
     except DocumentProblem as problem:
         raise in_file(name, problem) from None

@@ -129,6 +129,7 @@ def fit(
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
     from calibcli.recalibrators.options import FitOptions
+    from calibcli.tasks import fit_asked as asked
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.fit import fit_files
     from calibcli.tasks.reading import Reading
@@ -163,11 +164,11 @@ def fit(
         progress_bar(quiet=quiet),
     )
     report: FitReport | ClassFitReport
-    s.refuse_idle_groups(by, min_group_rows, of_classes=several is not None)
+    asked.refuse_idle_groups(by=bool(by), least_rows=min_group_rows, several=several is not None)
     if several is None and by:
         from calibcli.tasks.fit_groups import fit_group_files
 
-        k.refuse_class_options(multiclass, min_class_rows, output_sum)
+        asked.refuse_class_options(multiclass, min_class_rows, output_sum)
         report, artifact = fit_group_files(
             inputs,
             columns,
@@ -179,7 +180,7 @@ def fit(
             reading=reading,
         )
     elif several is None:
-        k.refuse_class_options(multiclass, min_class_rows, output_sum)
+        asked.refuse_class_options(multiclass, min_class_rows, output_sum)
         report, artifact = fit_files(
             inputs,
             columns,
@@ -193,7 +194,7 @@ def fit(
         from calibcli.recalibrators.classes.interface import ClassFitOptions
         from calibcli.tasks.fit_classes import fit_class_files, inner_method, refuse_idle_class_options
 
-        k.refuse_candidates(candidate)
+        asked.refuse_candidates(candidate or ())
         chosen = multiclass or ClassMethod.TEMPERATURE
         refuse_idle_class_options(chosen, least_rows=min_class_rows, output_sum=output_sum)
         inner = inner_method(chosen, method)

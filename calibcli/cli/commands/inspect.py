@@ -26,10 +26,10 @@ def inspect(
       calibcli inspect preds.parquet
       calibcli inspect cal.json
     """
-    from calibcli.cli.output import renderer_for, write
+    from calibcli.cli.output import format_of, renderer_for, write
     from calibcli.tasks.inspect import inspect_file
 
+    kind = format_of(fmt, json=json)
     form = i.input_format_of(input_format, delimiter, encoding, decimal=decimal)
     report = inspect_file(path, input_format=form)
-    chosen = ReportFormat.JSON if json else fmt
-    write(renderer_for(chosen, STDOUT, color=color, verbose=verbose).render(report), STDOUT)
+    write(renderer_for(kind, STDOUT, color=color, verbose=verbose).render(report), STDOUT)

@@ -1,0 +1,157 @@
+"""Exports of a map for each group give what `apply` gives, in SQL and in Python."""
+
+from itertools import product
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import sqlglot
+
+from calibcli.artifacts.group_document import group_artifact_text
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.export_names import ExportTarget, SqlDialect
+from calibcli.names import Scale
+from calibcli.selection_names import OnUnseen
+from calibcli.tasks.apply import apply_file
+from calibcli.tasks.export import ExportAsk, export
+from exported_maps import GROUPS, asked_groups, group_map, one_map
+
+NEAR = 1e-12
+KINDS = [
+    ("platt", Scale.PROB),
+    ("isotonic", Scale.PROB),
+    ("venn-abers", Scale.PROB),
+    ("histogram", Scale.LOGIT),
+    ("smooth", Scale.LOGPROB),
+]
+NAMES = ("calibrated", "calibrated_lower", "calibrated_upper")
+
+
+def written(artifact: object, target: ExportTarget = ExportTarget.SQL, **asked: object) -> str:
+    """The text of an export."""
+    return export(artifact, ExportAsk(target, **asked)).decode()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("kind", "scale"), KINDS)
+def test_duckdb_takes_the_map_of_the_group(kind: str, scale: Scale) -> None:
+    """Probabilities and ends are those of `apply`; NULL is the group of missing ones, strangers as asked."""
+    artifact = group_map(kind, scale)
+    for unseen in OnUnseen:
+        scores, groups, expected = asked_groups(artifact, pooled=unseen is OnUnseen.POOLED)
+        frame = pd.DataFrame({"score": scores, "country": groups, "place": np.arange(scores.size)})
+        with duckdb.connect() as database:
+            database.register("predictions", frame)
+            query = written(artifact, unseen=unseen)
+            found = database.execute(f"SELECT * FROM ({query}) ORDER BY place").df()
+        assert len(found) == scores.size
+        for key, column in zip(NAMES, expected, strict=False):
+            np.testing.assert_allclose(found[key].to_numpy(np.float64), column, rtol=0.0, atol=NEAR)
+
+
+@pytest.mark.parametrize(("kind", "scale"), KINDS)
+def test_module_takes_the_map_of_the_group(kind: str, scale: Scale) -> None:
+    """`calibrate` and `ends` of a score and its group are those of `apply`; a strange group as asked."""
+    artifact = group_map(kind, scale)
+    for unseen in OnUnseen:
+        given: dict[str, object] = {}
+        exec(written(artifact, ExportTarget.PYTHON, unseen=unseen), given)  # noqa: S102 - that is what is tested
+        scores, groups, expected = asked_groups(artifact, pooled=unseen is OnUnseen.POOLED)
+        known = ~np.isnan(expected[0])
+        rows = list(zip(scores[known].tolist(), groups[known], strict=True))
+        found = given["calibrate_all"](*zip(*rows, strict=True))  # type: ignore[operator]
+        np.testing.assert_allclose(found, expected[0][known], rtol=0.0, atol=NEAR)
+        assert ("ends" in given) == (len(expected) == 3)
+        if "ends" in given:
+            ends = np.array([given["ends"](*row) for row in rows]).T  # type: ignore[operator]
+            np.testing.assert_allclose(ends, [one[known] for one in expected[1:]], rtol=0.0, atol=NEAR)
+        for score, group in zip(scores[~known][:20].tolist(), groups[~known], strict=False):
+            with pytest.raises(ValueError, match="has not seen the group"):
+                given["calibrate"](score, group)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("known", "column"),
+    [
+        (("1", "2", "(missing)"), pa.array([1, 2, None], pa.int64())),
+        (("true", "false"), pa.array([True, False, True])),
+        (("2020-01-02",), pa.array([18_263], pa.int32()).cast(pa.date32())),
+        (("a", "b"), pa.array(["a ", "\tb", "a"]).dictionary_encode()),
+    ],
+)
+def test_columns_of_groups_of_any_kind_are_those_of_apply(
+    known: tuple[str, ...], column: pa.Array, tmp_path: Path
+) -> None:
+    """Whole numbers, booleans, dates and categories name the same groups in DuckDB, Python and `apply`."""
+    artifact = group_map("platt", groups=known)
+    rows = pa.table({"score": np.linspace(0.1, 0.8, len(column)), "country": column})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    output = str(tmp_path / "applied.parquet")
+    apply_file(artifact, [str(tmp_path / "rows.parquet")], output=output)
+    expected = pq.read_table(output)["calibrated"].to_numpy()
+    with duckdb.connect() as database:
+        database.execute(f"CREATE VIEW predictions AS FROM '{tmp_path}/rows.parquet'")
+        found = database.execute(f"FROM ({written(artifact)}) ORDER BY score").fetchnumpy()["calibrated"]
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=NEAR)
+    given: dict[str, object] = {}
+    exec(written(artifact, ExportTarget.PYTHON), given)  # noqa: S102 - that is what is tested
+    called = given["calibrate_all"](rows["score"].to_pylist(), column.to_pylist())  # type: ignore[operator]
+    np.testing.assert_allclose(called, expected, rtol=0.0, atol=NEAR)
+
+
+@pytest.mark.parametrize("dialect", SqlDialect)
+def test_every_dialect_reads_the_groups_back(dialect: SqlDialect) -> None:
+    """A parser of each dialect finds one statement with every group as a text of its own."""
+    groups = tuple(one for one in GROUPS if dialect is not SqlDialect.SPARK or "${" not in one)
+    query = written(group_map("platt", groups=groups), dialect=dialect, by='it\'s `a` "column"')
+    (statement,) = sqlglot.parse(query, dialect=dialect.value)
+    assert statement is not None
+    assert set(groups) <= {one.this for one in statement.find_all(sqlglot.exp.Literal) if one.is_string}
+    assert 'it\'s `a` "column"' in {one.name for one in statement.find_all(sqlglot.exp.Column)}
+
+
+def test_groups_that_sql_cannot_write_are_refused() -> None:
+    """A group that is not printable, or that Spark would replace, is refused with its name."""
+    with pytest.raises(UsageProblem, match=r"the group 'a\\x00' cannot be written"):
+        written(group_map("platt", groups=("a\0",)))
+    with pytest.raises(UsageProblem, match="Spark replaces"):
+        written(group_map("platt"), dialect=SqlDialect.SPARK)
+
+
+def test_what_takes_scores_alone_refuses_maps_by_group() -> None:
+    """An estimator and an ONNX model are refused with the ways out, and so is a base rate."""
+    for target in (ExportTarget.SKLEARN, ExportTarget.ONNX):
+        with pytest.raises(UsageProblem, match="is given scores alone") as caught:
+            written(group_map("platt"), target)
+        assert "--to sql or --to python" in str(caught.value.hint)
+    with pytest.raises(UsageProblem, match="--prior"):
+        written(group_map("platt"), prior=0.1)
+
+
+def test_options_of_groups_without_groups_are_refused() -> None:
+    """--by and --unseen speak of groups, and --by of SQL alone."""
+    for target, asked in product(
+        (ExportTarget.SQL, ExportTarget.PYTHON), ({"by": "a"}, {"unseen": OnUnseen.POOLED})
+    ):
+        with pytest.raises(IdleOption):
+            written(one_map("platt"), target, **asked)
+    with pytest.raises(IdleOption, match="--by has no effect on --to python"):
+        written(group_map("platt"), ExportTarget.PYTHON, by="a")
+
+
+def test_new_column_is_not_that_of_the_groups() -> None:
+    """A new column of the name of the groups' is refused."""
+    with pytest.raises(UsageProblem, match="name of another"):
+        written(group_map("platt"), name="Country")
+
+
+def test_digest_is_that_of_the_file() -> None:
+    """The export names the hash of the artifact's text."""
+    import hashlib
+
+    artifact = group_map("platt")
+    digest = hashlib.sha256(group_artifact_text(artifact).encode()).hexdigest()
+    assert f"sha256:{digest}" in written(artifact)
