@@ -81,7 +81,9 @@ def compete(folder: Path, asked: argparse.Namespace) -> str:
         if rows < max(asked.rows):
             continue
         within([__file__, "--prepare", str(folder / "inside"), "--rows", "10000000"])
-    steps = inside(folder / "inside", asked.peers, there=sorted(there & {"relplot", "venn_abers"}))
+    steps = inside(
+        folder / "inside", asked.peers, there=sorted(there & {"relplot", "venn_abers", "calibration"})
+    )
     left_out = [f"- {name}: {why}" for name, why in absent.items() if why is not None]
     left_out = ["Not measured:\n", *left_out] if left_out else []
     summary = ["## Targets\n", targets_of(results, steps), "\n## Growth\n", exponents_of(results), ""]

@@ -1,7 +1,7 @@
 """
 Processor seconds of single steps inside a process, for the targets that leave start-up and reading out.
 
-    python benchmarks/bench_inside.py ours|relplot|venn_abers FOLDER
+    python benchmarks/bench_inside.py ours|relplot|venn_abers|calibration FOLDER
 
 FOLDER is one that `bench_jobs.prepare` made. Prints a JSON object of names and seconds, the least of three.
 The peers' steps run under their own Python, without calibcli.
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 VENN_ABERS_ROWS = 100_000
+CLASS_ROWS, CLASSES = 50_000, 1_000
 
 
 def least(work: Callable[[], object]) -> float:
@@ -27,23 +28,45 @@ def least(work: Callable[[], object]) -> float:
 
 
 def ours(data: str) -> dict[str, float]:
-    """Time calibcli: smECE from the file to the number, and a Venn-Abers fit."""
+    """Time calibcli: smECE from the file to the number, draws of labels, Venn-Abers, and many classes."""
+    import calibcli
+    from calibcli.measures.calibrated import draw_calibrated
     from calibcli.measures.smooth_ece import smooth_ece
+    from calibcli.names import Binning, Purpose
     from calibcli.readers.columns import Columns
     from calibcli.recalibrators.options import FitOptions
     from calibcli.recalibrators.venn_abers import VennAbers
+    from calibcli.table.bins import binned, bins_of
     from calibcli.table.score_table import ScoreTable
+    from calibcli.table.streams import stream
     from calibcli.tasks.reading import Reading, read_tables
 
     def whole() -> object:
         (table,) = read_tables([data], Columns("score", "label"), reading=Reading(jobs=1)).tables.values()
         return smooth_ece(table, confidence=0.95)
 
+    (table,) = read_tables([data], Columns("score", "label"), reading=Reading(jobs=1)).tables.values()
+    partitions = [
+        binned(table, bins_of(how, 15, table=table)) for how in (Binning.EQUAL_WIDTH, Binning.EQUAL_MASS)
+    ]
+
+    def draws() -> object:
+        return draw_calibrated(
+            table,
+            partitions=partitions,
+            generator=stream(0, Purpose.MONTE_CARLO),
+            smece_generator=stream(0, Purpose.SMECE_NULL),
+        )
+
+    probs, right = rows_of_classes()
+
     score, label = rows_of(data, VENN_ABERS_ROWS)
     few = ScoreTable.from_rows(score, label)
     return {
         "smECE, read and computed": least(whole),
+        "999 draws": least(draws),
         "Venn-Abers fit": least(lambda: VennAbers.fit(few, options=FitOptions())),
+        "classwise ECE": least(lambda: calibcli.measure(probs, right, metric=["classwise_ece"])),
     }
 
 
@@ -65,6 +88,28 @@ def venn_abers(data: str) -> dict[str, float]:
     return {"venn-abers fit": least(lambda: Package().fit(both, label))}
 
 
+def calibration(_: str) -> dict[str, float]:
+    """Time the marginal ECE of uncertainty-calibration, once: it takes half a minute."""
+    import calibration as package
+
+    probs, right = rows_of_classes()
+    began = time.process_time()
+    package.get_ece(probs, right, mode="marginal")
+    return {"uncertainty-calibration marginal ECE": time.process_time() - began}
+
+
+def rows_of_classes() -> tuple[object, object]:
+    """Return float32 probabilities of many classes, and labels."""
+    import numpy as np
+
+    generator = np.random.default_rng(0)
+    right = generator.integers(CLASSES, size=CLASS_ROWS)
+    odds = generator.normal(size=(CLASS_ROWS, CLASSES)).astype(np.float32)
+    odds[np.arange(CLASS_ROWS), right] += 4.0
+    np.exp(odds, out=odds)
+    return odds / odds.sum(axis=1, keepdims=True), right
+
+
 def rows_of(data: str, most: int | None) -> tuple[object, object]:
     """Return scores and labels, the first so many."""
     import pyarrow.parquet as pq
@@ -74,5 +119,5 @@ def rows_of(data: str, most: int | None) -> tuple[object, object]:
 
 
 if __name__ == "__main__":
-    steps = {"ours": ours, "relplot": relplot, "venn_abers": venn_abers}
+    steps = {"ours": ours, "relplot": relplot, "venn_abers": venn_abers, "calibration": calibration}
     sys.stdout.write(json.dumps(steps[sys.argv[1]](str(Path(sys.argv[2]) / "scores.parquet"))))

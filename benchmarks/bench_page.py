@@ -96,6 +96,10 @@ def _peak(name: str, rows: int) -> Callable[[Results, Mapping[str, float]], floa
     return lambda results, _: results[rows, name].peak
 
 
+def _seconds(step: str) -> Callable[[Results, Mapping[str, float]], float]:
+    return lambda _, steps: steps[step]
+
+
 def _steps(theirs: str, ours: str) -> Callable[[Results, Mapping[str, float]], float]:
     return lambda _, steps: steps[theirs] / steps[ours]
 
@@ -138,6 +142,19 @@ TARGETS = (
         "relplot's smECE of rows in memory over ours with reading, processor time, 10 million rows",
         20.0,
         _steps("relplot smECE", "smECE, read and computed"),
+        most=False,
+    ),
+    Target(
+        "999 draws of labels, with ECE, T, KS, Kuiper and Z of each, and smECE's null, 10 million rows, "
+        "processor seconds",
+        0.25,
+        _seconds("999 draws"),
+    ),
+    Target(
+        "uncertainty-calibration's marginal ECE over ours with its interval and the table of each class, "
+        "processor time, 50,000 rows of 1,000 classes",
+        30.0,
+        _steps("uncertainty-calibration marginal ECE", "classwise ECE"),
         most=False,
     ),
     Target(

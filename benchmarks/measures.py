@@ -248,8 +248,9 @@ def times_inside(path: str) -> dict[str, float]:
 
 def times_of(table: "Table") -> dict[str, float]:
     """Return the processor seconds of each measure and test of a table."""
-    from calibcli.measures import Settings, measure_named
+    from calibcli.measures import measure_named
     from calibcli.measures.calibrated import draw_calibrated
+    from calibcli.measures.settings import Settings
     from calibcli.measures.tests import calibration_tests
     from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureName, Purpose, TestName
     from calibcli.table.bins import binned, bins_of
