@@ -28,7 +28,7 @@ def row(fault: Fault, folder: Path) -> str:
 
 
 def main() -> None:
-    """Write the table; with --quick without the faults that are slow or need root, whose rows stay."""
+    """Write the table; rows of what this system lacks stay, and with --quick what is slow or needs root."""
     parser = argparse.ArgumentParser(description="Bring about faults, and write down what was left behind.")
     parser.add_argument("--quick", action="store_true", help="keep the rows of slow faults")
     quick = parser.parse_args().quick
@@ -45,7 +45,8 @@ def main() -> None:
         Path(name).chmod(0o755)
         for fault in FAULTS:
             key = f"| {fault.what}`{fault.command}`"
-            lines.append(kept[key] if quick and fault.slow and key in kept else row(fault, Path(name)))
+            stays = key in kept and ((quick and fault.slow) or fault.lacking)
+            lines.append(kept[key] if stays else row(fault, Path(name)))
             print(lines[-1], flush=True)
     PAGE.write_text(before + BEGIN + HEAD + "\n".join(lines) + "\n" + END + after, encoding="utf-8")
 

@@ -5,6 +5,7 @@ Credentials, regions and endpoints are what the store's own configuration says (
 `AWS_ENDPOINT_URL`, ...); nothing of them passes through here.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,8 +60,23 @@ def source_of(location: str) -> "Iterator[str | pa.NativeFile]":
     if is_object(location):
         with opened(location) as file:
             yield file
-    else:
+    elif _read_by_name(location):
         yield location
+    else:
+        with opened_file(location) as file:
+            yield file
+
+
+def opened_file(path: str) -> "pa.NativeFile":
+    """Open a file of this machine."""
+    import pyarrow as pa
+
+    return pa.OSFile(path, "rb") if _read_by_name(path) else pa.PythonFile(Path(path).open("rb"), "r")
+
+
+def _read_by_name(path: str) -> bool:
+    """Whether pyarrow, which takes every name for UTF-8, opens the file that the system has by it."""
+    return path.isascii() or sys.getfilesystemencoding() == "utf-8"
 
 
 @contextmanager

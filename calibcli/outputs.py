@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
 from calibcli.errors import OutputProblem
 from calibcli.objects import is_object, refuse_existing_object, upload
+from calibcli.streams import bytes_to
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -200,8 +201,7 @@ def _writer(where: str, name: str, flags: int) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _standard_output() -> Iterator[BinaryIO]:
-    # A test runner's standard output has no file descriptor, so go through the object itself.
-    out = sys.stdout.buffer
+    out = bytes_to(sys.stdout)
     try:
         yield out
         out.flush()

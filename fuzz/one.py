@@ -16,6 +16,7 @@ import resource
 import signal
 import sys
 import traceback
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -25,8 +26,10 @@ import atheris
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 faulthandler.register(signal.SIGUSR1)
+# When an input has taken its time, atheris asks for this within the command, whose standard error is no file.
+faulthandler.dump_traceback = partial(faulthandler.dump_traceback, file=sys.__stderr__)
 # Whole commands run through so much that watching it costs more than it finds.
-_WATCHED = [] if sys.argv[1] in ("command", "report") else ["calibcli"]
+_WATCHED = [] if sys.argv[1] in ("command", "report", "summary") else ["calibcli"]
 
 with atheris.instrument_imports(include=_WATCHED or ["nothing"]):
     import calibcli
@@ -42,7 +45,7 @@ from mutations import damaged, replaced, tail_damaged
 
 # The fuzzer itself takes a part of it.
 MEMORY = 3 << 30
-_DOCUMENTS = (Door.ARTIFACT, Door.STATE, Door.REPORT)
+_DOCUMENTS = (Door.ARTIFACT, Door.STATE, Door.REPORT, Door.SUMMARY)
 _DESCRIBED_AT_THE_END = (Door.PARQUET, Door.ARROW, Door.NPZ)
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from doors import CLASSES, FROZEN, STATES, Door, _rows_file, ended
+from doors import CLASSES, FROZEN, STATES, Door, _rows_file, ended, summary_file
 from shell import SAMPLE
 
 _RULES = (
@@ -28,6 +28,13 @@ _SETTINGS = (
     b'bins = 10\n[measure]\nscore = ["a", "b"]\nby = "c"\n[verify]\nmax-ece = 0.02\nrule = ["ks.p>=0.01"]\n',
     b'[tool.calibcli.plot]\nkind = "smooth"\n',
     b"[fit]\nmethod = 'beta'\nbins = 1_0\nseed = 0x10\nforce = true\n[apply]\nname = 1979-05-27\n",
+)
+_TREES = (
+    b"country=*/*.csv\tcountry\ncountry=US/a.csv\ncountry=DE/b.csv\n_x/c.csv",
+    b"**/part-*\tday\nday=1/part-0.csv\nday=2/hour=3/part-1.csv\nday=2/part-2.tsv",
+    b"\tc\nc=%2F/a.csv\nc=__HIVE_DEFAULT_PARTITION__/b.csv\nc=1.0/c.csv\n.hidden/d.csv",
+    b"[!b]?.csv\tlabel\na1.csv\nb2.csv\nc\xc4\xb0.csv",
+    b"a=1:csv\ta\na=1/x.bin\na=1/y.bin",
 )
 _COMMANDS = (
     "measure GOOD --json", "measure GOOD --bins 10 --binning equal-mass -v", "measure PARQUET --probs p_* -y label",
@@ -87,6 +94,10 @@ def seeds(door: Door) -> Iterator[bytes]:  # noqa: C901, PLR0912 - one branch fo
             yield ended(
                 "measure", _rows_file(), "--by", "label", "--min-group-rows", "1", "--json"
             ).out.encode()
+        case Door.SUMMARY:
+            yield Path(summary_file()).read_bytes()
+        case Door.TREE:
+            yield from _TREES
         case Door.COLUMNS:
             yield from (
                 b"score\nscore\nlabel",

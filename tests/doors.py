@@ -7,6 +7,7 @@ any exception that is no `CalibcliError`.
 
 import io
 import os
+import shutil
 import sys
 import tempfile
 import warnings
@@ -49,6 +50,8 @@ class Door(StrEnum):
     ARTIFACT = "artifact"
     STATE = "state"
     REPORT = "report"
+    SUMMARY = "summary"
+    TREE = "tree"
     RULE = "rule"
     WHERE = "where"
     EDGES = "edges"
@@ -142,7 +145,7 @@ def _rows(kind: DataFormat) -> Callable[[bytes], None]:
         path = f"{_file(content, 'rows')}:{kind.value}"
         with suppress(InputProblem):
             inspect_columns(path)
-        columns = Columns(by=("group",)) if b"group" in content[:200] else Columns()
+        columns = Columns(by=("group",)) if b"group" in content else Columns()
         gathered = gather([path], columns, engine=engine_named(EngineName.LOCAL, 1), limit=50)
         fragments = list_fragments([path])
         chosen = choose_columns(fragments, columns)
@@ -252,6 +255,41 @@ def _report(content: bytes) -> None:
     _or_refused(looked)
 
 
+def _summary(content: bytes) -> None:
+    """Take a document for a summary of rows: to read in place of them, and to add to another."""
+    path, whole = _file(content, "part.json"), str(scratch() / "whole.json")
+    merged = ended("merge", path, summary_file(), "-o", whole, "--force")
+    if merged.code == 0:
+        ended("measure", whole, "--metric", "brier", "--json")
+    ended("measure", path, "--metric", "brier", "--json")
+    _or_refused(merged)
+
+
+@cache
+def summary_file() -> str:
+    """Return a summary of sixty rows."""
+    path = str(scratch() / "sixty.json")
+    ended("measure", _rows_file(), "--metric", "brier", "--summary-out", path)
+    return path
+
+
+def _tree(content: bytes) -> None:
+    """Make files of the lines; the first is a pattern for them and, after a tab, a column of their paths."""
+    asked, *names = content.decode("utf-8", "surrogateescape").split("\n")[:9]
+    pattern, _, column = asked.partition("\t")
+    root = scratch() / "tree"
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir()
+    for name in names:
+        parts = [part for part in name.split("/") if part not in ("", ".", "..")]
+        with suppress(OSError, ValueError):
+            root.joinpath(*parts).parent.mkdir(parents=True, exist_ok=True)
+            root.joinpath(*parts).write_text("score,label\n0.25,0\n0.5,1\n0.75,1\n")
+    if not {"..", "~"} & set(pattern.split("/")) and "\0" not in asked:
+        words = ("--metric", "brier", f"--by={column}", "--min-group-rows", "1", "--json")
+        _or_refused(ended("measure", f"{root}/{pattern}", *words))
+
+
 @cache
 def _rows_file() -> str:
     lines = "".join(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}\n" for i in range(60))
@@ -355,6 +393,8 @@ _KNOCKS: dict[Door, Callable[[bytes], None]] = {
     Door.ARTIFACT: _artifact,
     Door.STATE: _state,
     Door.REPORT: _report,
+    Door.SUMMARY: _summary,
+    Door.TREE: _tree,
     Door.RULE: _rule,
     Door.WHERE: _where,
     Door.EDGES: _edges,

@@ -2,6 +2,7 @@
 # ruff: noqa: ARG001 - all faults have one shape
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from faults import FAULTS, How, Stage, fault, in_the_middle, while_read
+from faults import FAULTS, How, Stage, fault, in_the_middle, while_read, while_silent
 from shell import SAMPLE, Ran
 
 __all__ = ["FAULTS"]
@@ -64,6 +65,16 @@ def hung_up(stage: Stage, words: list[str]) -> Ran:
 def killed(stage: Stage, words: list[str]) -> Ran:
     (stage.folder / "out.csv").write_text("old")
     return in_the_middle(stage, words, lambda process: os.kill(process, signal.SIGKILL))
+
+
+@fault("Ctrl-C while standard input gives nothing", "measure - -s score -y label")
+def interrupted_in_silence(stage: Stage, words: list[str]) -> Ran:
+    return while_silent(stage, words, lambda process: os.kill(process, signal.SIGINT))
+
+
+@fault("SIGTERM while standard input gives nothing", "measure - -s score -y label", slow=True)
+def terminated_in_silence(stage: Stage, words: list[str]) -> Ran:
+    return while_silent(stage, words, lambda process: os.kill(process, signal.SIGTERM))
 
 
 @fault("the directory of the output is removed in the middle", PIPED.replace("out.csv", "out/out.csv"))
@@ -257,6 +268,127 @@ def turkish(stage: Stage, words: list[str]) -> Ran:
     return ran
 
 
+YEARS = ("1970-01-01 00:00:10", "1999-12-31 23:59:59", "2038-01-20 00:00:00", "2100-03-01 00:00:00")
+FAKETIME = ("faketime",)
+TURKISH = ("tr_TR.UTF-8", "tr_TR.ISO-8859-9")
+OLD_ENCODING = {"LC_ALL": "tr_TR.ISO-8859-9", "PYTHONUTF8": "0"}
+
+
+def _in_all_years(stage: Stage, words: list[str], out: str) -> Ran:
+    """Run a command now and with clocks that stand still elsewhere, and compare its outputs."""
+    found = set()
+    for clock in ("", *(f"faketime -f '{year}' " for year in YEARS)):
+        (stage.folder / out).unlink(missing_ok=True)
+        ran = stage.shell(f"{clock}calibcli {shlex.join(words)}")
+        assert ran.code == 0, ran.err
+        found.add(((stage.folder / out).read_bytes(), ran.err))
+    assert len(found) == 1
+    return ran
+
+
+@fault(
+    "the clock stands still in 1970, 1999, 2038 or 2100: the same bytes",
+    "apply cal.json rows.csv -o out.csv.gz",
+    slow=True,
+    needs=FAKETIME,
+)
+def other_years(stage: Stage, words: list[str]) -> Ran:
+    return _in_all_years(stage, words, "out.csv.gz")
+
+
+@fault(
+    "the clock stands still in 1970, 1999, 2038 or 2100: the same bytes",
+    "report rows.csv -o out.html",
+    slow=True,
+    needs=FAKETIME,
+)
+def report_in_other_years(stage: Stage, words: list[str]) -> Ran:
+    return _in_all_years(stage, words, "out.html")
+
+
+@fault(
+    "the clock stands still in 1970, 1999, 2038 or 2100: the same bytes",
+    "verify rows.csv --max-ece 0.5 --state gate.json",
+    slow=True,
+    needs=FAKETIME,
+)
+def state_in_other_years(stage: Stage, words: list[str]) -> Ran:
+    return _in_all_years(stage, words, "gate.json")
+
+
+@fault("the clock goes back by three years in the middle", PIPED, slow=True, needs=FAKETIME)
+def clock_goes_back(stage: Stage, words: list[str]) -> Ran:
+    clock = stage.folder.with_name(f"{stage.folder.name}.clock")
+    clock.write_text("+0d")
+    line = f"(echo score; yes 0.25 | head -400000; echo -1000d > '{clock}'; yes 0.5 | head -400000)"
+    settings = {"FAKETIME": None, "FAKETIME_NO_CACHE": "1", "FAKETIME_TIMESTAMP_FILE": str(clock)}
+    preload = (
+        f"export $(faketime -f +0d env | grep ^LD_PRELOAD=); unset FAKETIME; calibcli {shlex.join(words)}"
+    )
+    ran = stage.shell(f"{line} | ({preload})", **settings)
+    assert len((stage.folder / "out.csv").read_bytes().splitlines()) == 800_001
+    return ran
+
+
+@fault(
+    "Turkish locales, of UTF-8 and of ISO-8859-9: names with İ and ı, and the same JSON",
+    "measure ısı.csv -s İSKOR -y etiket --by ılıman --json",
+    slow=True,
+    needs=TURKISH,
+)
+def turkish_names(stage: Stage, words: list[str]) -> Ran:
+    rows = "".join(
+        f"{(i % 97 + 0.5) / 97!r},{i % 3 == 0:d},{('ığdır', 'İzmir')[i % 2]}\n" for i in range(400)
+    )
+    content = ("İSKOR,etiket,ılıman\n" + rows).encode()
+    found = set()
+    for encoding, settings in (
+        ("utf-8", {"LC_ALL": "C.UTF-8"}),
+        ("utf-8", {"LC_ALL": "tr_TR.UTF-8"}),
+        ("utf-8", {"LC_ALL": "tr_TR.UTF-8", "PYTHONUTF8": "0"}),
+        ("iso8859-9", OLD_ENCODING),
+    ):
+        for other in {*stage.folder.glob("*.csv")} - {stage.folder / "rows.csv"}:
+            other.unlink()
+        (stage.folder / os.fsdecode(words[1].encode(encoding))).write_bytes(content)
+        ran = stage.shell(f"calibcli {' '.join(words)}", encoding=encoding, **settings)
+        assert ran.code == 0, ran.err
+        found.add(ran.out)
+    assert len(found) == 1
+    return ran
+
+
+@fault(
+    "Turkish locales: words of capitals keep their meaning",
+    "verify rows.csv --rule ECE.UPPER<=0.5 --memory 64MIB",
+    slow=True,
+    needs=TURKISH,
+)
+def turkish_capitals(stage: Stage, words: list[str]) -> Ran:
+    line = f"calibcli {shlex.join(words)} --json"
+    found = {stage.shell(line, LC_ALL=name, PYTHONUTF8="0").out for name in ("C.UTF-8", *TURKISH)}
+    assert len(found) == 1
+    return stage.shell(line, LC_ALL="tr_TR.UTF-8")
+
+
+@fault("a German locale: points, no commas, in the same bytes", APPLY, slow=True, needs=("de_DE.UTF-8",))
+def german(stage: Stage, words: list[str]) -> Ran:
+    found = set()
+    for name in ("C.UTF-8", "de_DE.UTF-8"):
+        (stage.folder / "out.csv").unlink(missing_ok=True)
+        ran = stage.shell(f"calibcli {shlex.join(words)}", LC_ALL=name, PYTHONUTF8="0")
+        found.add((stage.folder / "out.csv").read_bytes())
+    assert len(found) == 1
+    return ran
+
+
+@fault("LC_ALL=C without Python's UTF-8 mode: a name that is not ASCII", "measure rows.csv -s ı", slow=True)
+def word_beyond_ascii(stage: Stage, words: list[str]) -> Ran:
+    ran = stage.shell(f"calibcli {' '.join(words)}", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert "PYTHONUTF8=1" in ran.err
+    return ran
+
+
 @fault("standard input, output and error are closed", "measure rows.csv <&- >&- 2>&-")
 def closed_streams(stage: Stage, words: list[str]) -> Ran:
     return stage.shell("calibcli measure rows.csv <&- >&- 2>&-")
@@ -306,7 +438,8 @@ def killed_often(stage: Stage, words: list[str]) -> Ran:
     assert stage.run(words).code == 0
     out = stage.folder / "out.csv"
     new = out.read_bytes()
-    for instant in range(40):
+    # From the last instant to the first: by the last a fast machine has ended, and at once none has.
+    for instant in reversed(range(40)):
         out.write_bytes(b"old")
         process = stage.start(words)
         time.sleep(instant * 0.003)

@@ -17,10 +17,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +126,12 @@ class Stage:
         out, err = (self._aside / name for name in ("out", "err"))
         return Ran(process.exitcode, out.read_text(errors="replace"), err.read_text(errors="replace"))
 
-    def shell(self, line: str, **environment: str | None) -> Ran:
+    def shell(self, line: str, *, encoding: str = "utf-8", **environment: str | None) -> Ran:
         """Run a line of the shell in which `calibcli` is an interpreter of its own."""
         self.before = self.files()
         line = line.replace("calibcli", f"{shlex.quote(sys.executable)} -m calibcli")
         ended = subprocess.run(
-            ["bash", "-c", line],
+            ["bash", "-c", line.encode(encoding)],
             cwd=self.folder,
             env=_environment(environment),
             capture_output=True,
@@ -175,12 +176,20 @@ class Fault:
         inject: Brings it about and returns how the command ended.
 
         slow: Whether it takes seconds, or rights that a test runner may lack.
+
+        needs: Programs and locales without which it cannot be brought about.
     """
 
     what: str
     command: str
     inject: Callable[[Stage, list[str]], Ran]
     slow: bool = False
+    needs: tuple[str, ...] = ()
+
+    @property
+    def lacking(self) -> list[str]:
+        """What this system lacks of what it needs."""
+        return [one for one in self.needs if shutil.which(one) is None and _folded(one) not in _locales()]
 
     @property
     def name(self) -> str:
@@ -211,15 +220,27 @@ FAULTS: list[Fault] = []
 
 
 def fault(
-    what: str, command: str, *, slow: bool = False
+    what: str, command: str, *, slow: bool = False, needs: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Stage, list[str]], Ran]], Any]:
     """Enter a function into the list of faults."""
 
     def enter(inject: Callable[[Stage, list[str]], Ran]) -> Callable[[Stage, list[str]], Ran]:
-        FAULTS.append(Fault(what, command, inject, slow))
+        FAULTS.append(Fault(what, command, inject, slow, needs))
         return inject
 
     return enter
+
+
+@cache
+def _locales() -> set[str]:
+    if shutil.which("locale") is None:
+        return set()
+    listed = subprocess.run(["locale", "-a"], capture_output=True, check=False).stdout
+    return {_folded(name) for name in listed.decode("ascii", "replace").split()}
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "")
 
 
 def run_here(words: list[str], folder: str, aside: str, how: How) -> None:
@@ -313,6 +334,19 @@ def in_the_middle(stage: Stage, words: list[str], act: Callable[[int], None]) ->
         if process.is_alive():
             fcntl.fcntl(rows, fcntl.F_SETFL, os.O_NONBLOCK)
     return stage.ended(process)
+
+
+def while_silent(stage: Stage, words: list[str], act: Callable[[int], None]) -> Ran:
+    """Run a command on a pipe that gives some rows and no more, and act; it ends before the pipe does."""
+    pipe = stage.folder.with_name(f"{stage.folder.name}.pipe")
+    os.mkfifo(pipe)
+    process = stage.start(words, How(stdin=str(pipe)))
+    with pipe.open("wb", buffering=0) as rows:
+        rows.write(b"score,label\n" + b"0.25,1\n" * 100)
+        waited_for(lambda: not any(fcntl.ioctl(rows, termios.FIONREAD, bytes(4))))
+        time.sleep(0.3)
+        act(process.pid)
+        return stage.ended(process)
 
 
 def while_read(stage: Stage, words: list[str], act: Callable[[Path], None], *, begun: str = "") -> Ran:

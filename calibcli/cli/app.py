@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -24,7 +25,7 @@ from calibcli.cli.commands.report import report
 from calibcli.cli.commands.schema import schema
 from calibcli.cli.commands.verify import verify
 from calibcli.cli.line import Line, line_of, tree_of
-from calibcli.cli.output import say
+from calibcli.cli.output import say, say_line
 from calibcli.cli.surroundings import lacking, refuse_bytes
 from calibcli.errors import CalibcliError, IdleOption, OutputProblem
 from calibcli.version import __version__
@@ -271,7 +272,8 @@ def _end_well() -> None:
     """Let a request to end, or a terminal that is closed, remove what is unfinished; `nohup` is respected."""
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _terminate)
+            with suppress(ValueError):  # only the first thread is told of signals
+                signal.signal(number, _terminate)
 
 
 def _terminate(number: int, _: object) -> None:
@@ -280,20 +282,15 @@ def _terminate(number: int, _: object) -> None:
 
 def _say_error(message: str, hint: str | None) -> None:
     try:
-        say(f"error: {_one_line(message)}")
+        say_line(f"error: {message}")
         if hint:
-            say(f"hint: {_one_line(hint)}")
+            say_line(f"hint: {hint}")
     except OSError:
         return
 
 
-def _one_line(text: str) -> str:
-    """Show line breaks and other control characters from files and names as escapes."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
-
-
 def _reader_left() -> int:
     """Leave quietly, and keep the interpreter from complaining about what it could not flush."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
+    with suppress(AttributeError, OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return CLOSED_PIPE

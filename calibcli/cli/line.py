@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from calibcli.cli.output import say
+from calibcli.cli.output import say_line
 from calibcli.errors import IdleOption
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Line:
         if first and self._tells:
             for source in sorted({one.source for one in self.defaults.values()}):
                 names = ", ".join(sorted(one.key for one in self.defaults.values() if one.source == source))
-                say(f"note: {source} sets {names}")
+                say_line(f"note: {source} sets {names}")
         return {at: one.value for at, one in self.defaults.items()}
 
     def yields(self, problem: Exception) -> "Setting | None":
@@ -85,7 +85,7 @@ class Line:
         """Leave a default out from now on, and say so where it is said what defaults there are."""
         self.passed_over.add(setting.key)
         if self._tells:
-            say(f"note: {setting.source} sets {setting.key}, which has no effect here")
+            say_line(f"note: {setting.source} sets {setting.key}, which has no effect here")
 
     @property
     def _tells(self) -> bool:

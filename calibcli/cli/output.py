@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from calibcli.names import ColorWhen, ReportFormat
 from calibcli.outputs import STDERR, STDOUT
+from calibcli.streams import encoding_of, is_terminal
 
 if TYPE_CHECKING:
     from calibcli.render.interface import Renderer
@@ -38,8 +39,8 @@ def screen_for(output: str, *, color: ColorWhen) -> Screen:
     target = sys.stdout if output == STDOUT else sys.stderr
     if target is None:
         return Screen(None, color=False, unicode=False)
-    terminal = target.isatty()
-    encoding = (target.encoding or "ascii").lower().replace("-", "")
+    terminal = is_terminal(target)
+    encoding = encoding_of(target).lower().replace("-", "")
     width = shutil.get_terminal_size().columns if terminal else None
     unicode = encoding.startswith("utf") and not _plain_locale()
     return Screen(width, _wants_color(color, terminal=terminal), unicode=unicode)
@@ -81,7 +82,7 @@ def write(text: str, output: str) -> None:
 
     if output == STDOUT:
         text = _without_commands(text)
-    content = text.encode("utf-8") if output != STDOUT else text.encode(sys.stdout.encoding or "utf-8")
+    content = text.encode("utf-8" if output != STDOUT else encoding_of(sys.stdout))
     write_file(output, content)
 
 
@@ -89,12 +90,18 @@ def say(text: str, *, quiet: bool = False) -> None:
     """Write a note to standard error, in ASCII where it cannot show more."""
     if quiet or sys.stderr is None:
         return
-    encoding = sys.stderr.encoding or "ascii"
+    encoding = encoding_of(sys.stderr)
     text = _without_commands(text)
     sys.stderr.write(text.encode(encoding, errors="backslashreplace").decode(encoding))
     if not text.endswith("\n"):
         sys.stderr.write("\n")
     sys.stderr.flush()
+
+
+def say_line(text: str, *, quiet: bool = False) -> None:
+    """Write one line to standard error; control characters from files and names are shown as escapes."""
+    shown = (letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    say("".join(shown), quiet=quiet)
 
 
 def runs_on_github() -> bool:
@@ -113,7 +120,7 @@ def _without_commands(text: str) -> str:
 def say_notes(notes: tuple[str, ...], *, quiet: bool) -> None:
     """Write notes to standard error, one line each."""
     for note in notes:
-        say(f"note: {note}", quiet=quiet)
+        say_line(f"note: {note}", quiet=quiet)
 
 
 def _wants_color(color: ColorWhen, *, terminal: bool) -> bool:

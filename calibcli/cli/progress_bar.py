@@ -2,11 +2,13 @@
 
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from calibcli.progress import Advance, Progress, unseen
+from calibcli.streams import is_terminal
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -16,7 +18,7 @@ _SECONDS = 1.0
 
 def progress_bar(*, quiet: bool) -> Progress:
     """Return what shows a bar, or shows nothing where nobody would see it or wants to."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not is_terminal(sys.stderr):
         return unseen
     return shown
 
@@ -40,6 +42,18 @@ def shown(parts: int) -> Iterator[Advance]:
         found.stop()
 
 
+def never_back(clock: Callable[[], float]) -> Callable[[], float]:
+    """Return a clock that stands still where another one goes back."""
+    latest = clock()
+
+    def now() -> float:
+        nonlocal latest
+        latest = max(latest, clock())
+        return latest
+
+    return now
+
+
 class _Shown:
     """
     A bar that may not have begun yet.
@@ -50,6 +64,8 @@ class _Shown:
 
     def __init__(self, parts: int) -> None:
         self._parts, self._done, self._rows = parts, 0, 0
+        self._now = never_back(time.monotonic)
+        self._began = self._now()
         self._bar: Bar | None = None
         self._ended = False
         self._lock = threading.Lock()
@@ -71,6 +87,7 @@ class _Shown:
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
+                get_time=self._now,
             )
             # A single part has no fraction: the bar only moves.
             self._bar.add_task("", total=self._parts if self._parts > 1 else None, said="reading")
@@ -95,6 +112,6 @@ class _Shown:
         if self._bar is None or not self._done:
             return
         task = self._bar.tasks[0]
-        rate = self._rows / max(task.elapsed or 0.0, _SECONDS)
+        rate = self._rows / max(self._now() - self._began, _SECONDS)
         said = f"{self._rows:,} rows, {rate:,.0f} a second"
         self._bar.update(task.id, completed=self._done, said=said)

@@ -20,6 +20,7 @@ from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import nulls
 from calibcli.readers.formats import STREAM
 from calibcli.readers.fragments import Fragment, batch_rows
+from calibcli.readers.sound import no_memory, sound
 from calibcli.readers.text import opened_bytes
 
 _FILE = b"ARROW1"
@@ -116,8 +117,7 @@ def stored(fragment: Fragment, names: Sequence[str] | None) -> Iterator[Stored]:
 def _valid(found: Batches, fragment: Fragment) -> Batches:
     with _reported(fragment):
         for batch, said in found:
-            batch.validate(full=True)
-            yield batch, said
+            yield sound(batch, shown=fragment.shown), said
 
 
 def _batches(fragment: Fragment, names: Sequence[str] | None, *, width: int) -> Iterator[pa.RecordBatch]:
@@ -204,6 +204,8 @@ def _reported(fragment: Fragment) -> Iterator[None]:
     """Turn whatever is wrong with a file into one line."""
     try:
         yield
+    except MemoryError as error:
+        raise no_memory(fragment.shown, error) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         first = (str(error).splitlines() or ["unknown error"])[0]
         msg = f"{fragment.shown} cannot be read as Arrow: {first}"

@@ -21,6 +21,7 @@ from calibcli.names import DataFormat
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.pipes import LONGEST_HEADER, first_record_end
+from calibcli.readers.sound import no_memory
 from calibcli.readers.text import chunks_of, kept_bytes, opened_text
 
 _BLOCK = 1 << 20
@@ -254,6 +255,8 @@ def _reported(found: Layout, *, rows_before: int = 0, header_lines: int = 1) -> 
     except UnicodeDecodeError as error:
         msg = f"{found.shown} is not {error.encoding} text: {error.reason}"
         raise InputProblem(msg, "--encoding names another encoding") from error
+    except MemoryError as error:
+        raise no_memory(found.shown, error) from error
     except (pa.ArrowException, OSError) as error:
         raise _problem(found, str(error), rows_before - header_lines) from error
 

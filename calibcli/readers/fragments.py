@@ -19,6 +19,7 @@ from calibcli.readers.in_memory import HeldRows, InMemory
 from calibcli.readers.input_format import AS_FOUND, InputFormat, keeps_ascii
 from calibcli.readers.partitions import partitions_of
 from calibcli.readers.pipes import STDIN, Pipe
+from calibcli.streams import bytes_from
 
 # A fragment of a Parquet file has at least so many rows, unless it is the last of its file.
 FRAGMENT_ROWS = 2_000_000
@@ -197,7 +198,7 @@ def _pipe(path: str) -> Pipe | None:
         if sys.stdin is None:
             msg = "standard input is closed"
             raise InputProblem(msg, "name a file, or pipe one in")
-        return Pipe(sys.stdin.buffer)
+        return Pipe(bytes_from(sys.stdin))
     if is_object(path):
         return None
     file = Path(path)

@@ -172,6 +172,10 @@ def _values(block: bytes, names: Sequence[str], *, shown: str, rows_before: int)
     except json.JSONDecodeError as error:
         msg = f"{shown}: row {row + 1:,} is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         raise InputProblem(msg, f"is the file complete? {_ONE_EACH}") from error
+    except ValueError as error:
+        # Of all that is JSON, Python refuses whole numbers of thousands of digits alone.
+        msg = f"{shown}: row {row + 1:,} holds a number with too many digits"
+        raise InputProblem(msg, "no score, label or weight has as many: keep such numbers as text") from error
 
 
 def _no_object(value: object, row: int, shown: str) -> InputProblem:
@@ -189,7 +193,10 @@ def _parsed(block: bytes, types: dict[str, pa.DataType]) -> pa.RecordBatch:
         ),
     )
     # The block is shorter than the reader's, so that one batch is all there is.
-    return reader.read_next_batch()
+    batch = reader.read_next_batch()
+    # Bytes that are no text come out as text.
+    batch.validate(full=True)
+    return batch
 
 
 def _stray_null(block: bytes) -> bool:

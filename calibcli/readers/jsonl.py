@@ -14,6 +14,7 @@ from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.json_kinds import joined, kinds_of
 from calibcli.readers.json_lines import LineParser, Row, quick_kinds, rows_in
+from calibcli.readers.sound import no_memory
 from calibcli.readers.text import chunks_of, kept_bytes
 
 _BLOCK = 1 << 21
@@ -165,6 +166,8 @@ def _reported(fragment: Fragment) -> Iterator[None]:
     except UnicodeDecodeError as error:
         msg = f"{fragment.shown} is not {error.encoding} text: {error.reason}"
         raise InputProblem(msg, "--encoding names another encoding") from error
+    except MemoryError as error:
+        raise no_memory(fragment.shown, error) from error
     except (pa.ArrowException, OSError) as error:
         first = (str(error).splitlines() or ["unknown error"])[0]
         msg = f"{fragment.shown} cannot be read: {first}"

@@ -5,12 +5,16 @@ A two-dimensional array is a column of lists; one in column-major order is held 
 a time. Nothing is unpickled: arrays of Python objects are refused.
 """
 
+import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any, cast
 
 import numpy as np
@@ -21,8 +25,14 @@ from calibcli.errors import InputProblem
 from calibcli.objects import is_object, opened
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment, batch_rows
+from calibcli.readers.sound import no_memory
 
 _ENDING = ".npy"
+# How long the length of a header is, by the version of the format.
+_LENGTHS = {(1, 0): 2, (2, 0): 4}
+# As numpy has it: what is longer might take long to parse.
+_LONGEST_HEADER = 10_000
+_MOST_ROWS = 1 << 48
 _ARRAY = npt.NDArray[Any]
 
 
@@ -189,8 +199,13 @@ def _array(values: _ARRAY, one: _Column) -> "pa.Array[Any]":
 
 
 def _text(values: _ARRAY) -> "pa.Array[Any]":
-    encoded = np.char.encode(values, "utf-8", "strict") if values.dtype.kind == "U" else values
-    pieces = encoded.tolist()
+    if values.dtype.kind == "U":
+        codes = np.ascontiguousarray(values).view(np.dtype(np.uint32).newbyteorder(values.dtype.byteorder))
+        if codes.size and codes.max() > sys.maxunicode:
+            msg = "an array of text holds what is no letter"
+            raise zipfile.BadZipFile(msg)
+        values = np.char.encode(values, "utf-8", "strict")
+    pieces = values.tolist()
     ends = np.cumsum([0, *map(len, pieces)]).astype(np.int32)
     content = pa.py_buffer(b"".join(pieces))
     found: Any = pa.Array.from_buffers(pa.binary(), len(pieces), [None, pa.py_buffer(ends.data), content])
@@ -207,12 +222,24 @@ def _described(archive: zipfile.ZipFile, name: str) -> _Column:
 def _shape_of(stream: IO[bytes]) -> "tuple[tuple[int, ...], bool, np.dtype[Any]]":
     """Read the header of an array."""
     version = np.lib.format.read_magic(stream)
-    if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(stream)
-    if version == (2, 0):
-        return np.lib.format.read_array_header_2_0(stream)
-    msg = f"an array has a header of version {version[0]}.{version[1]}"
-    raise zipfile.BadZipFile(msg)
+    if version not in _LENGTHS:
+        msg = f"an array has a header of version {version[0]}.{version[1]}"
+        raise zipfile.BadZipFile(msg)
+    length = int.from_bytes(_exactly(stream, _LENGTHS[version]), "little")
+    if length > _LONGEST_HEADER:
+        msg = f"an array has a header of {length:,} bytes"
+        raise zipfile.BadZipFile(msg)
+    # Python 2 wrote 5L, of which numpy warns.
+    header = re.sub(rb"(\d)L\b", rb"\1", _exactly(stream, length))
+    try:
+        found = np.lib.format.read_array_header_1_0(BytesIO(len(header).to_bytes(2, "little") + header))
+    except (SyntaxError, TokenError, TypeError, RecursionError, MemoryError) as error:
+        msg = "the header of an array is damaged"
+        raise zipfile.BadZipFile(msg) from error
+    if any(not 0 <= size <= _MOST_ROWS for size in found[0]):
+        msg = f"an array has the shape {found[0]}"
+        raise zipfile.BadZipFile(msg)
+    return found
 
 
 def _stream(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
@@ -237,6 +264,8 @@ def _opened(fragment: Fragment) -> Iterator[zipfile.ZipFile]:
             zipfile.ZipFile(cast("IO[bytes]", file)) as archive,
         ):
             yield archive
+    except MemoryError as error:
+        raise no_memory(fragment.shown, error) from error
     except (
         zipfile.BadZipFile,
         zipfile.LargeZipFile,
@@ -248,8 +277,10 @@ def _opened(fragment: Fragment) -> Iterator[zipfile.ZipFile]:
         KeyError,
         NotImplementedError,
         RuntimeError,
+        OverflowError,
     ) as error:
-        first = (str(error).splitlines() or ["unknown error"])[0].strip("'\"")
+        words = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+        first = (words.splitlines() or ["unknown error"])[0]
         msg = f"{fragment.shown} cannot be read as npz: {first}"
         raise InputProblem(
             msg, "the file may be cut short or damaged: compare its size with the source"

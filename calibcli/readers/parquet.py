@@ -12,6 +12,7 @@ from calibcli.readers.class_matrix import is_list_of_numbers, list_lengths, list
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import nulls
 from calibcli.readers.fragments import Fragment, batch_rows
+from calibcli.readers.sound import no_memory, sound
 
 _BUFFER = 1 << 20
 _ALL_BUFFERS = 1 << 26
@@ -83,9 +84,10 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
     if len(groups):
-        yield from file.iter_batches(
+        for batch in file.iter_batches(
             batch_size=batch_rows(width), row_groups=list(groups), columns=names, use_threads=False
-        )
+        ):
+            yield sound(batch, shown=fragment.shown)
 
 
 def _is_text(fragment: Fragment, name: str) -> bool:
@@ -111,6 +113,8 @@ def _opened(
             ) as file,
         ):
             yield file
+    except MemoryError as error:
+        raise no_memory(fragment.shown, error) from error
     except (pa.ArrowException, OSError, UnicodeError) as error:
         first = (str(error).splitlines() or ["unknown error"])[0]
         msg = f"{fragment.shown} cannot be read as Parquet: {first}"

@@ -4,11 +4,15 @@ import errno
 import io
 import os
 import re
+import select
 import shutil
+import signal
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import BinaryIO, cast
 
 from calibcli.errors import OutputProblem
@@ -20,6 +24,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOENT)
 LONGEST_HEADER = 1 << 24
 _HEAD = 1 << 16
 _BLOCK = 1 << 20
+# What ends a command; other signals may mean anything to a program that this runs in.
+_ENDING = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 _LINE_END = re.compile(rb"\r\n?|\n")
 
 
@@ -87,10 +93,28 @@ class Pipe:
             self._spool = path
         return self._spool
 
-    def reader(self) -> io.BufferedReader:
-        """Return the stream from its beginning; only the first reader gets the bytes."""
+    def reader(self, *, heard: int | None = None) -> io.BufferedReader:
+        """
+        Return the stream from its beginning; only the first reader gets the bytes.
+
+        Args:
+            heard: What `signals_heard` gave, to give up waiting for bytes once a signal has come.
+        """
         head, self._head = self._head, b""
-        return io.BufferedReader(_Replayed(head, self._take), _BLOCK)
+        take = self._take if heard is None else partial(self._take_unless, heard)
+        return io.BufferedReader(_Replayed(head, take), _BLOCK)
+
+    def _take_unless(self, heard: int, size: int) -> bytes:
+        """Take bytes unless a signal comes first."""
+        waiting = select.poll()
+        waiting.register(heard, select.POLLIN)
+        with suppress(AttributeError, OSError, ValueError):
+            # What is no file has its bytes at hand.
+            waiting.register(self._stream.fileno(), select.POLLIN)
+            while heard in (ready := dict(waiting.poll())) or not ready:
+                if ready and _ENDING & set(os.read(heard, 64)):
+                    raise _Heard
+        return self._take(size)
 
     def _take(self, size: int) -> bytes:
         """Return what one read of the stream gives: at least a byte unless it has ended."""
@@ -103,6 +127,37 @@ class Pipe:
         if not chunk and self._owned:
             self._stream.close()
         return chunk
+
+
+class _Heard(Exception):
+    """A signal came while bytes were waited for."""
+
+
+@contextmanager
+def signals_heard() -> Iterator[int | None]:
+    """
+    Give a descriptor that can be read once a signal has come; None where that cannot be had.
+
+    Python tells its first thread of a signal once that runs Python again. While it waits in pyarrow, whose
+    threads wait for bytes, it would never run: so these wait for either.
+    """
+    if not hasattr(select, "poll") or threading.current_thread() is not threading.main_thread():
+        yield None
+        return
+    import pyarrow as pa
+
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    # Where pyarrow listens by itself, Python would not.
+    pa.enable_signal_handlers(False)
+    try:
+        yield heard
+    finally:
+        pa.enable_signal_handlers(True)
+        signal.set_wakeup_fd(before)
+        os.close(heard)
+        os.close(told)
 
 
 class _Replayed(io.RawIOBase):

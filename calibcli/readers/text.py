@@ -8,9 +8,10 @@ from typing import cast
 
 import pyarrow as pa
 
-from calibcli.objects import is_object, opened
+from calibcli.objects import is_object, opened, opened_file
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.input_format import keeps_ascii
+from calibcli.readers.pipes import signals_heard
 
 Read = Callable[[int], bytes]
 
@@ -36,10 +37,11 @@ def opened_text(fragment: Fragment, *, decoded: bool = True) -> Iterator[pa.Nati
 def opened_bytes(fragment: Fragment) -> Iterator[pa.NativeFile]:
     """Open a file from its beginning, decompressed."""
     if fragment.pipe is not None and fragment.streams:
-        yield pa.PythonFile(cast("io.IOBase", fragment.pipe.reader()), "r")
+        with signals_heard() as heard:
+            yield pa.PythonFile(cast("io.IOBase", fragment.pipe.reader(heard=heard)), "r")
         return
     location = fragment.location
-    with opened(location) if is_object(location) else pa.OSFile(location, "rb") as file:
+    with opened(location) if is_object(location) else opened_file(location) as file:
         if fragment.compression is None:
             yield file
         else:

@@ -24,6 +24,8 @@ def copy_errors(shown: str, *more: type[Exception]) -> Iterator[None]:
     kinds: tuple[type[Exception], ...] = (pa.ArrowException, *more)
     try:
         yield
+    except MemoryError:
+        raise
     except kinds as error:
         first = (str(error).splitlines() or ["unknown error"])[0]
         msg = f"{shown} cannot be copied: {first}"

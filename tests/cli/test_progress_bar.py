@@ -1,12 +1,15 @@
 """The bar: on a terminal alone, not before a second has passed, and gone when the work is done."""
 
 import io
+import itertools
 import os
 import pty
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -62,6 +65,27 @@ def test_long_work_shows_rows_and_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "1,000,000 rows" in said
     assert "a second" in said
     assert "left" in said
+
+
+@pytest.mark.parametrize("step", [0.0, -30.0, 1e9], ids=["stands still", "goes back", "leaps"])
+def test_a_wrong_clock_gives_no_negative_time(step: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor a rate without end, while the work goes on."""
+    out = Terminal()
+    clock = itertools.count(1000.0, step)
+    monkeypatch.setattr(sys, "stderr", out)
+    monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    found = bars._Shown(4)
+    found.start()
+    for _ in range(3):
+        found.advance(1_000)
+    found.stop()
+    said = re.sub("\x1b[^A-Za-z]*[A-Za-z]", "", out.getvalue())
+    rates = {int(rate.replace(",", "")) for rate in re.findall("([0-9,]+) a second", said)}
+    assert "3,000 rows" in said
+    assert rates <= set(range(3_001))
+    assert not re.search("-[0-9]|inf|nan", said)
 
 
 def test_a_command_leaves_its_terminal_as_it_was(tmp_path: Path) -> None:

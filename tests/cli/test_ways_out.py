@@ -37,7 +37,7 @@ COLUMNS = ["-s", "score", "-y", "label"]
             "--multiclass temperature",
         ),
         (["fit", "--probs", "p_*", "--method", "beta"], "not made of maps", "--multiclass one-vs-rest"),
-        (["fit", "--probs", "p_*", "--by", "group"], "--by fits a map of one score", "apply has no --where"),
+        (["fit", "--probs", "p_*", "--by", "group"], "--by fits a map of one score", "to its rows alone"),
     ],
 )
 def test_wrong_values_are_one_plain_line_and_a_way_on(
@@ -52,6 +52,14 @@ def test_wrong_values_are_one_plain_line_and_a_way_on(
     assert hint in second
     assert "Value error" not in ended.err
     assert "Input should" not in ended.err
+
+
+def test_inspect_takes_one_format(run: Run, thousand: Path) -> None:
+    """`inspect` refuses two formats as every report does."""
+    ended = run("inspect", thousand, "--json", "--format", "csv")
+    assert ended.code == 2
+    assert "--json and --format csv are two formats" in ended.err
+    assert run("inspect", thousand, "--json", "--format", "json").code == 0
 
 
 def test_json_said_twice_is_no_contradiction(run: Run, thousand: Path) -> None:
@@ -79,16 +87,16 @@ def test_conditions_of_sql_are_told_how_to_be_written(text: str, hint: str) -> N
     assert hint in (caught.value.hint or "")
 
 
-def test_a_map_by_group_is_exported_group_by_group(run: Run, tmp_path: Path) -> None:
-    """The hint of `export` names `--where` in place of `--by`, which works."""
+def test_what_takes_no_map_by_group_takes_one_group_by_group(run: Run, tmp_path: Path) -> None:
+    """The hint of an export to ONNX names `--where` in place of `--by`, which works."""
     by_group, of_one = tmp_path / "g.json", tmp_path / "east.json"
     assert (
         run("fit", SAMPLE / "churn_calibration.parquet", *COLUMNS, "--by", "group", "-o", by_group, "-q").code
         == 0
     )
-    ended = run("export", by_group, "--to", "sql")
-    assert ended.code == 3
-    assert "--where 'COL==GROUP'" in ended.err
+    ended = run("export", by_group, "--to", "onnx", "-o", tmp_path / "g.onnx")
+    assert ended.code == 2
+    assert "--where 'group==GROUP'" in ended.err
     assert (
         run(
             "fit",

@@ -194,7 +194,9 @@ def test_a_missing_smooth_curve_is_a_usage_problem() -> None:
 def test_drawing_never_imports_pyplot() -> None:
     """No global state, no window: pyplot stays out, and matplotlib's settings stay as they were."""
     program = """
-import io, sys
+import io, sys, warnings
+# An older matplotlib calls newer pyparsing by names that are on their way out.
+warnings.filterwarnings("ignore", ".*' deprecated - use '", DeprecationWarning, "matplotlib")
 import matplotlib as mpl
 def settings():  # asking for the backend would import pyplot
     return {key: mpl.rcParams[key] for key in mpl.rcParams if key != "backend"}

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from fault_list import FAULTS
@@ -35,6 +36,10 @@ def rows() -> dict[tuple[str, str], list[str]]:
 )
 def test_a_fault_ends_as_the_page_says(fault: Fault, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Exit code, message, and what was left behind."""
+    if fault.name == "little_memory" and int(pa.__version__.split(".")[0]) < 21:
+        pytest.skip("where memory ends, libraries as old as this end the process by themselves")
+    if fault.lacking:
+        pytest.skip(f"this system has no {' and no '.join(fault.lacking)}")
     folder = tmp_path_factory.mktemp("fault")
     found = fault.outcome(Stage(folder / "stage"))
     assert rows()[cell(fault.what), f"`{cell(fault.command)}`"] == [

@@ -17,9 +17,17 @@ from mutations import damaged, replaced, tail_damaged
 from shell import ROOT
 
 FOUND = ROOT / "tests" / "hard" / "found"
-DOCUMENTS = (Door.ARTIFACT, Door.STATE, Door.REPORT)
+DOCUMENTS = (Door.ARTIFACT, Door.STATE, Door.REPORT, Door.SUMMARY)
 # Whole commands take long, and their parts have doors of their own.
-EXAMPLES = {Door.COMMAND: 12, Door.REPORT: 3, Door.WHERE: 5, Door.SETTINGS: 20, Door.REPAIR: 25}
+EXAMPLES = {
+    Door.COMMAND: 12,
+    Door.REPORT: 3,
+    Door.SUMMARY: 6,
+    Door.TREE: 10,
+    Door.WHERE: 5,
+    Door.SETTINGS: 20,
+    Door.REPAIR: 25,
+}
 
 
 @cache
@@ -69,7 +77,7 @@ def wrong(door: Door, content: bytes, random: Random) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "door", [door for door in Door if door not in (Door.REPORT, Door.COMMAND, Door.WHERE)]
+    "door", [door for door in Door if door not in (Door.REPORT, Door.SUMMARY, Door.COMMAND, Door.WHERE)]
 )
 @settings(deadline=None, max_examples=15, derandomize=True, database=None)
 @given(content=st.binary(max_size=200))

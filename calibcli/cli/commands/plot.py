@@ -94,7 +94,7 @@ def plot(
       calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest -o classes.png
       calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest --class cat -o cat.svg
     """
-    from calibcli.cli.output import say, say_notes
+    from calibcli.cli.output import say_line, say_notes
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.cli.terminal_diagram import refuse_kind, show
     from calibcli.readers.columns import Columns
@@ -158,7 +158,7 @@ def plot(
 
         with drawing_cache():
             _save(diagram, output, title=title, look=(size, theme), scale=axis)
-        say(f"{output}: {diagram.drawn.caption[0]}", quiet=quiet)
+        say_line(f"{output}: {diagram.drawn.caption[0]}", quiet=quiet)
 
 
 def _check(output: str | None, *, force: bool, inputs: list[str], artifact: str | None) -> None:

@@ -101,7 +101,7 @@ def report(
       calibcli report eval.parquet -s old -s new -y label --by country -o report.html
       calibcli report eval.parquet --probs 'p_*' -y label -o report.html
     """
-    from calibcli.cli.output import say, say_notes
+    from calibcli.cli.output import say_line, say_notes
     from calibcli.cli.own_words import command_line
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.outputs import write_file
@@ -170,7 +170,7 @@ def report(
     measured = written.found.measured
     say_notes((*measured.input.notes, *measured.notes), quiet=quiet)
     if output != STDOUT:
-        say(f"{output}: {_outcome(written.found.verdicts)}", quiet=quiet)
+        say_line(f"{output}: {_outcome(written.found.verdicts)}", quiet=quiet)
 
 
 def _refuse_suffix(output: str) -> None:

@@ -1,0 +1,66 @@
+"""What the libraries decode is looked through before anything in it is believed."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.errors import InputProblem
+from calibcli.readers.columns import Columns
+from calibcli.readers.sound import sound
+from calibcli.tasks.measure import measure_files
+
+
+def text_of(pieces: list[bytes]) -> Any:
+    """Return a column of text whose bytes nobody has looked at."""
+    ends = np.cumsum([0, *map(len, pieces)]).astype(np.int32)
+    return pa.Array.from_buffers(
+        pa.string(), len(pieces), [None, pa.py_buffer(ends.tobytes()), pa.py_buffer(b"".join(pieces))]
+    )
+
+
+def test_text_that_is_not_utf8_names_its_column() -> None:
+    """Which the first decoder that believes in it would not."""
+    batch = pa.RecordBatch.from_arrays([pa.array([1, 2]), text_of([b"a", b"\xff"])], names=["n", "group"])
+    with pytest.raises(InputProblem, match=r"^p\.parquet, column 'group': it holds text that is not UTF-8$"):
+        sound(batch, shown="p.parquet")
+
+
+def test_codes_that_lead_outside_are_damage() -> None:
+    """A dictionary of one word has no sixth."""
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 5]), pa.array(["a"]), safe=False)
+    with pytest.raises(InputProblem, match="column 'group': ") as found:
+        sound(pa.RecordBatch.from_arrays([codes], names=["group"]), shown="p.arrow")
+    assert "damaged" in (found.value.hint or "")
+
+
+def test_a_batch_that_is_sound_is_itself() -> None:
+    """Nothing is copied."""
+    batch = pa.RecordBatch.from_pydict({"n": [1, None], "group": ["a", "ı"]})
+    assert sound(batch, shown="p.parquet") is batch
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet"])
+def test_want_of_memory_is_not_taken_for_damage(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is anybody told to look for another format."""
+
+    def out_of_memory(*_: object, **__: object) -> None:
+        msg = "malloc of size 1048576 failed"
+        raise pa.ArrowMemoryError(msg)
+
+    path = tmp_path / name
+    table = pa.table({"score": [0.1, 0.9], "label": [0, 1]})
+    if name == "p.csv":
+        pa_csv.write_csv(table, path)
+        monkeypatch.setattr(pa_csv, "open_csv", out_of_memory)
+    else:
+        pq.write_table(table, path)
+        monkeypatch.setattr(pq.ParquetFile, "iter_batches", out_of_memory)
+    with pytest.raises(InputProblem, match=r"there is not enough memory to read it: malloc of size 1048576"):
+        measure_files([str(path)], Columns())
