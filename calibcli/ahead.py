@@ -1,4 +1,4 @@
-"""The next item is made while the one before is used, and work on items shared out among threads."""
+"""The next items are made while the one before is used, and work on items shared out among threads."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -10,20 +10,26 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
+def made_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
     """
-    Yield the items in order, each made in a thread while the one before is used.
+    Yield the items in order, each made in a thread while those before are used.
 
     What making an item raises is raised here, in its turn.
 
     Args:
         items: Used in one thread at a time, so it need not know of threads.
+
+        most: How many may wait. With two, neither side waits for a slow item of the other.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="calibcli-ahead") as maker:
-        coming = maker.submit(_next, items)
-        while made := coming.result():
-            coming = maker.submit(_next, items)
-            yield made[0]
+        coming = deque(maker.submit(_next, items) for _ in range(most))
+        try:
+            while made := coming.popleft().result():
+                coming.append(maker.submit(_next, items))
+                yield made[0]
+        finally:
+            for one in coming:
+                one.cancel()
 
 
 def in_order(

@@ -1,6 +1,7 @@
 """Work on a Dask cluster, through `distributed`."""
 
 import importlib.metadata
+import pickle
 import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -81,6 +82,8 @@ def _in_order(
 ) -> Generator[Result, None, None]:
     """Keep a window of items at the workers, and take results from its front."""
     name = f"calibcli-{uuid.uuid4().hex[:8]}"
+    # Packed here: Dask would write out and pack the same work again for every item.
+    packed = pickle.dumps(work)
     waiting = iter(items)
     window = max(2, _PER_THREAD * sum(client.nthreads().values()))
     running: deque[Any] = deque()
@@ -88,7 +91,7 @@ def _in_order(
     try:
         while True:
             for item in islice(waiting, window - len(running)):
-                running.append(client.submit(work, item, key=f"{name}-{place}", pure=False))
+                running.append(client.submit(_called, packed, item, key=f"{name}-{place}", pure=False))
                 place += 1
             if not running:
                 return
@@ -104,3 +107,8 @@ def _in_order(
             yield result
     finally:
         client.cancel(list(running))
+
+
+def _called(packed: bytes, item: object) -> object:
+    work: Callable[[object], object] = pickle.loads(packed)  # noqa: S301 - what this very program packed
+    return work(item)

@@ -3,12 +3,13 @@
 import os
 import pickle
 import sys
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from calibcli.ahead import one_ahead
+from calibcli.ahead import made_ahead
 from calibcli.engines.elsewhere import failed, needed, refuse_other_versions
 from calibcli.engines.interface import Item, Result
 from calibcli.errors import UsageProblem
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
 Session: TypeAlias = Any
 Mapped: TypeAlias = "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
 
-# Items of one Spark job, where nobody says how many tasks run at once.
+# Most items of one Spark job, where nobody says how many tasks run at once.
 _WINDOW = 32
 _PER_TASK = 4
+# Items of the first job of some work, by which the size of results is known.
+_FIRST = 8
 _SCHEMA = "place long, result binary"
+# Bytes of the results of one job: they pass the memory of Spark's driver, a gigabyte unless somebody says so.
+_TOGETHER = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,9 @@ class SparkEngine:
         session = _session(self.address)
         size = _window(session)
         refuse_other_versions(_versions(session, size), EngineName.SPARK)
-        waiting = iter(items)
-        jobs = (_run(session, work, window) for window in _windows(waiting, size))
-        for results in one_ahead(jobs):
-            yield from results
+        for results in made_ahead(_jobs(session, work, iter(items), size)):
+            while results:
+                yield pickle.loads(results.popleft())  # noqa: S301 - from our own workers
 
 
 def _session(address: str | None) -> Session:
@@ -105,17 +109,24 @@ def _versions(session: Session, tasks: int) -> dict[str, str | None]:
             )
 
     answers = _collected(session, version, tasks)
-    pairs = (bytes(answer).decode().partition(" ") for answer in answers.values())
+    pairs = (answer.decode().partition(" ") for answer in answers.values())
     return {host: said or None for host, _, said in pairs}
 
 
-def _windows(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
+def _jobs(
+    session: Session, work: Callable[[Item], Any], items: Iterator[Item], most: int
+) -> Iterator[deque[bytes]]:
+    """Yield the packed results of one job after the other, each of as many items as fit together."""
+    size, largest = min(_FIRST, most), 1
     while window := list(islice(items, size)):
-        yield window
+        results = _run(session, work, window)
+        largest = max(largest, *(len(result) for result in results))
+        yield results
+        size = max(2, min(most, _TOGETHER // largest))
 
 
-def _run(session: Session, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Run work on some items, a task each, and return the results in their order."""
+def _run(session: Session, work: Callable[[Item], Any], items: Sequence[Item]) -> deque[bytes]:
+    """Run work on some items, a task each, and return the packed results in their order."""
     packed = pickle.dumps((work, list(items)))
 
     def run(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
@@ -133,7 +144,7 @@ def _run(session: Session, work: Callable[[Item], Result], items: Sequence[Item]
                 )
 
     found = _collected(session, run, len(items))
-    return [pickle.loads(found[place]) for place in range(len(items))]  # noqa: S301 - from our own workers
+    return deque(found.pop(place) for place in range(len(items)))
 
 
 def _collected(session: Session, function: Mapped, tasks: int) -> dict[int, bytes]:
@@ -143,7 +154,7 @@ def _collected(session: Session, function: Mapped, tasks: int) -> dict[int, byte
         rows = frame.collect()
     except Exception as error:
         raise failed(EngineName.SPARK, error) from error
-    return {row["place"]: bytes(row["result"]) for row in rows}
+    return {row["place"]: row["result"] for row in rows}
 
 
 def _first_line(error: BaseException) -> str:

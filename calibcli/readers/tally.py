@@ -6,17 +6,17 @@ from enum import Enum
 
 import numpy as np
 
-from calibcli.ahead import one_ahead
+from calibcli.ahead import made_ahead
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat
 from calibcli.readers.beside import NOTHING, Aside, Beside
-from calibcli.readers.class_intake import intake_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.faults import Findings
 from calibcli.readers.files_with_paths import batches_of
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.intake import Intake, Rows
 from calibcli.readers.members import OfMembers
+from calibcli.readers.pieces import Piece
 from calibcli.table.running import Partial, RunningTable
 from calibcli.table.score_table import Floats, Integers
 
@@ -72,12 +72,12 @@ class Tally:
 
         findings: Rows read, dropped and clipped, and what is wrong with the values.
 
-        aside: What else was asked for.
+        aside: What else was asked for; None where it comes with a later fragment.
     """
 
     tables: Mapping[str, Partial]
     findings: Findings
-    aside: Aside = Aside()  # noqa: RUF009 - frozen, and of nothing
+    aside: Aside | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,6 @@ class TallyWork:
     The work on one fragment, the same for all: called by an engine with each of them.
 
     Args:
-        chosen: For every input file its columns.
-
         limit: Most distinct scores of an exact table; None for no limit.
 
         transforms: For each key the map that scores go through before they are counted; None for none.
@@ -112,7 +110,6 @@ class TallyWork:
         beside: What is gathered beside the tables of the transforms.
     """
 
-    chosen: Mapping[str, ChosenColumns]
     limit: int | None
     transforms: Transforms
     signals: Signals
@@ -124,12 +121,12 @@ class TallyWork:
         """The keys of all tables."""
         return (*self.transforms, *self.beside.fold_keys)
 
-    def __call__(self, fragment: Fragment) -> Tally | Refused:
+    def __call__(self, piece: Piece) -> Tally | Refused:
         """Tally a fragment; a problem with it is returned, not raised."""
         try:
             return tally(
-                fragment,
-                self.chosen[fragment.path],
+                piece.fragment,
+                piece.columns,
                 limit=self.limit,
                 transforms=self.transforms,
                 signals=self.signals,
@@ -201,16 +198,34 @@ def tally(
     )
 
 
+def intake_of(chosen: ChosenColumns, *, shown: str, first_row: int = 0) -> Intake:
+    """
+    Return the intake for the columns of a file.
+
+    Args:
+        chosen: The columns.
+
+        shown: The file's name in messages.
+
+        first_row: How many rows of the file come before.
+    """
+    if chosen.probs is None:
+        return Intake(chosen, shown=shown, first_row=first_row)
+    from calibcli.readers.class_intake import ClassIntake
+
+    return ClassIntake(chosen, shown=shown, first_row=first_row)
+
+
 def taken(fragment: Fragment, intake: Intake, chosen: ChosenColumns) -> Iterator[Rows | None]:
     """
     Yield what an intake makes of each batch of a fragment.
 
-    Batches of most formats are decoded and checked one ahead in a thread. What comes through a pipe may keep
+    Batches of most formats are decoded and checked two ahead in a thread. What comes through a pipe may keep
     a reader waiting, and so is read where an interrupt is heard, as is CSV.
     """
     batches = batches_of(fragment, chosen)
     rows = map(intake.rows_of, chosen.rows.first_of(batches, fragment.first_row))
-    return one_ahead(rows) if fragment.format in _AHEAD and not fragment.streams else rows
+    return made_ahead(rows, 2) if fragment.format in _AHEAD and not fragment.streams else rows
 
 
 def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:

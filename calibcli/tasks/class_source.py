@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from calibcli.readers.class_intake import intake_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.intake import Rows
-from calibcli.readers.tally import taken
+from calibcli.readers.tally import intake_of, taken
 from calibcli.table.class_rows_again import ClassBlock
 from calibcli.tasks.gather import Gathered
 from calibcli.tasks.second_pass import changed_meanwhile

@@ -7,13 +7,14 @@ from typing import Any, BinaryIO, assert_never
 
 import pyarrow as pa
 
-from calibcli.ahead import one_ahead
+from calibcli.ahead import made_ahead
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
 from calibcli.outputs import STDOUT
 from calibcli.progress import Advance
 from calibcli.readers import reader_of
 from calibcli.readers.fragments import Fragment
+from calibcli.streams import is_terminal
 from calibcli.suffixes import compression_of, format_of
 from calibcli.tasks.destination import Destination
 from calibcli.tasks.widening import Widening
@@ -42,7 +43,7 @@ def output_format(to: Destination, fragment: Fragment) -> DataFormat:
     if kind is DataFormat.PARQUET and compression_of(to.path) is not None:
         msg = f"{to.path}: Parquet is compressed inside, and cannot be read from within another compression"
         raise UsageProblem(msg, f"name it {PurePath(to.path).with_suffix('').with_suffix('.parquet')}")
-    if to.path == STDOUT and not kind.is_text and sys.stdout is not None and sys.stdout.isatty():
+    if to.path == STDOUT and not kind.is_text and sys.stdout is not None and is_terminal(sys.stdout):
         msg = f"{kind.value} is not text, and standard output is a terminal"
         raise OutputProblem(msg, "name a file with -o, send it through a pipe, or pass --to csv")
     return kind
@@ -82,7 +83,7 @@ def convert(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) 
     """
     schema = pa.schema([*_old_fields(job), *job.fields]).with_metadata(_schema(job).metadata)
     found = _widened(job, schema)
-    batches = one_ahead(found) if job.ahead else found
+    batches = made_ahead(found) if job.ahead else found
     match job.kind:
         case DataFormat.PARQUET:
             from calibcli.writers import parquet

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from calibcli.engines.interface import Engine
-from calibcli.measures.paired import PairedSums
 from calibcli.progress import Advance, Progress, unseen
 from calibcli.readers import reader_of
 from calibcli.readers.beside import NOTHING, Aside, Beside
@@ -20,6 +19,7 @@ from calibcli.readers.files import shown_path
 from calibcli.readers.files_with_paths import columns_of
 from calibcli.readers.fragments import Fragment, keep, list_fragments, refuse_pipes
 from calibcli.readers.input_format import AS_FOUND, InputFormat
+from calibcli.readers.pieces import Piece, pieces_of
 from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transforms, Unchanged
 from calibcli.readers.unchanged import unchanged
 from calibcli.reports.input import InputSummary
@@ -28,6 +28,7 @@ from calibcli.table.running import EXACT_LIMIT, RunningTable
 from calibcli.tasks.what_was_read import nothing_left, summary_of_input
 
 if TYPE_CHECKING:
+    from calibcli.measures.paired import PairedSums
     from calibcli.tasks.second_pass import SecondPass
 
 RAW = "raw"
@@ -60,7 +61,7 @@ class Gathered:
     chosen: ChosenColumns | None = None
 
     @property
-    def paired(self) -> PairedSums | None:
+    def paired(self) -> "PairedSums | None":
         """Differences between the first pair of scores, or None where none were asked for."""
         return self.aside.paired[0] if self.aside.paired else None
 
@@ -123,9 +124,9 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
 
             fragments, chosen = with_rows(fragments, chosen, columns.rows, engine=engine)
         wanted = {RAW: None} if transforms is None else transforms
-        work = TallyWork(chosen, limit, wanted, Signals(), beside=beside)
+        work = TallyWork(limit, wanted, Signals(), beside=beside)
         with progress(len(fragments)) as advance:
-            tables, findings, aside = _reduced(fragments, work, engine, advance=advance)
+            tables, findings, aside = _reduced(pieces_of(fragments, chosen), work, engine, advance=advance)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
     first = chosen[files[0]]
     if findings.rows == findings.dropped + findings.unselected or not all(
@@ -200,23 +201,22 @@ def with_counted(chosen: ChosenColumns, fragment: Fragment) -> ChosenColumns:
 
 
 def _reduced(
-    fragments: Sequence[Fragment], work: TallyWork, engine: Engine, *, advance: Advance
+    pieces: Sequence[Piece], work: TallyWork, engine: Engine, *, advance: Advance
 ) -> tuple[dict[str, Table], Findings, Aside]:
     """Tally the fragments and add them up in order, stopping at the end of the first file with faults."""
     running = {key: RunningTable(work.limit) for key in work.keys}
-    classes = work.chosen[fragments[0].path].classes
-    aside = Aside.start(work.beside, limit=work.limit, classes=classes)
+    aside = Aside.start(work.beside, limit=work.limit, classes=pieces[0].columns.classes)
     total, of_file = Findings(), Findings()
-    results = _first_alone(fragments, work, engine, running=running)
+    results = _first_alone(pieces, work, engine, running=running)
     try:
-        for place, fragment in enumerate(fragments):
-            tally = _taken(next(results), fragment, running=running, of_file=of_file, work=work)
+        for place, piece in enumerate(pieces):
+            tally = _taken(next(results), piece, running=running, of_file=of_file)
             advance(tally.findings.rows)
-            if not of_file.refused:
-                aside.merge(tally.aside, work.chosen[fragment.path])
+            if tally.aside is not None and not of_file.refused:
+                aside.merge(tally.aside, piece.columns)
             work.signals.grids.update(key for key, table in running.items() if table.is_grid)
-            if place + 1 == len(fragments) or fragments[place + 1].path != fragment.path:
-                _close(of_file, fragment, total=total, work=work)
+            if place + 1 == len(pieces) or pieces[place + 1].fragment.path != piece.fragment.path:
+                _close(of_file, piece, total=total)
                 of_file = Findings()
     finally:
         work.signals.stopped = True
@@ -226,7 +226,7 @@ def _reduced(
 
 
 def _first_alone(
-    fragments: Sequence[Fragment], work: TallyWork, engine: Engine, *, running: dict[str, RunningTable]
+    pieces: Sequence[Piece], work: TallyWork, engine: Engine, *, running: dict[str, RunningTable]
 ) -> Generator[Tally | Refused, None, None]:
     """
     Tally the first fragment before the others start.
@@ -236,29 +236,24 @@ def _first_alone(
     would only multiply its memory: in this process the others are then taken one by one, onto one grid, and
     elsewhere in bundles.
     """
-    yield from engine.map(work, fragments[:1])
+    yield from engine.map(work, pieces[:1])
     if engine.shares_interpreter and work.signals.grids:
-        yield from map(replace(work, onto=running), fragments[1:])
+        yield from map(replace(work, onto=running), pieces[1:])
     elif engine.shares_interpreter:
-        yield from engine.map(work, fragments[1:])
+        yield from engine.map(work, pieces[1:])
     else:
-        bundles = bundles_of(fragments[1:], work.chosen[fragments[0].path].asked)
+        bundles = bundles_of(pieces[1:], work.beside)
         with closing(engine.map(BundleWork(work), bundles)) as results:
             for bundle in results:
                 yield from bundle
 
 
 def _taken(
-    result: Tally | Refused,
-    fragment: Fragment,
-    *,
-    running: dict[str, RunningTable],
-    of_file: Findings,
-    work: TallyWork,
+    result: Tally | Refused, piece: Piece, *, running: dict[str, RunningTable], of_file: Findings
 ) -> Tally:
     """Add to the tables what a fragment gave; raise what stopped it, unless its file had faults before."""
     if isinstance(result, Refused):
-        earlier = problem_of(of_file, work.chosen[fragment.path], shown=fragment.shown, partly=True)
+        earlier = problem_of(of_file, piece.columns, shown=piece.fragment.shown, partly=True)
         raise earlier or result.problem
     of_file.add(result.findings)
     if not of_file.refused:
@@ -267,11 +262,11 @@ def _taken(
     return result
 
 
-def _close(of_file: Findings, last: Fragment, *, total: Findings, work: TallyWork) -> None:
+def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
     """Add the findings of a file to those of the input, or raise what is wrong with its values."""
-    chosen = work.chosen[last.path]
-    problem = problem_of(of_file, chosen, shown=last.shown)
+    shown = last.fragment.shown
+    problem = problem_of(of_file, last.columns, shown=shown)
     total.add(of_file)
-    problem = problem or too_many(total, chosen, shown=last.shown)
+    problem = problem or too_many(total, last.columns, shown=shown)
     if problem is not None:
         raise problem

@@ -14,6 +14,7 @@ from calibcli.readers.files_with_paths import batches_of
 from calibcli.readers.fingerprints import Fingerprints
 from calibcli.readers.fragments import Fragment, keep
 from calibcli.readers.lots import Lots, lowest
+from calibcli.readers.pieces import Piece, pieces_of
 from calibcli.readers.rows_asked import RowsAsked
 
 Chosen = Mapping[str, ChosenColumns]
@@ -90,7 +91,7 @@ def _drawn(
         for place, (path, columns) in enumerate(chosen.items())
     }
     lots = np.zeros(0, np.uint64)
-    for found in engine.map(_Lowest(numbered, sample), fragments):
+    for found in engine.map(_Lowest(sample), pieces_of(fragments, numbered)):
         if isinstance(found, CalibcliError):
             raise found
         lots = lowest(np.concatenate((lots, found)), sample)
@@ -105,11 +106,10 @@ def _drawn(
 class _Lowest:
     """The lowest lots of the rows of a fragment, the same work for all; a problem is returned, not raised."""
 
-    chosen: Chosen
     count: int
 
-    def __call__(self, fragment: Fragment) -> Fingerprints | CalibcliError:
-        columns = self.chosen[fragment.path]
+    def __call__(self, piece: Piece) -> Fingerprints | CalibcliError:
+        fragment, columns = piece.fragment, piece.columns
         lots = np.zeros(0, np.uint64)
         own = columns.rows.lots
         try:

@@ -8,14 +8,14 @@ import numpy as np
 
 from calibcli.engines.interface import Engine
 from calibcli.errors import CalibcliError, InputProblem
-from calibcli.readers.class_intake import intake_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Booleans
 from calibcli.readers.files import shown_path
 from calibcli.readers.fragments import Fragment
-from calibcli.readers.intake import Intake, Rows
+from calibcli.readers.intake import Rows
 from calibcli.readers.members import OfMembers
-from calibcli.readers.tally import AtPlaces, Transform, changed, taken
+from calibcli.readers.pieces import Piece, pieces_of
+from calibcli.readers.tally import AtPlaces, Transform, changed, intake_of, taken
 from calibcli.table.cells import CODES, cell_of
 from calibcli.table.rows import RowWork
 from calibcli.table.score_table import Floats, Integers, ScoreTable, merge_all
@@ -31,20 +31,19 @@ _SORTED = 1 << 24
 class _Pass(Generic[Result]):
     """What is made of the batches of one fragment, the same for all; a problem is returned, not raised."""
 
-    chosen: Mapping[str, ChosenColumns]
     change: Transform | AtPlaces | OfMembers | None
     made: Callable[[Iterator[Rows]], Result]
 
-    def __call__(self, fragment: Fragment) -> tuple[int, Result] | CalibcliError:
-        intake = intake_of(self.chosen[fragment.path], shown=fragment.shown, first_row=fragment.first_row)
+    def __call__(self, piece: Piece) -> tuple[int, Result] | CalibcliError:
         try:
-            return self._of(fragment, intake)
+            return self._of(piece.fragment, piece.columns)
         except CalibcliError as problem:
             return problem
 
-    def _of(self, fragment: Fragment, intake: Intake) -> tuple[int, Result]:
+    def _of(self, fragment: Fragment, columns: ChosenColumns) -> tuple[int, Result]:
+        intake = intake_of(columns, shown=fragment.shown, first_row=fragment.first_row)
         # What is wrong with values was found by the first pass.
-        found = (rows for rows in taken(fragment, intake, self.chosen[fragment.path]) if rows is not None)
+        found = (rows for rows in taken(fragment, intake, columns) if rows is not None)
         result = self.made(replace(rows, score=changed(rows, self.change)) for rows in found)
         return intake.findings.rows, result
 
@@ -81,11 +80,9 @@ class SecondPass:
 
     def in_cells(self, codes: Integers) -> ScoreTable:
         """Return the exact table of the rows in some cells of the grid."""
-        wanted = np.zeros(CODES, np.bool_)
-        wanted[codes] = True
         tables: list[ScoreTable] = []
         held: list[_Some] = []
-        for some in self._over(_Within(wanted)):
+        for some in self._over(_Within(codes)):
             held.append(some)
             if sum(part.score.size for part in held) >= _SORTED:
                 tables.append(_table_of(held))
@@ -100,7 +97,8 @@ class SecondPass:
     def _over(self, made: Callable[[Iterator[Rows]], Result]) -> Iterator[Result]:
         """Yield what each fragment gives, in order."""
         rows = 0
-        for found in self.engine.map(_Pass(self.chosen, self.change, made), self.fragments):
+        pieces = pieces_of(self.fragments, self.chosen)
+        for found in self.engine.map(_Pass(self.change, made), pieces):
             if isinstance(found, CalibcliError):
                 raise found
             rows += found[0]
@@ -146,15 +144,17 @@ class _Some:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Within:
-    wanted: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    codes: Integers
 
     def __call__(self, batches: Iterator[Rows]) -> _Some:
+        wanted = np.zeros(CODES, np.bool_)
+        wanted[self.codes] = True
         scores, labels, counts = [np.zeros(0)], [np.zeros(0, np.bool_)], [np.zeros(0, np.int64)]
         counted = False
         for rows in batches:
             counted = counted or rows.counts is not None
             for start in range(0, rows.score.size, _CHUNK):
-                kept = np.flatnonzero(self.wanted[cell_of(rows.score[start : start + _CHUNK])]) + start
+                kept = np.flatnonzero(wanted[cell_of(rows.score[start : start + _CHUNK])]) + start
                 scores.append(rows.score[kept])
                 labels.append(rows.label[kept])
                 if rows.counts is not None:

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias, cast
 import pyarrow as pa
 import pyarrow.ipc
 
-from calibcli.ahead import one_ahead
+from calibcli.ahead import made_ahead
 from calibcli.names import Compression
 from calibcli.progress import Advance
 from calibcli.table.score_table import Floats
@@ -56,7 +56,7 @@ def copy_with_fields(
             old = [batch.column(name) for name in schema.names[: len(schema) - len(values)]]
             yield pa.RecordBatch.from_arrays([*old, *values], schema=schema), said
 
-    for batch, said in one_ahead(widened()) if ahead else widened():
+    for batch, said in made_ahead(widened()) if ahead else widened():
         sink.write_batch(batch, custom_metadata=said)
         rows += batch.num_rows
         advance(batch.num_rows)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calibcli.ahead import one_ahead
+from calibcli.ahead import made_ahead
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.progress import Advance
 from calibcli.table.score_table import Integers
@@ -93,7 +93,7 @@ def splice_keys(
     """
     rows = 0
     spaced: bool | None = None
-    for some in one_ahead(lines) if ahead else lines:
+    for some in made_ahead(lines) if ahead else lines:
         if not some.values:
             write(some.content)
             continue

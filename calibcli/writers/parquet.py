@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from calibcli.ahead import one_ahead
+from calibcli.ahead import made_ahead
 from calibcli.objects import is_object, source_of
 from calibcli.progress import Advance
 from calibcli.table.score_table import Floats
@@ -123,7 +123,7 @@ def copy_with_fields(
         schema = pa.schema(fields).with_metadata(stored.metadata)
         settings = stored_settings(file.metadata, like=new.like, fields=new.fields, kept=stay)
         with pq.ParquetWriter(target, schema, **settings) as writer:
-            for table in one_ahead(_widened(file, new, schema=schema, shown=shown)):
+            for table in made_ahead(_widened(file, new, schema=schema, shown=shown)):
                 writer.write_table(table, row_group_size=table.num_rows)
                 advance(table.num_rows)
         return file.metadata.num_rows

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calibcli.ahead import one_ahead
+from calibcli.ahead import made_ahead
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.progress import Advance
 from calibcli.table.score_table import Floats
@@ -90,7 +90,7 @@ def splice(
     """
     records = 0
     found = _pieces(read, columns, predicted)
-    for piece in one_ahead(found) if ahead else found:
+    for piece in made_ahead(found) if ahead else found:
         if piece.head:
             write(piece.head)
         _write_block(piece, write, columns)

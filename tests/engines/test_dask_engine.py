@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,10 +25,26 @@ from calibcli.readers.columns import Columns
 from calibcli.tasks.measure import measure_files
 from calibcli.tasks.reading import Reading
 from calibcli.version import __version__
+from same_bytes import COMMANDS, differing, make_files, written
 from work_elsewhere import broken, refused, squared
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="distributed is not installed"
+)
+
+
+QUICK = (
+    "parquet where",
+    "csv sample",
+    "jsonl by",
+    "fit platt",
+    "fit isotonic grid",
+    "fit auto",
+    "fit by",
+    "measure by grid",
+    "verify state",
+    "compare",
+    "apply fault",
 )
 
 
@@ -85,9 +103,10 @@ def worker(file: str, folder: Path) -> subprocess.Popen[bytes]:
 
 def wait_for(file: str, workers: int) -> None:
     """Wait until so many workers are there."""
-    from distributed import Client
+    import distributed
 
-    with Client(scheduler_file=file, set_as_default=False) as client:
+    client_of: Any = distributed.Client
+    with client_of(scheduler_file=file, set_as_default=False) as client:
         client.wait_for_workers(workers, timeout=60)
 
 
@@ -122,37 +141,35 @@ def test_reports_are_byte_identical_to_those_of_this_process(cluster: Cluster, t
     assert json.dumps(here.to_dict()) == json.dumps(there.to_dict())
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["fit", "-m", "platt"],
-        ["fit", "-m", "isotonic", "--memory", "256K"],
-        ["fit", "-m", "auto", "--folds", "3"],
-        ["verify", "--max-ece", "0.2", "--json"],
-        ["compare", "-s", "score", "-s", "other", "--json"],
-        ["measure", "--binning", "equal-mass", "--memory", "256K", "--by", "group", "--json"],
-    ],
-    ids=lambda words: " ".join(words[:3]),
-)
-def test_commands_write_the_same_bytes(cluster: Cluster, tmp_path: Path, words: list[str]) -> None:
-    """From files that pass the memory allowed as well, whose rows are read twice."""
-    rng = np.random.default_rng(8)
-    files = []
-    for index in range(3):
-        score = rng.random(3_000)
-        lines = [f"{s},{s * s},{int(rng.random() < s)},{'ab'[place % 2]}" for place, s in enumerate(score)]
-        path = tmp_path / f"{index}.csv"
-        path.write_text("score,other,label,group\n" + "\n".join(lines) + "\n")
-        files.append(str(path))
-    command, *options = words
-    asked = options if "-s" in options else ["-s", "score", *options]
-    written = []
-    for place in ([], ["--engine", "dask", "--engine-address", cluster.file]):
-        out = tmp_path / f"{len(place)}.json"
-        code = main([command, *files, "-y", "label", *asked, *place, "-q", "-o", str(out)])
-        assert code in (0, 1, 4)
-        written.append(out.read_bytes())
-    assert written[0] == written[1]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files for the commands of `same_bytes`."""
+    made = tmp_path_factory.mktemp("rows")
+    make_files(made)
+    return made
+
+
+def elsewhere_on(cluster: Cluster) -> list[str]:
+    """Return the options that send work to the cluster."""
+    return ["--engine", "dask", "--engine-address", cluster.file]
+
+
+@pytest.mark.untraced
+def test_commands_write_the_same_bytes(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few of each kind; every one of them under `make test-system`."""
+    monkeypatch.chdir(folder)
+    assert differing(elsewhere_on(cluster), QUICK) == []
+
+
+@pytest.mark.system
+def test_every_command_writes_the_same_bytes(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From partitions in three formats, from grids, groups, classes and more files than there are bundles."""
+    monkeypatch.chdir(folder)
+    assert differing(elsewhere_on(cluster), COMMANDS) == []
 
 
 def test_files_are_recalibrated_by_the_workers(
@@ -245,6 +262,41 @@ def test_engine_options_that_have_no_effect_are_refused() -> None:
         Reading(engine_address="tcp://127.0.0.1:8786")
     with pytest.raises(UsageProblem, match="workers of its own"):
         Reading(engine=EngineName.DASK, jobs=2)
+
+
+def killed_soon(cluster: Cluster) -> threading.Thread:
+    """Kill the first worker once it has begun with tasks of a job, and start another in its place."""
+
+    def kill() -> None:
+        import distributed
+
+        client_of: Any = distributed.Client
+        with client_of(scheduler_file=cluster.file, set_as_default=False) as client:
+            deadline = time.monotonic() + 60.0
+            while not any(client.has_what().values()) and time.monotonic() < deadline:
+                time.sleep(0.005)
+        cluster.workers[0].kill()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    return thread
+
+
+@pytest.mark.system
+def test_a_worker_killed_among_bundles_changes_no_byte(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With conditions on rows, from more files than there are bundles; another worker takes its place."""
+    monkeypatch.chdir(folder)
+    words = COMMANDS["many where"]
+    here = written(words)
+    thread = killed_soon(cluster)
+    there = written([*words, *elsewhere_on(cluster)])
+    thread.join()
+    assert cluster.workers[0].wait(timeout=60) == -signal.SIGKILL
+    cluster.workers[0] = worker(cluster.file, Path(cluster.file).parent)
+    wait_for(cluster.file, 2)
+    assert there == here
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing(cluster: Cluster) -> None:

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+import same_bytes
 from calibcli.engines import engine_named
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
+from same_bytes import COMMANDS, make_files
 
 pytestmark = [
     pytest.mark.system,
@@ -107,6 +109,42 @@ def test_reports_are_those_of_this_process_in_local_mode() -> None:
 def test_reports_are_those_of_this_process_through_connect(connect: str) -> None:
     """By the command line, from a server."""
     assert measured("--engine", "spark", "--engine-address", connect) == measured()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files for the commands of `same_bytes`."""
+    made = tmp_path_factory.mktemp("rows")
+    make_files(made)
+    return made
+
+
+def differing_from_here(folder: Path, address: str, *names: str) -> list[str]:
+    """Return the commands of `same_bytes`, or some of them, that write other bytes on Spark."""
+    program = [sys.executable, "-W", "ignore", str(Path(same_bytes.__file__))]
+    done = subprocess.run(
+        [*program, str(folder), "spark", address, *names],
+        capture_output=True,
+        text=True,
+        timeout=3_000,
+        check=False,
+        env=environment(),
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_every_command_writes_the_same_bytes_in_local_mode(folder: Path) -> None:
+    """From partitions in three formats, from grids, groups, classes and more files than there are bundles."""
+    assert differing_from_here(folder, "local[2,3]") == []
+
+
+def test_every_command_writes_the_same_bytes_through_connect(folder: Path, connect: str) -> None:
+    """The same commands from a server, but for most methods of fits, which read as others do."""
+    fits = {name for name in COMMANDS if name.startswith("fit ")}
+    names = [name for name in COMMANDS if name not in fits - {"fit by", "fit isotonic grid", "fit weights"}]
+    assert differing_from_here(folder, connect, *names) == []
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing() -> None:

@@ -15,10 +15,12 @@ import pytest
 from calibcli.errors import InputProblem
 from calibcli.names import WeightMeaning
 from calibcli.readers import bundles
+from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import Columns
 from calibcli.readers.fragments import list_fragments
+from calibcli.readers.pieces import pieces_of
 from calibcli.table.digest import digest
-from calibcli.tasks.gather import RAW, Gathered, gather
+from calibcli.tasks.gather import RAW, Gathered, choose_columns, gather
 
 
 def copied(thing: Any) -> Any:
@@ -28,14 +30,16 @@ def copied(thing: Any) -> Any:
 
 @dataclass
 class Elsewhere:
-    """An engine whose work and results travel as bytes; counts the results."""
+    """An engine whose work and results travel as bytes; keeps the results, and the most that was sent."""
 
     results: list[Any] = field(default_factory=list)
     shares_interpreter: bool = False
+    largest: int = 0
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Generator[Any, None, None]:
         """Run the work on copies."""
         for item in items:
+            self.largest = max(self.largest, len(pickle.dumps((work, item))))
             copy, there = copied((work, item))
             self.results.append(copied(copy(there)))
             yield self.results[-1]
@@ -46,19 +50,22 @@ def folder(tmp_path: Path) -> Path:
     """Eleven files of forty rows, with whole and broken weights."""
     generator = np.random.default_rng(3)
     for name in range(11):
-        columns = {
+        columns: dict[str, Any] = {
             "score": generator.random(40),
             "label": generator.integers(0, 2, 40),
             "count": generator.integers(1, 4, 40),
             "weight": generator.random(40) + 0.1,
+            "group": [f"g{place % (name + 2)}" for place in range(40)],
         }
         pq.write_table(pa.table(columns), tmp_path / f"{name:02}.parquet")
     return tmp_path
 
 
-def gathered(folder: Path, engine: Elsewhere, columns: Columns, *, limit: int = 1_000) -> Gathered:
+def gathered(
+    folder: Path, engine: Elsewhere, columns: Columns, *, limit: int = 1_000, beside: Beside = NOTHING
+) -> Gathered:
     """Read the folder on an engine."""
-    return gather([str(folder)], columns, engine=engine, limit=limit)
+    return gather([str(folder)], columns, engine=engine, limit=limit, beside=beside)
 
 
 @pytest.mark.parametrize("limit", [1_000, 50], ids=["exact", "grid"])
@@ -79,15 +86,50 @@ def test_bundles_change_no_number(
     assert json.dumps(together.input.to_dict()) == json.dumps(alone.input.to_dict())
 
 
+@pytest.mark.parametrize("limit", [1_000, 50], ids=["exact", "grid"])
+def test_groups_travel_once_for_a_bundle(folder: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """Their tables are those of fragments that came one by one, under the same names."""
+    columns, beside = Columns("score", "label", by=("group",)), Beside(sliced=(RAW,))
+    alone = gathered(folder, Elsewhere(), columns, limit=limit, beside=beside).aside.slices[RAW].tables()
+    monkeypatch.setattr(bundles, "MOST_BUNDLES", 3)
+    engine = Elsewhere()
+    whole = gathered(folder, engine, columns, limit=limit, beside=beside).aside.slices[RAW].tables()
+    assert [sum(one.aside is not None for one in bundle) for bundle in engine.results[1:]] == [1, 1, 1]
+    assert list(whole) == list(alone)
+    assert [digest(table) for table in whole.values()] == [digest(table) for table in alone.values()]
+
+
+def test_what_is_sent_with_a_fragment_does_not_grow_with_the_files(folder: Path) -> None:
+    """A worker is told of the columns of its own files only."""
+    sent = []
+    for inputs in ([str(folder / "00.parquet"), str(folder / "01.parquet")], [str(folder)]):
+        engine = Elsewhere()
+        gather(inputs, Columns("score", "label"), engine=engine)
+        sent.append(engine.largest)
+    assert sent[0] == sent[1]
+
+
+def test_a_grid_of_few_cells_travels_by_its_cells(folder: Path) -> None:
+    """Not by all of the 720,720 that it could have."""
+    engine = Elsewhere()
+    gathered(folder, engine, Columns("score", "label"), limit=50)
+    assert all(len(pickle.dumps(result)) < 20_000 for result in engine.results[1:])
+
+
 def test_sums_of_importance_weights_are_not_grouped_otherwise(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Such fragments stay by themselves: the last digit of a sum depends on the order of adding."""
+    """Such fragments stay by themselves, as do clusters: the last digit of a sum depends on the order."""
     monkeypatch.setattr(bundles, "MOST_BUNDLES", 3)
     fragments = list_fragments([str(folder)])
-    assert [len(one) for one in bundles.bundles_of(fragments, Columns("score", "label"))] == [4, 4, 3]
-    alone = bundles.bundles_of(fragments, Columns("score", "label", weight="weight"))
-    assert [len(one) for one in alone] == [1] * 11
+
+    def sizes(beside: Beside, **weights: Any) -> list[int]:
+        chosen = choose_columns(fragments, Columns("score", "label", **weights))
+        return [len(one) for one in bundles.bundles_of(pieces_of(fragments, chosen), beside)]
+
+    assert sizes(NOTHING) == sizes(NOTHING, weight="count", weights_are=WeightMeaning.FREQUENCY) == [4, 4, 3]
+    assert sizes(NOTHING, weight="weight") == [1] * 11
+    assert sizes(Beside(clustered=(RAW,))) == [1] * 11
 
 
 def test_the_first_fault_in_the_order_of_the_input_is_told(
