@@ -59,7 +59,7 @@ def warn_of(notes: Iterable[str]) -> None:
     """Give notes as warnings, where there is no report that would carry them; of the line that called."""
     for note in notes:
         level, frame = 1, inspect.currentframe()
-        while frame is not None and frame.f_globals["__name__"].startswith(("calibcli.", "contextlib")):
+        while frame is not None and str(frame.f_globals.get("__name__")).startswith(("calibcli.", "contextlib")):
             level, frame = level + 1, frame.f_back
         warnings.warn(said(note), UserWarning, stacklevel=level)
 

@@ -1,5 +1,6 @@
 """The rows of an input as one document, `calibcli.summary/1`: the table that all numbers come from."""
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -19,7 +20,7 @@ from calibcli.version import __version__
 SCHEMA = "calibcli.summary/1"
 MOST_BYTES = 256 * 1024 * 1024
 _MOST_DISTINCT = 1 << 23
-_KEYS = ("schema", "calibcli", "input", "reading", "table", "digest")
+_KEYS = ("schema", "calibcli", "input", "reading", "table", "digest", "parts")
 _INPUT = ("files", "score", "label", "weight", "rows", "dropped", "clipped", "notes", "where", "unselected")
 _HEAD = 1 << 20
 _SUFFIX = ".json"
@@ -54,11 +55,22 @@ class TableDocument:
         how: How it was read.
 
         table: The rows by raw score.
+
+        parts: The identities of the summaries that this is the sum of; empty where it is none.
     """
 
     input: InputSummary
     how: How
     table: Table
+    parts: tuple[str, ...] = ()
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """What tells the rows of each part from others: a hash of their table and names of files."""
+        if self.parts:
+            return self.parts
+        text = "\n".join((digest(self.table), *self.input.files))
+        return (f"sha256:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()}",)
 
     @classmethod
     def from_dict(cls, root: Node) -> Self:
@@ -82,7 +94,8 @@ class TableDocument:
         if digest_text(root.child("digest")) != digest(table):
             msg = "is not that of the table: the document was changed"
             raise root.child("digest").problem(msg, "write it again with `calibcli measure --summary-out`")
-        found = cls(_input(root.child("input")), _how(root.child("reading")), table)
+        parts = tuple(digest_text(part) for part in root.child("parts").items())
+        found = cls(_input(root.child("input")), _how(root.child("reading")), table, parts)
         _check_agreement(root, found)
         return found
 
@@ -116,6 +129,7 @@ class TableDocument:
                 "columns": columns_of(self.table),
             },
             "digest": digest(self.table),
+            "parts": list(self.parts),
         }
 
 

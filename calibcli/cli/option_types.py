@@ -1,6 +1,7 @@
 """What options take, as the commands declare them: for values that come from files and the environment."""
 
 import difflib
+import math
 import types
 import typing
 from collections.abc import Callable, Iterable
@@ -110,8 +111,11 @@ def _single(value: object, option: Option, place: str) -> str | int | float | bo
     if kind is int and isinstance(value, int) and not truth:
         return value
     if kind is float and isinstance(value, int | float) and not truth:
-        # A whole number beyond the largest float is infinite, as on the command line.
-        return float(str(value))
+        try:
+            return float(value)
+        except OverflowError:
+            # A whole number beyond the largest float is infinite, as on the command line.
+            return math.inf if value > 0 else -math.inf
     # A number is the name of a column, or a number of bins, as it is on the command line.
     if kind is str and isinstance(value, str | int) and not truth:
         return str(value)

@@ -10,6 +10,7 @@ from calibcli.readers.faults import Findings
 from calibcli.readers.groups import Groups, can_be_groups, groups_of
 from calibcli.readers.members import placed_members
 from calibcli.readers.places import Places
+from calibcli.readers.sound import sound
 
 
 def known_groups(batch: pa.RecordBatch, chosen: ChosenColumns, findings: Findings, *, shown: str) -> Groups:
@@ -26,10 +27,10 @@ def known_groups(batch: pa.RecordBatch, chosen: ChosenColumns, findings: Finding
         shown: The file's name in messages.
 
     Raises:
-        InputProblem: If the fit has not seen a group, and the map of all rows is not to be taken.
+        InputProblem: If the groups are damaged, or the fit has not seen a group, and the map of all rows is not to be taken.
     """
     name = str(chosen.member)
-    column = batch.column(name)
+    column = sound(batch.select([name]), shown=shown).column(name)
     kind = value_type(column.type)
     if not can_be_groups(kind):
         msg = f"{shown}, column {name!r}: it holds {kind}, which does not tell groups apart"

@@ -24,8 +24,6 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOENT)
 LONGEST_HEADER = 1 << 24
 _HEAD = 1 << 16
 _BLOCK = 1 << 20
-# What ends a command; other signals may mean anything to a program that this runs in.
-_ENDING = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 _LINE_END = re.compile(rb"\r\n?|\n")
 
 
@@ -112,7 +110,7 @@ class Pipe:
             # What is no file has its bytes at hand.
             waiting.register(self._stream.fileno(), select.POLLIN)
             while heard in (ready := dict(waiting.poll())) or not ready:
-                if ready and _ENDING & set(os.read(heard, 64)):
+                if ready and any(map(_raises, os.read(heard, 64))):
                     raise _Heard
         return self._take(size)
 
@@ -127,6 +125,13 @@ class Pipe:
         if not chunk and self._owned:
             self._stream.close()
         return chunk
+
+
+def _raises(number: int) -> bool:
+    """Whether what is done at a signal is known to raise; what a program around this does may be anything."""
+    handler = signal.getsignal(number)
+    own = str(getattr(handler, "__module__", "")).startswith("calibcli.")
+    return own or handler is signal.default_int_handler
 
 
 class _Heard(Exception):

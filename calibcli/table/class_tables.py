@@ -36,6 +36,7 @@ class RunningClasses:
         self._limit = limit
         self._slices = RunningSlices(limit)
         self._slices.registry.places(self._names)
+        self._looked = False
         self._cells: ClassCells | None = None
 
     def add_rows(
@@ -92,8 +93,10 @@ class RunningClasses:
 
     def _look_ahead(self, some: Floats) -> None:
         """Make grids of the tables before rows are sorted into them, if some have too many scores already."""
-        if self._limit is None or self._slices.is_grid or some.size <= self._limit:
+        if self._looked or self._limit is None or some.size <= self._limit:
             return
+        # Once: scores that repeat among so many will go on to repeat.
+        self._looked = True
         if np.unique(some).size > self._limit:
             self._slices.become_grid()
 

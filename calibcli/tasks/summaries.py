@@ -93,16 +93,24 @@ def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> T
     """
     first_path, first = parts[0]
     running = RunningTable(limit)
-    seen: dict[tuple[str, tuple[str, ...]], str] = {}
+    seen: dict[str, str] = {}
     for path, one in parts:
         _refuse_different(first_path, first, path, one)
-        identity = (digest(one.table), one.input.files)
-        if identity in seen:
-            msg = f"{path} holds the very rows of {seen[identity]}, which would count twice"
-            raise InputProblem(msg, "name each summary once")
-        seen[identity] = path
+        for identity in one.identities:
+            if identity in seen:
+                raise _twice(path, seen[identity], one)
+            seen[identity] = path
         running.add(one.table)
-    return TableDocument(together([one.input for _, one in parts]), first.how, running.table())
+    source = together([one.input for _, one in parts])
+    return TableDocument(source, first.how, running.table(), tuple(seen))
+
+
+def _twice(path: str, other: str, document: TableDocument) -> InputProblem:
+    what = "rows" if document.parts else "the very rows"
+    return InputProblem(
+        f"{path} holds {what} of {other}, which would count twice",
+        "name each summary once, and no sum beside one of its parts",
+    )
 
 
 def merge_summaries(paths: Sequence[str], *, output: str, force: bool = False) -> InspectReport:

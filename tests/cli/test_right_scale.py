@@ -83,4 +83,6 @@ def test_predictions_in_python_warn() -> None:
         with pytest.warns(UserWarning, match="fitted to logits") as caught:
             call(share)
         assert [warning.filename for warning in caught] == [__file__]
+        with pytest.warns(UserWarning, match="fitted to logits"):
+            exec("call(share)", {"call": call, "share": share})  # noqa: S102 - where nothing has a name
         call(logits)

@@ -48,7 +48,7 @@ def test_no_module_imports_what_speaks_to_a_network() -> None:
 
 @pytest.mark.untraced
 def test_commands_open_no_socket_and_start_no_program(tmp_path: Path) -> None:
-    """Python tells of either before it happens, also where a library does it."""
+    """Python tells of either before it happens; what C++ within a library does it does not see."""
     rows = tmp_path / "rows.csv"
     rows.write_text("score,label\n" + "".join(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}\n" for i in range(60)))
     words = [sys.executable, "-c", PROGRAM, str(rows), str(CAL)]

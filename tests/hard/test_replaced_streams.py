@@ -2,6 +2,7 @@
 
 import errno
 import io
+import subprocess
 import sys
 import threading
 from dataclasses import dataclass
@@ -124,3 +125,31 @@ def test_a_thread_may_run_a_command(tmp_path: Path) -> None:
     thread.start()
     thread.join(60)
     assert codes == [0]
+
+
+@pytest.mark.untraced
+def test_a_handler_that_returns_does_not_end_the_reading(tmp_path: Path) -> None:
+    """A program that notes an interrupt and goes on gets the number of all rows."""
+    program = """
+import io, os, signal, sys, threading, time
+told = []
+signal.signal(signal.SIGINT, lambda *_: told.append(1))
+out, into = os.pipe()
+sys.stdin = io.TextIOWrapper(os.fdopen(out, "rb"))
+def feed():
+    os.write(into, b"score,label\\n0.2,0\\n0.7,1\\n")
+    time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.2)
+    os.write(into, b"0.4,0\\n")
+    os.close(into)
+from calibcli.cli.app import main
+threading.Thread(target=feed).start()
+code = main(["measure", "-", "-s", "score", "-y", "label", "--metric", "bias"])
+assert (code, told) == (0, [1]), (code, told)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "3 rows, 1 positive" in ran.stdout

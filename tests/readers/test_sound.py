@@ -10,7 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.errors import InputProblem
-from calibcli.readers.columns import Columns
+from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.faults import Findings
+from calibcli.readers.member_rows import known_groups
 from calibcli.readers.sound import sound
 from calibcli.tasks.measure import measure_files
 
@@ -42,6 +44,14 @@ def test_a_batch_that_is_sound_is_itself() -> None:
     """Nothing is copied."""
     batch = pa.RecordBatch.from_pydict({"n": [1, None], "group": ["a", "ı"]})
     assert sound(batch, shown="p.parquet") is batch
+
+
+def test_groups_of_a_map_are_looked_at_where_no_label_is_read() -> None:
+    """`apply` reads the column of groups by itself."""
+    batch = pa.RecordBatch.from_arrays([pa.array([0.1]), text_of([b"\xff"])], names=["score", "bank"])
+    chosen = ChosenColumns(Columns(), "score", None, None, member="bank")
+    with pytest.raises(InputProblem, match=r"^p\.parquet, column 'bank': it holds text that is not UTF-8$"):
+        known_groups(batch, chosen, Findings(), shown="p.parquet")
 
 
 @pytest.mark.parametrize("name", ["p.csv", "p.parquet"])

@@ -146,10 +146,27 @@ def test_pictures_and_inspection_take_a_summary(told: Told, parts: list[str]) ->
     assert out.rstrip().endswith("calibcli measure s0.json")
 
 
-def test_files_of_one_name_in_several_summaries_are_said(told: Told, parts: list[str]) -> None:
-    """A sum beside one of its parts says what would count twice; parts of other files do not."""
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_sum_beside_one_of_its_parts_is_refused(told: Told, parts: list[str], first: int) -> None:
+    """In either order, also where that part is within another sum: a gate must not count rows twice."""
     made = summarised(told, parts)
     assert told("merge", *made[:2], "-o", "both.json", "--force")[0] == 0
+    assert told("merge", made[1], made[2], "-o", "other.json", "--force")[0] == 0
+    Path("again.json").unlink(missing_ok=True)
+    for one in (made[0], "other.json"):
+        words = ["both.json", one][:: 1 if first == 0 else -1]
+        for asked in (("verify", "--max-ece", "0.9"), ("merge", "-o", "again.json"), ("measure",)):
+            code, out, err = told(asked[0], *words, *asked[1:])
+            assert (code, out, "which would count twice" in err) == (3, "", True), err
+    assert told("merge", "both.json", made[2], "-o", "again.json", "--force")[0] == 0
+    assert told("verify", "again.json", made[1], "--max-ece", "0.9")[0] == 3
+
+
+def test_files_of_one_name_in_several_summaries_are_said(told: Told, parts: list[str]) -> None:
+    """Where nobody can tell whether rows count twice, as after reading two files at once."""
+    made = summarised(told, parts)
+    Path("both.json").unlink(missing_ok=True)
+    assert told("measure", *parts[:2], *ASKED, "--metric", "bias", "--summary-out", "both.json")[0] == 0
     said = f"{parts[0]} is in several summaries: the rows of one file would count twice"
     assert said in told("merge", "both.json", made[0], "-o", "again.json", "--force")[2]
     assert said in json.loads(told("measure", "both.json", made[0], "--json")[1])["input"]["notes"]
