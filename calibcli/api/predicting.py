@@ -99,8 +99,14 @@ def predicted_by_groups(
     by: object,
     unseen: str,
     on_range: str,
+    shown: str = SCORES,
+    names: tuple[str, str] = (SCORES, _BY),
 ) -> tuple[Array, ...]:
-    """Return a probability for each score by the map of its group, and its ends, shape (n,) each."""
+    """
+    Return a probability for each score by the map of its group, and its ends, shape (n,) each.
+
+    Messages call the rows `shown`, and the columns of scores and groups by their `names`.
+    """
     column = _one_column(scores)
     groups = groups_given(by, artifact, rows=len(column))
     asked = Columns(
@@ -108,13 +114,14 @@ def predicted_by_groups(
         on_range=chosen(OnRange, on_range, "on_range"),
         member=member_column(artifact, chosen(OnUnseen, unseen, "unseen")),
     )
-    found = ChosenColumns(asked, SCORES, None, member=_BY)
+    score, group = names
+    found = ChosenColumns(asked, score, None, member=group)
     added = group_columns(artifact, name="calibrated")
-    predictor = Predictor(added, Intake(found, shown=SCORES), scale=asked.scale)
+    predictor = Predictor(added, Intake(found, shown=shown), scale=asked.scale)
 
     def part(first: int, size: int) -> tuple[Array, ...]:
         pieces = [piece_of(one, first, size) for one in (column, groups)]
-        return predictor.of(pa.RecordBatch.from_arrays(pieces, names=[SCORES, _BY]), found)
+        return predictor.of(pa.RecordBatch.from_arrays(pieces, names=list(names)), found)
 
     return _piece_by_piece(part, predictor, len(column), len(added.names))
 

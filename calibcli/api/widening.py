@@ -128,12 +128,18 @@ def _of_groups(artifact: GroupArtifact, fragment: Fragment, ask: FrameAsk) -> di
     names = group_columns(artifact, name=ask.name).names
     refuse_names(names, header, shown=FRAME)
     given = cast("HeldRows", fragment.path).columns
+    group = named(ask.by or artifact.by, header, path=FRAME)
+    if group == found.score:
+        msg = f"column {group!r} cannot be both score and group"
+        raise UsageProblem(msg, "name another column with --score or --by")
     values = predicted_by_groups(
         artifact,
         given[found.score](),
-        by=given[named(ask.by or artifact.by, header, path=FRAME)](),
+        by=given[group](),
         unseen=ask.unseen,
         on_range=ask.on_range,
+        shown=FRAME,
+        names=(found.score, group),
     )
     return dict(zip(names, values, strict=True))
 

@@ -3,7 +3,8 @@
 import re
 
 from calibcli.cli.option_types import closest
-from calibcli.view_names import ClassMethod
+from calibcli.names import MeasureName
+from calibcli.view_names import ClassMeasure, ClassMethod
 
 _CHOICE = re.compile(r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?")
 _SHARE = re.compile(r"\s*(?P<digits>[0-9]*\.?[0-9]+)\s*%\s*")
@@ -12,6 +13,7 @@ _FRACTION = re.compile(r"0?\.[0-9]+")
 _WHOLE = ("int_parsing", "int_from_float", "is not a valid integer")
 _TOO_SMALL = "greater_than_equal"
 _REAL = ("float_parsing", "is not a valid float")
+_LIMIT = re.compile(r"--(?P<end>max|min)-(?P<measure>[a-z0-9_-]+)")
 _DIRICHLET = "dirichlet"
 _CLUSTERS = (
     "measure takes clusters; its report can be drawn: measure --cluster COL --json -o m.json, plot m.json"
@@ -33,7 +35,7 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
         return f"{command} takes no --cluster", _CLUSTERS
     option = _option_of(problem)
     if option is None:
-        return message, help_of
+        return message, _rule_hint(problem) or help_of
     detail = getattr(problem, "message", message)
     choice = _CHOICE.fullmatch(detail)
     if choice is not None:
@@ -42,6 +44,20 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
     kind, value = _refused(problem, detail)
     found = None if value is None else _of_number(option, kind, value, detail)
     return found or (message, help_of)
+
+
+def _rule_hint(problem: Exception) -> str | None:
+    """Return the rule that an option such as `--max-bias` was meant for, where there is no such option."""
+    meant = _LIMIT.fullmatch(getattr(problem, "option_name", None) or "")
+    command = getattr(getattr(problem, "ctx", None), "command", None)
+    if meant is None or not any("--rule" in one.opts for one in getattr(command, "params", ())):
+        return None
+    name = meant["measure"].replace("-", "_")
+    if name not in {*MeasureName, *ClassMeasure}:
+        return None
+    ends = {"max": f"--rule '{name}.upper<=0.02'", "min": f"--rule '{name}.lower>=0.8'"}
+    other = f" and --rule '{name}.lower>=-0.02'" if (name, meant["end"]) == (MeasureName.BIAS, "max") else ""
+    return f"a limit of the {name} is a rule, such as {ends[meant['end']]}{other}"
 
 
 def _of_number(option: str, kind: str, value: str, detail: str) -> tuple[str, str] | None:

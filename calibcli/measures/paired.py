@@ -12,6 +12,7 @@ from calibcli.bounds.interval import Interval
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.measures.losses import losses_of_rows
+from calibcli.measures.proper_scores import were_certain_and_wrong
 from calibcli.names import ComparisonName, MeasureName, Target
 from calibcli.table.exact_sum import ExactSum
 from calibcli.table.score_table import Floats, Integers
@@ -265,6 +266,6 @@ def _infinite(rows: tuple[int, int]) -> str | None:
     if first and second:
         both = f"{first:,} by the first score and {second:,} by the second"
         return f"no difference: rows were certain and wrong, {both}, so both mean losses are infinite"
-    some = f"{first + second:,} row was" if first + second == 1 else f"{first + second:,} rows were"
     side = "first" if first else "second"
-    return f"no interval: {some} certain and wrong by the {side} score, so its mean loss is infinite"
+    wrong = were_certain_and_wrong(first + second)
+    return f"no interval: {wrong} by the {side} score, so its mean loss is infinite"

@@ -80,6 +80,11 @@ def certain_and_wrong(table: Table) -> int:
     return int(table.positive_rows[at_zero].sum() + negative_rows.sum())
 
 
+def were_certain_and_wrong(rows: int) -> str:
+    """Return that so many rows were certain and wrong, in words."""
+    return f"{rows:,} {'row was' if rows == 1 else 'rows were'} certain and wrong"
+
+
 def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: float) -> Estimate:
     """Return the mean of a loss."""
     positive, negative = table.positive, table.weight - table.positive
@@ -90,7 +95,7 @@ def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: f
     interval = None
     wrong = certain_and_wrong(table)
     if not math.isfinite(value):
-        assumptions.append(f"no interval: {wrong:,} rows were certain and wrong")
+        assumptions.append(f"no interval: {were_certain_and_wrong(wrong)}")
     elif effective_rows(table) < 1.5:
         assumptions.append(
             "no interval: one row" if table.total_rows < 2 else "no interval: one row has the weight"

@@ -9,7 +9,7 @@ from calibcli.measures.calibrated import DRAWS, CalibratedDraws, p_value
 from calibcli.measures.cumulative import ks_and_kuiper
 from calibcli.measures.estimate import TestResult
 from calibcli.measures.l2 import t_test
-from calibcli.measures.proper_scores import certain_and_wrong
+from calibcli.measures.proper_scores import certain_and_wrong, were_certain_and_wrong
 from calibcli.measures.spiegelhalter import spiegelhalter
 from calibcli.names import DEFAULT_SEED, Purpose, TestName
 from calibcli.table.bins import BinnedTable, Partition, binned, looks_discrete
@@ -137,7 +137,7 @@ def _drawn(result: TestResult, draws: Floats | None, method: str) -> TestResult:
 
 def _contradicted(result: TestResult, wrong: int) -> TestResult:
     """Exact calibration is refuted by a single row that was certain and wrong."""
-    note = f"contradiction: {wrong:,} rows were certain and wrong, so no labels like these can be drawn"
+    note = f"contradiction: {were_certain_and_wrong(wrong)}, so no labels like these can be drawn"
     return replace(result, p_value=0.0, p_method="contradiction", assumptions=(*result.assumptions, note))
 
 

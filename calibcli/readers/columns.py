@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from calibcli.errors import IdleOption
+from calibcli.errors import IdleOption, InputProblem
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.readers.class_columns import ClassColumns, SeveralClasses, class_columns
 from calibcli.readers.members import MemberColumn
@@ -217,7 +217,8 @@ def resolve(
     """
     Find the columns in a header.
 
-    A name matches exactly, or else without regard to case and outer blanks if one column does so.
+    A name matches exactly, or as the same letters in other code points, or else without regard to case and
+    outer blanks, if one column does so.
 
     Args:
         columns: What the user said.
@@ -270,10 +271,18 @@ def resolve(
         probs,
         identity,
         rows=columns.rows.in_file(wide, path=path) if labelled else EVERY_ROW,
-        member=None if columns.member is None else named(columns.member.name, wide, path=path),
+        member=None if columns.member is None else _member_named(columns.member.name, wide, path=path),
     )
     refuse_two_roles(chosen)
     return chosen
+
+
+def _member_named(name: str, header: Sequence[str], *, path: str) -> str:
+    try:
+        return named(name, header, path=path)
+    except InputProblem as problem:
+        fitted = f"the map was fitted by the column {name!r} (fit --by): rows need it too"
+        raise InputProblem(problem.message, "; ".join(filter(None, (fitted, problem.hint)))) from None
 
 
 def _guesses(*found: tuple[str, str | None, str | None]) -> tuple[str, ...]:

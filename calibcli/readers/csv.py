@@ -265,7 +265,8 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
     """Return the problem that pyarrow's words mean; its row numbers plus `shift` count the file's rows."""
     if match := _NOT_A_NUMBER.search(said):
         name, row, value = found.names[int(match[1])], int(match[2]) + shift, match[3]
-        msg = f"{found.shown}, column {name!r}: {_shortened(value)} at row {row:,} is not a number"
+        what = f"{_shortened(value)} at row {row:,} is" if value else f"the blanks at row {row:,} are"
+        msg = f"{found.shown}, column {name!r}: {what} not a number"
         return InputProblem(msg, _number_hint(value, found.decimal))
     if match := _NOT_UTF8.search(said):
         name, row = found.names[int(match[1])], int(match[2]) + shift
@@ -293,4 +294,7 @@ def _number_hint(value: str, decimal: str) -> str:
         return "numbers need a decimal point, not a comma: --decimal , reads commas"
     if value.strip().endswith("%"):
         return "write percentages as fractions of 1"
-    return "nothing, NA, NaN and null count as missing, other text does not: is it the right column?"
+    missing = "nothing, NA, N/A, NaN, null and the like count as missing"
+    if not value:
+        return f"{missing}, blanks do not: leave the field empty"
+    return f"{missing}, other text does not: is it the right column?"

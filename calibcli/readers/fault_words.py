@@ -1,12 +1,15 @@
 """Faults to the one line that a user reads."""
 
+import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import assert_never
 
 from calibcli.errors import InputProblem
 from calibcli.names import Scale
+from calibcli.readers.class_matrix import is_list_of_numbers
 from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.decode import Column, value_type
 from calibcli.readers.faults import (
     HEAVIEST,
     LIGHTEST,
@@ -22,11 +25,15 @@ from calibcli.view_names import OnSum
 
 # Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
 _ROUNDED = 0.01
+_DECIMAL_COMMA = re.compile(r"\s*-?\d*,\d+\s*")
+# Values of a column that is text are looked at up to here for what they might be.
+_LOOKED_AT = 100
 _SOFT = (
     "soft labels are not read: round them, or write each row twice, with label 1 and weight p and with "
     "label 0 and weight 1 - p"
 )
-_POSITIVE_WORDS = {"yes", "y", "t", "positive", "pos", "good", "correct", "right", "pass", "success", "event"}
+# Log-odds as large are those of no score that differs from 1 in double precision.
+_FARTHEST_LOGIT = 50.0
 
 
 def problem_of(
@@ -71,6 +78,17 @@ def too_many(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputP
         return None
     msg = f"{shown}, column {chosen.weight!r}: frequency weights add up to {UNCOUNTABLE:,} rows or more"
     return InputProblem(msg, "leave out --weights-are frequency if the weights do not count repeated rows")
+
+
+def not_numbers(column: Column, name: str, chosen: ChosenColumns, *, shown: str) -> InputProblem:
+    """Return the error for a column of scores or weights that holds something else than numbers."""
+    msg = f"{shown}, column {name!r}: it holds {value_type(column.type)}, not numbers"
+    if name in chosen.scores and is_list_of_numbers(column.type):
+        return InputProblem(msg, f"pass --probs {name!r} if these are the probabilities of classes")
+    some = column.slice(0, _LOOKED_AT).to_pylist()
+    if any(isinstance(one, str) and _DECIMAL_COMMA.fullmatch(one) for one in some):
+        return InputProblem(msg, "numbers need a decimal point, not a comma: export them as numbers")
+    return InputProblem(msg, "name another column, or export numbers")
 
 
 def _column_of(  # noqa: PLR0911 - one return a column
@@ -157,7 +175,8 @@ def _said_of_labels(labels: Iterable[str], *, some: str, first: str) -> tuple[st
         return said, f"--positive {positive} if it stands for 1"
     if len(seen) == 2:
         said = f"the labels are {_labels_listed(seen)}, not 0 and 1"
-        return said, f"--positive {shlex.quote(likely_positive(seen))} says which of them stands for 1"
+        either = " or ".join(f"--positive {shlex.quote(one)}" for one in sorted(seen, key=_label_order))
+        return said, f"{either}: the one that the score is the probability of"
     said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
     return said, "--positive VALUE makes one label stand for 1 and all others for 0"
 
@@ -198,12 +217,6 @@ def _sum_hint(fault: Fault, chosen: ChosenColumns) -> str:
     return "--on-sum normalise divides such rows by their sum, --on-sum accept takes them as they are"
 
 
-def likely_positive(labels: Sequence[str]) -> str:
-    """Return the label of two that more likely stands for 1: a word for yes, else the larger."""
-    words = [label for label in labels if label.strip().casefold() in _POSITIVE_WORDS]
-    return words[0] if len(words) == 1 else max(labels, key=_label_order)
-
-
 def _label_order(label: str) -> tuple[bool, float, str]:
     """Order numbers by size, before text in alphabetical order."""
     try:
@@ -222,15 +235,29 @@ def _labels_listed(labels: Iterable[str]) -> str:
 
 def _range_hint(fault: Fault, chosen: ChosenColumns) -> str:
     scale = chosen.asked.scale
-    if chosen.label is None:
-        return f"the map was fitted with --scale {scale}: are these on it? --on-range clip takes the nearest"
     logs = scale is Scale.LOGPROB
-    if max(-fault.lowest, fault.highest - (0.0 if logs else 1.0)) < _ROUNDED:
+    rounded = fault.lowest >= -_ROUNDED and fault.highest <= (0.0 if logs else 1.0) + _ROUNDED
+    if chosen.label is None:
+        asked = f"the map was fitted with --scale {scale}: are these on it"
+        return (
+            f"{asked}? --on-range clip takes the nearest" if rounded else f"{asked}, and of the right column?"
+        )
+    if rounded:
         return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
-    if logs:
+    if logs and fault.highest <= 1.0:
         return "leave out --scale logprob if these are probabilities"
-    if fault.lowest > 1.0 and 1.5 < fault.highest <= 100.0:
-        return "if these are percentages, divide them by 100; if they are logits, pass --scale logit"
-    if fault.highest <= 0.0:
-        return "if these are logits, pass --scale logit; if they are log-probabilities, --scale logprob"
-    return "if these are logits, pass --scale logit"
+    if logs:
+        return "these are no log-probabilities: name another column, or another --scale"
+    return f"these are no probabilities: {_ways_from_range(fault.lowest, fault.highest)}"
+
+
+def _ways_from_range(lowest: float, highest: float) -> str:
+    """Return what to do about scores from here to there that are no probabilities."""
+    ways = []
+    if lowest > 1.0 and 1.5 < highest <= 100.0:
+        ways.append("divide percentages by 100")
+    if lowest < 0.0 < highest or max(-lowest, highest) < _FARTHEST_LOGIT:
+        ways.append("pass --scale logit for logits")
+    if highest <= 0.0:
+        ways.append("pass --scale logprob for log-probabilities")
+    return ", ".join([*ways, "or name another column" if ways else "name another column"])

@@ -13,7 +13,7 @@ from calibcli.names import OnMissing, WeightMeaning
 from calibcli.readers.class_rows import ClassRows
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Booleans, Column, Decoded, floats, is_number, value_type
-from calibcli.readers.fault_words import problem_of
+from calibcli.readers.fault_words import not_numbers, problem_of
 from calibcli.readers.faults import Fault, FaultKind, Findings
 from calibcli.readers.fingerprints import Fingerprints, Identities, identities_of
 from calibcli.readers.groups import Alike, Groups, Parts, can_be_groups, crossed, groups_of
@@ -202,8 +202,7 @@ class Intake:
     def _numbers(self, column: Column, name: str) -> Decoded[np.float64]:
         kind = value_type(column.type)
         if not (is_number(kind) or pa.types.is_null(kind)):
-            msg = f"{self.shown}, column {name!r}: it holds {kind}, not numbers"
-            raise InputProblem(msg, "name another column, or export numbers")
+            raise not_numbers(column, name, self._chosen, shown=self.shown)
         return floats(column)
 
     def _labels(self, batch: pa.RecordBatch) -> Labels:

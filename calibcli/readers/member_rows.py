@@ -27,7 +27,8 @@ def known_groups(batch: pa.RecordBatch, chosen: ChosenColumns, findings: Finding
         shown: The file's name in messages.
 
     Raises:
-        InputProblem: If the groups are damaged, or the fit has not seen a group, and the map of all rows is not to be taken.
+        InputProblem: If the groups are damaged, or the fit has not seen one, and the map of all rows is not
+            to be taken.
     """
     name = str(chosen.member)
     column = sound(batch.select([name]), shown=shown).column(name)

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
@@ -17,7 +18,7 @@ NAME_THE_SCORE = "name it with --score"
 
 def named(name: str, header: Sequence[str], *, path: str) -> str:
     """
-    Return the column of a header that a name means: the same, or else but for case and outer blanks.
+    Return the column of a header that a name means: the same text, or else but for case and outer blanks.
 
     Args:
         name: What the user wrote.
@@ -31,12 +32,15 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
     """
     if name in header:
         return name
-    alike = [column for column in header if folded(column) == folded(name)]
+    same = [column for column in header if _composed(column) == _composed(name)]
+    alike = same or [column for column in header if folded(column) == folded(name)]
     if len(alike) == 1:
         return alike[0]
     if alike:
         msg = f"{path}: {name!r} could be any of {listing(alike)}"
-        raise InputProblem(msg, "spell it as the file does")
+        points = "they are the same letters in other code points: rename all but one"
+        one_text = len({_composed(column) for column in alike}) == 1
+        raise InputProblem(msg, points if one_text else "spell it as the file does")
     msg = f"{path}: there is no column {name!r}; the columns are {listing(header)}"
     spelled = {folded(column): column for column in header}
     close = difflib.get_close_matches(folded(name), spelled, n=1)
@@ -72,8 +76,12 @@ def refuse_repeated(header: Sequence[str], *, path: str) -> None:
 
 
 def folded(name: str) -> str:
-    """Return a name without regard to case and outer blanks."""
-    return name.strip().casefold()
+    """Return a name without regard to case, outer blanks and how its letters are composed."""
+    return _composed(name.strip().casefold())
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def listing(names: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """Measure one table: what `measure` does for the whole, for each group and for each score."""
 
+import math
 from dataclasses import dataclass, replace
 
 from calibcli.curves.reliability import ReliabilityCurve, binned_curve
@@ -139,10 +140,11 @@ def measure_table(
     summary = summary_of(table, discrete=bins is ATOMS, fingerprint=options.complete)
     table = parted(table, bins, again=again)
     settings = _settings(table, bins, options, dependent=clusters is not None)
+    report = _independent(table, source, summary, settings=settings, options=options)
     report = replace(
-        _independent(table, source, summary, settings=settings, options=options),
+        report,
         artifact=artifact,
-        notes=(*_table_notes(table), *notes),
+        notes=(*_table_notes(table), *_clipped_notes(report), *notes),
     )
     return report if clusters is None else _clustered(report, clusters)
 
@@ -226,3 +228,13 @@ def _table_notes(table: Table) -> tuple[str, ...]:
         label = 1 if table.total_positive_rows else 0
         notes.append(f"every label is {label}: whether scores rank cases cannot be seen")
     return tuple(notes)
+
+
+def _clipped_notes(report: MeasureReport) -> tuple[str, ...]:
+    """Return that an infinite log loss may come of scores that were moved to 0 or 1."""
+    clipped = report.input.clipped
+    infinite = any(one.name is MeasureName.LOG_LOSS and math.isinf(one.value) for one in report.measures)
+    if not clipped or not infinite:
+        return ()
+    made = f"--on-range clip made {clipped:,} score{'s' * (clipped != 1)} exactly 0 or 1"
+    return (f"{made}, which log loss takes as certain: one that is wrong makes it infinite",)

@@ -169,6 +169,8 @@ def test_groups_have_maps_of_their_own(tmp_path: Path) -> None:
     )
     with pytest.raises(calibcli.InputProblem, match=r"1 of the first 1 rows is of a group .* 'FR' at"):
         found.predict([0.5], by=["FR"])
+    with pytest.raises(calibcli.InputProblem, match=r"^frame, column 'p': 1 of the first 2 values"):
+        calibcli.apply(found, {"p": [0.5, None], "country": ["UK", "US"]}, score="p")
     pooled = calibcli.fit(ROWS["score"], ROWS["label"]).predict([0.5])
     assert found.predict([0.5], by=["FR"], unseen="pooled") == pooled
 

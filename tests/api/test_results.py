@@ -280,7 +280,10 @@ def test_traceback_shows_the_hint() -> None:
     """What to do is a note of the exception, once, with options as keywords."""
     with pytest.raises(calibcli.InputProblem) as caught:
         calibcli.measure([-2.0, 3.0], [0, 1])
-    assert caught.value.hint == "if these are logits, pass scale='logit'"
+    assert (
+        caught.value.hint
+        == "these are no probabilities: pass scale='logit' for logits, or name another column"
+    )
     assert caught.value.__notes__ == [caught.value.hint]
     fitted = calibcli.fit(*TWO)
     with pytest.raises(calibcli.InputProblem) as caught:
@@ -303,7 +306,10 @@ def test_labels_in_hints_are_texts_of_python() -> None:
     """A hint of a label, of names of classes and of a file can be pasted: they are quoted."""
     with pytest.raises(calibcli.InputProblem) as caught:
         calibcli.measure([0.2, 0.7], ["stay", "churn"])
-    assert caught.value.hint == "positive='stay' says which of them stands for 1"
+    assert (
+        caught.value.hint
+        == "positive='churn' or positive='stay': the one that the score is the probability of"
+    )
     assert said("--classes a,b,c names the classes") == "classes='a,b,c' names the classes"
     assert said("add --artifact cal.json") == "add artifact='cal.json'"
     assert said("as --positive says") == "as positive says"

@@ -3,10 +3,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from calibcli.errors import UsageProblem
+from calibcli.readers.columns import ChosenColumns, Columns
 from calibcli.readers.conditions import condition_of
+from calibcli.readers.decode import Column
+from calibcli.readers.fault_words import not_numbers
 from shell import SAMPLE, Ran
 
 Run = Callable[..., Ran]
@@ -142,3 +146,87 @@ def test_labels_all_alike_are_asked_about(run: Run, csv_of: Callable[..., Path],
     assert ended.code == 4
     assert "note: all 899 rows have label 0: is 'label' the label column" in ended.out
     assert "have label 0: is" not in run("verify", thousand, *COLUMNS, "--max-ece", "0.2").out
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "hint"),
+    [
+        (
+            ["0.5,bad", "0.2,good"],
+            ["measure"],
+            "--positive bad or --positive good: the one that the score is the probability of",
+        ),
+        (
+            ["2022010000.0,1", "0.2,0"],
+            ["measure"],
+            "these are no probabilities: name another column",
+        ),
+        (
+            ["-0.005,1", "1.01,0"],
+            ["measure"],
+            "if this is rounding, --on-range clip moves them to 0 or 1",
+        ),
+        (
+            ["0.5,1", "0.2,0"],
+            ["verify", "--max-bias", "0.01"],
+            "--rule 'bias.upper<=0.02' and --rule 'bias.lower>=-0.02'",
+        ),
+        (["0.5,1", "0.2,0"], ["verify", "--min-auc-roc", "0.01"], "hint: calibcli verify --help"),
+    ],
+)
+def test_hints_name_every_choice_that_there_is(
+    run: Run, csv_of: Callable[..., Path], rows: list[str], words: list[str], hint: str
+) -> None:
+    """Both labels, what scores of such a size can be, and the rule in place of an option that is none."""
+    command, *options = words
+    ended = run(command, csv_of("score,label", *rows), *COLUMNS, *options)
+    assert ended.code in (2, 3)
+    assert hint in ended.err
+
+
+def test_clipping_is_named_where_it_makes_log_loss_infinite(run: Run, csv_of: Callable[..., Path]) -> None:
+    """A row that clipping made certain and wrong is counted as one row, and the note says why."""
+    path = csv_of("score,label", "1.005,0", "0.5,1", "0.2,0", "0.7,1")
+    said = run("measure", path, *COLUMNS, "--on-range", "clip", "--metric", "log_loss").out
+    assert "1 row was certain and wrong" in said
+    assert "--on-range clip made 1 score exactly 0 or 1, which log loss takes as certain" in said
+    brier = run("measure", path, *COLUMNS, "--on-range", "clip", "--metric", "brier").out
+    assert "takes as certain" not in brier
+
+
+def test_a_map_by_group_says_what_its_column_is_for(run: Run, csv_of: Callable[..., Path]) -> None:
+    """Rows without the column of the groups are told that the map was fitted by it."""
+    rows = [f"0.{place % 90 + 10},{place % 3 % 2},{'ab'[place % 2]}" for place in range(300)]
+    path = csv_of("score,label,bank", *rows)
+    assert run("fit", path, *COLUMNS, "--by", "bank", "-o", path.with_name("by.json"), "-q").code == 0
+    lone = csv_of("score", "0.5", name="lone.csv")
+    ended = run("apply", path.with_name("by.json"), lone, "-o", path.with_name("out.csv"))
+    assert ended.code == 3
+    assert "the map was fitted by the column 'bank' (fit --by)" in ended.err
+
+
+def test_column_names_are_the_same_in_either_form_of_unicode(run: Run, csv_of: Callable[..., Path]) -> None:
+    """A decomposed name finds the composed column, unless two columns differ in nothing else."""
+    composed, decomposed = "Bonit\u00e4t", "Bonita\u0308t"
+    path = csv_of(f"{composed},label", "0.5,1", "0.2,0")
+    assert run("measure", path, "-s", decomposed, "-y", "label", "--metric", "brier").code == 0
+    both = csv_of(f"{composed},{decomposed},label", "0.5,0.5,1", "0.2,0.2,0")
+    assert run("measure", both, "-s", decomposed, "-y", "label", "--metric", "brier").code == 0
+    ended = run("measure", both, "-s", decomposed.upper(), "-y", "label")
+    assert ended.code == 3
+    assert "the same letters in other code points" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("column", "hint"),
+    [
+        (pa.array([[0.25, 0.75]]), "pass --probs 'probs' if"),
+        (pa.array([None, "0,1"]), "a decimal point, not a comma"),
+        (pa.array(["high"]), "name another column, or export numbers"),
+    ],
+)
+def test_columns_of_something_else_are_told_what_they_seem_to_be(column: Column, hint: str) -> None:
+    """Rows of probabilities are named to `--probs`, and text with decimal commas is recognised."""
+    problem = not_numbers(column, "probs", ChosenColumns(Columns(), "probs", "label"), shown="m.npz")
+    assert "m.npz, column 'probs': it holds" in problem.message
+    assert hint in (problem.hint or "")

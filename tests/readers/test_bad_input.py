@@ -115,19 +115,22 @@ CASES = {
         "score,label\n0.5,1\n1.04,0\n-3.5,1\n2,0\n",
         ASKED,
         "p.csv, column 'score': 3 of 4 values lie outside [0, 1]; the first is 1.04 at row 2",
-        "if these are logits, pass --scale logit",
+        "these are no probabilities: pass --scale logit for logits, or name another column",
     ),
     "percentages": (
         "score,label\n55.5,1\n12,0\n",
         ASKED,
         "p.csv, column 'score': 2 of 2 values lie outside [0, 1]; the first is 55.5 at row 1",
-        "if these are percentages, divide them by 100; if they are logits, pass --scale logit",
+        "these are no probabilities: divide percentages by 100, or name another column",
     ),
     "log probabilities": (
         "score,label\n-0.5,1\n",
         ASKED,
         "p.csv, column 'score': 1 of 1 values lies outside [0, 1]; the first is -0.5 at row 1",
-        "if these are logits, pass --scale logit; if they are log-probabilities, --scale logprob",
+        (
+            "these are no probabilities: pass --scale logit for logits, "
+            "pass --scale logprob for log-probabilities, or name another column"
+        ),
     ),
     "rounding": (
         "score,label\n1.0000000001,1\n",
@@ -154,13 +157,25 @@ CASES = {
         "score,label\n1.2,1\n0.5,0\n",
         ASKED,
         "p.csv, column 'score': 1 of 2 values lies outside [0, 1]; the first is 1.2 at row 1",
-        "if these are logits, pass --scale logit",
+        "these are no probabilities: pass --scale logit for logits, or name another column",
+    ),
+    "dates": (
+        "score,label\n2022010000.0,1\n0.5,0\n",
+        ASKED,
+        "p.csv, column 'score': 1 of 2 values lies outside [0, 1]; the first is 2022010000.0 at row 1",
+        "these are no probabilities: name another column",
+    ),
+    "a field of blanks": (
+        "score,label\n0.5,1\n  ,0\n",
+        ASKED,
+        "p.csv, column 'score': the blanks at row 2 are not a number",
+        "nothing, NA, N/A, NaN, null and the like count as missing, blanks do not: leave the field empty",
     ),
     "infinite score": (
         "score,label\ninf,1\n",
         ASKED,
         "p.csv, column 'score': 1 of 1 values lies outside [0, 1]; the first is inf at row 1",
-        "if these are logits, pass --scale logit",
+        "these are no probabilities: name another column",
     ),
     "positive log probability": (
         "score,label\n0.5,1\n",
@@ -175,7 +190,10 @@ CASES = {
         "score,label\n0.5,1\nabc,0\n",
         ASKED,
         "p.csv, column 'score': 'abc' at row 2 is not a number",
-        "nothing, NA, NaN and null count as missing, other text does not: is it the right column?",
+        (
+            "nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
+            "is it the right column?"
+        ),
     ),
     "decimal comma": (
         'score,label\n"0,5",1\n',
@@ -193,13 +211,13 @@ CASES = {
         "score,label\n0.5,1\n0.2,2\n",
         ASKED,
         "p.csv, column 'label': the labels are '1' and '2', not 0 and 1",
-        "--positive 2 says which of them stands for 1",
+        "--positive 1 or --positive 2: the one that the score is the probability of",
     ),
     "labels yes and no": (
         "score,label\n0.5,yes\n0.2,no\n",
         ASKED,
         "p.csv, column 'label': the labels are 'no' and 'yes', not 0 and 1",
-        "--positive yes says which of them stands for 1",
+        "--positive no or --positive yes: the one that the score is the probability of",
     ),
     "soft labels": (
         "score,label\n0.5,1\n0.2,0.5\n",

@@ -198,3 +198,13 @@ def test_limit_of_zero_promises_no_rows(reports: dict[str, Any]) -> None:
     verdict = report.verdicts["max-ece"]
     verdict = replace(verdict, needed=replace(verdict.needed, at_best=0))
     assert "no number of rows can show" in shown(replace(report, verdicts={"max-ece": verdict}))
+
+
+def test_one_number_of_rows_is_said_once(reports: dict[str, Any]) -> None:
+    """Where a perfectly calibrated score needs as many rows to pass, the number is not repeated."""
+    report = reports["verify_to_pass"]
+    verdict = report.verdicts["max-ece"]
+    alike = replace(verdict, needed=replace(verdict.needed, at_best=verdict.needed.to_pass))
+    text = " ".join(shown(replace(report, verdicts={"max-ece": alike})).split())
+    assert text.count("124,000") == 1
+    assert "would pass if the error is what it looks like; at best (if perfectly calibrated) as many." in text

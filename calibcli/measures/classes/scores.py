@@ -11,7 +11,7 @@ from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.classes.views import ClassViews
 from calibcli.measures.estimate import INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, ClassEstimate
 from calibcli.measures.murphy import observed_parts
-from calibcli.measures.proper_scores import normal_interval
+from calibcli.measures.proper_scores import normal_interval, were_certain_and_wrong
 from calibcli.names import Target
 from calibcli.table.class_sums import Moments
 from calibcli.table.score_table import Floats
@@ -139,7 +139,7 @@ def _mean_loss(
     assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows"]
     interval, value = None, math.inf
     if moments.infinite:
-        assumptions.append(f"no interval: {moments.infinite:,} rows were certain and wrong")
+        assumptions.append(f"no interval: {were_certain_and_wrong(moments.infinite)}")
     else:
         weight = joint.weight.exact() if joint.weighted else Fraction(joint.rows)
         mean = moments.linear.exact() / weight

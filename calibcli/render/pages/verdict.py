@@ -141,9 +141,10 @@ def _needed(verdict: Verdict) -> list[str]:
     sentences = []
     truth = "if the error is what it looks like"
     if needed.to_pass is not None:
-        sentences.append(
-            f"About {about(needed.to_pass)} rows would pass {truth}; {_at_best(needed, verdict.rows)}."
-        )
+        best = _at_best(needed, verdict.rows)
+        if needed.at_best > verdict.rows and about(needed.at_best) == about(needed.to_pass):
+            best = "at best (if perfectly calibrated) as many"
+        sentences.append(f"About {about(needed.to_pass)} rows would pass {truth}; {best}.")
     if needed.to_fail is not None:
         sentences.append(f"About {about(needed.to_fail)} rows would fail {truth}.")
     return sentences
