@@ -1,5 +1,6 @@
 """Fitted maps that tests of exports write down, and the scores that they ask them about."""
 
+import sys
 from functools import cache
 
 import numpy as np
@@ -125,6 +126,9 @@ def wanted(artifact: Artifact, scores: np.ndarray) -> list[np.ndarray]:
 
 GROUPS = ("DE", "it's", "back\\slash", '"; DROP TABLE predictions; --', "${x} {{y}}", "(missing)", "é ✓")
 
+# Whatever Python takes off a text, as `apply` does.
+BLANKS = "".join(one for one in map(chr, range(sys.maxunicode + 1)) if one.isspace())
+
 
 @cache
 def group_map(kind: str, scale: Scale = Scale.PROB, groups: tuple[str, ...] = GROUPS) -> GroupArtifact:
@@ -145,7 +149,7 @@ def asked_groups(artifact: GroupArtifact, *, pooled: bool) -> tuple[np.ndarray, 
     """Scores, the group of each, and what `apply` makes of them: NaN where it refuses a group."""
     scores = np.tile(asked_scores(artifact.pooled)[::9], 3)
     known = (*artifact.members, *artifact.shared)
-    texts = (*known, "strange", "de", "", "  DE", "LU\n ")
+    texts = (*known, "strange", "de", "", "  DE", "LU\n ", "\xa0it's\u3000", "\u3000", f"{BLANKS}DE{BLANKS}")
     groups = np.array([None, *texts], dtype=object)[np.arange(scores.size) % (len(texts) + 1)]
     found = groups_of(pa.array(groups, pa.string())).filled()
     columns = group_columns(artifact, name="calibrated").of_groups

@@ -94,13 +94,14 @@ def module_of_groups(groups: GroupMaps, *, origin: Origin) -> str:
         "# 0 is the map of all rows.\n",
         f"PLACES = {{\n{_listed(groups.places)}}}\n",
     ]
+    found = groups.formulas(origin.scale)
     functions, listed = [], []
-    for place, formulas in enumerate(groups.formulas(origin.scale)):
+    for place, formulas in enumerate(found):
         names = [f"_{word}_{place}" for word, _ in zip(("map", "lower", "upper"), formulas, strict=False)]
         functions += [text.function(*one) for one in zip(names, formulas, strict=True)]
         listed.append(f"    ({', '.join(names)},),\n")
     parts = [_template("python_groups"), _template("python_checked")]
-    if len(names) > 1:
+    if len(found[0]) > 1:
         parts.insert(0, _template("python_group_ends"))
     parts += [*functions, f"_MAPS = (\n{''.join(listed)})\n"]
     return _module(style, facts, parts, text=text, origin=origin)

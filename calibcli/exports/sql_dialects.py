@@ -10,8 +10,15 @@ from calibcli.export_names import SqlDialect
 # Postgres cuts longer names off, and might cut two to the same.
 _LONGEST_OF_POSTGRES = 63
 _CLASS_HINT = "use --to python or --to onnx, or fit again with classes of printable names"
-# Space, tab and the ends of lines and pages.
-_BLANKS = "' ' || CHR(9) || CHR(10) || CHR(11) || CHR(12) || CHR(13)"
+_SPARK_HINT = "use --to python, or another dialect"
+# Whatever str.strip takes off: the code points of which str.isspace holds.
+BLANKS = (
+    *range(0x09, 0x0E),
+    *range(0x1C, 0x21),
+    *(0x85, 0xA0, 0x1680),
+    *range(0x2000, 0x200B),
+    *(0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +143,7 @@ def string(text: str, dialect: SqlDialect, *, what: str = "class", hint: str = _
 
         what: What the text is, for messages.
 
-        hint: What to do where it cannot be written.
+        hint: What to do where it is not printable.
 
     Raises:
         UsageProblem: If it is not printable, or the dialect has no way to write it.
@@ -152,7 +159,7 @@ def string(text: str, dialect: SqlDialect, *, what: str = "class", hint: str = _
         case SqlDialect.SPARK | SqlDialect.BIGQUERY:
             if dialect is SqlDialect.SPARK and "${" in text:
                 msg = f"the {what} {text!r}: Spark replaces what stands in ${{...}} before it reads a query"
-                raise UsageProblem(msg, hint)
+                raise UsageProblem(msg, _SPARK_HINT)
             escaped = text.replace("\\", "\\\\").replace("'", "\\'")
             return f"'{escaped}'"
         case _:
@@ -162,7 +169,7 @@ def string(text: str, dialect: SqlDialect, *, what: str = "class", hint: str = _
 
 def stripped_text(column: str, dialect: SqlDialect) -> str:
     """
-    Return the text of a column's value without the blanks around it.
+    Return the text of a column's value without the blanks around it, which are those of str.strip.
 
     Args:
         column: The column, as it is written.
@@ -171,15 +178,22 @@ def stripped_text(column: str, dialect: SqlDialect) -> str:
     """
     match dialect:
         case SqlDialect.DUCKDB | SqlDialect.SNOWFLAKE:
-            return f"TRIM(CAST({column} AS VARCHAR), {_BLANKS})"
+            return f"TRIM(CAST({column} AS VARCHAR), {_blanks(dialect)})"
         case SqlDialect.BIGQUERY:
-            return f"TRIM(CAST({column} AS STRING), {_BLANKS})"
+            return f"TRIM(CAST({column} AS STRING), {_blanks(dialect)})"
         case SqlDialect.SPARK:
-            return f"BTRIM(CAST({column} AS STRING), {_BLANKS})"
+            return f"BTRIM(CAST({column} AS STRING), {_blanks(dialect)})"
         case SqlDialect.POSTGRES:
-            return f"BTRIM(CAST({column} AS TEXT), {_BLANKS})"
+            return f"BTRIM(CAST({column} AS TEXT), {_blanks(dialect)})"
         case _:
             assert_never(dialect)
+
+
+def _blanks(dialect: SqlDialect) -> str:
+    """Return a text of all blanks: Spark's CHR ends at 255, so that it is given their bytes."""
+    if dialect is SqlDialect.SPARK:
+        return f"DECODE(X'{''.join(map(chr, BLANKS)).encode().hex().upper()}', 'UTF-8')"
+    return " || ".join(f"CHR({one})" for one in BLANKS)
 
 
 def table_name(words: str, dialect: SqlDialect) -> str:

@@ -1,5 +1,6 @@
 """Exports of a map for each group give what `apply` gives, in SQL and in Python."""
 
+from decimal import Decimal
 from itertools import product
 from pathlib import Path
 
@@ -14,11 +15,14 @@ import sqlglot
 from calibcli.artifacts.group_document import group_artifact_text
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.export_names import ExportTarget, SqlDialect
+from calibcli.exports import sql_dialects
+from calibcli.exports.sql_dialects import string
 from calibcli.names import Scale
+from calibcli.readers.groups import groups_of
 from calibcli.selection_names import OnUnseen
 from calibcli.tasks.apply import apply_file
 from calibcli.tasks.export import ExportAsk, export
-from exported_maps import GROUPS, asked_groups, group_map, one_map
+from exported_maps import BLANKS, GROUPS, asked_groups, group_map, one_map
 
 NEAR = 1e-12
 KINDS = [
@@ -102,6 +106,34 @@ def test_columns_of_groups_of_any_kind_are_those_of_apply(
     np.testing.assert_allclose(called, expected, rtol=0.0, atol=NEAR)
 
 
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (
+            (None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), "", BLANKS),
+            "(missing)",
+        ),
+        (("nan", " nan"), "nan"),
+        (("<NA>",), "<NA>"),
+        ((1, 1.0, np.float16(1.0), np.float32(1.0), np.float64(1.0), np.int8(1), "1", Decimal(1)), "1"),
+        ((0.5, np.float32(0.5), "0.5"), "0.5"),
+        ((True, np.True_), "true"),
+    ],
+)
+def test_module_reads_values_of_numpy_and_pandas(values: tuple[object, ...], text: str) -> None:
+    """What is missing is one group, and a whole number is one whatever type it has, as in `apply`."""
+    artifact = group_map("platt", groups=("(missing)", "nan", "<NA>", "1", "0.5", "true"))
+    given: dict[str, object] = {}
+    exec(written(artifact, ExportTarget.PYTHON), given)  # noqa: S102 - that is what is tested
+    # NaN is missing in a column of text; in one of floats it is a group `nan`.
+    kind = "string" if text == "(missing)" else "object"
+    expected = artifact.members[text].recalibrator.predict(np.array([0.3]))[0]
+    for value in values:
+        found = groups_of(pa.array(pd.Series([value], dtype=kind), from_pandas=True)).filled()
+        assert found.text[found.code[0]] == text
+        assert given["calibrate"](0.3, value) == pytest.approx(expected, abs=NEAR)  # type: ignore[operator]
+
+
 @pytest.mark.parametrize("dialect", SqlDialect)
 def test_every_dialect_reads_the_groups_back(dialect: SqlDialect) -> None:
     """A parser of each dialect finds one statement with every group as a text of its own."""
@@ -113,12 +145,21 @@ def test_every_dialect_reads_the_groups_back(dialect: SqlDialect) -> None:
     assert 'it\'s `a` "column"' in {one.name for one in statement.find_all(sqlglot.exp.Column)}
 
 
+def test_blanks_around_a_group_are_those_of_python() -> None:
+    """The code points that queries take off are all that str.strip does, and no others."""
+    assert "".join(map(chr, sql_dialects.BLANKS)) == BLANKS
+
+
 def test_groups_that_sql_cannot_write_are_refused() -> None:
     """A group that is not printable, or that Spark would replace, is refused with its name."""
     with pytest.raises(UsageProblem, match=r"the group 'a\\x00' cannot be written"):
         written(group_map("platt", groups=("a\0",)))
-    with pytest.raises(UsageProblem, match="Spark replaces"):
+    with pytest.raises(UsageProblem, match="Spark replaces") as caught:
         written(group_map("platt"), dialect=SqlDialect.SPARK)
+    assert caught.value.hint == "use --to python, or another dialect"
+    with pytest.raises(UsageProblem, match=r"the class '\$\{x\}': Spark") as caught:
+        string("${x}", SqlDialect.SPARK)
+    assert caught.value.hint == "use --to python, or another dialect"
 
 
 def test_what_takes_scores_alone_refuses_maps_by_group() -> None:
