@@ -150,15 +150,17 @@ def can_be_groups(kind: pa.DataType) -> bool:
 
 
 def groups_of(column: Column) -> Groups:
-    """Read a column of groups; blanks around a text do not count, and an empty one is missing."""
+    """Read a column of groups; blanks around a text do not count, and an empty one or NaN is missing."""
     column = as_text(column) if isinstance(column.type, pa.UuidType) else plain(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.string())
     if not isinstance(column, pa.DictionaryArray):
         text_like = is_text(column.type) or pa.types.is_fixed_size_binary(column.type)
         column = (as_text(column) if text_like else column).dictionary_encode()
-    entries = as_text(cast("Column", column.dictionary)).to_pylist()
-    text = tuple("" if one is None else str(one).strip() for one in entries)
+    values = cast("Column", column.dictionary)
+    missing_words = ("nan", "-nan") if pa.types.is_floating(values.type) else ()
+    entries = as_text(values).to_pylist()
+    text = tuple("" if one is None or one in missing_words else str(one).strip() for one in entries)
     missing = nulls(column)
     code = np.from_dlpack(without_nulls(cast("Column", column.indices))).astype(np.int64)
     if missing is not None:

@@ -96,8 +96,11 @@ def test_compressed_buffers_are_read(compression: str) -> None:
         (pa.array([b"a", b"\xff", b"a", b"a", b"\xff"]), {"61", "ff"}),
         (pa.array(UUIDS, pa.uuid()).storage.dictionary_encode(), {"00" * 16, "01" * 16}),
         (encoded(["a", "a", "b", "b", "b"]), {"a", "b"}),
+        # As pandas stores whole numbers of which one is missing.
+        (pa.array([1.0, float("nan"), 1.0, None, -float("nan")]), {"1", "(missing)"}),
+        (pa.array(["nan", "a", "a", "nan", "a"]), {"nan", "a"}),
     ],
-    ids=["uuid", "fixed", "binary", "dictionary", "run ends"],
+    ids=["uuid", "fixed", "binary", "dictionary", "run ends", "floats", "the text nan"],
 )
 def test_groups_of_any_type(column: Any, groups: set[str]) -> None:
     """Bytes that are no text are written as digits, UUIDs as they are known."""
