@@ -1,7 +1,7 @@
 """The map of an artifact as something that other software runs."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from calibcli.artifacts.class_document import ClassArtifact
@@ -125,15 +125,7 @@ def _refuse_groups(ask: ExportAsk) -> None:
 def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
     refuse_prior(ask.prior)
     pooled, members = artifact.pooled, artifact.members
-    origin = Origin(
-        digest=digest_of(artifact),
-        calibcli=artifact.calibcli,
-        method=pooled.recalibrator.name.value,
-        scale=pooled.scale,
-        rows=pooled.fit.rows,
-        positive=pooled.positive,
-        by=artifact.by,
-    )
+    origin = replace(_origin(pooled), digest=digest_of(artifact), calibcli=artifact.calibcli, by=artifact.by)
     maps = (pooled.recalibrator, *(one.recalibrator for one in members.values()))
     places = {key: place + 1 for place, key in enumerate(members)} | dict.fromkeys(artifact.shared, 0)
     pools = ask.unseen is OnUnseen.POOLED
@@ -156,20 +148,23 @@ def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
             assert_never(ask.target)
 
 
-def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
-    shift = None
-    if ask.prior is not None:
-        check_prior(ask.prior)
-        shift = Shift(fitted_rate(artifact), ask.prior)
-    origin = Origin(
+def _origin(artifact: Artifact) -> Origin:
+    return Origin(
         digest=digest_of(artifact),
         calibcli=artifact.calibcli,
         method=artifact.recalibrator.name.value,
         scale=artifact.scale,
         rows=artifact.fit.rows,
-        prior=ask.prior,
         positive=artifact.positive,
     )
+
+
+def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
+    shift = None
+    if ask.prior is not None:
+        check_prior(ask.prior)
+        shift = Shift(fitted_rate(artifact), ask.prior)
+    origin = replace(_origin(artifact), prior=ask.prior)
     name, score = _given(ask.name, _NAME), _given(ask.score, "score")
     match ask.target:
         case ExportTarget.SQL:
