@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import chi2
@@ -102,6 +102,9 @@ def test_every_coefficient_is_a_number_with_an_interval_or_a_reason(rows: list[t
 def test_turning_the_labels_round_turns_the_intercepts(rows: list[tuple[float, int]]) -> None:
     """With f, y turned into 1 - f, 1 - y the slope stays and both intercepts change sign."""
     rows = [(round(s * 4096) / 4096, y) for s, y in rows]
+    # Rows that are all certain, some of them wrongly, have a likelihood that is flat over dozens of logits:
+    # Newton's steps end somewhere on it, or nowhere.
+    assume(not (all(s in (0.0, 1.0) for s, _ in rows) and any(s != y for s, y in rows)))
     one, other = cox(table_of(rows)), cox(table_of([(1.0 - s, 1 - y) for s, y in rows]))
     for mine, theirs, sign in zip(one, other, (-1.0, -1.0, 1.0), strict=True):
         assert mine.value == pytest.approx(sign * theirs.value, rel=1e-5, abs=1e-6, nan_ok=True)
