@@ -22,7 +22,7 @@ OUTPUTS = (
     ("apply", CAL, "rows.csv", "-s", "score", "-o", "out.csv.gz"),
     ("apply", CAL, "rows.csv", "-s", "score", "-o", "out.parquet"),
     ("verify", "rows.csv", "--max-ece", "0.9", "--state", "out.json"),
-    ("plot", "rows.csv", "--kind", "binned", "-o", "out.pdf"),
+    pytest.param(("plot", "rows.csv", "--kind", "binned", "-o", "out.pdf"), marks=pytest.mark.slow),
 )
 
 
@@ -46,7 +46,7 @@ def test_no_module_asks_for_the_hour_or_the_locale() -> None:
 
 
 @pytest.mark.usefixtures("_rows")
-@pytest.mark.parametrize("words", OUTPUTS, ids=lambda words: words[-1])
+@pytest.mark.parametrize("words", OUTPUTS, ids=["fit", "apply to CSV", "apply to Parquet", "state", "plot"])
 def test_outputs_are_the_same_at_any_hour(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """In 1970 and in 2100, whatever the libraries would write down."""
     found = set()
