@@ -1,10 +1,9 @@
-"""What holds for the whole house: start-up, size, names, help, no output but through the command line."""
+"""What holds for the whole house: start-up, names, help, no output but through the command line."""
 
 import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
@@ -71,49 +70,6 @@ OPTIONS = (
 def named(path: Path) -> str:
     """A file, as a person would look for it."""
     return str(path.relative_to(PACKAGE))
-
-
-def test_files_are_small_enough() -> None:
-    """No file passes 300 lines."""
-    lines = {named(path): len(path.read_text().splitlines()) for path in SOURCES}
-    assert len(lines) > 300
-    found = [f"{name} has {many} lines" for name, many in lines.items() if many > 300]
-    assert not found, "\n".join(found)
-
-
-def too_long_or_too_wide(path: Path) -> Iterator[str]:
-    """Name functions with a body over 40 lines, and public ones with over three positional arguments."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        where = f"{named(path)}: {node.name}"
-        body = node.body[1:] if ast.get_docstring(node) else node.body
-        if body and (lines := (body[-1].end_lineno or 0) - body[0].lineno + 1) > 40:
-            yield f"{where} has {lines} lines"
-        positional = [one.arg for one in node.args.args if one.arg not in ("self", "cls")]
-        if not node.name.startswith("_") and len(positional) > 3:
-            yield f"{where} takes {len(positional)} positional arguments"
-
-
-def test_functions_are_short_and_take_few_positional_arguments() -> None:
-    """Outside the commands no body passes 40 lines, and public functions take three positional arguments."""
-    outside = [path for path in SOURCES if "commands" not in path.parts]
-    found = [wrong for path in outside for wrong in too_long_or_too_wide(path)]
-    assert not found, "\n".join(found)
-
-
-def test_what_is_too_long_or_too_wide_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The two rules above find what they look for."""
-    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
-    body = "    pass\n"
-    file = tmp_path / "a.py"
-    file.write_text(f"def f(a, b, c):\n{body * 40}def _g(a, b, c, d):\n{body}")
-    assert list(too_long_or_too_wide(file)) == []
-    file.write_text(f"def f(a, b, c, d):\n    'Say.'\n{body * 41}")
-    assert list(too_long_or_too_wide(file)) == [
-        "a.py: f has 41 lines",
-        "a.py: f takes 4 positional arguments",
-    ]
 
 
 def test_nothing_prints_outside_the_command_line() -> None:
