@@ -179,7 +179,7 @@ def asked_rows(scale: Scale) -> np.ndarray:
         (
             np.eye(3),
             np.full((1, 3), 1.0 / 3.0),
-            [[0.5, 0.5, 0.0], [1.0 - 1e-12, 1e-12, 0.0]],
+            [[0.5, 0.5, 0.0], [1.0 - 1e-12, 1e-12, 0.0], [1.0, 1e-30, 1e-300], [5e-324, 1e-17, 1.0]],
             rng.dirichlet(np.full(3, 0.2), 120),
             rng.dirichlet(np.full(3, 100.0), 40),
         )

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from calibcli.names import RecalibratorName
-from calibcli.recalibrators.classes.softmax import LEAST
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
@@ -51,7 +50,7 @@ class ClassFitOptions:
 
         seed: Seed of the folds.
 
-        least: What smaller probabilities are taken for inside logarithms.
+        least: What smaller probabilities are taken for inside logarithms; None where the rows tell.
     """
 
     inner: RecalibratorName = RecalibratorName.PLATT
@@ -60,7 +59,7 @@ class ClassFitOptions:
     output_sum: OutputSum = OutputSum.ONE
     folds: int = 5
     seed: int = 0
-    least: float = LEAST
+    least: float | None = None
 
 
 class ClassRecalibrator(Protocol):

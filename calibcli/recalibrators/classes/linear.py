@@ -12,10 +12,9 @@ from calibcli.recalibrators.classes.linear_fit import fitted
 from calibcli.recalibrators.classes.linear_models import LinearMethod, model_named
 from calibcli.recalibrators.classes.log_rows import LogRows
 from calibcli.recalibrators.classes.softmax import (
-    LEAST,
+    LEAST_BESIDE_ZERO,
     least_in,
     least_to_dict,
-    limited_note,
     log_of,
     softmax,
     with_prediction_of,
@@ -48,7 +47,7 @@ class Linear:
 
         least: What smaller probabilities are taken for inside the logarithm.
 
-        limited: The share of probabilities that were, right after the fit; None for a map that was restored.
+        limited: How many probabilities were, in words, right after the fit.
 
     References:
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2; Kull, Perello-Nieto, Kaengsepp et al.
@@ -61,8 +60,8 @@ class Linear:
     intercept: Floats
     penalty: float | None
     judged: tuple[int, int] | None = None
-    least: float = LEAST
-    limited: float | None = None
+    least: float = LEAST_BESIDE_ZERO
+    limited: tuple[str, ...] = ()
 
     @classmethod
     def fit(cls, method: LinearMethod, rows: ClassRowSource, *, options: ClassFitOptions) -> Self:
@@ -105,7 +104,7 @@ class Linear:
             intercept - intercept.mean(),
             found.penalty,
             judged,
-            options.least,
+            again.least,
             again.limited,
         )
 
@@ -154,14 +153,13 @@ class Linear:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the fit that its user should read."""
-        small = limited_note(self.limited, self.least)
         if self.penalty is None:
-            return small
+            return self.limited
         chosen = f"the penalty {self.penalty:g} was chosen by cross-validated log loss"
         if self.judged is None or self.judged[0] == self.judged[1]:
-            return (chosen, *small)
+            return (chosen, *self.limited)
         judged, folds = self.judged
-        return (f"{chosen}, on {judged} of {folds} folds since all would take long", *small)
+        return (f"{chosen}, on {judged} of {folds} folds since all would take long", *self.limited)
 
     def predict(self, probability: Floats) -> Floats:
         """Return recalibrated rows, shape (n, K)."""

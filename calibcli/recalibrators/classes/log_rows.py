@@ -9,7 +9,13 @@ import numpy.typing as npt
 
 from calibcli.ahead import in_order
 from calibcli.recalibrators.classes.row_hashes import Hashes, draws_of, hashes_of
-from calibcli.recalibrators.classes.softmax import LEAST, class_weights, log_of, require_several
+from calibcli.recalibrators.classes.softmax import (
+    LEAST_OF_LOGITS,
+    LeastSeen,
+    class_weights,
+    log_of,
+    require_several,
+)
 from calibcli.table.class_rows_again import ClassBlock, ClassRowSource
 from calibcli.table.score_table import Floats, Integers
 
@@ -111,15 +117,15 @@ class LogRows:
 
         count: How many rows there are, those in memory that are the same counted once.
 
+        least: What smaller probabilities are taken for.
+
         fold: Of how many folds which one is looked at, and whether that one or all others; None for all rows.
             Rows fall into folds by their numbers. Of rows that do not fit in memory, those of other folds are
             there with weight 0.
 
         single: Whether logarithms are in single precision.
 
-        least: What smaller probabilities were taken for.
-
-        limited: The share of all probabilities that were.
+        limited: How many were, in words.
     """
 
     total: float
@@ -127,41 +133,41 @@ class LogRows:
     kept: Kept | None
     rows: ClassRowSource
     count: int
+    least: float
     fold: Fold | None = None
     single: bool = False
-    least: float = LEAST
-    limited: float = 0.0
+    limited: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, rows: ClassRowSource, *, least: float = LEAST) -> Self:
+    def of(cls, rows: ClassRowSource, *, least: float | None = None) -> Self:
         """
         Return rows with their weights added up.
 
         Args:
             rows: The fit rows.
 
-            least: What smaller probabilities are taken for.
+            least: What smaller probabilities are taken for; None where the rows tell.
 
         Raises:
             EmptyTable: If there are none.
 
             InputProblem: If there is one label only.
         """
-        weights, count, small, parts = np.zeros(len(rows.classes)), 0, 0, []
+        weights, count, seen, parts = np.zeros(len(rows.classes)), 0, LeastSeen(least), []
         for block in rows.blocks():
             weights += class_weights(weights.size, block)
             count += block.label.size
-            small += int(np.count_nonzero(block.probability < least))
+            seen.add(block)
             if rows.in_memory:
-                parts.append(_Part.of(block, least))
+                parts.append(_Part.of(block))
         absent = require_several(rows.classes, weights, count)
-        limited = small / (count * weights.size)
+        least, limited = seen.least, seen.notes
         if not rows.in_memory:
-            return cls(float(weights.sum()), absent, None, rows, count, least=least, limited=limited)
-        kept = _kept(parts)
+            return cls(float(weights.sum()), absent, None, rows, count, least, limited=limited)
+        kept = _kept(parts, least)
         total = float(kept.weight.sum())
         kept = replace(kept, weight=kept.weight / total)
-        return cls(total, absent, kept, rows, kept.label.size, least=least, limited=limited)
+        return cls(total, absent, kept, rows, kept.label.size, least, limited=limited)
 
     def fold_weights(self, folds: int) -> Floats:
         """Return what the rows of each of so many folds weigh, shape (folds,)."""
@@ -252,9 +258,9 @@ class _Part:
     weighted: bool
 
     @classmethod
-    def of(cls, block: ClassBlock, least: float) -> Self:
+    def of(cls, block: ClassBlock) -> Self:
         return cls(
-            log_of(block.probability, least),
+            log_of(block.probability, LEAST_OF_LOGITS),
             block.label,
             block.weights,
             hashes_of(block.probability, block.label),
@@ -263,7 +269,7 @@ class _Part:
         )
 
 
-def _kept(parts: list[_Part]) -> Kept:
+def _kept(parts: list[_Part], least: float) -> Kept:
     """Return all rows with weights as they were given."""
     label = np.concatenate([one.label for one in parts])
     weight = np.concatenate([one.weight for one in parts])
@@ -275,16 +281,16 @@ def _kept(parts: list[_Part]) -> Kept:
         starts = np.flatnonzero(np.concatenate(([True], hashes[1:] != hashes[:-1])))
         order, weight = order[starts], np.add.reduceat(weight, starts)
     draws = np.concatenate([one.draws for one in parts])[order]
-    return Kept(_joined(parts), order, label[order], weight, draws).put_in_order()
+    return Kept(_joined(parts, least), order, label[order], weight, draws).put_in_order()
 
 
-def _joined(parts: list[_Part]) -> Floats:
-    """Return logarithms one after the other, each block given up as soon as it is there."""
+def _joined(parts: list[_Part], least: float) -> Floats:
+    """Return logarithms, none below that of `least`, one after the other, each block given up then."""
     whole = np.empty((sum(one.label.size for one in parts), parts[0].log.shape[1]))
     start = 0
     parts.reverse()
     while parts:
         one = parts.pop().log
-        whole[start : start + one.shape[0]] = one
+        np.maximum(one, np.log(least), out=whole[start : start + one.shape[0]])
         start += one.shape[0]
     return whole

@@ -144,13 +144,10 @@ class Members:
 
     def notes(self) -> tuple[str, ...]:
         """Say which classes share a map, and what is to be read of single maps."""
-        noted = [(name, note) for name, one in self.own.items() for note in one.notes]
-        each = [f"class {name!r}: {note}" for name, note in noted[:_LISTED]]
-        if len(noted) > _LISTED:
-            others = len({name for name, _ in noted[_LISTED:]})
-            each.append(f"maps of {others:,} more {'class' if others == 1 else 'classes'} have such notes")
+        maps = {f"class {name!r}": one for name, one in self.own.items()}
+        each = notes_of(maps if self.shared is None else {"the shared map": self.shared, **maps})
         if not self.sharing:
-            return tuple(each)
+            return each
         listed = ", ".join(repr(name) for name in self.sharing[:_LISTED])
         more = len(self.sharing) - _LISTED
         names = f"{listed} and {more:,} more" if more > 0 else listed
@@ -195,6 +192,16 @@ class Members:
             msg = f"the map of class {self.classes[place]!r} has no ends"
             raise TypeError(msg)
         return found.ends(score)
+
+
+def notes_of(maps: Mapping[str, Recalibrator]) -> tuple[str, ...]:
+    """Return what is to be read of maps, by what they are called, and how many more have such notes."""
+    noted = [(name, note) for name, one in maps.items() for note in one.notes]
+    said = [f"{name}: {note}" for name, note in noted[:_LISTED]]
+    others = len({name for name, _ in noted[_LISTED:]})
+    if others:
+        said.append(f"{others:,} more {'map has' if others == 1 else 'maps have'} such notes")
+    return tuple(said)
 
 
 def _by_place(place: Integers) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:

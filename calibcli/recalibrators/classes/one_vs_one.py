@@ -12,6 +12,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict
 from calibcli.recalibrators.classes.interface import ClassFitOptions
+from calibcli.recalibrators.classes.members import notes_of
 from calibcli.recalibrators.classes.softmax import class_weights, require_several
 from calibcli.recalibrators.interface import Recalibrator
 from calibcli.table.class_rows_again import ClassBlock, ClassRowSource
@@ -125,9 +126,10 @@ class OneVsOne:
         """Sentences about the fit that its user should read."""
         count = len(self.classes)
         alone = count * (count - 1) // 2 - len(self.pairs)
-        if not alone:
-            return ()
-        return (f"{alone:,} pairs of classes have too few fit rows for a map and stay as they are",)
+        few = f"{alone:,} pairs of classes have too few fit rows for a map and stay as they are"
+        names = self.classes
+        each = notes_of({f"pair {names[a]!r} and {names[b]!r}": one for (a, b), one in self.pairs.items()})
+        return (few, *each) if alone else each
 
     def predict(self, probability: Floats) -> Floats:
         """Return recalibrated rows, shape (n, K): 1 / (sum_b 1 / r_ab - (K - 2)), divided by their sum."""

@@ -8,15 +8,64 @@ from calibcli.names import Scale
 from calibcli.table.class_rows_again import ClassBlock
 from calibcli.table.score_table import Floats, Integers
 
-# A probability below this is taken for it, inside the logarithm only: of those that were written as
-# probabilities the first, as less is mostly rounding; of those made of logits the smallest there is.
-LEAST = 2.0**-53
+# What smaller probabilities are taken for inside the logarithm: where one is 0, which has no logarithm and
+# shows that something was lost; where none is, though less has fewer digits than other doubles, and some
+# databases and runtimes take it for 0; and where they were made of logits.
+LEAST_BESIDE_ZERO = 2.0**-53
+_LEAST = 2.0**-1022
 LEAST_OF_LOGITS = 2.0**-1074
 
 
-def least_of(scale: Scale) -> float:
-    """Return what smaller probabilities are taken for."""
-    return LEAST if scale is Scale.PROB else LEAST_OF_LOGITS
+def least_of(scale: Scale) -> float | None:
+    """Return what smaller probabilities are taken for, None where the rows tell: `LeastSeen`."""
+    return None if scale is Scale.PROB else LEAST_OF_LOGITS
+
+
+class LeastSeen:
+    """
+    What small probabilities are taken for inside the logarithm, and how many of the fit rows' were.
+
+    Probabilities are taken as they are while none is 0. Where one is, what it stands for is not known, and
+    all below 2^-53 are taken for that.
+
+    Args:
+        given: What smaller ones are taken for whatever is seen, or None.
+    """
+
+    def __init__(self, given: float | None) -> None:
+        self._given, self._zeros, self._small, self._rows = given, 0, 0, 0
+
+    def add(self, block: ClassBlock) -> None:
+        """Look at rows; those that weigh nothing tell nothing."""
+        used = block.weights > 0.0
+        some = block.probability if used.all() else block.probability[used]
+        least, limit = (_LEAST, LEAST_BESIDE_ZERO) if self._given is None else (self._given, self._given)
+        low = float(some.min(initial=1.0))
+        if low >= limit:
+            return
+        times = np.ones(some.shape[0], np.int64) if block.counts is None else block.counts[used]
+        small = np.count_nonzero(some < limit, axis=1)
+        self._small += int(small @ times)
+        self._rows += int(times[small > 0].sum())
+        if low < least:
+            self._zeros += int(np.count_nonzero(some < least, axis=1) @ times)
+
+    @property
+    def least(self) -> float:
+        """What smaller probabilities are taken for."""
+        return self._given or (LEAST_BESIDE_ZERO if self._zeros else _LEAST)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many were taken for it, in words."""
+        if not self._zeros:
+            return ()
+        zeros = "1 probability is" if self._zeros == 1 else f"{self._zeros:,} probabilities are"
+        rows = "1 fit row" if self._rows == 1 else f"{self._rows:,} fit rows"
+        if self._given is not None:
+            return (f"{zeros} 0 by rounding, in {rows}; inside the logarithm taken for {self.least:.2g}",)
+        limited = f"inside it all {self._small:,} below 2^-53, in {rows}, were taken for 2^-53"
+        return (f"{zeros} 0, which has no logarithm: {limited}; logits (--scale logit) keep them",)
 
 
 def log_of(probability: Floats, least: float) -> Floats:
@@ -29,26 +78,18 @@ def least_in(parameters: Node, *keys: str) -> float:
     Return what a fitted map takes smaller probabilities for, once its keys are as they should be.
 
     Args:
-        parameters: The map in a document; without a `least` it takes the one of probabilities.
+        parameters: The map in a document; without a `least` it takes 2^-53, as all did once.
 
         keys: Its other keys.
     """
     said = "least" in parameters.members()
     parameters.only(*keys, *(["least"] if said else []))
-    return parameters.child("least").number(LEAST_OF_LOGITS, LEAST) if said else LEAST
+    return parameters.child("least").number(LEAST_OF_LOGITS, LEAST_BESIDE_ZERO) if said else LEAST_BESIDE_ZERO
 
 
 def least_to_dict(least: float) -> dict[str, object]:
     """Return what `least_in` reads."""
-    return {} if least == LEAST else {"least": least}
-
-
-def limited_note(share: float | None, least: float) -> tuple[str, ...]:
-    """Say how many probabilities were taken for the least one, where logits would have said more."""
-    if not share or least != LEAST:
-        return ()
-    said = "all" if share == 1.0 else f"{100.0 * share:.2g} %"
-    return (f"{said} of the probabilities are below 2^-53 and were taken for it; --scale logit keeps them",)
+    return {} if least == LEAST_BESIDE_ZERO else {"least": least}
 
 
 def softmax(logits: Floats) -> Floats:

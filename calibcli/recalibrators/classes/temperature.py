@@ -10,10 +10,9 @@ from calibcli.documents import Node
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.recalibrators.classes.log_rows import LogBlock, LogRows
 from calibcli.recalibrators.classes.softmax import (
-    LEAST,
+    LEAST_BESIDE_ZERO,
     least_in,
     least_to_dict,
-    limited_note,
     log_of,
     softmax,
     with_prediction_of,
@@ -37,25 +36,25 @@ class ClassTemperature:
 
         least: What smaller probabilities are taken for inside the logarithm.
 
-        limited: The share of probabilities that were, right after the fit; None for a map that was restored.
+        limited: How many probabilities were, in words, right after the fit.
 
     References:
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2.
     """
 
     temperature: float
-    least: float = LEAST
-    limited: float | None = None
+    least: float = LEAST_BESIDE_ZERO
+    limited: tuple[str, ...] = ()
 
     @classmethod
-    def fit(cls, rows: ClassRowSource, *, least: float = LEAST) -> Self:
+    def fit(cls, rows: ClassRowSource, *, least: float | None = None) -> Self:
         """
         Fit by maximum likelihood: Newton on 1 / T, in which the log loss is convex.
 
         Args:
             rows: The fit rows.
 
-            least: What smaller probabilities are taken for inside the logarithm.
+            least: What smaller probabilities are taken for inside the logarithm; None where the rows tell.
 
         Raises:
             EmptyTable: If there are no rows.
@@ -75,13 +74,13 @@ class ClassTemperature:
         for _ in range(_MOST_STEPS):
             first, second = _derivatives(again, slope)
             if abs(first) < _FLAT * max(1.0, second):
-                return cls(1.0 / slope, least, again.limited)
+                return cls(1.0 / slope, again.least, again.limited)
             low, high = (slope, high) if first < 0.0 else (low, slope)
             step = slope - first / second if second > 0.0 else np.inf
             inside = low < step < high
             slope = step if inside else (2.0 * low if np.isinf(high) else 0.5 * (low + high))
             if np.isfinite(high) and high - low <= 4e-16 * high:
-                return cls(1.0 / slope, least, again.limited)
+                return cls(1.0 / slope, again.least, again.limited)
         msg = f"the temperature did not settle in {_MOST_STEPS} steps"
         raise NotConverged(msg)
 
@@ -114,7 +113,7 @@ class ClassTemperature:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the fit that its user should read."""
-        return limited_note(self.limited, self.least)
+        return self.limited
 
     def predict(self, probability: Floats) -> Floats:
         """Return recalibrated rows, shape (n, K)."""

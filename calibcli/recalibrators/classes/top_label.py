@@ -103,7 +103,9 @@ class TopLabel:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the fit that its user should read."""
-        return self.members.notes() if self.method is ClassMethod.TOP_LABEL else ()
+        if self.method is ClassMethod.TOP_LABEL or self.members.shared is None:
+            return self.members.notes()
+        return self.members.shared.notes
 
     def predict(self, probability: Floats) -> Floats:
         """

@@ -106,13 +106,13 @@ def test_more_freedom_never_loses_to_temperature_on_the_fit_rows(method: ClassMe
 def test_temperature_is_where_the_loss_has_its_minimum(sharpness: float) -> None:
     """Whether scores are too sure or not sure enough: a hair to either side is worse."""
     rows = drawn(6, rows=800, classes=4, sharpness=sharpness)
-    best = ClassTemperature.fit(rows).temperature
+    best = ClassTemperature.fit(rows)
 
-    def loss(temperature: float) -> float:
-        after = ClassTemperature(temperature).predict(rows.probability)
+    def loss(factor: float) -> float:
+        after = replace(best, temperature=best.temperature * factor).predict(rows.probability)
         return float(-np.log(after[np.arange(rows.label.size), rows.label]).mean())
 
-    assert loss(best) < min(loss(best * 1.001), loss(best / 1.001))
+    assert loss(1.0) < min(loss(1.001), loss(1.0 / 1.001))
 
 
 def right(rows: int = 60, classes: int = 3) -> Drawn:
@@ -223,7 +223,7 @@ def test_notes_of_many_maps_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("calibcli.recalibrators.classes.members._LISTED", 1)
     first, others = fitted(ClassMethod.ONE_VS_REST, replace(rows, probability=probability)).notes
     assert first.startswith("class 'ant': ")
-    assert others == "maps of 2 more classes have such notes"
+    assert others == "2 more maps have such notes"
 
 
 def test_one_vs_one_says_which_pairs_stay_as_they_are() -> None:
