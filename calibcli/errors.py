@@ -14,10 +14,14 @@ Exit code 1 is a failed gate and 4 an inconclusive one: those are verdicts, not 
 is not a CalibcliError is a bug (70).
 """
 
+from calibcli.redaction import without_secrets
+
 
 class CalibcliError(Exception):
     """
     One line that says what is wrong, where and how much of it, and a hint that says what to do.
+
+    Passwords and tokens of addresses are left out of both, whoever shows them.
 
     Args:
         message: What, where, how many; one line.
@@ -28,9 +32,10 @@ class CalibcliError(Exception):
     exit_code = 70
 
     def __init__(self, message: str, hint: str | None = None) -> None:
+        message = without_secrets(message)
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = None if hint is None else without_secrets(hint)
 
     def __reduce__(self) -> tuple[type["CalibcliError"], tuple[str, str | None]]:
         return type(self), (self.message, self.hint)
@@ -89,8 +94,8 @@ class DocumentProblem(InputProblem):
 
     def __init__(self, path: str, message: str, hint: str | None = None) -> None:
         super().__init__(f"{path}: {message}", hint)
-        self.path = path
-        self.detail = message
+        self.path = without_secrets(path)
+        self.detail = without_secrets(message)
 
     def __reduce__(self) -> tuple[type["DocumentProblem"], tuple[str, str, str | None]]:  # type: ignore[override]
         return type(self), (self.path, self.detail, self.hint)

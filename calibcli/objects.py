@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
+from calibcli.redaction import without_secrets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -152,7 +153,8 @@ def refuse_secrets(address: str) -> None:
     place, _, options = rest.partition("?")
     user, _, host = place.partition("/")[0].rpartition("@")
     _, colon, port = host.partition(":")
-    if ":" in user or (colon and not port.isdigit()) or "secret" in options.lower():
+    hidden = without_secrets(f"?{options}") != f"?{options}" or "secret" in options.lower()
+    if ":" in user or (colon and not port.isdigit()) or hidden:
         msg = f"an address of {scheme.lower()}:// holds a secret, which would stand in reports and messages"
         raise UsageProblem(msg, "leave credentials to the store's own configuration, such as AWS_PROFILE")
 

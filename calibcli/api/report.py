@@ -19,6 +19,7 @@ from calibcli.render.html.sections import (
     verdict_section,
 )
 from calibcli.render.html.writing import html_of
+from calibcli.reports.settings import Setting
 from calibcli.tasks.full_report import FullReport, ReportRequest, full_report
 from calibcli.tasks.pictures.diagram import Drawn
 from calibcli.version import __version__
@@ -41,12 +42,15 @@ class PageWords:
         date: A date to print, or None.
 
         axis: How axes of scores are laid out.
+
+        settings: What a file or a variable has set.
     """
 
     command: str
     title: str = "Calibration report"
     date: str | None = None
     axis: AxisScale = AxisScale.LINEAR
+    settings: tuple[Setting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ def html_report(request: ReportRequest, words: PageWords) -> WrittenReport:
         title=words.title,
         date=words.date,
         outcome=None if found.verdicts is None else found.verdicts.outcome,
-        top=top_of(measured),
+        top=top_of(measured, words.settings),
         sections=(
             verdict_section(measured, found.verdicts),
             picture_section(pictures),

@@ -24,10 +24,11 @@ from calibcli.cli.commands.plot import plot
 from calibcli.cli.commands.report import report
 from calibcli.cli.commands.schema import schema
 from calibcli.cli.commands.verify import verify
-from calibcli.cli.line import Line, line_of, tree_of
+from calibcli.cli.line import Line, Settled, line_of, tree_of
 from calibcli.cli.output import say, say_line
 from calibcli.cli.surroundings import lacking, refuse_bytes
 from calibcli.errors import CalibcliError, IdleOption, OutputProblem
+from calibcli.redaction import without_secrets
 from calibcli.version import __version__
 
 BUG = 70
@@ -45,7 +46,7 @@ app = typer.Typer(
 )
 COMMANDS = (fit, apply, measure, verify, plan, merge, compare, plot, report, inspect, export, schema, config)
 for command in COMMANDS:
-    app.command()(command)
+    app.command(cls=Settled)(command)
 
 
 def _show_version(asked: bool) -> None:
@@ -94,7 +95,7 @@ def root(
     \b
     DEFAULTS
       A flag beats CALIBCLI_<COMMAND>_<OPTION> in the environment, which beats calibcli.toml or
-      [tool.calibcli] in pyproject.toml, here or in a folder above. `calibcli config` shows what counts.
+      [tool.calibcli] in pyproject.toml, here or above, up to .git. `calibcli config` shows what counts.
     """
     line = line_of(context)
     name = context.invoked_subcommand
@@ -233,9 +234,7 @@ def _stopped(stop: SystemExit) -> int:
 
 def _explain(problem: CalibcliError, *, debug: bool) -> int:
     if debug:
-        import traceback
-
-        traceback.print_exception(problem)
+        _show_traceback(problem)
     _say_error(problem.message, problem.hint)
     return problem.exit_code
 
@@ -250,7 +249,8 @@ def _explain_usage(problem: Exception) -> int:
         return 2
     from calibcli.cli.usage_words import usage_words
 
-    _say_error(*usage_words(problem, command=command))
+    message, hint = usage_words(problem, command=command)
+    _say_error(without_secrets(message), without_secrets(hint))
     return 2
 
 
@@ -259,13 +259,18 @@ def _admit(problem: Exception, *, debug: bool) -> int:
     if lack is not None:
         return _explain(lack, debug=debug)
     if debug:
-        import traceback
-
-        traceback.print_exception(problem)
-    text = " ".join(str(problem).split())
+        _show_traceback(problem)
+    text = without_secrets(" ".join(str(problem).split()))
     hint = "please report it with the output of --debug"
     _say_error(f"this is a bug in calibcli: {type(problem).__name__}: {text}", None if debug else hint)
     return BUG
+
+
+def _show_traceback(problem: Exception) -> None:
+    """Show where an error came from; errors of libraries that led to it may name addresses in full."""
+    import traceback
+
+    say(without_secrets("".join(traceback.format_exception(problem))))
 
 
 def _end_well() -> None:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from calibcli.cli.option_types import Reach
 from calibcli.names import DataFormat
 
 Column = Annotated[str, typer.Option("--name", metavar="COL", help="Name of the new column.")]
@@ -25,11 +26,14 @@ Keep = Annotated[
     ),
 ]
 OneOut = Annotated[
-    str | None, typer.Option("-o", "--output", metavar="FILE", help="Where the rows of one file go.")
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Where the rows of one file go."),
+    Reach.WRITES,
 ]
 OutDir = Annotated[
     str | None,
     typer.Option("--out-dir", metavar="DIR", help="Where files go, each under its name, in place of -o."),
+    Reach.WRITES,
 ]
 SkipExisting = Annotated[
     bool, typer.Option("--skip-existing", help="Leave out files whose output is in --out-dir already.")

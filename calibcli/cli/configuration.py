@@ -2,41 +2,31 @@
 Defaults from outside the command line: a flag beats the environment, which beats a file, which beats ours.
 
 The file is `calibcli.toml`, or `[tool.calibcli]` of `pyproject.toml`, in the working directory or the nearest
-one above it. Its tables are named after commands and their keys after options; keys above all tables hold for
-every command that has the option. The environment has `CALIBCLI_<COMMAND>_<OPTION>`.
+one above it, up to the root of the repository or the home folder; where neither is above, in the working
+directory alone. Its tables are named after commands and their keys after options; keys above all tables hold
+for every command that has the option. The environment has `CALIBCLI_<COMMAND>_<OPTION>`.
+
+A file that was found, and not named, belongs to whoever runs the command or to root, and so do the folder and
+the link that it was found by. It chooses what is read and how it is judged; what writes, replaces or connects
+is said by the command line, a variable, or a file that `--config` names.
 """
 
 import os
+import stat
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
 
-from calibcli.cli.option_types import Command, Value, closest, options_of, typed, value_of
+from calibcli.cli.option_types import Command, Option, Reach, Value, closest, options_of, typed, value_of
 from calibcli.errors import UsageProblem
+from calibcli.reports.settings import Setting
 
 OWN_FILE = "calibcli.toml"
 SHARED_FILE = "pyproject.toml"
 _TABLE = "tool.calibcli"
 _PREFIX = "CALIBCLI_"
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """
-    A default and where it comes from.
-
-    Args:
-        key: The option, without dashes.
-
-        value: As the framework takes it.
-
-        source: The file or the variable.
-    """
-
-    key: str
-    value: Value
-    source: str
+_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +38,13 @@ class Configuration:
         path: The file, as messages name it; empty without one.
 
         tables: Its content.
+
+        named: Whether `--config` named it.
     """
 
     path: str = ""
     tables: Mapping[str, object] = field(default_factory=dict)
+    named: bool = False
 
     def checked(self, commands: Mapping[str, Command]) -> "Configuration":
         """
@@ -81,7 +74,8 @@ class Configuration:
         Return the defaults that the file has for the parameters of a command.
 
         Raises:
-            UsageProblem: If a value is of the wrong type, with the file and the key.
+            UsageProblem: If a value is of the wrong type, or not for a file that nobody named to say, with
+                the file and the key.
         """
         if not self.tables:
             return {}
@@ -93,6 +87,8 @@ class Configuration:
         settings = {}
         for key, (value, place) in found.items():
             taken = typed(value, options[key], place=f"{self.path}: {place}")
+            if not self.named:
+                _refuse_reach(options[key], taken, place=place, path=self.path)
             settings[options[key].parameter] = Setting(key, taken, self.path)
         return settings
 
@@ -140,7 +136,7 @@ def environment_settings(name: str, command: Command, variables: Mapping[str, st
 
 def configuration_of(chosen: str | None, *, isolated: bool) -> Configuration:
     """
-    Return what a file says: the one that was named, or else the nearest one.
+    Return what a file says: the one that was named, or else the nearest one that is yours to trust.
 
     Args:
         chosen: The file that `--config` names, or None to look for one.
@@ -148,41 +144,84 @@ def configuration_of(chosen: str | None, *, isolated: bool) -> Configuration:
         isolated: Whether not to look for one.
 
     Raises:
-        UsageProblem: If a file is named and not there, or a file is not TOML.
+        UsageProblem: If a file is named and not there, cannot be read or is not TOML, or if another user owns
+            one that was found.
     """
     if chosen is not None:
         content = _read_toml(Path(chosen), needed=True)
-        return Configuration(chosen, content or {})
+        return Configuration(chosen, content or {}, named=True)
     if isolated:
         return Configuration()
-    here = Path.cwd()
-    for folder in (here, *here.parents):
+    try:
+        here = Path.cwd()
+    except OSError:
+        # The folder is gone, and nothing is above it.
+        return Configuration()
+    for folder in _searched(here):
         for name in (OWN_FILE, SHARED_FILE):
-            path = folder / name
-            content = _read_toml(path, needed=False)
+            content = _read_toml(folder / name, needed=False)
             if content is not None:
-                shown = os.path.relpath(path, here)
-                return Configuration(shown, content)
-        if (folder / ".git").exists():
-            break
+                return Configuration(os.path.relpath(folder / name, here), content)
     return Configuration()
+
+
+def _searched(here: Path) -> list[Path]:
+    """
+    Return the folders that are looked into, the nearest first.
+
+    The way up ends at the root of the repository or the home folder. Where it comes to another file system or
+    to the root of all before either, it was nobody's project: the working directory alone counts.
+    """
+    # Without a home it stays as it is written, which no folder above is called.
+    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111
+    device = here.stat().st_dev
+    way: list[Path] = []
+    for folder in (here, *here.parents[:-1]):
+        with suppress(OSError):
+            if folder.stat().st_dev == device:
+                way.append(folder)
+                if (folder / ".git").exists() or folder == home:
+                    return way
+                continue
+        break
+    return way[:1]
+
+
+def _refuse_reach(option: Option, value: Value, *, place: str, path: str) -> None:
+    """Refuse what a file that nobody named may not say."""
+    reach = option.reach
+    if reach is None:
+        return
+    many = value if isinstance(value, list) else [value]
+    if reach is Reach.READS and not any("://" in str(one) for one in many):
+        return
+    what = Reach.CONNECTS.value if reach is Reach.READS else reach.value
+    msg = f"{path}: {place}: --{option.key} {what}, and a file that was only found may not"
+    raise UsageProblem(msg, f"pass it on the command line, or name the file: --config {path}")
 
 
 def _read_toml(path: Path, *, needed: bool) -> dict[str, object] | None:
     """Return the content of a file, or of our table in a shared one; None where there is neither."""
     try:
-        content = path.read_bytes()
+        content, owner = _content(path, found=not needed)
     except OSError as error:
-        if needed or not isinstance(error, FileNotFoundError | NotADirectoryError | PermissionError):
-            msg = f"{path}: cannot be read ({(error.strerror or str(error)).lower()})"
-            raise UsageProblem(msg, "--config names a TOML file; --isolated reads none") from None
-        return None
+        missing = isinstance(error, FileNotFoundError | NotADirectoryError) and not path.is_symlink()
+        if missing and not needed:
+            return None
+        raise _unreadable(path, error) from None
     shared = path.name == SHARED_FILE
     # Most projects have this file and nothing in it for us: do not pay for a parser.
-    if shared and b"calibcli" not in content:
-        if needed:
-            _refuse_without_table(path)
-        return None
+    table = None if shared and b"calibcli" not in content else _table_of(path, content, shared=shared)
+    if table is None and needed:
+        msg = f"{path}: has no table [{_TABLE}]"
+        raise UsageProblem(msg, f"add one, or name a {OWN_FILE}")
+    if table is not None and not needed:
+        _refuse_strangers(path, owner)
+    return table
+
+
+def _table_of(path: Path, content: bytes, *, shared: bool) -> dict[str, object] | None:
+    """Return what a file says to us, or None where a shared one has no table of ours."""
     import tomllib
 
     try:
@@ -195,16 +234,54 @@ def _read_toml(path: Path, *, needed: bool) -> dict[str, object] | None:
         return tree
     tools = tree.get("tool", {})
     table = tools.get("calibcli") if isinstance(tools, dict) else None
-    if table is None and not needed:
-        return None
-    if table is None:
-        _refuse_without_table(path)
-    if not isinstance(table, dict):
+    if table is not None and not isinstance(table, dict):
         msg = f"{path}: {_TABLE} is not a table"
         raise UsageProblem(msg, f"write it as [{_TABLE}]")
     return table
 
 
-def _refuse_without_table(path: Path) -> NoReturn:
-    msg = f"{path}: has no table [{_TABLE}]"
-    raise UsageProblem(msg, f"add one, or name a {OWN_FILE}")
+def _unreadable(path: Path, error: OSError) -> UsageProblem:
+    msg = f"{path}: cannot be read ({(error.strerror or str(error)).lower()})"
+    return UsageProblem(msg, "--config names a TOML file; --isolated reads none")
+
+
+def _content(path: Path, *, found: bool) -> tuple[bytes, int]:
+    """Return what a file holds and who owns it, of one and the same file whatever happens to its name."""
+    # Whoever names a pipe means to wait for it; one that was found would wait for ever.
+    flags = os.O_RDONLY | (getattr(os, "O_NONBLOCK", 0) if found else 0)
+    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123
+        status = os.fstat(file.fileno())
+        if found and not stat.S_ISREG(status.st_mode):
+            msg = "not a regular file"
+            raise OSError(msg)
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        msg = f"more than {_MOST_BYTES:,} bytes"
+        raise OSError(msg)
+    return content, status.st_uid
+
+
+def _refuse_strangers(path: Path, owner: int) -> None:
+    """
+    Refuse a file that another user owns, or that a link or a folder of another user led to.
+
+    Root may do anything already, and files in images of containers are root's. Whoever became root by sudo
+    is still asked as the user that they were.
+    """
+    if not hasattr(os, "geteuid"):
+        return
+    known = {0, os.geteuid()}
+    before = os.environ.get("SUDO_UID", "")
+    if os.geteuid() == 0 and before.isdecimal():
+        known.add(int(before))
+    shown = os.path.relpath(path)
+    owners = {
+        f"the folder {path.parent} of {shown}": path.parent.stat().st_uid,
+        f"the link {shown}": path.lstat().st_uid,
+        shown: owner,
+    }
+    for what, user in owners.items():
+        if user not in known:
+            msg = f"{what} belongs to user {user}: what another user says is not taken unasked"
+            hint = f"name it with --config {shown} to take it as it is, or pass --isolated to do without"
+            raise UsageProblem(msg, hint)

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from calibcli.cli.option_types import Reach
+
 OneCommand = Annotated[
     str | None, typer.Argument(metavar="[COMMAND]", help="Only the options of this command.")
 ]
@@ -12,6 +14,7 @@ SummaryOut = Annotated[
     typer.Option(
         "--summary-out", metavar="S.json", help="Keep the rows as a summary, to be merged or read as input."
     ),
+    Reach.WRITES,
 ]
 Documents = Annotated[
     list[str],

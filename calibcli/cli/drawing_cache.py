@@ -1,5 +1,6 @@
-"""A place for what matplotlib keeps between runs, where the home directory has none."""
+"""What matplotlib finds around it: a place for what it keeps between runs, and nobody's settings."""
 
+import logging
 import os
 import shutil
 import tempfile
@@ -18,12 +19,14 @@ def drawing_cache() -> Iterator[None]:
     """
     Give matplotlib a temporary folder while pictures are drawn, if it could write to no other.
 
-    It would find one by itself, say so at length, and leave the folder behind.
+    It would find one by itself, say so at length, and leave the folder behind. What a `matplotlibrc` in the
+    working directory or at home says is put aside: it could change every picture, or have LaTeX run.
 
     Raises:
         OutputProblem: If there is no place for temporary files either.
     """
     if _VARIABLE in os.environ or all(_can_be_written(folder) for folder in _folders()):
+        _put_settings_aside()
         yield
         return
     try:
@@ -33,10 +36,24 @@ def drawing_cache() -> Iterator[None]:
         raise OutputProblem(msg, "name one with TMPDIR") from error
     os.environ[_VARIABLE] = folder
     try:
+        _put_settings_aside()
         yield
     finally:
         del os.environ[_VARIABLE]
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put_settings_aside() -> None:
+    """Import matplotlib without a word of what it reads then, and give it its own settings back."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        from calibcli.figures.saving import use_built_in_settings
+
+        use_built_in_settings()
+    finally:
+        logger.setLevel(level)
 
 
 def _folders() -> list[Path]:

@@ -4,10 +4,13 @@ from typing import Annotated
 
 import typer
 
+from calibcli.cli.option_types import Reach
 from calibcli.names import EngineName
 
 EngineChoice = Annotated[
-    EngineName, typer.Option("--engine", help="Where files are read: here, or on a cluster that exists.")
+    EngineName,
+    typer.Option("--engine", help="Where files are read: here, or on a cluster that exists."),
+    Reach.CONNECTS,
 ]
 EngineAddress = Annotated[
     str | None,
@@ -16,4 +19,5 @@ EngineAddress = Annotated[
         metavar="ADDR",
         help="tcp://HOST:8786 or a scheduler file of dask; local[N], spark://HOST:7077, sc://HOST of spark.",
     ),
+    Reach.CONNECTS,
 ]

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from calibcli.cli.completion import column_names
+from calibcli.cli.option_types import Reach
 from calibcli.gate_names import Inconclusive
 from calibcli.names import MeasureName
 
@@ -73,6 +74,7 @@ LeastJudgedRows = Annotated[
 Baseline = Annotated[
     str | None,
     typer.Option("--baseline", metavar="REPORT", help="A JSON report of `measure` to compare with."),
+    Reach.READS,
 ]
 BaselineScore = Annotated[
     str | None,
@@ -100,6 +102,7 @@ State = Annotated[
         metavar="GATE.json",
         help="Keep what was counted, so that the gate may be asked again as rows come in.",
     ),
+    Reach.WRITES,
 ]
 Batch = Annotated[
     str | None,
@@ -135,6 +138,7 @@ Reports = Annotated[
         metavar="KIND[=FILE]",
         help="Also write junit=F, github, md=F, json=F or openmetrics=F; repeatable.",
     ),
+    Reach.WRITES,
 ]
 
 MinRows = Annotated[
@@ -158,6 +162,7 @@ Like = Annotated[
     typer.Option(
         "--like", metavar="INPUT", help="A file whose scores fall as those of the rows to come; unlabelled."
     ),
+    Reach.READS,
 ]
 PlanPower = Annotated[
     float, typer.Option("--power", metavar="P", help="Probability with which the gate is to decide.")

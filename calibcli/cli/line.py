@@ -4,20 +4,21 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer.core import TyperCommand
 
 from calibcli.cli.output import say_line
 from calibcli.errors import IdleOption
 
 if TYPE_CHECKING:
-    from calibcli.cli.configuration import Setting
     from calibcli.cli.option_types import Command
+    from calibcli.reports.settings import Setting
 
 _VERBOSE = {"-v", "--verbose"}
 _QUIET = {"-q", "--quiet"}
-# What decides for somebody says where its limits come from, unless it is to be quiet.
+# What decides for somebody says which of its defaults had no effect, unless it is to be quiet.
 _GATES = {"verify", "compare"}
 
 
@@ -36,6 +37,8 @@ class Line:
         passed_over: Options whose defaults would change nothing beside the others.
 
         name: Its command, once that is known.
+
+        settings: The defaults that nothing on the line replaces, which every report states.
     """
 
     words: tuple[str, ...]
@@ -43,6 +46,7 @@ class Line:
     defaults: Mapping[str, "Setting"] = field(default_factory=dict)
     passed_over: set[str] = field(default_factory=set)
     name: str = ""
+    settings: "tuple[Setting, ...]" = ()
 
     def complete(self, name: str, config: str | None, *, isolated: bool) -> dict[str, object]:
         """
@@ -66,13 +70,20 @@ class Line:
         if any(word.split("=")[0] == "--format" for word in self.words):
             # On the line, --format is said of the same thing.
             found.pop("json", None)
-        first = not self.passed_over
         self.defaults = {at: one for at, one in found.items() if one.key not in self.passed_over}
-        if first and self._tells:
-            for source in sorted({one.source for one in self.defaults.values()}):
-                names = ", ".join(sorted(one.key for one in self.defaults.values() if one.source == source))
-                say_line(f"note: {source} sets {names}")
         return {at: one.value for at, one in self.defaults.items()}
+
+    def settle(self, context: typer.Context) -> None:
+        """Say which defaults are in force, once and however quiet the command is to be: they come unasked."""
+        from calibcli.reports.settings import settings_said
+
+        sources = {at: context.get_parameter_source(at) for at in self.defaults}
+        typed = {at for at, source in sources.items() if source is None or source.name != "DEFAULT_MAP"}
+        in_force = (one for at, one in self.defaults.items() if at not in typed)
+        self.settings = tuple(sorted(in_force, key=lambda one: one.key))
+        if not self.passed_over:
+            for said in settings_said(self.settings):
+                say_line(f"note: {said}")
 
     def yields(self, problem: Exception) -> "Setting | None":
         """Return the default that gives way to what was typed, if the problem is with such a one."""
@@ -91,6 +102,15 @@ class Line:
     def _tells(self) -> bool:
         words = set(self.words)
         return (self.name in _GATES or bool(_VERBOSE & words)) and not _QUIET & words
+
+
+class Settled(TyperCommand):
+    """A command that says what a file or a variable has set before it does anything."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - of the framework, old or new
+        """Run the command."""
+        line_of(ctx).settle(ctx)
+        return super().invoke(ctx)
 
 
 def line_of(context: object) -> Line:

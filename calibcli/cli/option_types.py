@@ -6,7 +6,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, unique
 
 from typer.models import OptionInfo
 
@@ -18,6 +18,21 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 Command = Callable[..., object]
 Value = str | int | float | bool | list[str]
+
+
+@unique
+class Reach(StrEnum):
+    """
+    What an option does beyond choosing what is read and how: a file that nobody named may not set it.
+
+    It stands beside the option where that is declared; `READS` alone may be set, to a file of this machine.
+    """
+
+    WRITES = "says where to write"
+    REPLACES = "lets a file be replaced"
+    CONNECTS = "connects to other machines"
+    TRUSTS = "says what is to be trusted"
+    READS = "names a file to read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +48,30 @@ class Option:
         kind: What a value is.
 
         several: Whether it may be repeated.
+
+        reach: What it does beyond choosing what is read and how, or None.
     """
 
     key: str
     parameter: str
     kind: type
     several: bool
+    reach: Reach | None = None
 
 
 def options_of(command: Command) -> dict[str, Option]:
     """Return the options of a command that may have a default from outside, by key."""
     found = {}
     for parameter, annotation in typing.get_type_hints(command, include_extras=True).items():
-        marks = [one for one in getattr(annotation, "__metadata__", ()) if isinstance(one, OptionInfo)]
+        said = getattr(annotation, "__metadata__", ())
+        marks = [one for one in said if isinstance(one, OptionInfo)]
         # In an annotation the framework counts what stands in the place of the default among the names.
         names = [name for one in marks for name in (one.default, *(one.param_decls or ()))]
         long = [name for name in names if isinstance(name, str) and name.startswith("--")]
         if long and long[0] not in _ON_THE_LINE_ONLY:
             kind, several = _kind(typing.get_args(annotation)[0])
-            found[long[0][2:]] = Option(long[0][2:], parameter, kind, several)
+            reach = next((one for one in said if isinstance(one, Reach)), None)
+            found[long[0][2:]] = Option(long[0][2:], parameter, kind, several, reach)
     return found
 
 

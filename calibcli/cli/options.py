@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from calibcli.cli.completion import column_names, metric_names
+from calibcli.cli.option_types import Reach
 from calibcli.names import (
     BetaForm,
     Binning,
@@ -141,6 +142,7 @@ Artifacts = Annotated[
         metavar="CAL.json",
         help="Recalibrate the score; twice for two artifacts, the baseline first.",
     ),
+    Reach.READS,
 ]
 FailIfWorse = Annotated[
     bool,
@@ -149,6 +151,7 @@ FailIfWorse = Annotated[
 Artifact = Annotated[
     str | None,
     typer.Option("--artifact", metavar="CAL.json", help="Recalibrate the score with this artifact first."),
+    Reach.READS,
 ]
 Metric = Annotated[
     list[str] | None,
@@ -260,10 +263,12 @@ Prior = Annotated[
 Format = Annotated[ReportFormat, typer.Option("--format", help="How to write the report.")]
 Json = Annotated[bool, typer.Option("--json", help="Same as --format json.")]
 Out = Annotated[
-    str, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output.")
+    str,
+    typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output."),
+    Reach.WRITES,
 ]
-OutFile = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+OutFile = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Where to write."), Reach.WRITES]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists."), Reach.REPLACES]
 
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say what each number means and assumes.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No notes on stderr.")]

@@ -11,6 +11,7 @@ from calibcli.outputs import STDERR, STDOUT
 from calibcli.streams import encoding_of, is_terminal
 
 if TYPE_CHECKING:
+    from calibcli.cli.line import Line
     from calibcli.render.interface import Renderer
 
 
@@ -51,13 +52,20 @@ def _plain_locale() -> bool:
     return os.environ.get("LC_ALL") in {"C", "POSIX"} and "PYTHONIOENCODING" not in os.environ
 
 
-def renderer_for(kind: ReportFormat, output: str, *, color: ColorWhen, verbose: bool) -> "Renderer":
-    """Return the renderer of a format, suited to where the text goes."""
+def renderer_for(
+    kind: ReportFormat, output: str, *, color: ColorWhen, verbose: bool, line: "Line | None" = None
+) -> "Renderer":
+    """Return the renderer of a format, suited to where the text goes, for what a line has asked."""
     from calibcli.render import renderer_named
 
     screen = screen_for(output, color=color)
     return renderer_named(
-        kind, width=screen.width, color=screen.color, verbose=verbose, unicode=screen.unicode
+        kind,
+        width=screen.width,
+        color=screen.color,
+        verbose=verbose,
+        unicode=screen.unicode,
+        settings=() if line is None else line.settings,
     )
 
 

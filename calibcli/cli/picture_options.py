@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from calibcli.cli.completion import column_names
+from calibcli.cli.option_types import Reach
 from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 
 PlotInputs = Annotated[
@@ -43,6 +44,7 @@ CompareWith = Annotated[
     typer.Option(
         "--compare", metavar="CAL.json", help="Same as --kind compare --artifact: raw and recalibrated."
     ),
+    Reach.READS,
 ]
 Size = Annotated[FigureSize, typer.Option("--size", help="Fit one column of a journal, a page, or a slide.")]
 Ground = Annotated[Theme, typer.Option("--theme", help="On white, or on a dark ground.")]
@@ -65,7 +67,9 @@ ReportedRows = Annotated[
     ),
 ]
 PictureFile = Annotated[
-    str | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write: .png, .svg or .pdf.")
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Where to write: .png, .svg or .pdf."),
+    Reach.WRITES,
 ]
 InTerminal = Annotated[
     bool, typer.Option("--terminal", help="Draw a reliability diagram in letters; -o is then optional.")

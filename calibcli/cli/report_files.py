@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from calibcli.cli.output import runs_on_github, say, screen_for
@@ -14,6 +14,7 @@ from calibcli.outputs import STDOUT, append_file, refuse_existing, write_file
 
 if TYPE_CHECKING:
     from calibcli.cli.line import Line
+    from calibcli.reports.settings import Setting
     from calibcli.reports.verify import VerifyReport
 
 # Files of the runner, which steps add to.
@@ -30,10 +31,13 @@ class WantedReport:
         kind: What it looks like.
 
         path: Where it goes, "-" for standard output; None for GitHub, whose runner says where.
+
+        settings: What a file or a variable has set.
     """
 
     kind: GateFormat
     path: str | None = None
+    settings: "tuple[Setting, ...]" = ()
 
 
 def parse_reports(
@@ -43,6 +47,7 @@ def parse_reports(
     output: str = STDOUT,
     force: bool = False,
     others: Sequence[str | None] = (),
+    settings: "tuple[Setting, ...]" = (),
 ) -> tuple[WantedReport, ...]:
     """
     Return the reports that are asked for; GitHub's by itself in its workflows, where none is.
@@ -58,6 +63,8 @@ def parse_reports(
 
         others: More files that the command reads or keeps, such as an artifact or a state; None is skipped.
 
+        settings: What a file or a variable has set, which every report states.
+
     Raises:
         UsageProblem: If a kind is unknown, a file is missing or named where none belongs, or two reports
             would go to one place.
@@ -67,8 +74,8 @@ def parse_reports(
         InputProblem: If an input is not there; the reports say so.
     """
     if not texts:
-        return (WantedReport(GateFormat.GITHUB),) if runs_on_github() else ()
-    wanted = tuple(dict.fromkeys(_wanted(text) for text in texts))
+        return (WantedReport(GateFormat.GITHUB, None, settings),) if runs_on_github() else ()
+    wanted = tuple(replace(_wanted(text), settings=settings) for text in dict.fromkeys(texts))
     kept = [one for one in others if one is not None]
     files, missing = _files(inputs)
     for one in wanted:
@@ -107,10 +114,11 @@ def write_reports(report: "VerifyReport", wanted: Sequence[WantedReport]) -> Non
 
     for one in wanted:
         if one.path is None:
-            _tell_github(report)
+            _tell_github(report, one.settings)
         else:
             unicode = screen_for(one.path, color=ColorWhen.NEVER).unicode
-            _write(gate_renderer_named(one.kind, unicode=unicode).render(report), one.path)
+            renderer = gate_renderer_named(one.kind, unicode=unicode, settings=one.settings)
+            _write(renderer.render(report), one.path)
 
 
 @contextmanager
@@ -146,30 +154,30 @@ def _write_error(problem: CalibcliError, wanted: WantedReport) -> None:
         case GateFormat.JUNIT:
             from calibcli.render.gates.junit import error_document
 
-            _write(error_document(problem), wanted.path)
+            _write(error_document(problem, wanted.settings), wanted.path)
         case GateFormat.OPENMETRICS:
             from calibcli.render.gates.openmetrics import error_metrics
 
-            _write(error_metrics(), wanted.path)
+            _write(error_metrics(wanted.settings), wanted.path)
         case GateFormat.GITHUB:
             from calibcli.render.gates.github import error_annotation, error_outputs, error_summary
 
-            say(error_annotation(problem))
-            _add(error_summary(problem), _SUMMARY)
+            say(error_annotation(problem, wanted.settings))
+            _add(error_summary(problem, wanted.settings), _SUMMARY)
             _add(error_outputs(problem), _OUTPUT)
         case GateFormat.MARKDOWN | GateFormat.JSON:
             return
 
 
-def _tell_github(report: "VerifyReport") -> None:
+def _tell_github(report: "VerifyReport", settings: "tuple[Setting, ...]") -> None:
     """Annotate on standard error, as standard output carries the report; the runner reads both."""
     from calibcli.cli.commands.verify import exit_code
     from calibcli.render.gates import gate_renderer_named
     from calibcli.render.gates.github import outputs_of, summary_of
 
     code = exit_code(report.outcome, report.policy)
-    say(gate_renderer_named(GateFormat.GITHUB).render(report))
-    _add(summary_of(report), _SUMMARY)
+    say(gate_renderer_named(GateFormat.GITHUB, settings=settings).render(report))
+    _add(summary_of(report, settings), _SUMMARY)
     _add(outputs_of(report, exit_code=code), _OUTPUT)
 
 

@@ -1,6 +1,7 @@
 """Pictures on disk: the same figure gives the same bytes."""
 
 import threading
+import warnings
 from typing import Any, BinaryIO
 
 import matplotlib as mpl
@@ -22,6 +23,16 @@ _NO_TRACES: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 _one_at_a_time = threading.Lock()
+
+
+def use_built_in_settings() -> None:
+    """Take back what files have set, for the rest of the process; a backend is never asked for."""
+    built_in: dict[Any, Any] = {
+        key: value for key, value in dict.items(mpl.rcParamsDefault) if key != "backend"
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mpl.rcParams.update(built_in)
 
 
 def save(figure: Figure, target: BinaryIO, picture_format: str) -> None:

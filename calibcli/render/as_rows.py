@@ -9,12 +9,14 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from calibcli.errors import UsageProblem
 from calibcli.render.words import in_ascii, printable
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.measure import MeasureReport
+from calibcli.reports.settings import Setting
 from calibcli.reports.verify import VerifyReport
 
 if TYPE_CHECKING:
@@ -44,51 +46,72 @@ _FORMULA = ("=", "+", "-", "@")
 Row = dict[str, object]
 
 
+@dataclass(frozen=True, slots=True)
 class JsonLinesRenderer:
-    """Writes an object a line, with every column; what does not apply is null."""
+    """
+    Writes an object a line, with every column; what does not apply is null.
+
+    Args:
+        settings: What a file or a variable has set.
+    """
+
+    settings: tuple[Setting, ...] = ()
 
     def render(self, report: "Report") -> str:
         """Return the rows of a report of `measure`, `verify` or `compare`."""
-        return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows_of(report))
+        return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows_of(report, self.settings))
 
 
+@dataclass(frozen=True, slots=True)
 class CsvRenderer:
     """
     Writes CSV with a header; what does not apply is empty.
 
     Args:
         unicode: Whether the output can carry letters outside ASCII.
+
+        settings: What a file or a variable has set.
     """
 
-    def __init__(self, *, unicode: bool) -> None:
-        self._unicode = unicode
+    unicode: bool
+    settings: tuple[Setting, ...] = ()
 
     def render(self, report: "Report") -> str:
         """Return the rows of a report of `measure`, `verify` or `compare`."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows([_cell(value) for value in row.values()] for row in rows_of(report))
-        return text.getvalue() if self._unicode else in_ascii(text.getvalue())
+        writer.writerows([_cell(value) for value in row.values()] for row in rows_of(report, self.settings))
+        return text.getvalue() if self.unicode else in_ascii(text.getvalue())
 
 
-def rows_of(report: "Report") -> list[Row]:
+def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> list[Row]:
     """
-    Return a row for each slice and measure, test or rule; each has every column.
+    Return a row for each slice and measure, test or rule, then for each setting; each has every column.
+
+    Args:
+        report: What was found.
+
+        settings: What a file or a variable has set: the value stands by the name, so that values are numbers.
 
     Raises:
         UsageProblem: If it is a report of something else.
     """
     body = cast("dict[str, Any]", report.to_dict())
     if body.get("schema") == COMPARE_SCHEMA:
-        return list(_compared(body))
+        return [*_compared(body), *_settings(settings)]
     if not isinstance(report, MeasureReport | VerifyReport):
         msg = "rows are written of what measure, verify and compare find"
         raise UsageProblem(msg, "pass --format json, md or table")
     rows = list(_rows("", body))
     for key, part in body["slices"].items():
         rows += _rows(key, part)
-    return rows
+    return [*rows, *_settings(settings)]
+
+
+def _settings(settings: tuple[Setting, ...]) -> Iterator[Row]:
+    for one in settings:
+        yield _row({"slice": ""}, "setting", f"{one.key} = {one.shown}", {"method": one.source})
 
 
 def _compared(body: Mapping[str, Any]) -> Iterator[Row]:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from calibcli.render.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.render.pages import page_of
+from calibcli.render.pages.header import settings_page
 from calibcli.render.words import printable
+from calibcli.reports.settings import Setting
 
 if TYPE_CHECKING:
     from calibcli.render.interface import Report
@@ -27,14 +29,17 @@ class MarkdownRenderer:
         verbose: Whether to add plain English and assumptions.
 
         unicode: Whether letters outside ASCII may be written; else they become character references.
+
+        settings: What a file or a variable has set.
     """
 
     verbose: bool
     unicode: bool
+    settings: tuple[Setting, ...] = ()
 
     def render(self, report: "Report") -> str:
         """Return the page of a report in Markdown."""
-        return self.text(page_of(report, verbose=self.verbose))
+        return self.text((*page_of(report, verbose=self.verbose), *settings_page(self.settings)))
 
     def text(self, page: Page) -> str:
         """Return a page in Markdown."""

@@ -15,7 +15,9 @@ from rich.text import Text
 from calibcli.render.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.render.diagram import ASCII, LEAST_WIDTH, UNICODE, WIDTH, Marks, axis, drawn
 from calibcli.render.pages import page_of
+from calibcli.render.pages.header import settings_page
 from calibcli.render.words import in_ascii, printable
+from calibcli.reports.settings import Setting
 
 if TYPE_CHECKING:
     from calibcli.render.interface import Report
@@ -50,16 +52,19 @@ class TerminalRenderer:
         verbose: Whether to add plain English and assumptions.
 
         unicode: Whether letters outside ASCII may be written.
+
+        settings: What a file or a variable has set.
     """
 
     width: int | None
     color: bool
     verbose: bool
     unicode: bool
+    settings: tuple[Setting, ...] = ()
 
     def render(self, report: "Report") -> str:
         """Return the page of a report as text without trailing spaces."""
-        return self.text(page_of(report, verbose=self.verbose))
+        return self.text((*page_of(report, verbose=self.verbose), *settings_page(self.settings)))
 
     def text(self, page: Page) -> str:
         """Return a page as text without trailing spaces."""

@@ -49,7 +49,8 @@ def test_the_nearest_file_above_gives_defaults(run: Run, home: Path, thousand: P
     (home / "calibcli.toml").write_text(text)
     ended = run("verify", thousand)
     assert limits(ended) == {"max-ece": 0.2, "bias.value<=0.5": 0.5}
-    assert ended.err.splitlines() == ["note: ../../calibcli.toml sets json, label, max-ece, rule, score"]
+    said = 'json = true, label = "label", max-ece = 0.2, rule = ["bias.value<=0.5"], score = "score"'
+    assert ended.err.splitlines() == [f"note: ../../calibcli.toml sets {said}"]
     (home / "a" / "calibcli.toml").write_text("[verify]\nmax-ece = 0.3\njson = true\n")
     assert limits(run("verify", thousand)) == {"max-ece": 0.3}
 
@@ -99,15 +100,18 @@ def test_isolated_reads_no_file_and_config_names_one(run: Run, home: Path, thous
     assert run("verify", thousand, "--max-ece", "0.3", "--isolated").code == 0
 
 
-def test_gates_say_where_defaults_come_from_and_others_on_request(
-    run: Run, home: Path, thousand: Path
+def test_every_command_says_what_was_set_and_by_whom(
+    run: Run, home: Path, thousand: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A limit from a folder above must not be a surprise; -q silences it, -v says it of every command."""
+    """A limit from a folder above must not be a surprise, whatever -q says; what a flag replaces is not."""
     (home / "calibcli.toml").write_text("[verify]\nmax-ece = 0.2\nmin-rows = 50\n[measure]\nbins = 5\n")
-    assert "note: ../../calibcli.toml sets max-ece, min-rows" in run("verify", thousand).err
-    assert "calibcli.toml" not in run("verify", thousand, "-q").err
-    assert "note: ../../calibcli.toml sets bins" in run("measure", thousand, "-v").err
-    assert "calibcli.toml" not in run("measure", thousand).err
+    said = "note: ../../calibcli.toml sets max-ece = 0.2, min-rows = 50"
+    assert said in run("verify", thousand).err
+    assert run("verify", thousand, "-q").err.splitlines() == [said]
+    assert said.replace(", min-rows = 50", "") in run("verify", thousand, "--min-rows", "60").err.splitlines()
+    assert "note: ../../calibcli.toml sets bins = 5" in run("measure", thousand, "-q").err.splitlines()
+    monkeypatch.setenv("CALIBCLI_FIT_METHOD", "beta")
+    assert 'note: CALIBCLI_FIT_METHOD sets method = "beta"' in run("fit", thousand, "-q").err.splitlines()
 
 
 def test_format_on_the_line_beats_json_in_a_file(run: Run, home: Path, thousand: Path) -> None:
@@ -270,7 +274,7 @@ def test_config_names_the_file_asked_for_and_refuses_what_counts_nowhere(run: Ru
     [
         ('view = "one-vs-rest"\nclass = "a"\n', ["measure"]),
         ("[verify]\nmin-group-rows = 5\nplanned-rows = 100\n", ["verify", "--max-ece", "0.2"]),
-        ('weights-are = "importance"\nengine-address = "tcp://a:1"\n', ["measure"]),
+        ('weights-are = "importance"\n', ["measure"]),
         ("folds = 5\nstep = true\n", ["fit"]),
         ("bins = 5\n", ["measure", "--edges", "0,0.5,1"]),
         ('[measure]\nmetric = ["ece"]\n', ["measure", "--compat", "netcal"]),

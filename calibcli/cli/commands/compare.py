@@ -1,5 +1,7 @@
 """calibcli compare."""
 
+import typer
+
 from calibcli.cli import class_options as k
 from calibcli.cli import engine_options as e
 from calibcli.cli import gate_options as g
@@ -22,6 +24,7 @@ from calibcli.view_names import OnSum, ViewName
 
 
 def compare(
+    context: typer.Context,
     inputs: o.Inputs,
     score: o.Scores = None,
     label: o.Label = None,
@@ -78,6 +81,7 @@ def compare(
       calibcli compare eval.csv -s old -s new -y label --fail-if-worse
       calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
     """
+    from calibcli.cli.line import line_of
     from calibcli.cli.output import format_of, renderer_for, say_notes, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
@@ -123,7 +127,10 @@ def compare(
         ),
     )
     chosen = format_of(fmt, json=json)
-    write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)
+    write(
+        renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
+        output,
+    )
     # The other formats hold the notes where they are read.
     say_notes(report.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)
     return 1 if report.worse_by else 0

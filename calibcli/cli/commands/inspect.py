@@ -1,5 +1,7 @@
 """calibcli inspect."""
 
+import typer
+
 from calibcli.cli import input_options as i
 from calibcli.cli import options as o
 from calibcli.names import ColorWhen, ReportFormat
@@ -7,6 +9,7 @@ from calibcli.outputs import STDOUT
 
 
 def inspect(
+    context: typer.Context,
     path: o.AnyFile,
     input_format: o.InputFormat = None,
     delimiter: i.Delimiter = None,
@@ -26,10 +29,13 @@ def inspect(
       calibcli inspect preds.parquet
       calibcli inspect cal.json
     """
+    from calibcli.cli.line import line_of
     from calibcli.cli.output import format_of, renderer_for, write
     from calibcli.tasks.inspect import inspect_file
 
     kind = format_of(fmt, json=json)
     form = i.input_format_of(input_format, delimiter, encoding, decimal=decimal)
     report = inspect_file(path, input_format=form)
-    write(renderer_for(kind, STDOUT, color=color, verbose=verbose).render(report), STDOUT)
+    write(
+        renderer_for(kind, STDOUT, color=color, verbose=verbose, line=line_of(context)).render(report), STDOUT
+    )

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import typer
+
 from calibcli.cli import class_options as k
 from calibcli.cli import document_options as d
 from calibcli.cli import engine_options as e
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 
 def measure(
+    context: typer.Context,
     inputs: o.MeasureInputs = None,
     score: o.SeveralScores = None,
     label: o.Label = None,
@@ -98,6 +101,7 @@ def measure(
       calibcli measure --explain smece
     """
     from calibcli.cli.explain import write_explanation
+    from calibcli.cli.line import line_of
     from calibcli.cli.output import format_of, renderer_for, say_notes, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
@@ -176,7 +180,10 @@ def measure(
         report = compat_files(
             inputs, columns, tool=compat, artifact=artifact, options=options, reading=reading
         )
-    write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)
+    write(
+        renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
+        output,
+    )
     # The other formats hold the notes where they are read.
     say_notes(report.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)
 

@@ -1,5 +1,7 @@
 """calibcli plan."""
 
+import typer
+
 from calibcli.cli import gate_options as g
 from calibcli.cli import input_options as i
 from calibcli.cli import options as o
@@ -20,6 +22,7 @@ from calibcli.outputs import STDOUT
 
 
 def plan(
+    context: typer.Context,
     max_ece: g.MaxEce = None,
     max_l2: g.MaxL2 = None,
     max_linf: g.MaxLinf = None,
@@ -67,6 +70,7 @@ def plan(
       calibcli plan --max-ece 0.03 --like preds.csv -s score --power 0.8
       calibcli plan --max-ece 0.02 --like preds.csv -s score --error 0.05
     """
+    from calibcli.cli.line import line_of
     from calibcli.cli.output import format_of, renderer_for, say_notes, write
     from calibcli.readers.columns import Columns
     from calibcli.tasks.destination import check_output
@@ -96,7 +100,10 @@ def plan(
         ),
     )
     chosen = format_of(fmt, json=json)
-    write(renderer_for(chosen, output, color=color, verbose=verbose).render(report), output)
+    write(
+        renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
+        output,
+    )
     # The other formats hold the notes where they are read.
     notes = () if report.input is None else report.input.notes
     say_notes(notes, quiet=quiet or chosen is not ReportFormat.JSON)

@@ -101,6 +101,7 @@ def report(
       calibcli report eval.parquet -s old -s new -y label --by country -o report.html
       calibcli report eval.parquet --probs 'p_*' -y label -o report.html
     """
+    from calibcli.cli.line import line_of
     from calibcli.cli.output import say_line, say_notes
     from calibcli.cli.own_words import command_line
     from calibcli.cli.progress_bar import progress_bar
@@ -163,7 +164,11 @@ def report(
         from calibcli.api.report import PageWords, html_report
 
         words = PageWords(
-            command_line(context, output="report.html"), title or "Calibration report", date, axis
+            command_line(context, output="report.html"),
+            title or "Calibration report",
+            date,
+            axis,
+            line_of(context).settings,
         )
         written = html_report(request, words)
     write_file(output, written.html.encode("utf-8"))

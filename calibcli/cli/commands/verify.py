@@ -142,12 +142,13 @@ def verify(
     from calibcli.tasks.rules import bins_of_gate, require_some, rules_of
     from calibcli.tasks.verify import VerifyOptions
 
-    inputs = files or []
+    inputs, line = files or [], line_of(context)
     chosen = format_of(fmt, json=json)
+    others = (artifact, baseline, state)
     wanted = parse_reports(
-        report, inputs=inputs, output=output, force=force, others=(artifact, baseline, state)
+        report, inputs=inputs, output=output, force=force, others=others, settings=line.settings
     )
-    with told_of_errors(wanted, line_of(context)):
+    with told_of_errors(wanted, line):
         if not inputs and state is None:
             msg = "Missing argument 'INPUT...'"
             raise UsageProblem(msg, "calibcli verify --help")
@@ -202,7 +203,7 @@ def verify(
             progress_bar(quiet=quiet),
         )
         judged = _judged(inputs, columns, options, kept, artifact=artifact, reading=reading)
-        write(renderer_for(chosen, output, color=color, verbose=verbose).render(judged), output)
+        write(renderer_for(chosen, output, color=color, verbose=verbose, line=line).render(judged), output)
         write_reports(judged, wanted)
     # The other formats hold the notes where they are read.
     say_notes(judged.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 
 from calibcli.gate_names import GateFormat
 from calibcli.names import ReportFormat
+from calibcli.reports.settings import Setting
 
 if TYPE_CHECKING:
     from calibcli.reports.verify import VerifyReport
@@ -19,7 +20,9 @@ class GateRenderer(Protocol):
         ...
 
 
-def gate_renderer_named(name: GateFormat, *, unicode: bool = True) -> GateRenderer:
+def gate_renderer_named(
+    name: GateFormat, *, unicode: bool = True, settings: tuple[Setting, ...] = ()
+) -> GateRenderer:
     """
     Return the renderer of a report for continuous integration or monitoring.
 
@@ -27,27 +30,29 @@ def gate_renderer_named(name: GateFormat, *, unicode: bool = True) -> GateRender
         name: The kind of report; that of GitHub makes the annotations, its other parts are functions.
 
         unicode: Whether the output can carry letters outside ASCII, where the format leaves it open.
+
+        settings: What a file or a variable has set, which every report states.
     """
     match name:
         case GateFormat.JUNIT:
             from calibcli.render.gates.junit import JunitRenderer
 
-            return JunitRenderer()
+            return JunitRenderer(settings)
         case GateFormat.GITHUB:
             from calibcli.render.gates.github import AnnotationRenderer
 
-            return AnnotationRenderer()
+            return AnnotationRenderer(settings)
         case GateFormat.OPENMETRICS:
             from calibcli.render.gates.openmetrics import OpenMetricsRenderer
 
-            return OpenMetricsRenderer()
+            return OpenMetricsRenderer(settings)
         case GateFormat.MARKDOWN:
             from calibcli.render import renderer_named
 
-            return renderer_named(ReportFormat.MARKDOWN, unicode=unicode)
+            return renderer_named(ReportFormat.MARKDOWN, unicode=unicode, settings=settings)
         case GateFormat.JSON:
             from calibcli.render import renderer_named
 
-            return renderer_named(ReportFormat.JSON)
+            return renderer_named(ReportFormat.JSON, settings=settings)
         case _:
             assert_never(name)

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import assert_never
 
 from calibcli.errors import CalibcliError
@@ -21,6 +22,7 @@ from calibcli.render.gates.cases import (
 from calibcli.render.markdown import escaped
 from calibcli.render.pages.verify import verdict_lines
 from calibcli.render.words import plural, printable
+from calibcli.reports.settings import Setting, settings_said
 from calibcli.reports.verify import VerifyReport
 
 # GitHub refuses a summary of more than 1 MiB whole, and shows 255 letters of a title.
@@ -30,8 +32,16 @@ _MOST_MESSAGE = 4_000
 _CUT = " ..."
 
 
+@dataclass(frozen=True, slots=True)
 class AnnotationRenderer:
-    """Writes one annotation for every verdict that is not a pass, the worst first; one notice if all pass."""
+    """
+    Writes one annotation for every verdict that is not a pass, the worst first; one notice if all pass.
+
+    Args:
+        settings: What a file or a variable has set.
+    """
+
+    settings: tuple[Setting, ...] = ()
 
     def render(self, report: VerifyReport) -> str:
         """Return workflow commands, one a line."""
@@ -47,23 +57,31 @@ class AnnotationRenderer:
             words = f"{plural(len(report.left_out), 'group')} with too few rows, listed and not judged"
             lines.append(_command("notice", "not judged", words))
         lines += [_command("warning", "note", note) for note in report.notes]
+        lines += _set(self.settings)
         return "".join(f"{line}\n" for line in lines)
 
 
-def error_annotation(problem: CalibcliError) -> str:
-    """Return the annotation of a gate that never came to a verdict."""
-    return _command("error", "no verdict", *_error_lines(problem)) + "\n"
+def error_annotation(problem: CalibcliError, settings: tuple[Setting, ...] = ()) -> str:
+    """Return the annotation of a gate that never came to a verdict, and what was set for it."""
+    lines = [_command("error", "no verdict", *_error_lines(problem)), *_set(settings)]
+    return "".join(f"{line}\n" for line in lines)
 
 
-def summary_of(report: VerifyReport) -> str:
+def _set(settings: tuple[Setting, ...]) -> list[str]:
+    """Return an annotation for what files and variables have set."""
+    said = settings_said(settings)
+    return [_command("notice", "settings", *said)] if said else []
+
+
+def summary_of(report: VerifyReport, settings: tuple[Setting, ...] = ()) -> str:
     """Return the Markdown of a step's summary, cut with a sentence where GitHub would refuse it whole."""
-    return cut_to(renderer_named(ReportFormat.MARKDOWN).render(report), MOST_SUMMARY_BYTES)
+    return cut_to(renderer_named(ReportFormat.MARKDOWN, settings=settings).render(report), MOST_SUMMARY_BYTES)
 
 
-def error_summary(problem: CalibcliError) -> str:
+def error_summary(problem: CalibcliError, settings: tuple[Setting, ...] = ()) -> str:
     """Return the Markdown of a gate that never came to a verdict."""
     first, *rest = _error_lines(problem)
-    lines = [f"**No verdict: {escaped(first)}**", *map(escaped, rest)]
+    lines = [f"**No verdict: {escaped(first)}**", *map(escaped, (*rest, *settings_said(settings)))]
     return cut_to("\n\n".join(lines) + "\n", MOST_SUMMARY_BYTES)
 
 

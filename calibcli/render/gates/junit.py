@@ -8,6 +8,7 @@ and without an error is written if and only if the exit code is 0.
 
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import assert_never
 
 from calibcli.errors import CalibcliError
@@ -15,14 +16,23 @@ from calibcli.render.gates.cases import NOTHING_JUDGED, Case, Light, cases_of, g
 from calibcli.render.pages.header import file_words
 from calibcli.render.pages.verify import verdict_lines
 from calibcli.render.words import plural, printable
+from calibcli.reports.settings import Setting
 from calibcli.reports.verify import VerifyReport
 from calibcli.version import __version__
 
 SUITE = "calibcli verify"
 
 
+@dataclass(frozen=True, slots=True)
 class JunitRenderer:
-    """Writes one test case for every rule and group; the text of each case is the whole verdict."""
+    """
+    Writes one test case for every rule and group; the text of each case is the whole verdict.
+
+    Args:
+        settings: What a file or a variable has set.
+    """
+
+    settings: tuple[Setting, ...] = ()
 
     def render(self, report: VerifyReport) -> str:
         """Return the report as XML."""
@@ -33,17 +43,18 @@ class JunitRenderer:
         if not report.every_verdict:
             cases.append(_nothing_judged(light_of(report.outcome, report.policy)))
         said = "\n\n".join("\n".join(_said(case)) for case in cases_of(report))
-        return _document(cases, properties=_properties(report), output=f"{said}\n")
+        found = {**_properties(report), **_set(self.settings)}
+        return _document(cases, properties=found, output=f"{said}\n")
 
 
-def error_document(problem: CalibcliError) -> str:
+def error_document(problem: CalibcliError, settings: tuple[Setting, ...] = ()) -> str:
     """Return XML for a gate that never came to a verdict, with the reason as its one error."""
     case = ET.Element("testcase", classname=SUITE, name="gate")
     words = [printable(problem.message), *([f"hint: {printable(problem.hint)}"] if problem.hint else [])]
     kind = type(problem).__name__
     ET.SubElement(case, "error", type=kind, message=words[0]).text = "\n".join(words)
     code = {"exit_code": str(problem.exit_code), "calibcli": __version__}
-    return _document([case], properties=code, output="")
+    return _document([case], properties={**code, **_set(settings)}, output="")
 
 
 def _case(case: Case) -> ET.Element:
@@ -114,6 +125,11 @@ def _properties(report: VerifyReport) -> dict[str, str]:
     }
     notes = {f"note {number}": note for number, note in enumerate(report.notes, start=1)}
     return {name: value for name, value in {**found, **notes}.items() if value}
+
+
+def _set(settings: tuple[Setting, ...]) -> dict[str, str]:
+    """Return a property for each option that a file or a variable has set."""
+    return {f"setting {one.key}": f"{one.shown} ({one.source})" for one in settings}
 
 
 def _document(cases: list[ET.Element], *, properties: Mapping[str, str], output: str) -> str:

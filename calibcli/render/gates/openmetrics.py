@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from calibcli.names import VerdictName
 from calibcli.render.gates.cases import Case, cases_of, group_names, numbers_of
 from calibcli.render.words import printable
+from calibcli.reports.settings import Setting
 from calibcli.reports.verify import VerifyReport
 from calibcli.version import __version__
 
@@ -45,19 +46,27 @@ class _Family:
         return [*head, *(f"{self.name}{_labels(labels)} {_number(value)}" for labels, value in self.samples)]
 
 
+@dataclass(frozen=True, slots=True)
 class OpenMetricsRenderer:
-    """Writes estimates and bounds, limits, verdicts and rows, for all rows and for every group."""
+    """
+    Writes estimates and bounds, limits, verdicts and rows, for all rows and for every group.
+
+    Args:
+        settings: What a file or a variable has set.
+    """
+
+    settings: tuple[Setting, ...] = ()
 
     def render(self, report: VerifyReport) -> str:
         """Return the report as metrics."""
         cases = cases_of(report)
         families = [_gate(report.outcome.value), *_measures(cases), *_claims(cases), *_counts(report, cases)]
-        return _text([*families, _about(report)])
+        return _text([*families, _about(report), _set(self.settings)])
 
 
-def error_metrics() -> str:
+def error_metrics(settings: tuple[Setting, ...] = ()) -> str:
     """Return the metrics of a gate that never came to a verdict, so that an old pass does not stay."""
-    return _text([_gate(_ERROR)])
+    return _text([_gate(_ERROR), _set(settings)])
 
 
 def _text(families: list[_Family]) -> str:
@@ -124,6 +133,14 @@ def _about(report: VerifyReport) -> _Family:
     }
     labels = {name: printable(value) for name, value in said.items()}
     return _Family("calibcli_about", "What was judged, and by which calibcli; always 1.", [(labels, 1.0)])
+
+
+def _set(settings: tuple[Setting, ...]) -> _Family:
+    samples = [
+        ({"option": one.key, "value": printable(one.shown), "source": printable(one.source)}, 1.0)
+        for one in settings
+    ]
+    return _Family("calibcli_setting", "An option that a file or a variable has set; always 1.", samples)
 
 
 def _keys(case: Case) -> dict[str, str]:

@@ -23,14 +23,15 @@ from calibcli.render.pages.verify import verify_page
 from calibcli.render.words import percent, quoted
 from calibcli.reports.compare import CompareReport
 from calibcli.reports.measure import MeasureReport
+from calibcli.reports.settings import Setting, settings_said
 from calibcli.reports.verify import VerifyReport
 
 # Of more classes or groups than these, those that need to be seen are listed.
 _MOST_LISTED = 100
 
 
-def top_of(report: MeasureReport) -> Paragraph:
-    """Return what was read and what became of it."""
+def top_of(report: MeasureReport, settings: tuple[Setting, ...]) -> Paragraph:
+    """Return what was read and what became of it, and what files and variables have set."""
     return paragraph(
         source_line(report.input),
         *table_lines(report.table),
@@ -38,6 +39,7 @@ def top_of(report: MeasureReport) -> Paragraph:
         *artifact_lines(report.artifact),
         *repair_lines(report.input),
         *note_lines(report.notes),
+        *(Line(said, Tone.NOTE) for said in settings_said(settings)),
     )
 
 

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from calibcli.render.blocks import Line, Tone
+from calibcli.render.blocks import Line, Page, Tone, paragraph
 from calibcli.render.words import count, four, listed, plural, quoted, share
+from calibcli.reports.settings import Setting, settings_said
 from calibcli.view_names import ViewName
 
 if TYPE_CHECKING:
@@ -108,6 +109,12 @@ def clipped_lines(clipped: int) -> list[Line]:
 def note_lines(notes: tuple[str, ...]) -> list[Line]:
     """Return notes, marked as such."""
     return [Line(f"note: {note}", Tone.NOTE) for note in notes]
+
+
+def settings_page(settings: tuple[Setting, ...]) -> Page:
+    """Return what files and variables have set, in a block of its own; nothing where they have not."""
+    lines = [Line(said, Tone.NOTE) for said in settings_said(settings)]
+    return (paragraph(*lines),) if lines else ()
 
 
 def artifact_lines(artifact: str | None) -> list[Line]:
