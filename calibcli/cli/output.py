@@ -1,6 +1,7 @@
 """Where text goes: reports to standard output or a file, everything else to standard error."""
 
 import os
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -94,12 +95,12 @@ def write(text: str, output: str) -> None:
     write_file(output, content)
 
 
-def say(text: str, *, quiet: bool = False) -> None:
-    """Write a note to standard error, in ASCII where it cannot show more."""
+def say(text: str, *, quiet: bool = False, commands: bool = False) -> None:
+    """Write a note to standard error, in ASCII where need be; `commands` are meant for a runner."""
     if quiet or sys.stderr is None:
         return
     encoding = encoding_of(sys.stderr)
-    text = _without_commands(text)
+    text = _without_commands(text, meant=commands)
     sys.stderr.write(text.encode(encoding, errors="backslashreplace").decode(encoding))
     if not text.endswith("\n"):
         sys.stderr.write("\n")
@@ -117,12 +118,29 @@ def runs_on_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def _without_commands(text: str) -> str:
-    """Return text without what a runner of GitHub takes for a command wherever it stands, as in a name."""
-    if not runs_on_github():
-        return text
+# Azure and GitHub obey it wherever it stands, TeamCity as well.
+_MARK = re.compile(r"##(?=[A-Za-z]*\[)")
+# GitHub obeys it at the start of a line.
+_WORKFLOW = re.compile(r"^([ \t]*:)(?=:)", re.MULTILINE)
+# Buildkite takes such a line for a heading, below which it folds what follows.
+_HEADING = re.compile(r"^(?=(?:---|\+\+\+|~~~|\^\^\^)(?:[ \t]|$))", re.MULTILINE)
+
+
+def _without_commands(text: str, *, meant: bool = False) -> str:
+    """
+    Return text without what those who read logs would take for a command, as in the name of a column.
+
+    What GitLab, Jenkins and Travis obey holds control characters, which are shown as escapes anyway. Who will
+    read the text cannot be known, so it is the same for all.
+
+    Args:
+        text: What goes to a terminal or into a log.
+
+        meant: Whether its lines are commands of GitHub themselves.
+    """
     # In JSON it can stand in strings only, and is to be the same once it is read.
-    return text.replace("##[", "#\\u0023[" if text.startswith("{") else "## [")
+    text = _MARK.sub("#\\\\u0023" if text.startswith("{") else "## ", text)
+    return text if meant else _HEADING.sub(" ", _WORKFLOW.sub(r"\1 ", text))
 
 
 def say_notes(notes: tuple[str, ...], *, quiet: bool) -> None:

@@ -162,7 +162,7 @@ def _write_error(problem: CalibcliError, wanted: WantedReport) -> None:
         case GateFormat.GITHUB:
             from calibcli.render.gates.github import error_annotation, error_outputs, error_summary
 
-            say(error_annotation(problem, wanted.settings))
+            say(error_annotation(problem, wanted.settings), commands=True)
             _add(error_summary(problem, wanted.settings), _SUMMARY)
             _add(error_outputs(problem), _OUTPUT)
         case GateFormat.MARKDOWN | GateFormat.JSON:
@@ -176,7 +176,7 @@ def _tell_github(report: "VerifyReport", settings: "tuple[Setting, ...]") -> Non
     from calibcli.render.gates.github import outputs_of, summary_of
 
     code = exit_code(report.outcome, report.policy)
-    say(gate_renderer_named(GateFormat.GITHUB, settings=settings).render(report))
+    say(gate_renderer_named(GateFormat.GITHUB, settings=settings).render(report), commands=True)
     _add(summary_of(report, settings), _SUMMARY)
     _add(outputs_of(report, exit_code=code), _OUTPUT)
 

@@ -38,6 +38,12 @@ PAYLOADS = {
     "sql": "'; DROP TABLE rows; --",
     "workflow": "::error file=x::owned\n::set-output name=x::y",
     "old workflow": "##[error]owned %0A::error::x",
+    "azure": "##vso[task.setvariable variable=x]y",
+    "teamcity": "##teamcity[buildStatus status='SUCCESS']",
+    "gitlab": "section_start:1:x[collapsed=true]\r\x1b[0Kowned",
+    "buildkite": "+++ owned",
+    "jenkins": "\x1b[8mha:AAAA\x1b[0m",
+    "travis": "travis_fold:start:x\r\x1b[0K",
     "xml": "\x01\x08\x0b]]><failure/>&amp;&#x1b;",
     "metrics": 'x"} 1\ncalibcli_pass{group="forged"} 1\n# EOF',
     "right to left": "\u202etxt.exe\u2066\u200f",
@@ -290,6 +296,38 @@ def test_github_gets_the_commands_of_harmless_names(made: Callable[..., Made]) -
     )
     assert Counter(hostile) == Counter(plain)
     assert hostile
-    for output in ("github", "github json"):
-        assert "##[" not in made(output).said
     assert PAYLOADS["old workflow"] in str(json.loads(made("github json").said))
+
+
+@pytest.mark.parametrize("output", COMMANDS)
+def test_a_log_holds_no_command_that_was_a_name(made: Callable[..., Made], output: str) -> None:
+    """Of Azure, GitHub, TeamCity, Buildkite; GitLab, Jenkins and Travis need a control character."""
+    said = made(output).said
+    assert not re.search(r"##[a-z]*\[", said, re.IGNORECASE)
+    starts = (
+        r"[ \t]*(?:--- |\+\+\+ |~~~ |\^\^\^ )"
+        if "github" in output
+        else r"[ \t]*::|(?:---|\+\+\+|~~~|\^\^\^) "
+    )
+    assert not re.search(f"^(?:{starts})", said, re.MULTILINE)
+    assert "\x1b" not in said
+    assert "\r" not in said
+
+
+@pytest.mark.parametrize(
+    "name", ["::error ::x", "##vso[task.complete]x", "--- x", "~~~ x", "##teamcity[x 'y']"]
+)
+def test_a_name_at_the_start_of_a_line_is_no_command(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The columns that inspect lists, as a table and in JSON, where they are read back as they are."""
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text(f'"{name}",label\n0.5,1\n0.25,0\n')
+    assert main(["inspect", "rows.csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert not [line for line in lines if line.lstrip().startswith(("::", "##vso[", "##team"))]
+    assert not [line for line in lines if line.startswith(("--- ", "~~~ "))]
+    assert main(["inspect", "rows.csv", "--json"]) == 0
+    text = capsys.readouterr().out
+    assert "##" not in text
+    assert name in str(json.loads(text)["columns"])
