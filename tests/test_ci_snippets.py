@@ -277,8 +277,8 @@ def samples_in(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def test_every_option_of_the_snippets_exists(capsys: pytest.CaptureFixture[str]) -> None:
-    """As `calibcli verify --help` lists them, in the page and in the files beside it."""
-    assert main(["verify", "--help"]) == 0
+    """As `calibcli --help` and `calibcli verify --help` list them, in the page and in the files beside it."""
+    assert (main(["--help"]), main(["verify", "--help"])) == (0, 0)
     known = set(re.findall(r"(?<!\S)--?[a-z][a-z-]*", capsys.readouterr().out))
     files = [*FOLDER.rglob("*.*"), FOLDER / "Jenkinsfile", HOOKS, ROOT / "docs" / "ci.md"]
     foreign = {"--noprofile", "--norc"}

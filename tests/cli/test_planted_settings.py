@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -236,7 +237,7 @@ def test_root_by_sudo_takes_the_files_of_who_asked(
 
 
 @root_only
-def test_another_user_takes_what_root_has_put_there_and_no_third_one(project: Path, thousand: Path) -> None:
+def test_another_user_takes_what_root_has_put_there_and_no_third_one(thousand: Path) -> None:
     """Images of containers hold files of root for a user who is not; two real users try it."""
     code = """
 import os, sys, tomllib
@@ -245,17 +246,19 @@ assert main(["measure", sys.argv[1], "-q", "--isolated"]) == 0  # everything is 
 os.setresuid(65534, 65534, 65534)
 os._exit(main(["measure", sys.argv[1], "-q", "--format", "csv"]))
 """
-    for folder in (project, *project.parents[:3]):
-        if folder.stat().st_uid == 0 and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
-    shutil.copy(thousand, "rows.csv")
-    (project / "calibcli.toml").write_text("[measure]\nbins = 7\n")
-    command = [sys.executable, "-c", code, "rows.csv"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (ended.returncode, "calibcli.toml sets bins = 7" in ended.stderr) == (0, True), ended.stderr
-    os.chown(project / "calibcli.toml", 1234, 1234)
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (ended.returncode, "belongs to user 1234" in ended.stderr) == (2, True), ended.stderr
+    # Folders of pytest are closed to other users.
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder)
+        project.chmod(0o755)
+        shutil.copy(thousand, project / "rows.csv")
+        planted = project / "calibcli.toml"
+        planted.write_text("[measure]\nbins = 7\n")
+        command = [sys.executable, "-c", code, "rows.csv"]
+        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert (ended.returncode, "calibcli.toml sets bins = 7" in ended.stderr) == (0, True), ended.stderr
+        os.chown(planted, 1234, 1234)
+        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert (ended.returncode, "belongs to user 1234" in ended.stderr) == (2, True), ended.stderr
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "broken link", "large"])
