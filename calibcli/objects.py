@@ -5,6 +5,7 @@ Credentials, regions and endpoints are what the store's own configuration says (
 `AWS_ENDPOINT_URL`, ...); nothing of them passes through here.
 """
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,25 @@ if TYPE_CHECKING:
 
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss")
 _SKIPPED = ("_", ".")
+
+FileStamp = tuple[int, int, int, int, int]
+ObjectStamp = tuple[str, ...]
+
+
+def file_stamp(file: str | int) -> FileStamp:
+    """
+    Return what changes with a file: device, number, size, and the times of its content and of its entry.
+
+    The last one cannot be put back as the one before can.
+
+    Args:
+        file: Its path, links followed, or its descriptor.
+
+    Raises:
+        OSError: If there is none.
+    """
+    found = os.stat(file)  # noqa: PTH116 - also of a descriptor
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def is_object(path: str) -> bool:
@@ -101,21 +121,32 @@ def content_of(address: str, most: int) -> bytes:
         return file.read(most)
 
 
-def refuse_existing_object(address: str, *, force: bool) -> None:
+def object_stamp(address: str) -> ObjectStamp | None:
     """
-    Refuse to replace an object unasked.
+    Return size and time of an object, which every store tells before it is opened; None where there is none.
+
+    Raises:
+        OSError: If the store cannot be asked.
+    """
+    from pyarrow.fs import FileType
+
+    info = _info(*_resolved(address))
+    return None if info.type is not FileType.File else (str(info.size), str(info.mtime_ns))
+
+
+def refuse_existing_object(address: str, *, force: bool) -> ObjectStamp | None:
+    """
+    Refuse to replace an object unasked; return what tells whether it is another one later.
 
     Raises:
         OutputProblem: If it is there, or the store cannot be asked.
     """
-    from pyarrow.fs import FileType
-
     with _write_errors(address):
-        store, key = _resolved(address)
-        there = _info(store, key).type is FileType.File
-    if there and not force:
+        there = object_stamp(address)
+    if there is not None and not force:
         msg = f"{address} exists already"
         raise OutputProblem(msg, "pass --force to replace it")
+    return there
 
 
 def upload(path: str, address: str) -> None:

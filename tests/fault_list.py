@@ -1,6 +1,7 @@
 """The faults that are tried, in the order of the table in docs/hardening.md."""
 # ruff: noqa: ARG001 - all faults have one shape
 
+import errno
 import os
 import shlex
 import shutil
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from faults import FAULTS, How, Stage, fault, in_the_middle, while_read, while_silent
+from faults import FAULTS, How, Stage, fails, fault, in_the_middle, signals, while_read, while_silent
 from shell import SAMPLE, Ran
 
 __all__ = ["FAULTS"]
@@ -175,6 +176,164 @@ def loop(stage: Stage, words: list[str]) -> Ran:
 def hard_link(stage: Stage, words: list[str]) -> Ran:
     (stage.folder / "out.csv").hardlink_to(stage.folder / "rows.csv")
     return stage.run(words)
+
+
+RENAMES = (
+    errno.EXDEV,
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EIO,
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+)
+
+
+def _each_error(stage: Stage, words: list[str], function: str, numbers: tuple[int, ...] = RENAMES) -> Ran:
+    """Let a function of the system fail with every error in turn; the folder stays what it was."""
+    before = stage.files()
+    for number in numbers:
+        ran = stage.run(words, How(before=fails(function, number)))
+        assert ran.code == 5
+        assert ran.err.startswith(f"error: out.csv cannot be written: {os.strerror(number).lower()}")
+        assert stage.files() == before
+    return ran
+
+
+@fault("the output cannot get its name: 5 errors of the system in turn", APPLY)
+def no_link(stage: Stage, words: list[str]) -> Ran:
+    # The other two are what a file system says that has no links, and then it is renamed.
+    return _each_error(stage, words, "os.link", RENAMES[:5])
+
+
+@fault("the output cannot replace what is there: 7 errors in turn", f"{APPLY} --force")
+def no_rename(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "out.csv").write_text("old")
+    return _each_error(stage, words, "os.replace")
+
+
+@fault("the output cannot be flushed to the disk: 7 errors in turn", APPLY)
+def no_flush(stage: Stage, words: list[str]) -> Ran:
+    return _each_error(stage, words, "os.fsync")
+
+
+@fault("SIGTERM as soon as the output is in place: the command has done what it was to do", APPLY)
+def late_signal(stage: Stage, words: list[str]) -> Ran:
+    return stage.run(words, How(before=signals("os.link", signal.SIGTERM, after=True)))
+
+
+@fault("Ctrl-C while it is said what was written", APPLY)
+def signal_while_said(stage: Stage, words: list[str]) -> Ran:
+    return stage.run(words, How(before=signals("stderr.write", signal.SIGINT, after=False)))
+
+
+@fault("SIGTERM just before the output is in place, and SIGHUP while it is tidied up", APPLY)
+def two_signals(stage: Stage, words: list[str]) -> Ran:
+    return stage.run(words, How(before=_two_signals))
+
+
+def _two_signals() -> None:
+    signals("os.fsync", signal.SIGTERM, after=True)()
+    signals("os.unlink", signal.SIGHUP, after=False)()
+
+
+@fault("an output appears while this runs", PIPED)
+def output_appears(stage: Stage, words: list[str]) -> Ran:
+    ran = in_the_middle(stage, words, lambda _: (stage.folder / "out.csv").write_text("of another"))
+    stage.before["out.csv"] = b"of another"
+    return ran
+
+
+@fault("the output is written to while this runs, and its time put back", f"{PIPED} --force")
+def output_changes(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "out.csv").write_text("old")
+    ran = in_the_middle(stage, words, lambda _: _rewrite(stage.folder / "out.csv", b"new"))
+    stage.before["out.csv"] = b"new"
+    return ran
+
+
+def _rewrite(path: Path, content: bytes) -> None:
+    """Give a file another content of the same length, and the time it had."""
+    was = path.stat()
+    path.write_bytes(content)
+    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+
+
+@fault("a read-only output", f"{APPLY} --force")
+def read_only_output(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "out.csv").write_text("old")
+    (stage.folder / "out.csv").chmod(0o444)
+    return stage.run(words)
+
+
+@fault("a state of the mode 600 stays one", "verify rows.csv --max-ece 0.5 --state gate.json")
+def private_state(stage: Stage, words: list[str]) -> Ran:
+    assert stage.run(words).code == 0
+    (stage.folder / "gate.json").chmod(0o600)
+    _append(stage.folder / "rows.csv")
+    ran = stage.run(words)
+    assert (stage.folder / "gate.json").stat().st_mode & 0o777 == 0o600
+    return ran
+
+
+# Whoever is nobody.
+OTHER = 65534
+
+
+def _shared(stage: Stage, mode: int, file: str, rights: int) -> None:
+    """Let everybody write in the folder, and give one of its files other rights."""
+    stage.folder.chmod(mode)
+    (stage.folder / file).touch()
+    (stage.folder / file).chmod(rights)
+
+
+@fault("an input of another user, in a folder that two share", APPLY, slow=True)
+def input_of_another(stage: Stage, words: list[str]) -> Ran:
+    _shared(stage, 0o777, "rows.csv", 0o600)
+    return stage.run(words, How(user=OTHER))
+
+
+@fault("an output of another user, in a folder that two share", f"{APPLY} --force", slow=True)
+def output_of_another(stage: Stage, words: list[str]) -> Ran:
+    _shared(stage, 0o777, "out.csv", 0o644)
+    return stage.run(words, How(user=OTHER))
+
+
+@fault(
+    "the same, and everybody may write it: owner and mode stay if root asks", f"{APPLY} --force", slow=True
+)
+def output_kept_for_another(stage: Stage, words: list[str]) -> Ran:
+    _shared(stage, 0o777, "out.csv", 0o666)
+    os.chown(stage.folder / "out.csv", OTHER, OTHER)
+    ran = stage.run(words)
+    found = (stage.folder / "out.csv").stat()
+    assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (OTHER, OTHER, 0o666)
+    return ran
+
+
+@fault("an output of another user, in a sticky folder such as /tmp", f"{APPLY} --force", slow=True)
+def sticky(stage: Stage, words: list[str]) -> Ran:
+    _shared(stage, 0o1777, "out.csv", 0o666)
+    return stage.run(words, How(user=OTHER))
+
+
+@fault("a state of another user", "verify rows.csv --max-ece 0.5 --state gate.json", slow=True)
+def state_of_another(stage: Stage, words: list[str]) -> Ran:
+    assert stage.run(words).code == 0
+    _shared(stage, 0o777, "gate.json", 0o600)
+    return stage.run(words, How(user=OTHER))
+
+
+@fault(
+    "a state that two users may write, and the lock is one's own",
+    "verify rows.csv --max-ece 0.5 --state gate.json",
+    slow=True,
+)
+def lock_of_another(stage: Stage, words: list[str]) -> Ran:
+    assert stage.run(words).code == 0
+    _shared(stage, 0o777, "gate.json", 0o666)
+    _append(stage.folder / "rows.csv")
+    return stage.run(words, How(user=OTHER))
 
 
 @fault("a name of 255 bytes", "fit rows.csv -o NAME")

@@ -5,6 +5,7 @@ A command runs in a process that is forked from one which has imported everythin
 start; those that are about start-up itself (locale, closed streams) get an interpreter of their own.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import multiprocessing
@@ -17,6 +18,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -55,6 +57,10 @@ class How:
         rights: Whether root may read and write against permissions.
 
         environment: Variables to set; None removes one.
+
+        user: Another user to become, or None.
+
+        before: Called in the process before the command, such as what `fails` and `signals` return.
     """
 
     stdin: str | None = None
@@ -65,6 +71,8 @@ class How:
     umask: int | None = None
     rights: bool = True
     environment: Mapping[str, str | None] = field(default_factory=dict)
+    user: int | None = None
+    before: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -266,11 +274,66 @@ def run_here(words: list[str], folder: str, aside: str, how: How) -> None:
     if not how.rights:
         _drop_rights()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    from calibcli.cli import app
+
+    if how.user is not None:
+        _become(how.user, words)
+    if how.before is not None:
+        how.before()
+    sys.argv[1:] = words
+    app.run()
+
+
+def _become(user: int, words: list[str]) -> None:
+    """Become another user, who may not even read Python's modules: they are imported on a copy first."""
     from calibcli.cli.app import main
 
-    code = main(words)
-    sys.stderr.flush()
-    os._exit(code)
+    with tempfile.TemporaryDirectory() as scratch:
+        shutil.copytree(".", f"{scratch}/copy")
+        with contextlib.chdir(f"{scratch}/copy"):
+            main(words)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        os.lseek(stream.fileno(), 0, os.SEEK_SET)
+        os.truncate(stream.fileno(), 0)
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+
+
+def fails(function: str, number: int) -> Callable[[], None]:
+    """Return what makes a function of the system fail with an error, such as `os.replace` with EIO."""
+    return partial(_patch, function, partial(_failing, number))
+
+
+def signals(function: str, number: int, *, after: bool) -> Callable[[], None]:
+    """Return what sends a signal to the process just before or just after a function such as `os.link`."""
+    return partial(_patch, function, partial(_signalling, number, after=after))
+
+
+def _patch(function: str, changed: Callable[[Any], Any]) -> None:
+    owner, _, name = function.rpartition(".")
+    of = {"os": os, "stderr": sys.stderr, "stdout": sys.stdout}[owner]
+    setattr(of, name, changed(getattr(of, name)))
+
+
+def _failing(number: int, _: Any) -> Any:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+def _signalling(number: int, found: Any, *, after: bool) -> Any:
+    def call(*words: Any, **named: Any) -> Any:
+        if not after:
+            os.kill(os.getpid(), number)
+        result = found(*words, **named)
+        if after:
+            os.kill(os.getpid(), number)
+        return result
+
+    return call
 
 
 def _reopen(number: int, path: str, flags: int) -> None:

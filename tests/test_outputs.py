@@ -87,14 +87,14 @@ def test_a_missing_directory_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_target_that_became_a_directory_is_one_line(tmp_path: Path) -> None:
-    """The rename fails, and nothing is left behind."""
+    """It is not replaced, and nothing is left behind."""
 
     def write() -> None:
         with new_file(tmp_path / "a") as out:
             out.write(b"x")
             (tmp_path / "a").mkdir()
 
-    with pytest.raises(OutputProblem, match="a cannot be written"):
+    with pytest.raises(OutputProblem, match="a appeared while this ran, and was not replaced"):
         write()
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 

@@ -28,6 +28,7 @@ from calibcli.cli.line import Line, Settled, line_of, tree_of
 from calibcli.cli.output import say, say_line
 from calibcli.cli.surroundings import lacking, refuse_bytes
 from calibcli.errors import CalibcliError, IdleOption, OutputProblem
+from calibcli.outputs import COMPLETION
 from calibcli.redaction import without_secrets
 from calibcli.version import __version__
 
@@ -136,10 +137,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         # Any file opened from here on would take its place.
         return _explain(OutputProblem("standard output is closed", "send it to /dev/null"), debug=False)
+    COMPLETION.expect(1)
     _end_well()
     try:
         code = _run(words)
         sys.stdout.flush()
+        COMPLETION.end()
+    except Terminated as stop:
+        return 128 + stop.number
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except BrokenPipeError:
         return _reader_left()
     except OSError as error:
@@ -274,15 +281,22 @@ def _show_traceback(problem: Exception) -> None:
 
 
 def _end_well() -> None:
-    """Let a request to end, or a terminal that is closed, remove what is unfinished; `nohup` is respected."""
-    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        if signal.getsignal(number) is not signal.SIG_IGN:
+    """
+    Let Ctrl-C, a request to end, or a terminal that is closed remove what is unfinished.
+
+    `nohup` is respected, and so is a program around this one that handles Ctrl-C itself.
+    """
+    ours = (signal.default_int_handler, _terminate)
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM), signal.SIGINT):
+        found = signal.getsignal(number)
+        if found in ours if number == signal.SIGINT else found is not signal.SIG_IGN:
             with suppress(ValueError):  # only the first thread is told of signals
                 signal.signal(number, _terminate)
 
 
 def _terminate(number: int, _: object) -> None:
-    raise Terminated(number)
+    if COMPLETION.hears():
+        raise KeyboardInterrupt if number == signal.SIGINT else Terminated(number)
 
 
 def _say_error(message: str, hint: str | None) -> None:

@@ -87,7 +87,7 @@ def refuse_state(path: str, *, inputs: Iterable[str | Path] = ()) -> None:
 
 def save_state(path: str, state: GateState) -> None:
     """
-    Replace a state; the caller holds its lock.
+    Replace a state; the caller holds its lock, and has looked at what is there by `refuse_state` or the like.
 
     Raises:
         OutputProblem: If it cannot be written; then the old one stands.
@@ -113,15 +113,35 @@ def locked(path: str) -> Iterator[None]:
         raise OutputProblem(msg, "keep the state on a system that has it, such as Linux or macOS") from None
     target = Path(os.path.realpath(path))
     companion = target.with_name(f".{target.name}.lock")
-    try:
-        descriptor = os.open(companion, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
-    except OSError as error:
-        raise _not_locked(path, error) from error
+    descriptor = _opened(companion, path)
     try:
         _wait(lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB), path)
         yield
     finally:
         os.close(descriptor)
+
+
+def _opened(companion: Path, path: str) -> int:
+    """
+    Open the companion of a state, and make it if it is not there.
+
+    That of another user is not asked to be made, which systems refuse in a folder such as /tmp, and is read
+    where it may not be written: a lock takes no more.
+    """
+    flags = getattr(os, "O_CLOEXEC", 0)
+    for access in (os.O_RDWR, os.O_RDONLY):
+        try:
+            return os.open(companion, access | flags)
+        except FileNotFoundError:
+            break
+        except PermissionError:
+            continue
+        except OSError as error:
+            raise _not_locked(path, error) from error
+    try:
+        return os.open(companion, os.O_RDWR | os.O_CREAT | flags, 0o666)
+    except OSError as error:
+        raise _not_locked(path, error) from error
 
 
 def _wait(take: Callable[[], None], path: str) -> None:

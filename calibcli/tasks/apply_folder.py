@@ -1,7 +1,8 @@
 """Apply an artifact to many files, each to an output of its own, here or on a cluster."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from calibcli.artifacts.document import Artifact
 from calibcli.engines import engine_named
 from calibcli.errors import CalibcliError, OutputProblem
 from calibcli.objects import is_object
-from calibcli.outputs import refuse_existing
+from calibcli.outputs import COMPLETION, refuse_existing
 from calibcli.readers.files import files_of
 from calibcli.readers.formats import split_forced
 from calibcli.readers.fragments import list_fragments
@@ -31,10 +32,13 @@ class FileWork:
     Args:
         asked: What is done with it.
 
+        force: Whether an output that is there may be replaced.
+
         folder: The directory that names count from.
     """
 
     asked: FolderAsk
+    force: bool
     folder: str = field(default_factory=os.getcwd)
 
     def __call__(self, pair: tuple[str, str]) -> ApplyReport | ClassApplyReport | Refused:
@@ -44,7 +48,7 @@ class FileWork:
         try:
             if not is_object(made):
                 Path(made).parent.mkdir(parents=True, exist_ok=True)
-            report = self.asked.apply([source], made, force=True)
+            report = self.asked.apply([source], made, force=self.force)
         except OSError as error:
             return Refused(OutputProblem(f"{output} cannot be written: {error.strerror or error}"))
         except CalibcliError as problem:
@@ -104,9 +108,12 @@ def apply_folder(
     how = reading or Reading()
     engine = engine_named(how.engine, how.jobs or 1, address=how.engine_address)
     parts: list[ApplyReport | ClassApplyReport] = []
+    # On a cluster a file may be worked on once more, when its worker is lost, and then its output is there.
+    work = FileWork(asked, force or not engine.shares_interpreter)
+    COMPLETION.expect(len(wanted))
     try:
-        with how.progress(len(wanted)) as advance:
-            for result in engine.map(FileWork(asked), wanted):
+        with _folders_of(output for _, output in wanted), how.progress(len(wanted)) as advance:
+            for result in engine.map(work, wanted):
                 if isinstance(result, Refused):
                     raise result.problem
                 parts.append(result)
@@ -114,8 +121,23 @@ def apply_folder(
     except CalibcliError as problem:
         # A file, or an engine that gave up.
         raise _with_written(problem, len(parts)) from problem.__cause__
+    COMPLETION.expect(0)
     skipped = tuple(output for _, output in pairs if skip_existing and output in there)
     return FolderApplyReport(out_dir, tuple(parts), skipped)
+
+
+@contextmanager
+def _folders_of(outputs: Iterable[str]) -> Iterator[None]:
+    """Take away folders that were made in the block and hold nothing, should it not end well."""
+    folders = {folder for output in outputs if not is_object(output) for folder in Path(output).parents}
+    new = [folder for folder in folders if not folder.exists()]
+    try:
+        yield
+    except BaseException:
+        for folder in sorted(new, reverse=True):
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _renamed(problem: CalibcliError, names: Mapping[str, str]) -> CalibcliError:

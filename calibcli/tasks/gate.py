@@ -124,6 +124,8 @@ def update_state(path: str, read: ReadBatches, *, least_rows: int) -> tuple[Grow
         OutputProblem: If the state cannot be locked or written.
     """
     with locked(path):
+        # What is read now is what is replaced, and not what others make of it meanwhile without the lock.
+        refuse_state(path)
         before = read_state(path)
         if before is not None:
             refuse_other_terms(path, before.terms, read.terms)

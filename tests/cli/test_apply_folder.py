@@ -85,6 +85,8 @@ def test_an_engine_that_gives_up_says_what_was_written(
     """Those files are whole, and the hint says how to go on."""
 
     class Dying:
+        shares_interpreter = False
+
         def map(self, work: FileWork, items: list[tuple[str, str]]) -> Iterator[object]:
             yield work(items[0])
             raise failed(EngineName.DASK, RuntimeError("all workers died"))

@@ -20,6 +20,7 @@ from calibcli.names import (
     OnRange,
     Scale,
 )
+from calibcli.outputs import COMPLETION
 from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 from calibcli.selection_names import OnUnseen
 from calibcli.view_names import OnSum, ViewName
@@ -150,6 +151,8 @@ def plot(
             None if view is ViewName.CONFIDENCE else view,
         )
     )
+    if terminal and output is not None:
+        COMPLETION.expect(2)
     if terminal:
         show(diagram, title=title, scale=axis, color=color)
     say_notes(diagram.notes, quiet=quiet)
