@@ -3,30 +3,39 @@ CSV and TSV: record batches of the columns asked for, as the file streams by.
 
 Types are never inferred: scores and weights are numbers, labels are text seen through a dictionary. In a
 file of several columns a blank line is no row; in a file of one column it is a missing value.
+
+Where a row ends is found out before pyarrow sees it, by line ends and quotes alone (`records.py`), and
+pyarrow has to give as many rows.
 """
 
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from calibcli.errors import InputProblem
-from calibcli.names import DataFormat
+from calibcli.names import DataFormat, Scale
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment
-from calibcli.readers.pipes import LONGEST_HEADER, first_record_end
+from calibcli.readers.pipes import LONGEST_HEADER
 from calibcli.readers.sound import no_memory
 from calibcli.readers.text import chunks_of, kept_bytes, opened_text
+from calibcli.records import BOM, Block, Positions, blocks, first_record_end, lines_before
 
-_BLOCK = 1 << 20
 _ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
-_TEXT = pa.dictionary(pa.int32(), pa.string())
+NUMBER = pa.float64()
+WORD = pa.dictionary(pa.int32(), pa.string())
+# Of quoted text with thousands of lines so many are looked at one by one.
+_LOOKED_AT = 100
+_AGAIN = "the header stands there again: were files put one after the other? Name them one by one instead"
+_USUAL_LABELS = {"0", "1", "0.0", "1.0", "true", "false", ""}
 _NOT_A_NUMBER = re.compile(
     r"column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL
 )
@@ -64,17 +73,17 @@ def layout(fragment: Fragment) -> Layout:
     """Read the layout of a file from its first line."""
     delimiter = fragment.delimiter or ("\t" if fragment.format is DataFormat.TSV else ",")
     if fragment.pipe is not None and fragment.streams:
-        head = fragment.pipe.first_record()
+        head = fragment.pipe.first_record(delimiter)
         names = header_names(head, delimiter, shown=fragment.shown, encoding=fragment.encoding)
     else:
         with _reported(Layout(fragment.shown, (), "")), opened_text(fragment) as stream:
-            names = header_names(_first_record(stream), delimiter, shown=fragment.shown)
+            names = header_names(_first_record(stream, delimiter), delimiter, shown=fragment.shown)
     return Layout(fragment.shown, names, delimiter, fragment.decimal or ".")
 
 
 def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | None = None) -> tuple[str, ...]:
     """Return the names in a header line; `head` may run on beyond it."""
-    end = first_record_end(head)
+    end = first_record_end(head, delimiter)
     if end is None and len(head) >= LONGEST_HEADER:
         msg = f"{shown}: the header is longer than {LONGEST_HEADER >> 20} MiB"
         raise InputProblem(msg, "is it CSV, and are its quotes closed? --input-format says what else it is")
@@ -85,7 +94,7 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
         hint = "is it CSV? --input-format says what else it is" if b"\0" in head else _ENCODING_HINT
         raise InputProblem(msg, hint) from None
     try:
-        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [""])
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), [""])
     except csv.Error as error:
         msg = f"{shown}: the header is not CSV: {error}"
         raise InputProblem(msg) from None
@@ -95,12 +104,10 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
 def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
     """Stream the chosen columns of a fragment."""
     found = layout(fragment)
-    types: dict[str, pa.DataType] = {
-        name: _TEXT if name in chosen.words else pa.float64() for name in chosen.stored
-    }
+    types: dict[str, pa.DataType] = {name: WORD if name in chosen.words else NUMBER for name in chosen.stored}
     if chosen.identity in types:
         types[chosen.identity] = pa.string()
-    yield from _stream(fragment, found, types=types)
+    yield from _stream(fragment, found, chosen, types=types)
 
 
 def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
@@ -114,7 +121,7 @@ def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
 def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
     """Stream every column, the score as a number and all others as the text that they are."""
     types = {field.name: field.type for field in schema(fragment, chosen)}
-    yield from _stream(fragment, layout(fragment), types=types, verbatim=True)
+    yield from _stream(fragment, layout(fragment), chosen, types=types, verbatim=True)
 
 
 def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
@@ -148,50 +155,136 @@ def text_of(fragment: Fragment, within: Layout) -> Iterator[Callable[[int], byte
         yield read
 
 
-def scores_of_block(
-    block: bytes, chosen: ChosenColumns, *, within: Layout, rows_before: int
-) -> "pa.Array[Any]":
+def blocks_of(read: Callable[[int], bytes], within: Layout) -> Iterator[Block]:
+    """Cut a file into the header and blocks of whole rows; a blank line is a row of a single column."""
+    return blocks(read, delimiter=within.delimiter, blank=len(within.names) == 1, shown=within.shown)
+
+
+def rows_of(
+    block: Block,
+    chosen: ChosenColumns,
+    *,
+    within: Layout,
+    types: Mapping[str, pa.DataType],
+    rows_before: int,
+    verbatim: bool = False,
+) -> pa.RecordBatch:
     """
-    Parse the score column of some whole lines of a file.
+    Parse some columns of some whole rows, as many as line ends and quotes say.
 
     Args:
-        block: Lines without the header.
+        block: The rows.
 
         chosen: The columns of the file.
 
         within: The layout of the file.
 
+        types: What each column is read as.
+
         rows_before: How many rows of the file come before the block, for messages.
+
+        verbatim: Whether text is kept as it is, rather than taken for a missing value.
+
+    Raises:
+        InputProblem: If a value is not what its column holds, or rows may be lost.
     """
-    return numbers_of_block(block, [chosen.score], within=within, rows_before=rows_before).column(0)
+    batch = _parsed(block, within, types, rows_before=rows_before, verbatim=verbatim)
+    if batch.num_rows != block.lines:
+        ends = block.line_ends()
+        counted = block.bounds(ends)[0].size
+        if batch.num_rows != counted:
+            where = f"lines {block.line:,} to {block.line + block.lines - 1:,}"
+            msg = f"{within.shown}: {where} hold {counted:,} rows, and {batch.num_rows:,} were read"
+            raise InputProblem(msg, "rewrite the file with a CSV library, or export it as Parquet")
+        _refuse_swallowed(block, ends, chosen, within)
+    return batch
 
 
-def numbers_of_block(
-    block: bytes, names: Sequence[str], *, within: Layout, rows_before: int, words: Sequence[str] = ()
+def _refuse_swallowed(
+    block: Block, line_ends: tuple[Positions, Positions], chosen: ChosenColumns, within: Layout
+) -> None:
+    """
+    Refuse quoted text most of whose lines look like rows of the file: those between two stray quotes.
+
+    Text of many lines is usual, and so is a table within text. What gives stray quotes away is that most
+    lines have as many fields as the header, a score where the scores are and a label where the labels are.
+    """
+    names = within.names
+    ends, before = line_ends
+    # Lines that begin within quotes: those after a line end with an odd number of edges before it.
+    inner = np.flatnonzero(before % 2 == 1)
+    if len(names) < 2 or not inner.size:
+        return
+    ends = np.append(ends, block.size)
+    separators = np.flatnonzero(block.characters == ord(within.delimiter))
+    through = np.searchsorted(separators, ends)
+    numbers = [names.index(name) for name in chosen.scores]
+    fields = through[inner + 1] - through[inner] + 1
+    # The line on which the quotes close counts if what stands before is all that scores are read from.
+    closes = block.edges[before[inner]]
+    last = separators[np.minimum(through[inner] + max(numbers), separators.size - 1)]
+    counts = (ends[inner + 1] - ends[inner] > 2) & ((ends[inner + 1] < closes) | (last < closes))
+    alike = counts & (fields == len(names))
+    if not alike.any():
+        return
+    text = before[inner] // 2
+    rows = np.bincount(text[counts])
+    for field in np.flatnonzero(2 * np.bincount(text[alike], minlength=rows.size) > rows).tolist():
+        places = inner[alike & (text == field)]
+        lines = (block.whole[ends[place] + 1 : ends[place + 1] + 1] for place in places[:_LOOKED_AT].tolist())
+        found = sum(_is_row(line.decode("utf-8", "replace"), numbers, chosen, within) for line in lines)
+        found = found * places.size // min(places.size, _LOOKED_AT)
+        if 2 * found > rows[field]:
+            line = block.line + lines_before(block.whole, int(block.edges[2 * field]))
+            look = "line that looks like a row" if found == 1 else "lines that look like rows"
+            where = f"the text in quotes that opens on line {line:,}"
+            msg = f"{within.shown}: {where} holds {found:,} {look} of the file"
+            raise InputProblem(
+                msg, "close its quote; if it is text, write the file as Parquet or JSON Lines, without quotes"
+            )
+
+
+def _is_row(line: str, numbers: list[int], chosen: ChosenColumns, within: Layout) -> bool:
+    """Whether a line could be a row of the file."""
+    fields = next(csv.reader([line], delimiter=within.delimiter), [])
+    if len(fields) != len(within.names):
+        return False
+    try:
+        scores = [float(fields[place].replace(within.decimal, ".")) for place in numbers]
+    except ValueError:
+        return False
+    asked = chosen.asked
+    if asked.scale is Scale.PROB and not all(0.0 <= score <= 1.0 for score in scores):
+        return False
+    if chosen.label not in within.names or asked.positive is not None or asked.several is not None:
+        return True
+    return fields[within.names.index(str(chosen.label))].strip().casefold() in _USUAL_LABELS
+
+
+def _parsed(
+    block: Block, within: Layout, types: Mapping[str, pa.DataType], *, rows_before: int, verbatim: bool
 ) -> pa.RecordBatch:
-    """
-    Parse some columns of numbers of some whole lines of a file.
-
-    Args:
-        block: Lines without the header.
-
-        names: The columns.
-
-        within: The layout of the file.
-
-        rows_before: How many rows of the file come before the block, for messages.
-
-        words: Columns of text of few different values that are read as well.
-    """
-    with _reported(within, rows_before=rows_before, header_lines=0):
+    """Return the columns as pyarrow reads them."""
+    if block.is_blank and not block.blank:
+        return pa.RecordBatch.from_arrays([pa.array([], kind) for kind in types.values()], names=list(types))
+    content: Any = memoryview(block.whole)[: block.size]
+    if block.whole.startswith(BOM):
+        # In the middle of a file it is text, which pyarrow leaves out at the beginning of what it gets.
+        content = BOM + content
+    with _reported(within, rows_before=rows_before):
         reader = pa_csv.open_csv(
-            cast("IO[bytes]", pa.BufferReader(block)),
+            cast("IO[bytes]", pa.BufferReader(content)),
             read_options=pa_csv.ReadOptions(
-                use_threads=False, block_size=len(block) + 1, column_names=list(within.names)
+                use_threads=False, block_size=len(content) + 1, column_names=list(within.names)
             ),
-            parse_options=_parsing(within),
-            convert_options=_converting(
-                within, dict.fromkeys(names, pa.float64()) | dict.fromkeys(words, _TEXT)
+            parse_options=pa_csv.ParseOptions(
+                delimiter=within.delimiter, ignore_empty_lines=not block.blank, newlines_in_values=True
+            ),
+            convert_options=pa_csv.ConvertOptions(
+                include_columns=list(types),
+                column_types=dict(types),
+                strings_can_be_null=not verbatim,
+                decimal_point=within.decimal,
             ),
         )
         # The block is shorter than the reader's, so that one batch is all there is.
@@ -199,46 +292,27 @@ def numbers_of_block(
 
 
 def _stream(
-    fragment: Fragment, found: Layout, *, types: dict[str, pa.DataType], verbatim: bool = False
+    fragment: Fragment,
+    found: Layout,
+    chosen: ChosenColumns,
+    *,
+    types: Mapping[str, pa.DataType],
+    verbatim: bool = False,
 ) -> Iterator[pa.RecordBatch]:
+    rows = 0
     with _reported(found), opened_text(fragment) as stream:
-        try:
-            reader = pa_csv.open_csv(
-                cast("IO[bytes]", stream),
-                read_options=pa_csv.ReadOptions(use_threads=False, block_size=_BLOCK),
-                parse_options=_parsing(found),
-                convert_options=_converting(found, types, verbatim=verbatim),
-            )
-        except pa.ArrowInvalid as error:
-            # So pyarrow calls a header without a line end: a file of no rows.
-            if "Empty CSV file" in str(error):
-                return
-            raise
-        yield from reader
+        cut = blocks_of(stream.read, found)
+        next(cut, None)
+        for block in cut:
+            batch = rows_of(block, chosen, within=found, types=types, rows_before=rows, verbatim=verbatim)
+            rows += batch.num_rows
+            if batch.num_rows:
+                yield batch
 
 
-def _parsing(found: Layout) -> pa_csv.ParseOptions:
-    return pa_csv.ParseOptions(
-        delimiter=found.delimiter,
-        ignore_empty_lines=len(found.names) > 1,
-        newlines_in_values=True,
-    )
-
-
-def _converting(
-    found: Layout, types: dict[str, pa.DataType], *, verbatim: bool = False
-) -> pa_csv.ConvertOptions:
-    return pa_csv.ConvertOptions(
-        include_columns=list(types),
-        column_types=types,
-        strings_can_be_null=not verbatim,
-        decimal_point=found.decimal,
-    )
-
-
-def _first_record(stream: pa.NativeFile) -> bytes:
+def _first_record(stream: pa.NativeFile, delimiter: str) -> bytes:
     head = b""
-    while first_record_end(head) is None and len(head) < LONGEST_HEADER:
+    while first_record_end(head, delimiter) is None and len(head) < LONGEST_HEADER:
         # Twice as much each time, so that looking again costs no more than looking once.
         more = stream.read(max(1 << 16, len(head)))
         if not more:
@@ -248,7 +322,7 @@ def _first_record(stream: pa.NativeFile) -> bytes:
 
 
 @contextmanager
-def _reported(found: Layout, *, rows_before: int = 0, header_lines: int = 1) -> Iterator[None]:
+def _reported(found: Layout, *, rows_before: int = 0) -> Iterator[None]:
     """Turn what pyarrow says of a file into one line with the column and the row of the file."""
     try:
         yield
@@ -258,7 +332,7 @@ def _reported(found: Layout, *, rows_before: int = 0, header_lines: int = 1) -> 
     except MemoryError as error:
         raise no_memory(found.shown, error) from error
     except (pa.ArrowException, OSError) as error:
-        raise _problem(found, str(error), rows_before - header_lines) from error
+        raise _problem(found, str(error), rows_before) from error
 
 
 def _problem(found: Layout, said: str, shift: int) -> InputProblem:
@@ -267,7 +341,7 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
         name, row, value = found.names[int(match[1])], int(match[2]) + shift, match[3]
         what = f"{_shortened(value)} at row {row:,} is" if value else f"the blanks at row {row:,} are"
         msg = f"{found.shown}, column {name!r}: {what} not a number"
-        return InputProblem(msg, _number_hint(value, found.decimal))
+        return InputProblem(msg, _AGAIN if value == name else _number_hint(value, found.decimal))
     if match := _NOT_UTF8.search(said):
         name, row = found.names[int(match[1])], int(match[2]) + shift
         msg = f"{found.shown}, column {name!r}: the text at row {row:,} is not UTF-8"

@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import re
 import select
 import shutil
 import signal
@@ -16,6 +15,7 @@ from functools import partial
 from typing import BinaryIO, cast
 
 from calibcli.errors import OutputProblem
+from calibcli.records import first_record_end
 
 STDIN = "-"
 # ENOENT is what tempfile says where no folder can be written.
@@ -24,7 +24,6 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOENT)
 LONGEST_HEADER = 1 << 24
 _HEAD = 1 << 16
 _BLOCK = 1 << 20
-_LINE_END = re.compile(rb"\r\n?|\n")
 
 
 class Pipe:
@@ -54,9 +53,9 @@ class Pipe:
             self._head += more
         return self._head[:size]
 
-    def first_record(self) -> bytes:
+    def first_record(self, delimiter: str) -> bytes:
         """Return the beginning, long enough for the first line of CSV, and wait for nothing after it."""
-        while first_record_end(self._head) is None and len(self._head) < LONGEST_HEADER:
+        while first_record_end(self._head, delimiter) is None and len(self._head) < LONGEST_HEADER:
             # Twice as much each time, so that looking again costs no more than looking once.
             more = self._take(max(_HEAD, len(self._head)))
             if not more:
@@ -208,14 +207,3 @@ def _temporary_file() -> tuple[BinaryIO, str]:
     nameless.close()
     named = tempfile.NamedTemporaryFile(prefix="calibcli-")  # noqa: SIM115 - closed with the pipe
     return cast("BinaryIO", named), named.name
-
-
-def first_record_end(head: bytes) -> int | None:
-    """Return where the first CSV record ends, after its line end, or None; quoted text may span lines."""
-    quotes = start = 0
-    for line_end in _LINE_END.finditer(head):
-        quotes += head.count(b'"', start, line_end.start())
-        start = line_end.end()
-        if quotes % 2 == 0:
-            return start
-    return None

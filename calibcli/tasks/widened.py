@@ -13,6 +13,7 @@ from calibcli.outputs import STDOUT, new_file
 from calibcli.progress import Advance
 from calibcli.readers import reader_of
 from calibcli.readers.unchanged import unchanged
+from calibcli.records import Block
 from calibcli.suffixes import compression_of, data_suffix
 from calibcli.tasks.converted import convert, refuse_types
 from calibcli.tasks.destination import KEEP_ALL, KEEP_NONE, Destination
@@ -47,7 +48,8 @@ def prepared(job: Widening, keep: str) -> Widening:
     kept = kept_columns(keep, header, path=fragment.shown)
     stay = header if kept is None else kept
     refuse_names(job.names, stay, shown=fragment.shown)
-    carried = tuple(name for name in header if name in stay or name in job.chosen.needed)
+    needed = {*stay, *job.chosen.needed}
+    carried = tuple(name for name in header if name in needed)
     chosen = replace(job.chosen, carried=None if kept is None else carried)
     job = replace(job, kept=kept, chosen=chosen)
     if job.converts:
@@ -145,23 +147,22 @@ def _lines(job: Widening, target: BinaryIO, advance: Advance) -> int:
 
 def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
     """Add fields to every line of a text file."""
-    from calibcli.readers.csv import layout, numbers_of_block, text_of
+    from calibcli.readers.csv import NUMBER, WORD, blocks_of, layout, rows_of, text_of
     from calibcli.writers.splice import NewColumns, splice
 
     within = layout(job.fragment)
 
-    def predicted(block: bytes) -> Added:
-        before = job.intake.findings.rows
-        scores = job.chosen.scores
-        words = job.chosen.needed[len(scores) :]
-        found = numbers_of_block(block, scores, within=within, rows_before=before, words=words)
-        return job.made(found)
+    scores = job.chosen.scores
+    types = dict.fromkeys(scores, NUMBER) | dict.fromkeys(job.chosen.needed[len(scores) :], WORD)
 
-    names, kept = within.names, job.kept
+    def predicted(block: Block) -> Added:
+        before = job.intake.findings.rows
+        return job.made(rows_of(block, job.chosen, within=within, types=types, rows_before=before))
+
+    names, kept = within.names, None if job.kept is None else set(job.kept)
     columns = NewColumns(
         job.names,
         within.delimiter,
-        blank=len(names) == 1,
         shown=within.shown,
         encoding=job.encoding,
         kept=None if kept is None else tuple(place for place, name in enumerate(names) if name in kept),
@@ -170,7 +171,8 @@ def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
     )
     with text_of(job.fragment, within) as read:
         write = _writing(job, target)
-        return splice(read, write, columns=columns, predicted=predicted, ahead=job.ahead, advance=advance)
+        cut = blocks_of(read, within)
+        return splice(cut, write, columns=columns, predicted=predicted, ahead=job.ahead, advance=advance)
 
 
 def _writing(job: Widening, target: BinaryIO) -> Callable[[memoryview | bytes], None]:

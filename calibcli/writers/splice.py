@@ -1,7 +1,5 @@
 """A CSV file with more fields on every line and every other byte as it was."""
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +11,10 @@ import pyarrow.compute as pc
 from calibcli.ahead import made_ahead
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.progress import Advance
+from calibcli.records import BOM, Block, Positions
 from calibcli.table.score_table import Floats
 from calibcli.writers.arrow import bytes_scalar, column_of, in_encoding, place_column, stretches, written
-from calibcli.writers.records import Block, Positions, blocks, separators
 
-_BOM = b"\xef\xbb\xbf"
 Write = Callable[[memoryview | bytes], object]
 Added = Sequence["Floats | pa.Array[Any]"]
 
@@ -32,8 +29,6 @@ class NewColumns:
 
         delimiter: What separates fields.
 
-        blank: Whether a blank line is a record.
-
         shown: The file's name in messages.
 
         encoding: How the file's text is encoded, which is ASCII where it looks so.
@@ -47,7 +42,6 @@ class NewColumns:
 
     names: tuple[str, ...]
     delimiter: str
-    blank: bool
     shown: str
     encoding: str = "utf-8"
     kept: tuple[int, ...] | None = None
@@ -56,11 +50,11 @@ class NewColumns:
 
 
 def splice(
-    read: Callable[[int], bytes],
+    cut: Iterator[Block],
     write: Write,
     *,
     columns: NewColumns,
-    predicted: Callable[[bytes], Added],
+    predicted: Callable[[Block], Added],
     ahead: bool = False,
     advance: Advance = lambda _: None,
 ) -> int:
@@ -68,13 +62,13 @@ def splice(
     Copy a CSV file and add fields to the end of every record.
 
     Args:
-        read: Returns up to so many bytes of the file, and none at its end.
+        cut: The header, and then all other records of the file.
 
         write: Takes the bytes of the new file.
 
         columns: The columns to add.
 
-        predicted: From whole records without the header to the values of each new column.
+        predicted: From records to the values of each new column.
 
         ahead: Whether to read and predict in a thread of its own; never of what may keep one waiting.
 
@@ -84,18 +78,25 @@ def splice(
         The number of records after the header.
 
     Raises:
-        InputProblem: If a record cannot be told from the next.
+        InputProblem: If there are not as many values as records.
 
         UsageProblem: If a name cannot be written in the file's encoding.
     """
+    header = next(cut, None)
+    if header is None:
+        return 0
+    write(_new_header(_piece(header, ()), columns))
     records = 0
-    found = _pieces(read, columns, predicted)
+    found = (_piece(block, predicted(block)) for block in cut)
     for piece in made_ahead(found) if ahead else found:
-        if piece.head:
-            write(piece.head)
+        number = piece.ends.size
+        for column in piece.values:
+            if len(column) != number:
+                msg = f"{columns.shown}: {number:,} lines hold {len(column):,} records"
+                raise InputProblem(msg, "rewrite the file with a CSV library, or export it as Parquet")
         _write_block(piece, write, columns)
-        records += piece.block.ends.size
-        advance(piece.block.ends.size)
+        records += number
+        advance(number)
     return records
 
 
@@ -105,60 +106,39 @@ class _Piece:
     Some records, and what comes after each.
 
     Args:
-        head: The new header, where it stands before them.
-
         block: The records.
+
+        content: Their bytes.
+
+        starts: Where each record begins.
+
+        ends: Where the fields of each record end and its line end begins.
 
         values: The new columns.
     """
 
-    head: bytes
     block: Block
+    content: bytes
+    starts: Positions
+    ends: Positions
     values: Added
 
 
-def _pieces(
-    read: Callable[[int], bytes], columns: NewColumns, predicted: Callable[[bytes], Added]
-) -> Iterator[_Piece]:
-    """Yield the records with the new values, checked to be as many."""
-    header = True
-    for block in blocks(read, delimiter=columns.delimiter, blank=columns.blank, shown=columns.shown):
-        head, rest = b"", block
-        values: Added = ()
-        if header and block.ends.size:
-            head, rest = _header(block, columns)
-            header = False
-        if rest.ends.size:
-            values = predicted(rest.content)
-            for column in values:
-                _check_count(len(column), rest.ends.size, columns.shown)
-        else:
-            _check_count(len(_parsed(rest.content, columns)), 0, columns.shown)
-        yield _Piece(head, rest, values)
+def _piece(block: Block, values: Added) -> _Piece:
+    return _Piece(block, block.content, *block.bounds(), values)
 
 
-def _header(block: Block, columns: NewColumns) -> tuple[bytes, Block]:
-    """Return the header with the new names, and what follows it."""
-    end = int(block.ends[0])
-    _check_count(len(_parsed(block.content[:end], columns)), 1, columns.shown)
-    start = end + (2 if block.content.startswith(b"\r\n", end) else 1)
-    old = block.content[:end] if columns.kept is None else _kept_header(block, columns)
+def _new_header(header: _Piece, columns: NewColumns) -> bytes:
+    """Return the header with the new names."""
+    content, end = header.content, int(header.ends[0]) if header.ends.size else 0
+    old = [content[:end]]
+    if columns.kept is not None:
+        bounds = _bounds(header, columns)[0].tolist() if header.ends.size else []
+        old = [content[start:last].removeprefix(BOM) for start, last in bounds]
     new = [_encoded(quoted(name, columns.delimiter), columns) for name in columns.names]
-    head = columns.delimiter.encode().join(new if columns.kept == () else [old, *new])
-    bom = _BOM if block.content.startswith(_BOM) and not head.startswith(_BOM) else b""
-    rest = Block(block.content[start:], block.starts[1:] - start, block.ends[1:] - start)
-    return bom + head + block.content[end:start], rest
-
-
-def _kept_header(block: Block, columns: NewColumns) -> bytes:
-    """Return the names that stay, as they are written."""
-    start, end = int(block.starts[0]), int(block.ends[0])
-    content = block.content[:end]
-    start += len(_BOM) * content.startswith(_BOM, start)
-    one = Block(content, np.array([start]), np.array([end]))
-    return columns.delimiter.encode().join(
-        content[first:last] for first, last in _bounds(one, columns)[0].tolist()
-    )
+    head = columns.delimiter.encode().join([*old, *new])
+    mark = BOM if content.startswith(BOM) and not head.startswith(BOM) else b""
+    return mark + head + content[end:]
 
 
 def _encoded(text: str, columns: NewColumns) -> bytes:
@@ -169,12 +149,6 @@ def _encoded(text: str, columns: NewColumns) -> bytes:
         raise UsageProblem(msg, "convert it to UTF-8") from None
 
 
-def _parsed(content: bytes, columns: NewColumns) -> list[list[str]]:
-    """Return the records of a few lines as a CSV reader sees them."""
-    text = io.StringIO(content.decode("utf-8-sig", "replace"), newline="")
-    return [row for row in csv.reader(text, delimiter=columns.delimiter) if row or columns.blank]
-
-
 def quoted(field: str, delimiter: str) -> str:
     """Return a field as CSV writes it, in quotes where it needs them."""
     if any(character in field for character in (delimiter, '"', "\n", "\r")):
@@ -182,27 +156,19 @@ def quoted(field: str, delimiter: str) -> str:
     return field
 
 
-def _check_count(parsed: int, found: int, shown: str) -> None:
-    """Refuse records that a CSV reader counts otherwise."""
-    if parsed != found:
-        msg = f"{shown}: {found:,} lines hold {parsed:,} records"
-        raise InputProblem(msg, "quotes or line ends are uneven: rewrite the file with a CSV library")
-
-
 def _write_block(piece: _Piece, write: Write, columns: NewColumns) -> None:
     """Write every record with the new fields, and what follows the last one."""
-    block = piece.block
-    if not block.ends.size:
-        write(block.content)
+    if not piece.ends.size:
+        write(piece.content)
         return
     fields = [_field(column_of(column), columns) for column in piece.values]
-    parts: list[Any] = [*_old_parts(block, columns), *fields]
+    parts: list[Any] = [*_old_parts(piece, columns), *fields]
     if columns.kept is not None:
         # A line end is followed by no separator.
         parts[:2] = [pc.binary_join_element_wise(*parts[:2], bytes_scalar(b""))]
     # What is joined is one buffer with nothing between the records: the bytes to write.
     write(written(pc.binary_join_element_wise(*parts, bytes_scalar(columns.delimiter.encode()))))
-    write(block.content[int(block.ends[-1]) :])
+    write(piece.content[int(piece.ends[-1]) :])
 
 
 def _field(column: "pa.Array[Any]", columns: NewColumns) -> "pa.Array[Any]":
@@ -219,7 +185,7 @@ def _field(column: "pa.Array[Any]", columns: NewColumns) -> "pa.Array[Any]":
     return in_encoding(text, lambda one: _encoded(one.decode(), columns))
 
 
-def _old_parts(block: Block, columns: NewColumns) -> "list[pa.Array[Any]]":
+def _old_parts(piece: _Piece, columns: NewColumns) -> "list[pa.Array[Any]]":
     """
     Return what stays of each record, in stretches of fields that stand beside each other.
 
@@ -227,34 +193,34 @@ def _old_parts(block: Block, columns: NewColumns) -> "list[pa.Array[Any]]":
     only some fields stay it is that line end alone.
     """
     if columns.kept is None:
-        return [stretches(np.concatenate(([0], block.ends)), block.content)]
-    before = np.concatenate(([0], block.ends[:-1]))
+        return [stretches(np.concatenate(([0], piece.ends)), piece.content)]
+    before = np.concatenate(([0], piece.ends[:-1]))
     bounds = np.concatenate(
-        (np.column_stack((before, block.starts))[:, None], _bounds(block, columns)), axis=1
+        (np.column_stack((before, piece.starts))[:, None], _bounds(piece, columns)), axis=1
     )
-    pieces = stretches(bounds.reshape(-1), block.content)
+    pieces = stretches(bounds.reshape(-1), piece.content)
     count = bounds.shape[1]
     # Between two stretches stands one that does not stay.
-    places = 2 * np.arange(count * block.ends.size).reshape(-1, count)
+    places = 2 * np.arange(count * piece.ends.size).reshape(-1, count)
     return [pieces.take(place_column(places[:, place])) for place in range(count)]
 
 
-def _bounds(block: Block, columns: NewColumns) -> Positions:
+def _bounds(piece: _Piece, columns: NewColumns) -> Positions:
     """
     Return where the stretches of kept fields begin and end in each record, shape (n, stretches, 2).
 
     Raises:
         InputProblem: If records have not as many fields as the header.
     """
-    number, kept = block.ends.size, columns.kept or ()
+    number, kept = piece.ends.size, columns.kept or ()
     if not kept:
         return np.empty((number, 0, 2), np.int64)
-    between = separators(block, columns.delimiter)
+    between = piece.block.separators()
     if between.size != number * (columns.fields - 1):
         msg = f"{columns.shown}: some of {number:,} lines have not {columns.fields:,} fields"
         raise InputProblem(msg, "fields that contain the separator must be quoted")
     between = between.reshape(number, columns.fields - 1)
-    starts = np.column_stack((block.starts, between + 1))
-    ends = np.column_stack((between, block.ends))
+    starts = np.column_stack((piece.starts, between + 1))
+    ends = np.column_stack((between, piece.ends))
     runs = np.split(np.array(kept, np.int64), np.flatnonzero(np.diff(kept) != 1) + 1)
     return np.stack([np.column_stack((starts[:, run[0]], ends[:, run[-1]])) for run in runs], axis=1)

@@ -16,7 +16,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 from calibcli.readers import fragments as module
 from calibcli.readers.fragments import list_fragments
-from calibcli.readers.pipes import Pipe, first_record_end
+from calibcli.readers.pipes import Pipe
 
 
 def parquet(path: Path, rows: int, group: int) -> None:
@@ -134,7 +134,7 @@ def test_a_pipe_can_be_looked_at_and_is_read_whole() -> None:
     content = b'"a\nb",c\n' + b"1,2\n" * 50_000
     pipe = Pipe(io.BytesIO(content))
     assert pipe.head(4) == content[:4]
-    assert pipe.first_record().startswith(b'"a\nb",c\n')
+    assert pipe.first_record(",").startswith(b'"a\nb",c\n')
     assert pipe.reader().read() == content
 
 
@@ -163,14 +163,6 @@ def test_a_spool_has_a_name_only_where_it_must(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_first_record_ends_outside_quotes() -> None:
-    """A newline within quotes belongs to the field."""
-    assert first_record_end(b"a,b\nc") == 4
-    assert first_record_end(b'a,"b\nc"\nd') == 8
-    assert first_record_end(b'a,"b\n') is None
-    assert first_record_end(b"") is None
-
-
 def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The system's reason, in our words' case."""
 
@@ -187,7 +179,7 @@ def test_a_short_pipe_is_looked_at_to_its_end() -> None:
     """A head longer than the stream, a header without its newline, a raw stream."""
     pipe = Pipe(io.BytesIO(b"ab"))
     assert pipe.head(8) == b"ab"
-    assert pipe.first_record() == b"ab"
+    assert pipe.first_record(",") == b"ab"
     assert pipe.reader().read() == b"ab"
 
     class Raw(io.RawIOBase):

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from calibcli import records
 from calibcli.artifacts.store import read_artifact
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
@@ -37,7 +38,6 @@ from calibcli.tasks.destination import Destination, Shape
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.judged import read_judged
 from calibcli.tasks.reading import Reading
-from calibcli.writers import records
 
 WIDE = 'id,score,note,code\r\n007,0.10,"a, b",01234\n'
 WIDE += '008,0.5,"say ""hi""\nthere",12345678901234567890\n\n009,1,,0.10'
