@@ -57,8 +57,14 @@ def matrix_of(values: object, *, what: str) -> np.ndarray[tuple[int, int], np.dt
     Raises:
         UsageProblem: If rows have different lengths, or hold something else than numbers.
     """
+    if getattr(getattr(values, "dtype", None), "kind", "O") not in (*_NUMBERS, "O"):
+        msg = f"{what}: an array of {cast('Any', values).dtype}, which are no probabilities"
+        raise UsageProblem(msg, "pass an array of numbers")
     try:
-        found = np.asarray(values, np.float64, order="C")
+        # What is masked is missing, and NaN says so; a mere conversion would bring its values back.
+        masked = isinstance(values, np.ma.MaskedArray)
+        bare = np.ma.filled(cast("Any", values).astype(np.float64), np.nan) if masked else values
+        found = np.asarray(bare, np.float64, order="C")
     except (TypeError, ValueError) as error:
         msg = f"{what}: {type(values).__name__} cannot be read as rows of numbers: {error}"
         raise UsageProblem(msg, "pass an array of shape (rows, classes)") from error

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.api.columns import column_of
+from calibcli.api.indexes import refuse_misaligned
 from calibcli.errors import UsageProblem
 from calibcli.readers.in_memory import HeldColumn
 from calibcli.readers.names_of_columns import refuse_repeated
@@ -65,7 +66,7 @@ def rows_of_frame(rows: Any) -> int:  # noqa: ANN401 - a frame of any make
     Return how many rows a frame has.
 
     Raises:
-        UsageProblem: If the arrays of a mapping are not equally long.
+        UsageProblem: If the arrays of a mapping are not equally long, or name other rows by their indexes.
     """
     if not isinstance(rows, Mapping):
         return int(rows.shape[0])
@@ -75,6 +76,7 @@ def rows_of_frame(rows: Any) -> int:  # noqa: ANN401 - a frame of any make
         if length != most:
             msg = f"{name!r} has {length:,} values, and {first!r} has {most:,}"
             raise UsageProblem(msg, "give every row a value in each")
+    refuse_misaligned({str(name): values for name, values in rows.items()})
     return next(iter(lengths.values()), 0)
 
 

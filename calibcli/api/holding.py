@@ -6,6 +6,7 @@ from functools import partial
 
 from calibcli.api.columns import column_of, is_matrix, lists_of, matrix_of
 from calibcli.api.frames import FRAME, columns_of_frame, is_frame, rows_of_frame, settled
+from calibcli.api.indexes import index_of, refuse_misaligned
 from calibcli.errors import UsageProblem
 from calibcli.readers.in_memory import HeldColumn, HeldRows
 
@@ -25,21 +26,26 @@ class Holding:
         rows: How many there are; None before the first column.
 
         columns: What gives each column.
+
+        first: The first rows that may have an index, by what they are.
     """
 
     names_are_columns: bool = True
     name: str = ARRAYS
     rows: int | None = None
     columns: dict[str, Callable[[], HeldColumn]] = field(default_factory=dict)
+    first: dict[str, object] = field(default_factory=dict)
 
     def take_frame(self, frame: object) -> None:
         """Take all columns of a frame; those that are never read cost nothing."""
         held = settled(frame)
+        self._align(held, FRAME)
         self.name, self.rows, self.columns = FRAME, rows_of_frame(held), columns_of_frame(held)
 
     def take_matrix(self, rows: object, what: str) -> str:
         """Take rows of several probabilities as a column of lists, and return its name."""
         frame = settled(rows) if is_frame(rows) else None
+        self._align(frame, what)
         return self.join(
             lists_of(matrix_of(rows if frame is None else _side_by_side(frame), what=what)), what
         )
@@ -61,6 +67,7 @@ class Holding:
         if isinstance(values, str):
             self._refuse_name(values, role)
             return values
+        self._align(values, role)
         return self.join(column_of(values, what=role), _own_name(values) or role)
 
     def all_named(self, values: object, role: str) -> tuple[str, ...]:
@@ -70,6 +77,7 @@ class Holding:
         if isinstance(values, Mapping) or is_frame(values):
             held = settled(values)
             rows_of_frame(held)
+            self._align(held, role)
             return tuple(self.join(column(), name) for name, column in columns_of_frame(held).items())
         named = isinstance(values, list | tuple) and all(isinstance(one, str) for one in values)
         if named and self.names_are_columns:
@@ -91,6 +99,14 @@ class Holding:
     def held(self) -> HeldRows:
         """Return the rows under their name."""
         return HeldRows(self.name, rows=self.rows or 0, columns=self.columns)
+
+    def _align(self, values: object, what: str) -> None:
+        """Hold rows against the first that have an index."""
+        if isinstance(values, Mapping):
+            values = next(iter(values.values()), None)
+        if index_of(values) is not None:
+            self.first = self.first or {what: values}
+            refuse_misaligned({**self.first, what: values} if what not in self.first else self.first)
 
     def _refuse_name(self, name: str, role: str) -> None:
         if not self.names_are_columns:

@@ -13,6 +13,7 @@ from calibcli.api.columns import column_of, is_matrix, lists_of, matrix_of
 from calibcli.api.frames import FRAME, columns_of_frame, is_frame, settled
 from calibcli.api.group_maps import groups_given
 from calibcli.api.holding import names_of
+from calibcli.api.indexes import refuse_misaligned
 from calibcli.api.spoken import warn_of
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
@@ -108,6 +109,7 @@ def predicted_by_groups(
     Messages call the rows `shown`, and the columns of scores and groups by their `names`.
     """
     column = _one_column(scores)
+    refuse_misaligned({SCORES: scores, _BY: by})
     groups = groups_given(by, artifact, rows=len(column))
     asked = Columns(
         scale=artifact.pooled.scale,

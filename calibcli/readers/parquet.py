@@ -1,4 +1,9 @@
-"""Parquet: record batches of the columns asked for, row group by row group, in bounded memory."""
+"""
+Parquet: record batches of the columns asked for, row group by row group, in bounded memory.
+
+Statistics are never believed, and what a footer says of rows and types is held against itself
+(`calibcli.chunks`).
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,6 +11,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from calibcli.chunks import DAMAGED, Chunks, encrypted, rows_of_groups
 from calibcli.errors import InputProblem
 from calibcli.objects import is_object, source_of
 from calibcli.readers.class_matrix import is_list_of_numbers, list_lengths, lists_of
@@ -27,7 +33,7 @@ def header(fragment: Fragment) -> tuple[str, ...]:
 def row_group_rows(fragment: Fragment) -> list[int]:
     """Return the number of rows in each row group of a file."""
     with _opened(fragment) as file:
-        return [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        return rows_of_groups(file, shown=fragment.shown)
 
 
 def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
@@ -83,11 +89,14 @@ def _batches(
     file: pq.ParquetFile, fragment: Fragment, *, names: list[str] | None, width: int
 ) -> Iterator[pa.RecordBatch]:
     groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
+    chunks = Chunks(file, groups=groups, names=names, shown=fragment.shown)
     if len(groups):
         for batch in file.iter_batches(
             batch_size=batch_rows(width), row_groups=list(groups), columns=names, use_threads=False
         ):
+            chunks.came(batch.num_rows)
             yield sound(batch, shown=fragment.shown)
+    chunks.end()
 
 
 def _is_text(fragment: Fragment, name: str) -> bool:
@@ -110,6 +119,7 @@ def _opened(
                 read_dictionary=as_dictionary,
                 pre_buffer=is_object(fragment.location),
                 buffer_size=buffer,
+                page_checksum_verification=True,
             ) as file,
         ):
             yield file
@@ -118,6 +128,4 @@ def _opened(
     except (pa.ArrowException, OSError, UnicodeError) as error:
         first = (str(error).splitlines() or ["unknown error"])[0]
         msg = f"{fragment.shown} cannot be read as Parquet: {first}"
-        raise InputProblem(
-            msg, "the file may be cut short or damaged: compare its size with the source"
-        ) from error
+        raise encrypted(error, shown=fragment.shown) or InputProblem(msg, DAMAGED) from error

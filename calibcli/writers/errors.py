@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
+from calibcli.chunks import encrypted
 from calibcli.errors import InputProblem
 
 
@@ -28,5 +29,4 @@ def copy_errors(shown: str, *more: type[Exception]) -> Iterator[None]:
         raise
     except kinds as error:
         first = (str(error).splitlines() or ["unknown error"])[0]
-        msg = f"{shown} cannot be copied: {first}"
-        raise InputProblem(msg) from error
+        raise encrypted(error, shown=shown) or InputProblem(f"{shown} cannot be copied: {first}") from error

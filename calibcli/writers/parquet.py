@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from calibcli.ahead import made_ahead
+from calibcli.chunks import Chunks, decode_one, rows_of_groups
 from calibcli.objects import is_object, source_of
 from calibcli.progress import Advance
 from calibcli.table.score_table import Floats
@@ -121,18 +122,25 @@ def copy_with_fields(
         stay = [name for name in stored.names if new.kept is None or name in new.kept]
         fields = [*(stored.field(name) for name in stay), *new.fields]
         schema = pa.schema(fields).with_metadata(stored.metadata)
+        read = None if new.kept is None else list(dict.fromkeys([*stay, *new.needed]))
+        with copy_errors(shown, OSError):
+            for group in range(min(1, file.num_row_groups)):
+                decode_one(file, group, read)
         settings = stored_settings(file.metadata, like=new.like, fields=new.fields, kept=stay)
+        rows = 0
         with pq.ParquetWriter(target, schema, **settings) as writer:
-            for table in made_ahead(_widened(file, new, schema=schema, shown=shown)):
+            for table in made_ahead(_widened(file, new, schema=schema, shown=shown, read=read)):
                 writer.write_table(table, row_group_size=table.num_rows)
+                rows += table.num_rows
                 advance(table.num_rows)
-        return file.metadata.num_rows
+        return rows
 
 
-def _widened(file: pq.ParquetFile, new: NewFields, *, schema: pa.Schema, shown: str) -> Iterator[pa.Table]:
+def _widened(
+    file: pq.ParquetFile, new: NewFields, *, schema: pa.Schema, shown: str, read: list[str] | None
+) -> Iterator[pa.Table]:
     """Yield the columns of a schema, of which the last are new."""
     stay = schema.names[: len(schema) - len(new.fields)]
-    read = None if new.kept is None else list(dict.fromkeys([*stay, *new.needed]))
     at_once = max(1, _NUMBERS_AT_ONCE // new.width)
     for table in _pieces(file, shown, most=most_rows(new.width), columns=read):
         values = [new.made(batch) for batch in table.to_batches(max_chunksize=at_once)]
@@ -146,7 +154,9 @@ def _opened(source: str, shown: str, *, width: int) -> Iterator[pq.ParquetFile]:
     buffer = max(1 << 12, min(_BUFFER, _ALL_BUFFERS // width))
     with source_of(source) as place:
         with copy_errors(shown, OSError):
-            file = pq.ParquetFile(place, pre_buffer=is_object(source), buffer_size=buffer)
+            file = pq.ParquetFile(
+                place, pre_buffer=is_object(source), buffer_size=buffer, page_checksum_verification=True
+            )
         with file:
             yield file
 
@@ -194,11 +204,15 @@ def _pieces(file: pq.ParquetFile, shown: str, *, most: int, columns: list[str] |
     """Yield the row groups in order, large ones in pieces."""
     # Errors of whoever takes the pieces are not thrown in here.
     with copy_errors(shown, OSError):
-        for group in range(file.num_row_groups):
-            rows = file.metadata.row_group(group).num_rows
+        chunks = Chunks(file, groups=range(file.num_row_groups), names=columns, shown=shown)
+        for group, rows in enumerate(rows_of_groups(file, shown=shown)):
             if 0 < rows <= most:
-                yield file.read_row_group(group, columns)
+                table = file.read_row_group(group, columns)
+                chunks.came(table.num_rows)
+                yield table
             elif rows:
                 piece = most if most == LARGEST_PIECE else max(1, most // 2)
                 for batch in file.iter_batches(piece, [group], columns):
+                    chunks.came(batch.num_rows)
                     yield pa.Table.from_batches([batch])
+        chunks.end()

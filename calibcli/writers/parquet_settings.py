@@ -27,11 +27,12 @@ def stored_settings(
     """
     if not metadata.num_row_groups:
         return {}
-    group = metadata.row_group(0)
-    stored = [group.column(index) for index in range(group.num_columns)]
-    codec = next((_codec(one.compression) for one in stored if _is_of(one, {like})), "snappy")
-    names = set(kept)
-    columns = [one for one in stored if _is_of(one, names)]
+    group, names = metadata.row_group(0), set(kept)
+    # Columns that are not read may be encrypted, and are not looked at.
+    paths = [metadata.schema.column(place).path for place in range(len(metadata.schema))]
+    stored = [group.column(place) for place, path in enumerate(paths) if _is_of(path, {*names, like})]
+    codec = next((_codec(one.compression) for one in stored if _is_of(one.path_in_schema, {like})), "snappy")
+    columns = [one for one in stored if _is_of(one.path_in_schema, names)]
     codecs = {column.path_in_schema: _codec(column.compression) for column in columns}
     encoded = [column.path_in_schema for column in columns if _DICTIONARIES & set(column.encodings)]
     new = [leaf for field in fields for leaf in _leaves(field.name, field.type)]
@@ -41,26 +42,25 @@ def stored_settings(
         "compression": codecs | dict.fromkeys(new, codec),
         "use_dictionary": [*encoded, *repeated],
         "write_page_index": any(column.has_offset_index for column in columns),
-        "sorting_columns": list(_sorting(group, columns)) or None,
+        "sorting_columns": list(_sorting(group, paths, columns)) or None,
         "write_statistics": [column.path_in_schema for column in columns if column.is_stats_set] + new,
     }
 
 
 def _sorting(
-    group: pq.RowGroupMetaData, columns: Sequence[pq.ColumnChunkMetaData]
+    group: pq.RowGroupMetaData, stored: Sequence[str], columns: Sequence[pq.ColumnChunkMetaData]
 ) -> Iterator[pq.SortingColumn]:
     """Yield the columns that rows are sorted by, up to the first that does not stay."""
     paths = [column.path_in_schema for column in columns]
     for one in group.sorting_columns:
-        path = group.column(one.column_index).path_in_schema
+        path = stored[one.column_index]
         if path not in paths:
             return
         yield pq.SortingColumn(paths.index(path), one.descending, one.nulls_first)
 
 
-def _is_of(column: pq.ColumnChunkMetaData, names: Collection[str]) -> bool:
+def _is_of(path: str, names: Collection[str]) -> bool:
     """Whether a stored column belongs to one of some columns of the table."""
-    path = column.path_in_schema
     ends = [at for at, letter in enumerate(path) if letter == "."]
     return any(path[:end] in names for end in (*ends, len(path)))
 
