@@ -1,25 +1,83 @@
 """
-JSON documents: one canonical text, and reading that says where a value is wrong.
+JSON documents: one canonical text with a digest of itself, and reading that says where a value is wrong.
 
 A document comes from outside, so nothing in it is believed: every value is taken through a `Node`, which
-knows its own path and turns whatever does not fit into a `DocumentProblem`.
+knows its own path and turns whatever does not fit into a `DocumentProblem`. From version 2 on each has at
+its root a `digest`: the SHA-256 of its canonical text without that line, or the HMAC-SHA256 with a key. So
+another layout of the same values is the same document, and any other value is another one.
 """
 
+import hashlib
+import hmac
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NoReturn, TypeVar
 
 from calibcli.errors import DocumentProblem
+from calibcli.version import __version__
 
 Name = TypeVar("Name", bound=StrEnum)
+Built = TypeVar("Built")
 
 MOST_BYTES = 64 * 1024 * 1024
 AGAIN = "write it again with the command that made it"
+# Documents of the versions before have no digest of themselves.
+_FIRST_SEALED = 2
+_DIGEST = "digest"
+_SEAL = re.compile(r'\n  "digest": "([^"\n]*)",(?=\n)')
+_SCHEMA = re.compile(r"(calibcli\.[a-z]+)/([0-9]{1,9})")
+_PLAIN, _KEYED = "sha256:", "hmac-sha256:"
+_PIECE = 1 << 20
 _LONGEST_QUOTE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """
+    What is believed of the documents that a call reads.
+
+    Args:
+        allow_edited: Whether one that was edited after it was written is read all the same, with a note.
+
+        key_file: The file that holds the keys of states of gates, or None.
+
+        keys: What states may be signed with, the first of them what they are written with; none where they
+            are not signed. Whoever reads states sets them.
+    """
+
+    allow_edited: bool = False
+    key_file: str | None = None
+    keys: tuple[bytes, ...] = field(default=(), repr=False)
+
+
+_TRUST: ContextVar[Trust] = ContextVar("trust", default=Trust())  # noqa: B039 - frozen
+
+
+def trust() -> Trust:
+    """Return what is believed of documents here."""
+    return _TRUST.get()
+
+
+def trust_from_now_on(asked: Trust) -> None:
+    """Believe so much of documents for the rest of the command."""
+    _TRUST.set(asked)
+
+
+@contextmanager
+def trusting(asked: Trust) -> Iterator[None]:
+    """Believe so much of the documents that are read within."""
+    before = _TRUST.set(asked)
+    try:
+        yield
+    finally:
+        _TRUST.reset(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +208,110 @@ class Node:
         raise self.problem(msg)
 
 
+@dataclass(frozen=True, slots=True)
+class Document(Node):
+    """
+    The root of a document, without its digest.
+
+    Args:
+        stated: The digest that stood there, or None.
+
+        intact: Whether it is known to be that of the text; False as well where that has another layout.
+
+        present: Whether there was one at all.
+    """
+
+    stated: object = None
+    intact: bool = False
+    present: bool = False
+
+    def built(self, build: Callable[[Node], Built], *, keyed: bool = False) -> tuple[Built, tuple[str, ...]]:
+        """
+        Return what a document holds, and what must be said of it wherever it is used.
+
+        Args:
+            build: What takes the values, and refuses those that contradict each other.
+
+            keyed: Whether a key signs documents of this kind where there is one.
+
+        Raises:
+            DocumentProblem: If a value does not fit, with its place, or the document was edited after it was
+                written and that is not allowed.
+        """
+        fault = self._fault(trust().keys if keyed else ())
+        try:
+            found = build(self)
+        except DocumentProblem as problem:
+            if fault is not None and problem.hint in (None, AGAIN):
+                raise DocumentProblem(problem.path, problem.detail, f"the document {fault[0]}") from None
+            raise
+        if fault is not None:
+            what, hint = fault
+            if not trust().allow_edited:
+                raise self.problem(what, hint)
+            return found, (f"{what}; read all the same, as --allow-edited says",)
+        schema = self._schema
+        if schema is not None and schema[1] < _FIRST_SEALED:
+            of_old = f"was written as {schema[0]}/{schema[1]}, which has no digest"
+            return found, (f"{of_old}: whether it was edited cannot be told",)
+        return found, ()
+
+    @property
+    def entire(self) -> dict[str, object]:
+        """The values of an object with the digest that stood there."""
+        return {**self._members(), **({_DIGEST: self.stated} if self.present else {})}
+
+    @property
+    def family(self) -> str | None:
+        """What kind of document it says it is, whatever the version, such as "calibcli.artifact"."""
+        named = self.value.get("schema") if isinstance(self.value, dict) else None
+        return named.partition("/")[0] if isinstance(named, str) else None
+
+    @property
+    def _schema(self) -> tuple[str, int] | None:
+        """The family and the version, where the document names one of ours."""
+        named = self.value.get("schema") if isinstance(self.value, dict) else None
+        found = _SCHEMA.fullmatch(named) if isinstance(named, str) else None
+        return None if found is None else (found[1], int(found[2]))
+
+    def _fault(self, keys: Sequence[bytes]) -> tuple[str, str] | None:  # noqa: PLR0911 - one return a fault
+        """Return what is wrong with the digest and what to do, or None."""
+        schema, stated = self._schema, self.stated
+        sealed = schema is not None and schema[1] >= _FIRST_SEALED
+        if not sealed and not keys:
+            # The digest of a summary of version 1 was that of its table.
+            later = schema is not None and schema[0] != "calibcli.summary" and _DIGEST in self.members()
+            return ("has a digest, and its version had none", _RESTORE) if later else None
+        if not sealed or (isinstance(stated, str) and stated.startswith(_PLAIN) and keys):
+            return "is not signed with a key", _UNSIGNED
+        if isinstance(stated, str) and stated.startswith(_KEYED) and not keys:
+            return "is signed with a key, and none was given", _NO_KEY
+        if not self.present:
+            return "was edited after it was written: its digest is missing", _RESTORE
+        if self.intact:
+            return None
+        if isinstance(stated, str) and self._fits(stated, keys):
+            return None
+        if keys:
+            return "was edited after it was written, or signed with another key", _OTHER_KEY
+        return "was edited after it was written: its digest is not that of what it says", _RESTORE
+
+    def _fits(self, stated: str, keys: Sequence[bytes]) -> bool:
+        """Whether a digest is that of the values, however they were laid out."""
+        try:
+            found = _digests(_ENCODER.iterencode(self.value), keys)
+        except (ValueError, RecursionError):  # an infinite number, or too deep to have been written
+            return False
+        return _is_among(stated, found)
+
+
+_RESTORE = f"restore it or {AGAIN}; whoever means the edit passes --allow-edited"
+_UNSIGNED = "if it is yours, --allow-edited takes it over and signs it from now on"
+_NO_KEY = "name the key with --state-key-file FILE, or in CALIBCLI_STATE_KEY"
+_OTHER_KEY = "restore it, or give the key that it was signed with; an old key may stand below the new one"
+_ENCODER = json.JSONEncoder(sort_keys=True, indent=2, allow_nan=False)
+
+
 def ascending(nodes: Sequence[Node], *, strictly_from: int = 0) -> None:
     """
     Refuse numbers that fall, or that repeat from a position on.
@@ -175,11 +337,88 @@ def same_length(node: Node, count: int, *, reason: str) -> None:
 
 
 def canonical_text(document: dict[str, object]) -> str:
-    """Return the one text of a document: sorted keys, two spaces, shortest floats that read back the same."""
-    return json.dumps(document, sort_keys=True, indent=2, allow_nan=False) + "\n"
+    """Return the one text of values: sorted keys, two spaces, shortest floats that read back the same."""
+    return _ENCODER.encode(document) + "\n"
 
 
-def parse(content: bytes, *, most: int = MOST_BYTES) -> Node:
+def sealed_text(document: dict[str, object], *, key: bytes | None = None) -> str:
+    """
+    Return the one text of a document with its digest.
+
+    Args:
+        document: Its values, at least one of them under a key that sorts behind "digest".
+
+        key: What signs it, or None.
+    """
+    text = canonical_text({**document, _DIGEST: ""})
+    seal = _SEAL.search(text)
+    if seal is None:
+        msg = "no key of the document sorts behind its digest"
+        raise ValueError(msg)
+    start, end = seal.span()
+    (digest,) = _digests(_around(text, start, end), () if key is None else (key,))
+    return f'{text[:start]}\n  "{_DIGEST}": "{digest}",{text[end:]}'
+
+
+def sealed(document: dict[str, object]) -> dict[str, object]:
+    """Return a document with its digest, as plain values."""
+    rest = {key: value for key, value in document.items() if key != _DIGEST}
+    (digest,) = _digests(_ENCODER.iterencode(rest), ())
+    return {**rest, _DIGEST: digest}
+
+
+def _around(text: str, start: int, end: int) -> Iterator[str]:
+    """Return a text without a part of it and without its last line feed, in pieces: it may be large."""
+    for first, last in ((0, start), (end, len(text) - text.endswith("\n"))):
+        yield from (text[at : min(at + _PIECE, last)] for at in range(first, last, _PIECE))
+
+
+def _digests(pieces: Iterable[str], keys: Sequence[bytes]) -> list[str]:
+    """Return the digest of a text, or one for each key."""
+    if not keys:
+        plain = hashlib.sha256()
+        for piece in pieces:
+            plain.update(piece.encode())
+        return [f"{_PLAIN}{plain.hexdigest()}"]
+    signing = [hmac.new(key, digestmod=hashlib.sha256) for key in keys]
+    for piece in pieces:
+        for one in signing:
+            one.update(piece.encode())
+    return [f"{_KEYED}{one.hexdigest()}" for one in signing]
+
+
+def version_of(root: Node, schema: str, *, what: str = "a report", hint: str = "write it with --json") -> int:
+    """
+    Return the version in which a document of a kind was written, this one or the one before.
+
+    Args:
+        root: The document.
+
+        schema: The kind, as it is written now, such as "calibcli.artifact/2".
+
+        what: What it should be, such as "an artifact".
+
+        hint: Where one comes from.
+
+    Raises:
+        DocumentProblem: If it is none, or was written by a later version.
+    """
+    family, _, newest = schema.partition("/")
+    if "schema" not in root.members():
+        msg = "is not a calibcli document: it has no 'schema'"
+        raise root.problem(msg, hint)
+    node = root.child("schema")
+    found = _SCHEMA.fullmatch(node.text())
+    if found is None or found[1] != family or str(int(found[2])) != found[2] or int(found[2]) < 1:
+        msg = f"is {node.text()[:60]!r}, should be {schema!r}: this is not {what}"
+        raise node.problem(msg, hint)
+    if int(found[2]) > int(newest):
+        msg = f"is {found[0]!r}, and calibcli {__version__} reads {schema!r}"
+        raise node.problem(msg, "it was written by a newer calibcli: upgrade with `pip install -U calibcli`")
+    return int(found[2])
+
+
+def parse(content: bytes, *, most: int = MOST_BYTES) -> Document:
     """
     Return the root of a JSON document.
 
@@ -210,7 +449,28 @@ def parse(content: bytes, *, most: int = MOST_BYTES) -> Node:
     except ValueError:  # what the reader raises for an integer of thousands of digits
         msg = "holds a number with too many digits"
         raise root.problem(msg, "this is not a calibcli document") from None
-    return Node(value)
+    return document_of(value, text)
+
+
+def document_of(value: object, text: str = "") -> Document:
+    """Return values as a document: its digest, where it is of a version that has one, set apart."""
+    whole = Document(value)
+    schema = whole._schema  # noqa: SLF001
+    if not isinstance(value, dict) or schema is None or schema[1] < _FIRST_SEALED:
+        return whole
+    stated = value.get(_DIGEST)
+    seal = _SEAL.search(text)
+    intact = False
+    if seal is not None and seal[1] == stated:
+        # Our own layout is the usual one: its text need not be made again to be held against its digest.
+        keys = trust().keys if stated.startswith(_KEYED) else ()
+        intact = _is_among(stated, _digests(_around(text, *seal.span()), keys))
+    rest = {key: member for key, member in value.items() if key != _DIGEST}
+    return Document(rest, stated=stated, intact=intact, present=_DIGEST in value)
+
+
+def _is_among(stated: str, digests: Sequence[str]) -> bool:
+    return any(hmac.compare_digest(stated.encode(errors="replace"), one.encode()) for one in digests)
 
 
 def _not_json(error: json.JSONDecodeError, text: str) -> DocumentProblem:

@@ -55,8 +55,8 @@ def without_source(document: str | dict[str, Any]) -> dict[str, Any]:
         for key in ("files", "score", "label", "weight"):
             body["input"].pop(key, None)
         body["artifact"] = None
-    for side in ("first", "second"):
-        found.pop(side, None)
+    for key in ("first", "second", "digest"):
+        found.pop(key, None)
     return found
 
 

@@ -53,7 +53,9 @@ class Compared(Tabled):
 
     def to_dict(self) -> dict[str, object]:
         """Return the document of `calibcli compare --json`, as `calibcli schema compare` describes it."""
-        return self.report.to_dict()
+        from calibcli.documents import sealed
+
+        return sealed(self.report.to_dict())
 
     def page(self, *, verbose: bool = False) -> "Page":
         """Return what is said of the comparison."""

@@ -14,7 +14,7 @@ def group_artifact_of_text(text: str) -> GroupArtifact:
     Raises:
         DocumentProblem: If it is that of none.
     """
-    return GroupArtifact.from_dict(parse(text.encode(), most=MOST_BYTES))
+    return parse(text.encode(), most=MOST_BYTES).built(GroupArtifact.from_dict)[0]
 
 
 def groups_given(values: object, artifact: GroupArtifact, *, rows: int) -> HeldColumn:

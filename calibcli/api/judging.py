@@ -23,12 +23,15 @@ class StateAsk:
         planned_rows: Rows the state will hold in the end, or None.
 
         alarm: Whether any error at all is looked for.
+
+        signed: Whether a key was named.
     """
 
     path: str | None
     batch: str | None
     planned_rows: int | None
     alarm: bool
+    signed: bool = False
 
 
 def judged(
@@ -93,6 +96,7 @@ def _refuse_without_path(kept: StateAsk, *, identified: bool) -> None:
         "id": identified,
         "planned-rows": kept.planned_rows,
         "alarm": kept.alarm,
+        "state-key-file": kept.signed,
     }
     for option, value in said.items():
         if value:

@@ -92,7 +92,9 @@ class Measured(Tabled):
 
     def to_dict(self) -> dict[str, object]:
         """Return the document of `calibcli measure --json`, as `calibcli schema report` describes it."""
-        return self.report.to_dict()
+        from calibcli.documents import sealed
+
+        return sealed(self.report.to_dict())
 
     def page(self, *, verbose: bool = False) -> "Page":
         """Return what is said of the measures."""

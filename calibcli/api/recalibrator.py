@@ -12,11 +12,12 @@ from calibcli.api.predicting import (
     predicted_scores,
 )
 from calibcli.api.shown import Shown
-from calibcli.api.spoken import in_python
+from calibcli.api.spoken import in_python, warn_of
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact, group_artifact_text, read_any_map
 from calibcli.artifacts.store import HeldArtifact, HeldDocument, artifact_text
+from calibcli.documents import sealed
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange
 from calibcli.selection_names import OnUnseen
@@ -234,7 +235,7 @@ class Recalibrator(Shown):
 
     def to_dict(self) -> dict[str, object]:
         """Return the artifact as plain values, as `calibcli schema artifact` describes it."""
-        return self.artifact.to_dict()
+        return sealed(self.artifact.to_dict())
 
     def to_json(self) -> str:
         """Return the text of the artifact."""
@@ -274,4 +275,6 @@ def recalibrator_of(artifact: ArtifactLike) -> Recalibrator:
     if isinstance(artifact, Recalibrator):
         return artifact
     path = os.fspath(artifact)
-    return Recalibrator(read_any_map(path), path)
+    found = read_any_map(path)
+    warn_of(found.doubts)
+    return Recalibrator(found, path)

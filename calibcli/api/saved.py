@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from calibcli.api.shown import Tabled
 from calibcli.bounds.interval import Interval
-from calibcli.documents import Node
+from calibcli.documents import Node, canonical_text
 from calibcli.measures.estimate import ClassEstimate, Estimate
 from calibcli.names import MeasureName, Target
 from calibcli.reports.inspect import InspectReport
@@ -62,8 +62,12 @@ class SavedReport(Tabled):
         return len(self.measures)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the document."""
+        """Return the document as it was read, with its digest."""
         return self.document
+
+    def to_json(self) -> str:
+        """Return the text of the document."""
+        return canonical_text(self.document)
 
     def page(self, *, verbose: bool = False) -> "Page":  # noqa: ARG002 - as every page
         """Return what `calibcli inspect` says of the file."""

@@ -25,9 +25,9 @@ class Shown(ABC):
 
     def to_json(self) -> str:
         """Return the document as the command writes it, byte for byte."""
-        from calibcli.documents import canonical_text
+        from calibcli.documents import sealed_text
 
-        return canonical_text(self.to_dict())
+        return sealed_text(self.to_dict())
 
     def text(self, *, verbose: bool = False) -> str:
         """

@@ -3,12 +3,17 @@
 import inspect
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from calibcli import gate_names, names, picture_names, selection_names, view_names
 from calibcli.errors import CalibcliError
+
+Asked = ParamSpec("Asked")
+Result = TypeVar("Result")
 
 _OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*,-]*[\w*]))?")
 _NUMBER = re.compile(r"\d[\d.]*")
@@ -16,6 +21,7 @@ _NUMBER = re.compile(r"\d[\d.]*")
 _CALLED = {"class": "one_class", "id": "row_id", "output": "output"}
 _FLAGS = (
     "alarm",
+    "allow-edited",
     "allow-fit-rows",
     "any-time",
     "bounds",
@@ -53,6 +59,21 @@ def in_python() -> Iterator[None]:
             if problem.hint not in getattr(problem, "__notes__", ()):
                 problem.add_note(problem.hint)
         raise
+
+
+def reads_documents(function: Callable[Asked, Result]) -> Callable[Asked, Result]:
+    """Let a function speak as `in_python` does, and believe documents as its keywords say."""
+
+    @wraps(function)
+    def door(*args: Asked.args, **keywords: Asked.kwargs) -> Result:
+        from calibcli.documents import Trust, trusting
+
+        key_file = keywords.get("state_key_file")
+        asked = Trust(keywords.get("allow_edited") is True, None if key_file is None else str(key_file))
+        with in_python(), trusting(asked):
+            return function(*args, **keywords)
+
+    return door
 
 
 def warn_of(notes: Iterable[str]) -> None:

@@ -63,7 +63,9 @@ class Verified(Tabled):
 
     def to_dict(self) -> dict[str, object]:
         """Return the document of `calibcli verify --json`, as `calibcli schema report` describes it."""
-        return self.report.to_dict()
+        from calibcli.documents import sealed
+
+        return sealed(self.report.to_dict())
 
     def page(self, *, verbose: bool = False) -> "Page":
         """Return what is said of the verdicts."""

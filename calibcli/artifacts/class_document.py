@@ -1,7 +1,7 @@
 """The artifact of several classes: a fitted map of rows of probabilities with the record of its fit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from calibcli.artifacts.document import SCHEMA, check_schema
@@ -121,6 +121,8 @@ class ClassArtifact:
         scale: What the columns held.
 
         calibcli: The version that fitted it.
+
+        doubts: What must be said of the document that it was read from, wherever it is used.
     """
 
     recalibrator: ClassRecalibrator
@@ -128,6 +130,7 @@ class ClassArtifact:
     classes: tuple[str, ...]
     scale: Scale = Scale.PROB
     calibcli: str = __version__
+    doubts: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def from_dict(cls, root: Node) -> Self:
@@ -156,6 +159,14 @@ class ClassArtifact:
             scale=columns.child("scale").choice(Scale),
             calibcli=root.child("calibcli").text(),
         )
+
+    def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
+        """Return the artifact with what must be said of its document; saved again, it says so itself."""
+        if not doubts:
+            return self
+        kept = tuple(f"the document {one}" for one in doubts)
+        fit = replace(self.fit, notes=(*self.fit.notes, *kept))
+        return replace(self, fit=fit, doubts=tuple(f"{name} {one}" for one in doubts))
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""

@@ -1,17 +1,17 @@
 """The artifact: a fitted recalibrator with the record of its fit, and the JSON object it travels as."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from calibcli.artifacts.fit_record import FitRecord
-from calibcli.documents import Node
+from calibcli.documents import Node, version_of
 from calibcli.names import RecalibratorName, Scale
 from calibcli.recalibrators import recalibrator_from_dict
 from calibcli.recalibrators.interface import Recalibrator
 from calibcli.version import __version__
 
-SCHEMA = "calibcli.artifact/1"
+SCHEMA = "calibcli.artifact/2"
 _KEYS = (
     "schema",
     "calibcli",
@@ -42,6 +42,8 @@ class Artifact:
         classes: Names of the classes, or None for one binary score.
 
         calibcli: The version that fitted it.
+
+        doubts: What must be said of the document that it was read from, wherever it is used.
     """
 
     recalibrator: Recalibrator
@@ -50,6 +52,7 @@ class Artifact:
     positive: str | None = None
     classes: tuple[str, ...] | None = None
     calibcli: str = __version__
+    doubts: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def from_dict(cls, root: Node) -> Self:
@@ -85,6 +88,14 @@ class Artifact:
         _check_guarantee(root.child("guarantee"), recalibrator.guarantee)
         return artifact
 
+    def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
+        """Return the artifact with what must be said of its document; saved again, it says so itself."""
+        if not doubts:
+            return self
+        kept = tuple(f"the document {one}" for one in doubts)
+        fit = replace(self.fit, notes=(*self.fit.notes, *kept))
+        return replace(self, fit=fit, doubts=tuple(f"{name} {one}" for one in doubts))
+
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         bins = self.recalibrator.bins
@@ -105,28 +116,14 @@ class Artifact:
         }
 
 
-def check_schema(root: Node) -> None:
+def check_schema(root: Node) -> int:
     """
-    Refuse any document that is not an artifact of this version, and say what it is.
+    Refuse any document that is not an artifact, say what it is, and return its version.
 
     Raises:
         DocumentProblem: With the reason.
     """
-    members = root.members()
-    if "schema" not in members:
-        msg = "is not a calibcli document: it has no 'schema'"
-        raise root.problem(msg, "an artifact is what `calibcli fit` writes")
-    node = members["schema"]
-    schema = node.text()
-    if schema == SCHEMA:
-        return
-    family, _, version = schema.partition("/")
-    own, _, _ = SCHEMA.partition("/")
-    if family == own and version.isdecimal():
-        msg = f"is {schema!r}, and calibcli {__version__} reads {SCHEMA!r}"
-        raise node.problem(msg, "it was written by a newer calibcli: upgrade with `pip install -U calibcli`")
-    msg = f"is {schema[:60]!r}, should be {SCHEMA!r}: this is not an artifact"
-    raise node.problem(msg, "an artifact is what `calibcli fit` writes")
+    return version_of(root, SCHEMA, what="an artifact", hint="an artifact is what `calibcli fit` writes")
 
 
 def of_several_classes(root: Node) -> bool:

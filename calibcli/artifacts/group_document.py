@@ -1,14 +1,13 @@
 """Artifacts with a map for each group of rows, and one of all rows for the groups too small for their own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import SCHEMA, Artifact, check_schema, fitted_by_group
 from calibcli.artifacts.store import HeldArtifact, artifact_of, in_file, of_one_score, read_document, readable
-from calibcli.documents import Node, canonical_text
+from calibcli.documents import Node, sealed_text
 from calibcli.errors import DocumentProblem
 from calibcli.version import __version__
 
@@ -46,6 +45,8 @@ class GroupArtifact:
         shared: The groups that share the map of all rows.
 
         calibcli: The version that fitted it.
+
+        doubts: What must be said of the document that it was read from, wherever it is used.
     """
 
     by: str
@@ -53,6 +54,7 @@ class GroupArtifact:
     members: Mapping[str, Artifact]
     shared: Mapping[str, Shared]
     calibcli: str = __version__
+    doubts: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def known(self) -> frozenset[str]:
@@ -70,10 +72,17 @@ class GroupArtifact:
         check_schema(root)
         root.only(*_KEYS)
         pooled = Artifact.from_dict(root.child("pooled"))
+        for node in (root.child("pooled"), *root.child("members").members().values()):
+            node.child("schema").expect(root.child("schema").value)
         members = {key: _member(node, pooled) for key, node in root.child("members").members().items()}
         shared = {key: _shared(node) for key, node in root.child("shared").members().items()}
         _check_groups(root, members, shared, pooled=pooled)
         return cls(root.child("by").text(), pooled, members, shared, root.child("calibcli").text())
+
+    def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
+        """Return the artifact with what must be said of its document; saved again, it says so itself."""
+        pooled = self.pooled.doubted(name, doubts)
+        return replace(self, pooled=pooled, doubts=pooled.doubts) if doubts else self
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -94,10 +103,10 @@ def group_artifact_text(artifact: GroupArtifact) -> str:
     Raises:
         InputProblem: If it is so long that it could not be read again.
     """
-    return readable(canonical_text(artifact.to_dict()), method=artifact.pooled.recalibrator.name.value)
+    return readable(sealed_text(artifact.to_dict()), method=artifact.pooled.recalibrator.name.value)
 
 
-def read_any_map(path: Path | str) -> Artifact | ClassArtifact | GroupArtifact:
+def read_any_map(path: str) -> Artifact | ClassArtifact | GroupArtifact:
     """
     Read an artifact of one score, of several classes, or with a map for each group.
 
@@ -109,13 +118,13 @@ def read_any_map(path: Path | str) -> Artifact | ClassArtifact | GroupArtifact:
     if isinstance(path, HeldArtifact):
         return path.artifact
     try:
-        root = read_document(path)
-        return GroupArtifact.from_dict(root) if _by_group(root) else artifact_of(root)
+        found, doubts = read_document(path).built(any_map_of)
+        return found.doubted(path, doubts)
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
 
 
-def read_one_or_members(path: Path | str) -> Artifact | GroupArtifact:
+def read_one_or_members(path: str) -> Artifact | GroupArtifact:
     """
     Read an artifact of one score, with one map or with a map for each group.
 
@@ -130,8 +139,15 @@ def read_one_or_members(path: Path | str) -> Artifact | GroupArtifact:
     return found if isinstance(found, GroupArtifact) else of_one_score(path, found)
 
 
-def _by_group(root: Node) -> bool:
-    return isinstance(root.value, dict) and fitted_by_group(root)
+def any_map_of(root: Node) -> Artifact | ClassArtifact | GroupArtifact:
+    """
+    Return the artifact of any kind that a document holds.
+
+    Raises:
+        DocumentProblem: If it holds none, with the place.
+    """
+    by_group = isinstance(root.value, dict) and fitted_by_group(root)
+    return GroupArtifact.from_dict(root) if by_group else artifact_of(root)
 
 
 def _member(node: Node, pooled: Artifact) -> Artifact:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from calibcli.artifacts.document import Artifact, check_schema, fitted_by_group, of_several_classes
-from calibcli.documents import MOST_BYTES, Node, canonical_text, parse
+from calibcli.documents import MOST_BYTES, Document, Node, document_of, parse, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import DocumentKind
 from calibcli.objects import content_of, is_object
@@ -70,7 +70,7 @@ def artifact_text(artifact: "Artifact | ClassArtifact") -> str:
     Raises:
         InputProblem: If it is so long that it could not be read again.
     """
-    return readable(canonical_text(artifact.to_dict()), method=artifact.recalibrator.name.value)
+    return readable(sealed_text(artifact.to_dict()), method=artifact.recalibrator.name.value)
 
 
 def readable(text: str, *, method: str) -> str:
@@ -155,7 +155,8 @@ def read_any_artifact(path: Path | str) -> "Artifact | ClassArtifact":
     if isinstance(path, HeldArtifact):
         return path.artifact
     try:
-        return artifact_of(read_document(path))
+        found, doubts = read_document(path).built(artifact_of)
+        return found.doubted(str(path), doubts)
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
 
@@ -167,7 +168,7 @@ def artifact_of_text(text: str) -> "Artifact | ClassArtifact":
     Raises:
         DocumentProblem: If it is that of none.
     """
-    return artifact_of(parse(text.encode(), most=MOST_BYTES))
+    return parse(text.encode(), most=MOST_BYTES).built(artifact_of)[0]
 
 
 def artifact_of(root: Node) -> "Artifact | ClassArtifact":
@@ -192,7 +193,7 @@ def artifact_of(root: Node) -> "Artifact | ClassArtifact":
     return ClassArtifact.from_dict(root)
 
 
-def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Node:
+def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Document:
     """
     Return the root of a JSON document on disk.
 
@@ -207,7 +208,7 @@ def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Node:
         DocumentProblem: If it is not JSON; without the name of the file, which `in_file` adds.
     """
     if isinstance(path, HeldDocument):
-        return Node(path.document)
+        return document_of(path.document)
     if is_object(str(path)):
         return parse(content_of(str(path), most + 1), most=most)
     try:

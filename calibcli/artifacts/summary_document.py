@@ -1,14 +1,14 @@
-"""The rows of an input as one document, `calibcli.summary/1`: the table that all numbers come from."""
+"""The rows of an input as one document, `calibcli.summary/2`: the table that all numbers come from."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
 from calibcli.artifacts.fit_record import digest_text
 from calibcli.artifacts.store import HeldDocument, in_file, read_document
 from calibcli.artifacts.table_columns import columns_of, table_of
-from calibcli.documents import Node, canonical_text
+from calibcli.documents import Node, sealed_text, version_of
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import Scale, WeightMeaning
 from calibcli.reports.input import InputSummary, SelectedRows
@@ -17,12 +17,13 @@ from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.version import __version__
 
-SCHEMA = "calibcli.summary/1"
+SCHEMA = "calibcli.summary/2"
 MOST_BYTES = 256 * 1024 * 1024
 _MOST_DISTINCT = 1 << 23
-_KEYS = ("schema", "calibcli", "input", "reading", "table", "digest", "parts")
+_KEYS = ("schema", "calibcli", "input", "reading", "table", "parts")
 _INPUT = ("files", "score", "label", "weight", "rows", "dropped", "clipped", "notes", "where", "unselected")
 _HEAD = 1 << 20
+_FAMILY = "calibcli.summary/"
 _SUFFIX = ".json"
 
 
@@ -80,20 +81,24 @@ class TableDocument:
         Raises:
             DocumentProblem: If no reading can have written this, with the place.
         """
-        root.child("schema").expect(SCHEMA)
-        root.only(*_KEYS)
-        root.child("calibcli").text()
+        version = version_of(
+            root, SCHEMA, what="a summary", hint="a summary is what `calibcli measure --summary-out` writes"
+        )
         node = root.child("table")
-        node.only("kind", "distinct", "columns")
+        # In the first version the digest of the table stood at the root.
+        where, first = (root, ("digest",)) if version == 1 else (node, ())
+        root.only(*_KEYS, *first)
+        root.child("calibcli").text()
+        node.only("kind", "distinct", "columns", *(() if first else ("digest",)))
         kind = node.child("kind").text()
         if kind not in ("exact", "grid"):
             msg = f"is {kind!r}, should be 'exact' or 'grid'"
             raise node.child("kind").problem(msg)
         distinct = node.child("distinct").whole(1, CODES if kind == "grid" else _MOST_DISTINCT)
         table = table_of(node.child("columns"), kind=kind, distinct=distinct)
-        if digest_text(root.child("digest")) != digest(table):
+        if digest_text(where.child("digest")) != digest(table):
             msg = "is not that of the table: the document was changed"
-            raise root.child("digest").problem(msg, "write it again with `calibcli measure --summary-out`")
+            raise where.child("digest").problem(msg, "write it again with `calibcli measure --summary-out`")
         parts = tuple(digest_text(part) for part in root.child("parts").items())
         found = cls(_input(root.child("input")), _how(root.child("reading")), table, parts)
         _check_agreement(root, found)
@@ -127,8 +132,8 @@ class TableDocument:
                 "kind": self.table.kind,
                 "distinct": self.table.distinct,
                 "columns": columns_of(self.table),
+                "digest": digest(self.table),
             },
-            "digest": digest(self.table),
             "parts": list(self.parts),
         }
 
@@ -140,7 +145,7 @@ def summary_text(document: TableDocument) -> str:
     Raises:
         InputProblem: If it is so long that it could not be read again.
     """
-    text = canonical_text(document.to_dict())
+    text = sealed_text(document.to_dict())
     if len(text) > MOST_BYTES or document.table.distinct > _MOST_DISTINCT:
         msg = f"the summary of {document.table.distinct:,} distinct scores takes {len(text) // 2**20:,} MiB"
         raise InputProblem(msg, "leave out --exact, or lower --memory: a grid takes 40 MiB at most")
@@ -157,7 +162,9 @@ def read_summary(path: Path | str) -> TableDocument:
         DocumentProblem: If what it holds is none, with the file and the place in it.
     """
     try:
-        return TableDocument.from_dict(read_document(path, most=MOST_BYTES))
+        found, doubts = read_document(path, most=MOST_BYTES).built(TableDocument.from_dict)
+        notes = (*found.input.notes, *(f"{path} {one}" for one in doubts))
+        return replace(found, input=replace(found.input, notes=notes))
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
 
@@ -165,12 +172,12 @@ def read_summary(path: Path | str) -> TableDocument:
 def is_summary(path: str) -> bool:
     """Whether a file says that it is a summary; its shape is checked when it is read."""
     if isinstance(path, HeldDocument):
-        return path.document.get("schema") == SCHEMA
+        return str(path.document.get("schema")).startswith(_FAMILY)
     if not path.endswith(_SUFFIX):
         return False
     try:
         with Path(path).open("rb") as file:
-            return f'"{SCHEMA}"'.encode() in file.read(_HEAD)
+            return f'"{_FAMILY}'.encode() in file.read(_HEAD)
     except (OSError, ValueError):
         return False
 

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Annotated
 
 import typer
@@ -140,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     COMPLETION.expect(1)
     _end_well()
     try:
-        code = _run(words)
+        code = copy_context().run(_run, words)
         sys.stdout.flush()
         COMPLETION.end()
     except Terminated as stop:

@@ -1,5 +1,6 @@
 """Options of commands that read or write documents and settings, once; the others are in `options.py`."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -15,6 +16,44 @@ SummaryOut = Annotated[
         "--summary-out", metavar="S.json", help="Keep the rows as a summary, to be merged or read as input."
     ),
     Reach.WRITES,
+]
+
+
+def _allow_edited(asked: bool) -> bool:
+    """Let the readers of documents know; they are many, and far from the command."""
+    if asked:
+        from calibcli.documents import trust, trust_from_now_on
+
+        trust_from_now_on(replace(trust(), allow_edited=True))
+    return asked
+
+
+def _key_file(path: str | None) -> str | None:
+    if path is not None:
+        from calibcli.documents import trust, trust_from_now_on
+
+        trust_from_now_on(replace(trust(), key_file=path))
+    return path
+
+
+AllowEdited = Annotated[
+    bool,
+    typer.Option(
+        "--allow-edited",
+        callback=_allow_edited,
+        help="Read a document although it was edited after it was written; the report says so.",
+    ),
+    Reach.TRUSTS,
+]
+StateKeyFile = Annotated[
+    str | None,
+    typer.Option(
+        "--state-key-file",
+        metavar="FILE",
+        callback=_key_file,
+        help="The key that signs states, so that edits show. [default: CALIBCLI_STATE_KEY, if set]",
+    ),
+    Reach.TRUSTS,
 ]
 Documents = Annotated[
     list[str],

@@ -1,4 +1,4 @@
-"""The state of a gate as a JSON object: `calibcli.gate/1`."""
+"""The state of a gate as a JSON object: `calibcli.gate/2`."""
 
 import base64
 import binascii
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from calibcli.bounds.betting import Stakes
-from calibcli.documents import Node, ascending, same_length
+from calibcli.documents import Node, ascending, same_length, version_of
 from calibcli.gates.alarm import MOST_EPOCHS, Epoch
 from calibcli.gates.cells import UNIT, Partition, Sums
 from calibcli.gates.plausible import check_looks
@@ -15,9 +15,8 @@ from calibcli.gates.seen_classes import SeenClasses, class_keys, class_values
 from calibcli.gates.state import Batch, Fingerprints, GateState, Look, Terms
 from calibcli.names import MeasureName, Scale
 from calibcli.reports.plain import number
-from calibcli.version import __version__
 
-SCHEMA = "calibcli.gate/1"
+SCHEMA = "calibcli.gate/2"
 # Ten million fingerprints are 107 MB of text; a state without them is far below a MiB.
 MOST_BYTES = 192 * 1024 * 1024
 _MOST_CELLS = 1_000_000
@@ -25,6 +24,7 @@ _KEYS = (
     "schema", "rule", "confidence", "alarm", "artifact", "input", "partition", "stakes", "epochs",
     "batches", "passed_at", "failed_at", "ids",
 )  # fmt: skip
+_ORIGIN = "a gate's state is what `calibcli verify --state` writes"
 _COLUMNS = ("rows", "positive", "below_positive", "below_negative")
 
 
@@ -55,6 +55,7 @@ def to_dict(state: GateState) -> dict[str, object]:
         "passed_at": state.passed_at,
         "failed_at": state.failed_at,
         "ids": _text_of(state.ids) if terms.identified else None,
+        "notes": list(state.notes),
     }
 
 
@@ -65,8 +66,8 @@ def from_dict(root: Node) -> GateState:
     Raises:
         DocumentProblem: If no gate can have written this, with the place.
     """
-    _check_schema(root)
-    root.only(*_KEYS)
+    version = version_of(root, SCHEMA, what="the state of a gate", hint=_ORIGIN)
+    root.only(*_KEYS, *(() if version == 1 else ("notes",)))
     terms = _terms(root)
     batches = _batches(root.child("batches"), alarm=terms.alarm)
     epochs = _epochs(root.child("epochs"), terms, count=len(batches))
@@ -89,26 +90,10 @@ def from_dict(root: Node) -> GateState:
         None if passed is None else passed.whole(1, total),
         None if failed is None else failed.whole(1, total),
         ids,
+        () if version == 1 else root.child("notes").texts(),
     )
     check_looks(root, state)
     return state
-
-
-def _check_schema(root: Node) -> None:
-    members = root.members()
-    if "schema" not in members:
-        msg = "is not a calibcli document: it has no 'schema'"
-        raise root.problem(msg, "a gate's state is what `calibcli verify --state` writes")
-    node = members["schema"]
-    schema = node.text()
-    if schema == SCHEMA:
-        return
-    family, _, version = schema.partition("/")
-    if family == SCHEMA.partition("/")[0] and version.isdecimal():
-        msg = f"is {schema!r}, and calibcli {__version__} reads {SCHEMA!r}"
-        raise node.problem(msg, "it was written by a newer calibcli: upgrade with `pip install -U calibcli`")
-    msg = f"is {schema[:60]!r}, should be {SCHEMA!r}: this is not the state of a gate"
-    raise node.problem(msg, "a gate's state is what `calibcli verify --state` writes")
 
 
 def _terms(root: Node) -> Terms:

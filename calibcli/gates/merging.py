@@ -60,7 +60,8 @@ def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
         key=lambda batch: batch.key,
     )
     epochs = (Epoch(1, total),) if batches else ()
-    return GateState(first.terms, epochs, tuple(batches), ids=ids)
+    notes = tuple(dict.fromkeys(note for _, state in states for note in state.notes))
+    return GateState(first.terms, epochs, tuple(batches), ids=ids, notes=notes)
 
 
 def _refuse_twice(states: Sequence[tuple[str, GateState]]) -> None:

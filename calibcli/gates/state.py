@@ -141,6 +141,8 @@ class GateState:
         failed_at: Rows counted when the evidence for a fail, or an alarm, was enough, or None.
 
         ids: Fingerprints of the rows counted, ascending; empty where rows have no identity.
+
+        notes: What must be said of the documents that it was read from, wherever it is used.
     """
 
     terms: Terms
@@ -149,6 +151,12 @@ class GateState:
     passed_at: int | None = None
     failed_at: int | None = None
     ids: Fingerprints = field(default_factory=lambda: np.zeros(0, np.uint64))
+    notes: tuple[str, ...] = ()
+
+    def doubted(self, doubts: tuple[str, ...]) -> Self:
+        """Return the state with what must be said of its document, for good."""
+        new = (f"the state {one}" for one in doubts)
+        return replace(self, notes=tuple(dict.fromkeys((*self.notes, *new))))
 
     @property
     def sums(self) -> Sums:

@@ -15,22 +15,59 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
-from calibcli.documents import AGAIN, Node, canonical_text, parse
+from calibcli.documents import AGAIN, parse, sealed_text, trust, trusting
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.gates.document import MOST_BYTES, from_dict, to_dict
 from calibcli.gates.state import GateState
 from calibcli.objects import is_object
 from calibcli.outputs import STDOUT, refuse_existing, write_file
 
+_KEY_VARIABLE = "CALIBCLI_STATE_KEY"
+_SHORTEST_KEY = 16
+_MOST_KEYS = 1 << 16
 _PATIENCE = 60.0
 _RESTORE = "restore it from a copy, or count the rows anew under another --state"
 
 
 def state_text(state: GateState) -> str:
-    """Return the one text of a state: the same state gives the same bytes."""
-    return canonical_text(to_dict(state))
+    """Return the one text of a state: the same state, and the same key, give the same bytes."""
+    keys = signing_keys()
+    return sealed_text(to_dict(state), key=keys[0] if keys else None)
+
+
+def signing_keys() -> tuple[bytes, ...]:
+    """
+    Return the keys that states may be signed with, those of a named file before that of the environment.
+
+    Each line is one. The first signs; the others are those of before, so that a key can be replaced while
+    states are still signed with the old one. Nothing that is printed holds any of them.
+
+    Raises:
+        UsageProblem: If there is none, or one that is short enough to be guessed.
+
+        InputProblem: If the file cannot be read.
+    """
+    path = trust().key_file
+    where, content = path or _KEY_VARIABLE, os.environ.get(_KEY_VARIABLE, "").encode(errors="surrogateescape")
+    if path is not None:
+        try:
+            with Path(path).open("rb") as file:
+                content = file.read(_MOST_KEYS + 1)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            msg = f"{path}: the key of the state cannot be read ({reason})"
+            raise InputProblem(msg, "name a file with --state-key-file") from None
+    elif _KEY_VARIABLE not in os.environ:
+        return ()
+    keys = tuple(line.strip() for line in content.splitlines() if line.strip())
+    if not keys or len(content) > _MOST_KEYS or min(map(len, keys)) < _SHORTEST_KEY:
+        lacks = f"holds a key of less than {_SHORTEST_KEY} characters" if keys else "holds no key"
+        msg = f"{where} {'is no file of keys' if len(content) > _MOST_KEYS else lacks}"
+        raise UsageProblem(msg, "write one a line, such as `openssl rand -hex 32` makes")
+    return keys
 
 
 def read_state(path: str | Path) -> GateState | None:
@@ -52,10 +89,12 @@ def read_state(path: str | Path) -> GateState | None:
         msg = f"{path}: cannot be read ({reason})"
         raise InputProblem(msg) from None
     try:
-        return from_dict(_root(content))
+        with trusting(replace(trust(), keys=signing_keys())):
+            state, doubts = parse(content, most=MOST_BYTES).built(from_dict, keyed=True)
     except DocumentProblem as problem:
         place = f"{path}" if problem.path == "$" else f"{path}: {problem.path}"
         raise DocumentProblem(place, problem.detail, _hint(problem)) from None
+    return state.doubted(doubts)
 
 
 def refuse_state(path: str, *, inputs: Iterable[str | Path] = ()) -> None:
@@ -189,10 +228,6 @@ def _flush_folder(path: str) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _root(content: bytes) -> Node:
-    return parse(content, most=MOST_BYTES)
 
 
 def _hint(problem: DocumentProblem) -> str:

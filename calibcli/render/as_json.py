@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calibcli.documents import canonical_text
+from calibcli.documents import sealed_text
 from calibcli.reports.settings import Setting
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class JsonRenderer:
     """
-    Writes the one text that every calibcli document has: sorted keys, shortest floats, ASCII.
+    Writes the one text that every calibcli document has: sorted keys, shortest floats, ASCII, with a digest.
 
     Args:
         settings: What a file or a variable has set.
@@ -26,4 +26,4 @@ class JsonRenderer:
         body = report.to_dict()
         if self.settings:
             body["settings"] = [one.to_dict() for one in self.settings]
-        return canonical_text(body)
+        return sealed_text(body)

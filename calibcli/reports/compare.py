@@ -11,7 +11,7 @@ from calibcli.reports.measure import TableSummary
 from calibcli.reports.page_names import PageName
 from calibcli.version import __version__
 
-SCHEMA = "calibcli.compare/1"
+SCHEMA = "calibcli.compare/2"
 
 
 @dataclass(frozen=True, slots=True)

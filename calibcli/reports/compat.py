@@ -11,7 +11,7 @@ from calibcli.reports.page_names import PageName
 from calibcli.reports.plain import number
 from calibcli.version import __version__
 
-SCHEMA = "calibcli.compat/1"
+SCHEMA = "calibcli.compat/2"
 # Numbers this close, of the larger one, differ by rounding only.
 _ROUNDING = 1e-12
 

@@ -16,7 +16,7 @@ from calibcli.reports.page_names import PageName
 from calibcli.reports.plain import number
 from calibcli.version import __version__
 
-SCHEMA = "calibcli.report/1"
+SCHEMA = "calibcli.report/2"
 
 
 @dataclass(frozen=True, slots=True)

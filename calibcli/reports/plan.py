@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     # What is only named need not be loaded by those who look into a report.
     from calibcli.verdicts.plan import Plan
 
-SCHEMA = "calibcli.plan/1"
+SCHEMA = "calibcli.plan/2"
 
 
 @dataclass(frozen=True, slots=True)

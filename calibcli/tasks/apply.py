@@ -90,6 +90,7 @@ def apply_file(
     else:
         added = added_columns(loaded, name=name, prior=prior)
     report = apply_map(added, fragment, columns=columns, output=to)
+    report = replace(report, notes=(*found.doubts, *report.notes))
     return report if prior is None else replace(report, prior=prior, fitted_rate=fitted_rate(loaded))
 
 

@@ -108,7 +108,7 @@ def apply_class_file(
         keeps_prediction=loaded.recalibrator.keeps_prediction,
         clipped=findings.clipped,
         normalised=findings.normalised,
-        notes=(*chosen.notes, *conversion_notes(job), *_ends_notes(loaded), *predictor.notes),
+        notes=(*loaded.doubts, *chosen.notes, *conversion_notes(job), *_ends_notes(loaded), *predictor.notes),
     )
 
 

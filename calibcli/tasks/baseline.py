@@ -1,12 +1,11 @@
 """What a gate compares a score with: a report of `measure`, or another score of the same rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from calibcli.artifacts.document import SCHEMA as ARTIFACT
 from calibcli.artifacts.store import in_file, read_document
 from calibcli.bounds.interval import Interval
-from calibcli.documents import Node
+from calibcli.documents import Document, Node, version_of
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import MeasureName, Target
 from calibcli.reports.measure import SCHEMA
@@ -132,6 +131,8 @@ class Before:
         digest: Fingerprint of its table.
 
         measures: Each measure that was asked for.
+
+        doubts: What must be said of the document.
     """
 
     path: str
@@ -139,6 +140,7 @@ class Before:
     artifact: str | None
     digest: str
     measures: dict[MeasureName, Measured]
+    doubts: tuple[str, ...] = ()
 
     def notes(self, score: str, *, artifact: str | None, digest: str | None) -> tuple[str, ...]:
         """
@@ -151,7 +153,7 @@ class Before:
 
             digest: Fingerprint of its table.
         """
-        found = []
+        found = [*self.doubts]
         if digest == self.digest:
             found.append("the baseline has these very rows; --baseline-score compares scores row by row")
         if score != self.score:
@@ -182,21 +184,26 @@ def read_baseline(path: str, names: Sequence[MeasureName], *, confidence: float)
     try:
         tree = read_document(path)
         _refuse_artifact(path, tree)
-        tree.child("schema").expect(SCHEMA)
-        artifact = tree.optional("artifact")
-        return Before(
-            path,
-            tree.child("input").child("score").text(),
-            None if artifact is None else artifact.text(),
-            tree.child("table").child("digest").text(),
-            {name: _measured(tree, name, path, confidence=confidence) for name in names},
-        )
+        before, doubts = tree.built(lambda node: _before(path, node, names, confidence=confidence))
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
+    return replace(before, doubts=tuple(f"{path} {one}" for one in doubts))
 
 
-def _refuse_artifact(path: str, tree: Node) -> None:
-    if tree.members().get("schema") is not None and tree.child("schema").value == ARTIFACT:
+def _before(path: str, tree: Node, names: Sequence[MeasureName], *, confidence: float) -> Before:
+    version_of(tree, SCHEMA)
+    artifact = tree.optional("artifact")
+    return Before(
+        path,
+        tree.child("input").child("score").text(),
+        None if artifact is None else artifact.text(),
+        tree.child("table").child("digest").text(),
+        {name: _measured(tree, name, path, confidence=confidence) for name in names},
+    )
+
+
+def _refuse_artifact(path: str, tree: Document) -> None:
+    if tree.family == "calibcli.artifact":
         msg = f"{path}: is an artifact of fit, and --baseline takes what `calibcli measure --json` wrote"
         again = f"calibcli measure OLD_ROWS ... --artifact {path} --json -o report.json"
         raise UsageProblem(msg, f"write that first: {again}; or judge the artifact itself with --artifact")

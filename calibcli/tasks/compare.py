@@ -163,6 +163,7 @@ def compare_files(
     gathered = _gathered(inputs, columns, list(loaded.values()), reading=reading or Reading())
     notes: list[str] = []
     for path, artifact in loaded.items():
+        notes += artifact.doubts
         refuse_applied_twice(gathered, values_of(artifact.recalibrator.bins), path)
         if digest(gathered.tables[RAW]) == artifact.fit.table_digest:
             notes.append(fit_note(path, artifact.fit.rows, asked))

@@ -150,7 +150,7 @@ def _scale(asked: Scale, loaded: dict[str, ClassArtifact]) -> Scale:
 
 def _checked(gathered: Gathered, loaded: dict[str, ClassArtifact], options: CompareOptions) -> list[str]:
     """Refuse what cannot be compared, and return what is said of rows that were seen before."""
-    notes = []
+    notes = [doubt for artifact in loaded.values() for doubt in artifact.doubts]
     found = digest(gathered.tables[RAW])
     for path, artifact in loaded.items():
         outputs = outputs_of(

@@ -171,7 +171,7 @@ def _report(
         artifact=artifact,
         verdicts={"alarm" if rule is None else rule.key: verdict},
         policy=options.policy,
-        notes=(*growth.notes, *_few_values(read, found.terms)),
+        notes=(*found.notes, *growth.notes, *_few_values(read, found.terms)),
         state=summary,
     )
 

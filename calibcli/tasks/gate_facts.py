@@ -52,6 +52,7 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
     facts += [("batch", f"{batch.key}: {batch.rows:,} rows") for batch in state.batches[-_LISTED:]]
     if len(state.batches) > _LISTED:
         facts.append(("...", f"{len(state.batches) - _LISTED:,} earlier batches, in the file"))
+    facts += [("note", note) for note in state.notes]
     again = None if path is None else _again(path, state)
     return InspectReport(path or "", "state of a gate", tuple(facts), (), again)
 

@@ -1,6 +1,7 @@
 """Say what is in a file: an artifact, a report, or data with columns to guess."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from calibcli.artifacts.document import SCHEMA as ARTIFACT_SCHEMA
@@ -8,12 +9,10 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact, read_any_map
 from calibcli.artifacts.store import in_file, read_document
 from calibcli.artifacts.summary_document import MOST_BYTES as MOST_SUMMARY
-from calibcli.artifacts.summary_document import SCHEMA as SUMMARY_SCHEMA
 from calibcli.artifacts.summary_document import read_summary
-from calibcli.documents import Node
+from calibcli.documents import Node, version_of
 from calibcli.errors import DocumentProblem
 from calibcli.gates.document import MOST_BYTES
-from calibcli.gates.document import SCHEMA as GATE_SCHEMA
 from calibcli.names import DataFormat
 from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.recalibrators.interface import Recalibrator, distinct_outputs
@@ -62,30 +61,35 @@ def _seems_document(path: str) -> bool:
     return isinstance(first, dict) and ("schema" in first or not more.strip())
 
 
-def _inspect_document(path: str) -> InspectReport:  # noqa: PLR0911 - one return a kind
+def _inspect_document(path: str) -> InspectReport:
     try:
         root = read_document(path, most=max(MOST_BYTES, MOST_SUMMARY))
-        schema = root.child("schema").text()
-        if schema == ARTIFACT_SCHEMA:
-            return artifact_report(path)
-        if schema == REPORT_SCHEMA:
-            return saved_report_facts(path, root)
-        if schema == COMPARE_SCHEMA:
-            return _comparison_report(path, root)
-        if schema == COMPAT_SCHEMA:
-            return _compat_report(path, root)
-        if schema == GATE_SCHEMA:
-            from calibcli.tasks.gate_facts import inspect_state
+        match root.child("schema").text().partition("/")[0]:
+            case "calibcli.artifact":
+                return artifact_report(path)
+            case "calibcli.gate":
+                from calibcli.tasks.gate_facts import inspect_state
 
-            return inspect_state(path)
-        if schema == PLAN_SCHEMA:
-            return _plan_report(path, root)
-        if schema == SUMMARY_SCHEMA:
-            from calibcli.tasks.summaries import summary_report
+                return inspect_state(path)
+            case "calibcli.summary":
+                from calibcli.tasks.summaries import summary_report
 
-            return summary_report(path, read_summary(path))
-        msg = f"is {schema[:60]!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
-        raise root.child("schema").problem(msg)
+                return summary_report(path, read_summary(path))
+            case "calibcli.report":
+                schema, look = REPORT_SCHEMA, saved_report_facts
+            case "calibcli.compare":
+                schema, look = COMPARE_SCHEMA, _comparison_report
+            case "calibcli.compat":
+                schema, look = COMPAT_SCHEMA, _compat_report
+            case "calibcli.plan":
+                schema, look = PLAN_SCHEMA, _plan_report
+            case _:
+                found = root.child("schema").text()[:60]
+                msg = f"is {found!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
+                raise root.child("schema").problem(msg)
+        version_of(root, schema)
+        report, doubts = root.built(lambda node: look(path, node))
+        return replace(report, facts=(*report.facts, *(("note", f"{path} {one}") for one in doubts)))
     except DocumentProblem as problem:
         raise problem if problem.path.startswith(path) else in_file(path, problem) from None
 

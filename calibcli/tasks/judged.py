@@ -145,7 +145,7 @@ def read_judged(
     outputs = values_of(one.recalibrator.bins) if grouped is None else outputs_of_members(grouped)
     refuse_applied_twice(gathered, outputs, artifact)
     table = gathered.tables[RECALIBRATED]
-    notes = table_notes(gathered.tables[RAW], one.scale)
+    notes = (*loaded.doubts, *table_notes(gathered.tables[RAW], one.scale))
     return Judged(gathered, None if grouped else one, table, notes=notes, outputs=outputs, members=grouped)
 
 
@@ -184,7 +184,10 @@ def _read_classes(
     gathered = read_tables(inputs, columns, reading=reading, transforms=transforms, beside=beside)
     outputs = outputs_of(loaded.recalibrator, loaded.classes, view=several.view, one_class=several.one_class)
     refuse_applied_twice(gathered, outputs, artifact)
-    notes = table_notes(gathered.tables[_CONFIDENCE], loaded.scale, classes=len(loaded.classes))
+    notes = (
+        *loaded.doubts,
+        *table_notes(gathered.tables[_CONFIDENCE], loaded.scale, classes=len(loaded.classes)),
+    )
     table = gathered.tables[RECALIBRATED]
     return Judged(gathered, None, table, classes=loaded, outputs=outputs, notes=notes)
 

@@ -189,7 +189,7 @@ def plan_rows(
         input=scores.input,
         seed=options.seed,
         assumptions=(f"the rows to come have scores as {scores.known_from}", *example.assumptions),
-        notes=_notes(found, options),
+        notes=(*(() if loaded is None else loaded.doubts), *_notes(found, options)),
     )
 
 

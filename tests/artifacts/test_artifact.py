@@ -13,7 +13,7 @@ import pytest
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.fit_record import FitRecord
 from calibcli.artifacts.store import artifact_text, read_artifact, schema_text
-from calibcli.documents import MOST_BYTES, Node, canonical_text
+from calibcli.documents import MOST_BYTES, canonical_text, document_of, sealed, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import DocumentKind
 from calibcli.table.score_table import ScoreTable
@@ -120,20 +120,21 @@ def test_cut_short_file_is_said_to_be_cut_short(artifact: Artifact, tmp_path: Pa
 
 def test_every_missing_key_is_reported_with_its_place(artifact: Artifact, tmp_path: Path) -> None:
     """An artifact without any one of its keys is refused."""
-    document = json.loads(artifact_text(artifact))
+    document = artifact.to_dict()
     for path in places(document):
         if isinstance(path[-1], str) and "options" not in path and path[-1] != "base_rate":
             damaged = copy.deepcopy(document)
             del parent_of(damaged, path)[path[-1]]
             with pytest.raises(DocumentProblem, match=r"has no"):
-                reread(json.dumps(damaged), tmp_path)
+                reread(sealed_text(damaged), tmp_path)
 
 
 def test_an_artifact_may_not_say_its_base_rate(artifact: Artifact, tmp_path: Path) -> None:
     """As those of calibcli 0.1; what is written again says no more."""
     document = json.loads(artifact_text(artifact))
     assert 0.0 < document["fit"].pop("base_rate") < 1.0
-    assert json.loads(artifact_text(reread(json.dumps(document), tmp_path))) == document
+    document = sealed(document)
+    assert json.loads(artifact_text(reread(sealed_text(document), tmp_path))) == document
     jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT))).validate(document)
 
 
@@ -145,27 +146,27 @@ def test_every_surplus_key_is_reported(artifact: Artifact, tmp_path: Path) -> No
             damaged = copy.deepcopy(document)
             parent_of(damaged, path)["surprise"] = 1
             with pytest.raises(DocumentProblem, match="unknown key"):
-                reread(json.dumps(damaged), tmp_path)
+                reread(sealed_text(damaged), tmp_path)
 
 
 @pytest.mark.untraced
 def test_any_replaced_value_is_refused_or_fits_the_schema(artifact: Artifact, tmp_path: Path) -> None:
     """Whatever stands in place of a value ends in a DocumentProblem, or in an artifact the schema allows."""
     validator = jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT)))
-    document = json.loads(artifact_text(artifact))
+    document = artifact.to_dict()
     refused = accepted = 0
     for path in places(document):
         for value in REPLACEMENTS:
             damaged = copy.deepcopy(document)
             parent_of(damaged, path)[path[-1]] = value
             try:
-                predicted = reread(json.dumps(damaged), tmp_path).recalibrator.predict(np.linspace(0, 1, 11))
+                predicted = reread(sealed_text(damaged), tmp_path).recalibrator.predict(np.linspace(0, 1, 11))
             except DocumentProblem:
                 refused += 1
             else:
                 accepted += 1
                 assert np.all((predicted >= 0) & (predicted <= 1)), path
-                assert validator.is_valid(damaged), path
+                assert validator.is_valid(sealed(damaged)), path
     assert refused > 5 * accepted
 
 
@@ -199,7 +200,7 @@ def test_inconsistent_artifact_is_refused_with_its_place(
     document = json.loads(artifact_text(fit_kind("histogram")))
     parent_of(document, path)[path[-1]] = value
     with pytest.raises(DocumentProblem) as problem:
-        reread(json.dumps(document), tmp_path)
+        reread(sealed_text(document), tmp_path)
     assert problem.value.path == f"{tmp_path / 'cal.json'}: {place}"
     assert complaint in problem.value.detail
 
@@ -209,7 +210,7 @@ def test_statements_may_be_worded_differently(tmp_path: Path, fit_kind: Fit) -> 
     document = json.loads(artifact_text(fit_kind("histogram")))
     document["guarantee"]["tail"]["statement"] = "As it was said before."
     document["guarantee"]["tail"]["value"] *= 1 + 1e-15
-    assert reread(json.dumps(document), tmp_path) == fit_kind("histogram")
+    assert reread(sealed_text(document), tmp_path) == fit_kind("histogram")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ def test_statements_may_be_worded_differently(tmp_path: Path, fit_kind: Fit) -> 
         (b"{}", "has no 'schema'", "calibcli fit"),
         (b'{"schema": 1}', "$.schema: is 1, should be a string", None),
         (b'{"schema": "calibcli.report/1"}', "is 'calibcli.report/1', should be", "calibcli fit"),
-        (b'{"schema": "calibcli.artifact/2"}', "is 'calibcli.artifact/2', and calibcli", "upgrade"),
+        (b'{"schema": "calibcli.artifact/3"}', "is 'calibcli.artifact/3', and calibcli", "upgrade"),
         (b'{"schema": "calibcli.artifact/1"}', "has no 'calibcli'", None),
         (b'{"schema": NaN}', "holds NaN, which JSON does not have", None),
         (b'{"schema": -Infinity}', "holds -Infinity", None),
@@ -282,7 +283,7 @@ def test_more_limited_rows_than_rows_are_refused(kind: str, path: tuple[str, ...
     with pytest.raises(
         DocumentProblem, match=r"limited_rows: is 121, should be a whole number between 0 and 120"
     ):
-        Artifact.from_dict(Node(document))
+        Artifact.from_dict(document_of(document))
 
 
 def test_canonical_text_refuses_nan() -> None:

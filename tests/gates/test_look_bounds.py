@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calibcli.artifacts.store import schema_text
-from calibcli.documents import Node
+from calibcli.documents import document_of
 from calibcli.errors import DocumentProblem
 from calibcli.gates.document import from_dict
 from calibcli.gates.growth import Incoming, grown
@@ -58,7 +58,7 @@ def test_bounds_come_back_from_disk_and_fit_the_schema() -> None:
     for state in (grown(begun(), (batch(0),)).state, plain(grown(begun(), (batch(0),)).state)):
         document = json.loads(state_text(state))
         jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.GATE))).validate(document)
-        again = from_dict(Node(document))
+        again = from_dict(document_of(document))
         assert again.batches == state.batches
         assert state_text(again) == state_text(state)
 
@@ -83,5 +83,5 @@ def test_bounds_that_cannot_be_are_refused(damage: dict[str, object], place: str
     document = json.loads(state_text(grown(begun(), (batch(0),)).state))
     document["batches"][0]["look"] |= damage
     with pytest.raises(DocumentProblem) as problem:
-        from_dict(Node(document))
+        from_dict(document_of(document))
     assert problem.value.path == f"$.batches[0].look.{place}"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibcli.artifacts.store import schema_text
-from calibcli.documents import Node
+from calibcli.documents import document_of
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.gates.agreement import differences
 from calibcli.gates.document import from_dict
@@ -37,7 +37,7 @@ def test_state_of_classes_comes_back_from_its_text(seen: SeenClasses | None) -> 
     state = state_of(seen)
     document = json.loads(state_text(state))
     jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.GATE))).validate(document)
-    again = from_dict(Node(document))
+    again = from_dict(document_of(document))
     assert (again.terms, state_text(again)) == (state.terms, state_text(state))
     assert ("classes" in document["input"]) is (seen is not None)
 
@@ -59,7 +59,7 @@ def test_damaged_classes_are_refused(change: dict[str, Any], place: str, said: s
     document = json.loads(state_text(state_of(CAT)))
     document["input"]["classes"].update(change)
     with pytest.raises(DocumentProblem, match=said) as caught:
-        from_dict(Node(document))
+        from_dict(document_of(document))
     assert caught.value.path.endswith(place)
 
 

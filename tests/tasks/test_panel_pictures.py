@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.curves.panels import CurvePanels
+from calibcli.documents import sealed_text
 from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName
 from calibcli.picture_names import AxisScale, PlotKind
@@ -70,7 +71,7 @@ def artifact(rows: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 def report_of(report: MeasureReport, folder: Path) -> str:
     """Write a report as `measure --json` does."""
     path = folder / "report.json"
-    path.write_text(json.dumps(report.to_dict(), sort_keys=True))
+    path.write_text(sealed_text(report.to_dict()))
     return str(path)
 
 

@@ -258,8 +258,8 @@ def packed(*numbers: float, kind: str) -> str:
 
 
 EXACT: list[tuple[tuple[str, ...], object, str]] = [
-    (("schema",), "calibcli.summary/2", "$.schema"),
-    (("digest",), "sha256:" + "0" * 64, "$.digest: is not that of the table"),
+    (("schema",), "calibcli.summary/3", "$.schema"),
+    (("table", "digest"), "sha256:" + "0" * 64, "$.table.digest: is not that of the table"),
     (("table", "kind"), "coarse", "$.table.kind"),
     (("table", "distinct"), 3, "$.table.columns.rows"),
     (("table", "distinct"), 10**12, "$.table.distinct"),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calibcli.documents import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, VerdictName
 from calibcli.readers.columns import Columns
@@ -140,7 +141,7 @@ def measured(path: str, folder: Path, **asked: Any) -> str:
     """Measure a file and return its report."""
     report = measure_files([path], ALL, options=MeasureOptions(metrics_of(["ece", "brier"]), **asked))
     place = folder / f"{len(list(folder.iterdir()))}.json"
-    place.write_text(json.dumps(report.to_dict()))
+    place.write_text(sealed_text(report.to_dict()))
     return str(place)
 
 

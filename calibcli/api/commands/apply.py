@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from calibcli.api.recalibrator import Recalibrator, recalibrator_of
 from calibcli.api.rows import paths_of
-from calibcli.api.spoken import in_python
+from calibcli.api.spoken import reads_documents
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange
 from calibcli.selection_names import OnUnseen
@@ -36,6 +36,7 @@ def apply(
     unseen: str = OnUnseen.ERROR,
     on_sum: str = OnSum.ERROR,
     on_range: str = OnRange.ERROR,
+    allow_edited: bool = ...,
 ) -> "npt.NDArray[np.float64]": ...
 
 
@@ -53,10 +54,11 @@ def apply(
     unseen: str = OnUnseen.ERROR,
     on_sum: str = OnSum.ERROR,
     on_range: str = OnRange.ERROR,
+    allow_edited: bool = ...,
 ) -> Make: ...
 
 
-@in_python()
+@reads_documents
 def apply(
     artifact: Recalibrator | str | os.PathLike[str],
     rows: Any,
@@ -70,6 +72,7 @@ def apply(
     unseen: str = OnUnseen.ERROR,
     on_sum: str = OnSum.ERROR,
     on_range: str = OnRange.ERROR,
+    allow_edited: bool = False,  # noqa: ARG001 - heard by `reads_documents`
 ) -> Any:
     """
     Recalibrate: scores to probabilities, or a frame to the same frame with the probability in a new column.
@@ -103,6 +106,9 @@ def apply(
         on_sum: Rows that do not sum to 1: "error" or "normalise".
 
         on_range: Scores outside [0, 1]: "error" or "clip".
+
+        allow_edited: Whether documents that were edited after they were written are read all the same, with a
+            note.
 
     Returns:
         Of the make of `rows`: an array for arrays, a Series for a Series, a frame for a frame, which itself

@@ -7,7 +7,7 @@ from calibcli.api.choices import at_least, listed, maybe_chosen
 from calibcli.api.compared import Compared
 from calibcli.api.reading import reading_of
 from calibcli.api.rows import Given
-from calibcli.api.spoken import in_python
+from calibcli.api.spoken import reads_documents
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_MEMORY,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from calibcli.api.rows import Column, Names, Rows
 
 
-@in_python()
+@reads_documents
 def compare(
     rows: "Rows",
     labels: "Values | None" = None,
@@ -64,6 +64,7 @@ def compare(
     jobs: int | None = None,
     engine: str = EngineName.LOCAL,
     engine_address: str | None = None,
+    allow_edited: bool = False,  # noqa: ARG001 - heard by `reads_documents`
 ) -> Compared:
     """
     Compare two models on the same rows, as `calibcli compare` does: differences with intervals, row by row.
@@ -142,6 +143,9 @@ def compare(
         engine: Where files are read: "local", "dask" or "spark".
 
         engine_address: Where that engine is.
+
+        allow_edited: Whether documents that were edited after they were written are read all the same, with a
+            note.
 
     Returns:
         The comparison, by measure: `found["brier"].difference.interval`.

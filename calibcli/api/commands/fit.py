@@ -7,7 +7,7 @@ from calibcli.api.fitting import fitted
 from calibcli.api.reading import reading_of
 from calibcli.api.recalibrator import Recalibrator
 from calibcli.api.rows import Given
-from calibcli.api.spoken import in_python
+from calibcli.api.spoken import reads_documents
 from calibcli.names import (
     DEFAULT_FIT_BINS,
     DEFAULT_LEAST_ROWS,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from calibcli.api.rows import Column, Names, Rows
 
 
-@in_python()
+@reads_documents
 def fit(
     rows: "Rows",
     labels: "Values | None" = None,
@@ -78,6 +78,7 @@ def fit(
     jobs: int | None = None,
     engine: str = EngineName.LOCAL,
     engine_address: str | None = None,
+    allow_edited: bool = False,  # noqa: ARG001 - heard by `reads_documents`
 ) -> Recalibrator:
     """
     Fit a recalibrator to labelled predictions, as `calibcli fit` does.
@@ -177,6 +178,9 @@ def fit(
         engine: Where files are read: "local", "dask" or "spark".
 
         engine_address: Where that engine is.
+
+        allow_edited: Whether documents that were edited after they were written are read all the same, with a
+            note.
 
     Returns:
         The map: `.predict(scores)`, `.save("cal.json")`, `.report`.

@@ -7,7 +7,7 @@ from calibcli.api.choices import at_least, listed, maybe_chosen
 from calibcli.api.measured import Measured
 from calibcli.api.reading import reading_of
 from calibcli.api.rows import Given
-from calibcli.api.spoken import in_python
+from calibcli.api.spoken import reads_documents
 from calibcli.errors import IdleOption
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from calibcli.api.rows import Column, Groups, Names, Rows
 
 
-@in_python()
+@reads_documents
 def measure(
     rows: "Rows",
     labels: "Values | None" = None,
@@ -73,6 +73,7 @@ def measure(
     jobs: int | None = None,
     engine: str = EngineName.LOCAL,
     engine_address: str | None = None,
+    allow_edited: bool = False,  # noqa: ARG001 - heard by `reads_documents`
 ) -> Measured:
     """
     Measure miscalibration, each number with bounds that hold, as `calibcli measure` does.
@@ -169,6 +170,9 @@ def measure(
         engine: Where files are read: "local", "dask" or "spark".
 
         engine_address: Where that engine is.
+
+        allow_edited: Whether documents that were edited after they were written are read all the same, with a
+            note.
 
     Returns:
         The measures, by name: `report.ece.value`, `report["ece"].interval.upper`.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from calibcli.api.choices import at_least, chosen, maybe_chosen
 from calibcli.api.reading import reading_of
 from calibcli.api.rows import Given
-from calibcli.api.spoken import in_python
+from calibcli.api.spoken import reads_documents
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_LEAST_ROWS,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from calibcli.api.saved import SavedReport
 
 
-@in_python()
+@reads_documents
 def plot(
     rows: "Rows | Measured | SavedReport | Recalibrator",
     labels: "Values | None" = None,
@@ -75,6 +75,7 @@ def plot(
     engine: str = EngineName.LOCAL,
     engine_address: str | None = None,
     force: bool = False,
+    allow_edited: bool = False,  # noqa: ARG001 - heard by `reads_documents`
 ) -> "Figure":
     """
     Draw a reliability diagram with the error in it, or another diagram, as `calibcli plot` does.
@@ -165,6 +166,9 @@ def plot(
         engine_address: Where that engine is.
 
         force: Whether an existing `path` may be replaced.
+
+        allow_edited: Whether documents that were edited after they were written are read all the same, with a
+            note.
 
     Returns:
         A matplotlib `Figure` that pyplot knows nothing of; a notebook shows it, `.savefig` writes it.

@@ -7,7 +7,7 @@ from calibcli.api.choices import all_chosen, at_least, chosen, listed, maybe_cho
 from calibcli.api.judging import StateAsk, judged
 from calibcli.api.reading import reading_of
 from calibcli.api.rows import Given
-from calibcli.api.spoken import in_python
+from calibcli.api.spoken import reads_documents
 from calibcli.api.verified import Verified
 from calibcli.errors import UsageProblem
 from calibcli.gate_names import Inconclusive
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from calibcli.api.rows import Column, Groups, Names, Rows
 
 
-@in_python()
+@reads_documents
 def verify(
     rows: "Rows | None" = None,
     labels: "Values | None" = None,
@@ -89,6 +89,8 @@ def verify(
     jobs: int | None = None,
     engine: str = EngineName.LOCAL,
     engine_address: str | None = None,
+    state_key_file: str | os.PathLike[str] | None = None,
+    allow_edited: bool = False,  # noqa: ARG001 - heard by `reads_documents`
 ) -> Verified:
     """
     Gate on the calibration error, as `calibcli verify` does; a gate that fails is a value, not an exception.
@@ -205,6 +207,12 @@ def verify(
 
         engine_address: Where that engine is.
 
+        state_key_file: The file of the key that signs the state; by default the variable CALIBCLI_STATE_KEY,
+            if set.
+
+        allow_edited: Whether documents that were edited after they were written are read all the same, with a
+            note.
+
     Returns:
         The verdict: `.passed`, `.status`, `.rules`.
 
@@ -289,6 +297,8 @@ def verify(
         engine=engine,
         engine_address=engine_address,
     )
-    kept = StateAsk(None if state is None else os.fspath(state), batch, planned_rows, alarm)
+    kept = StateAsk(
+        None if state is None else os.fspath(state), batch, planned_rows, alarm, state_key_file is not None
+    )
     report = judged(taken, options, kept, artifact=artifact_name(artifact), reading=reading)
     return Verified(report)

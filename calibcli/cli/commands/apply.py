@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from calibcli.cli import apply_options as a
 from calibcli.cli import class_options as k
+from calibcli.cli import document_options as d
 from calibcli.cli import engine_options as e
 from calibcli.cli import input_options as i
 from calibcli.cli import options as o
@@ -43,6 +44,7 @@ def apply(
     jobs: o.Jobs = None,
     engine: e.EngineChoice = EngineName.LOCAL,
     engine_address: e.EngineAddress = None,
+    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
     force: o.Force = False,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,

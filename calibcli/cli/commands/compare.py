@@ -3,6 +3,7 @@
 import typer
 
 from calibcli.cli import class_options as k
+from calibcli.cli import document_options as d
 from calibcli.cli import engine_options as e
 from calibcli.cli import gate_options as g
 from calibcli.cli import input_options as i
@@ -59,6 +60,7 @@ def compare(
     jobs: o.Jobs = None,
     engine: e.EngineChoice = EngineName.LOCAL,
     engine_address: e.EngineAddress = None,
+    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
     output: o.Out = STDOUT,

@@ -2,6 +2,7 @@
 
 import sys
 
+from calibcli.cli import document_options as d
 from calibcli.cli import export_options as x
 from calibcli.cli import options as o
 from calibcli.cli import selection_options as s
@@ -25,6 +26,7 @@ def export(
     prior: o.Prior = None,
     float32: x.Single = False,
     output: o.Out = STDOUT,
+    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
     force: o.Force = False,
     quiet: o.Quiet = False,
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
@@ -58,7 +60,7 @@ def export(
     refuse_existing(output, force=force, inputs=[artifact])
     loaded = read_any_map(artifact)
     write_file(output, exported(loaded, ask))
-    say_notes(unnamed_columns(loaded, ask), quiet=quiet)
+    say_notes((*loaded.doubts, *unnamed_columns(loaded, ask)), quiet=quiet)
     if output != STDOUT:
         one = loaded.pooled if isinstance(loaded, GroupArtifact) else loaded
         what = f"{one.recalibrator.name.value} map{'s' if one is not loaded else ''}"

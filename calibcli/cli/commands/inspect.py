@@ -2,6 +2,7 @@
 
 import typer
 
+from calibcli.cli import document_options as d
 from calibcli.cli import input_options as i
 from calibcli.cli import options as o
 from calibcli.names import ColorWhen, ReportFormat
@@ -15,6 +16,8 @@ def inspect(
     delimiter: i.Delimiter = None,
     encoding: i.Encoding = None,
     decimal: i.Decimal = None,
+    state_key_file: d.StateKeyFile = None,  # noqa: ARG001 - heard where it is declared
+    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
     verbose: o.Verbose = False,

@@ -75,6 +75,7 @@ def measure(
     jobs: o.Jobs = None,
     engine: e.EngineChoice = EngineName.LOCAL,
     engine_address: e.EngineAddress = None,
+    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
     output: o.Out = STDOUT,

@@ -9,6 +9,8 @@ from calibcli.outputs import STDERR
 def merge(
     documents: d.Documents,
     output: o.OutFile,
+    state_key_file: d.StateKeyFile = None,  # noqa: ARG001 - heard where it is declared
+    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
     force: o.Force = False,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,

@@ -2,6 +2,7 @@
 
 import typer
 
+from calibcli.cli import document_options as d
 from calibcli.cli import gate_options as g
 from calibcli.cli import input_options as i
 from calibcli.cli import options as o
@@ -48,6 +49,7 @@ def plan(
     decimal: i.Decimal = None,
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
+    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
     output: o.Out = STDOUT,

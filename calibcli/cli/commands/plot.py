@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from calibcli.cli import class_options as k
+from calibcli.cli import document_options as d
 from calibcli.cli import engine_options as e
 from calibcli.cli import input_options as i
 from calibcli.cli import options as o
@@ -72,6 +73,8 @@ def plot(
     jobs: o.Jobs = None,
     engine: e.EngineChoice = EngineName.LOCAL,
     engine_address: e.EngineAddress = None,
+    state_key_file: d.StateKeyFile = None,  # noqa: ARG001 - heard where it is declared
+    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
     force: o.Force = False,
     quiet: o.Quiet = False,
     color: o.Color = ColorWhen.AUTO,

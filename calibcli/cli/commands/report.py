@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from calibcli.cli import class_options as k
+from calibcli.cli import document_options as d
 from calibcli.cli import engine_options as e
 from calibcli.cli import gate_options as g
 from calibcli.cli import input_options as i
@@ -84,6 +85,7 @@ def report(
     jobs: o.Jobs = None,
     engine: e.EngineChoice = EngineName.LOCAL,
     engine_address: e.EngineAddress = None,
+    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
     force: o.Force = False,
     quiet: o.Quiet = False,
     debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py

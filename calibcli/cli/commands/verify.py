@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from calibcli.cli import class_options as k
+from calibcli.cli import document_options as d
 from calibcli.cli import engine_options as e
 from calibcli.cli import gate_options as g
 from calibcli.cli import input_options as i
@@ -96,6 +97,8 @@ def verify(
     jobs: o.Jobs = None,
     engine: e.EngineChoice = EngineName.LOCAL,
     engine_address: e.EngineAddress = None,
+    state_key_file: d.StateKeyFile = None,
+    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
     fmt: o.Format = ReportFormat.TABLE,
     json: o.Json = False,
     output: o.Out = STDOUT,
@@ -144,7 +147,7 @@ def verify(
 
     inputs, line = files or [], line_of(context)
     chosen = format_of(fmt, json=json)
-    others = (artifact, baseline, state)
+    others = (artifact, baseline, state, state_key_file)
     wanted = parse_reports(
         report, inputs=inputs, output=output, force=force, others=others, settings=line.settings
     )
@@ -174,7 +177,7 @@ def verify(
             msg = "--min-group-rows without groups"
             hint = "name the columns that make them with --by"
             raise IdleOption(msg, hint, options=("min-group-rows",))
-        kept = _Kept(state, batch, row_id, planned_rows, alarm)
+        kept = _Kept(state, batch, row_id, planned_rows, alarm, state_key_file)
         kept.refuse_without_path()
         kept.refuse_output(output)
         check_output(output, force=force, inputs=inputs, artifact=artifact)
@@ -219,6 +222,7 @@ class _Kept:
     id_column: str | None
     planned_rows: int | None
     alarm: bool
+    key_file: str | None
 
     def refuse_output(self, output: str) -> None:
         """Refuse to write the report over the state."""
@@ -237,6 +241,7 @@ class _Kept:
             "--id": self.id_column,
             "--planned-rows": self.planned_rows,
             "--alarm": self.alarm,
+            "--state-key-file": self.key_file,
         }
         for option, value in said.items():
             if value:

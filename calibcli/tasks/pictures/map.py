@@ -39,7 +39,7 @@ def map_diagram(request: PlotRequest) -> Diagram:
     if request.document is not None:
         request.refuse_idle(what="an artifact")
         artifact = _artifact_of_one_score(request.document)
-        return Diagram(_alone(artifact, seed=request.options.seed), request.document)
+        return Diagram(_alone(artifact, seed=request.options.seed), request.document, artifact.doubts)
     if request.artifact is None:
         msg = "--kind map draws the map of an artifact, and none is named"
         raise UsageProblem(msg, "name one with --artifact, or give it in place of the files")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from calibcli.artifacts.store import in_file, read_document
 from calibcli.curves.panels import CurvePanel
 from calibcli.curves.reliability import ReliabilityCurve
-from calibcli.documents import Node
+from calibcli.documents import Node, version_of
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import MeasureName
 from calibcli.picture_names import PlotKind
@@ -182,10 +182,15 @@ def of_report(request: PlotRequest, path: str, made: Callable[[Node], Diagram]) 
     try:
         tree = read_document(path)
         _refuse_others(path, tree.child("schema"))
-        tree.child("schema").expect(SCHEMA)
-        return made(tree)
+        diagram, doubts = tree.built(lambda node: _made(node, made))
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
+    return replace(diagram, notes=(*(f"{path} {one}" for one in doubts), *diagram.notes))
+
+
+def _made(tree: Node, made: Callable[[Node], Diagram]) -> Diagram:
+    version_of(tree, SCHEMA)
+    return made(tree)
 
 
 def _refuse_others(path: str, schema: Node) -> None:

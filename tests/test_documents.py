@@ -1,0 +1,148 @@
+"""Documents know themselves again: another layout is the same document, any other value is another one."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from calibcli.documents import (
+    Document,
+    Node,
+    Trust,
+    canonical_text,
+    document_of,
+    parse,
+    sealed,
+    sealed_text,
+    trusting,
+)
+from calibcli.errors import DocumentProblem
+
+SOME: dict[str, object] = {
+    "schema": "calibcli.plan/2",
+    "a": [1, 2.5, "é"],
+    "rows": {"digest": "no", "b": None},
+}
+
+
+def same(node: Node) -> object:
+    """Return what is there."""
+    return node.value
+
+
+def test_the_text_of_a_document_holds_its_digest_and_nothing_else_changes() -> None:
+    """Both ways to make it agree, and without the line it is the canonical text."""
+    text = sealed_text(SOME)
+    assert json.loads(text) == sealed(SOME) == sealed(sealed(SOME))
+    assert text == canonical_text(sealed(SOME)) == sealed_text(sealed(SOME))
+    lines = text.splitlines(keepends=True)
+    assert "".join(line for line in lines if not line.startswith('  "digest"')) == canonical_text(SOME)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        lambda text: text,
+        lambda text: json.dumps(json.loads(text)),
+        lambda text: json.dumps(dict(reversed(json.loads(text).items())), indent=7, ensure_ascii=False),
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: f"\ufeff{text}\n\n",
+    ],
+)
+def test_another_layout_is_the_same_document(layout: Any) -> None:
+    """White space, the order of keys and escapes are no edit."""
+    found, doubts = parse(layout(sealed_text(SOME)).encode()).built(same)
+    assert (found, doubts) == (SOME, ())
+
+
+EDITS: dict[str, Any] = {
+    "a number": lambda one: one["a"].__setitem__(0, 2),
+    "a number written otherwise": lambda one: one["a"].__setitem__(0, 1.0),
+    "a text": lambda one: one["rows"].update(digest="yes"),
+    "a key more": lambda one: one.update(more=1),
+    "a key less": lambda one: one.pop("a"),
+    "no digest": lambda one: one.pop("digest"),
+    "another digest": lambda one: one.update(digest="sha256:" + "0" * 64),
+    "a digest of another kind": lambda one: one.update(digest="hmac-sha256:" + "0" * 64),
+    "a digest that is none": lambda one: one.update(digest=None),
+    "a number that is infinite": lambda one: one["a"].__setitem__(1, float("1e999")),
+    "an earlier version": lambda one: one.update(schema="calibcli.plan/1"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_edited_document_is_refused_unless_that_is_allowed(edit: str, indent: int | None) -> None:
+    """In any layout; and where it is allowed, it is said."""
+    document = json.loads(sealed_text(SOME))
+    EDITS[edit](document)
+    text = json.dumps(document, sort_keys=True, indent=indent)
+    edited = document_of(document, text)
+    with pytest.raises(DocumentProblem, match=r"digest|key") as problem:
+        edited.built(same)
+    assert problem.value.exit_code == 3
+    assert problem.value.hint
+    with trusting(Trust(allow_edited=True)):
+        _, (doubt,) = edited.built(same)
+    assert "read all the same" in doubt
+
+
+def test_what_contradicts_itself_is_named_before_the_digest() -> None:
+    """The place helps more than the digest, whose mismatch is said beside it."""
+
+    def build(node: Node) -> object:
+        return node.child("a").text()
+
+    with pytest.raises(DocumentProblem) as problem:
+        document_of({**sealed(SOME), "a": 3}).built(build)
+    assert problem.value.path == "$.a"
+    assert "edited" in str(problem.value.hint)
+    with pytest.raises(DocumentProblem) as problem:
+        document_of(sealed(SOME)).built(build)
+    assert "edited" not in str(problem.value.hint)
+
+
+def test_a_document_of_the_version_before_is_read_with_a_note() -> None:
+    """It has no digest, and cannot have one."""
+    old = {**SOME, "schema": "calibcli.plan/1"}
+    _, (doubt,) = document_of(old).built(same)
+    assert "calibcli.plan/1, which has no digest" in doubt
+
+
+def test_a_key_signs_and_no_other_key_fits() -> None:
+    """With a key only what is signed with it is believed, and without one nothing that is signed."""
+    keys = (b"0123456789abcdef", b"another key of old")
+    plain, signed = sealed_text(SOME), sealed_text(SOME, key=keys[0])
+    loose = json.dumps(json.loads(signed))
+
+    def read(text: str, *allowed: bytes) -> str:
+        with trusting(Trust(keys=allowed)):
+            try:
+                parse(text.encode()).built(same, keyed=True)
+            except DocumentProblem as problem:
+                return problem.detail
+        return "read"
+
+    for text in (signed, loose):
+        assert read(text, keys[0]) == read(text, *reversed(keys)) == "read"
+        assert "another key" in read(text, keys[1])
+        assert "none was given" in read(text)
+    assert "not signed" in read(plain, keys[0])
+    assert "not signed" in read(canonical_text({**SOME, "schema": "calibcli.plan/1"}), keys[0])
+    assert "digest is missing" in read(canonical_text(SOME), keys[0])
+    assert "another key" in read(signed.replace("2.5", "2.6"), keys[0])
+    assert keys[0].decode() not in repr(Trust(keys=keys))
+
+
+def test_the_digest_of_a_large_document_costs_little() -> None:
+    """Its text is not made again where it is laid out as we do: a hash, a small part of reading it."""
+    text = sealed_text({**SOME, "a": [k / 7.0 for k in range(200_000)]})
+    begun = time.process_time()
+    values = json.loads(text)
+    reading = time.process_time() - begun
+    begun = time.process_time()
+    found = document_of(values, text)
+    assert found.intact
+    assert time.process_time() - begun < max(0.5 * reading, 0.05)
+    assert isinstance(found, Document)
