@@ -2,9 +2,12 @@
 Arrow IPC: record batches of the columns asked for, from files (Feather 2) and from streams as they come.
 
 One record batch of the file is held at a time, of the columns asked for. A stream that ends between two
-record batches cannot be told from a whole one: it need not have an end mark.
+record batches cannot be told from a whole one: it need not have an end mark. What follows an end mark is
+refused, and so is a file that holds more record batches than its footer names: where files were put one
+after the other, pyarrow passes over all but one.
 """
 
+import struct
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +18,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from calibcli.errors import InputProblem
+from calibcli.objects import is_object
 from calibcli.readers.class_matrix import is_list_of_numbers, list_lengths, lists_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import nulls
@@ -26,6 +30,12 @@ from calibcli.readers.text import opened_bytes
 _FILE = b"ARROW1"
 # A file is these eight bytes, then a stream, then what tells where in the stream each batch is.
 _FILE_START = 8
+# What stands behind the footer of a file: its length, and the mark.
+_FILE_END = 4 + len(_FILE)
+# Between two record batches, and between the last one with its end mark and the footer.
+_MOST_PADDING = 64
+_MOST_SCHEMA_MORE = 1 << 10
+_MORE = "more follows after its end: are several files in one? Then name them one by one instead"
 _LONGEST_SCHEMA = 1 << 26
 Batches: TypeAlias = Iterator[tuple[pa.RecordBatch, pa.KeyValueMetadata | None]]
 
@@ -88,6 +98,8 @@ def row_count(fragment: Fragment) -> int | None:
             return None
         source.seek(0)
         with pa.ipc.open_file(source) as file:
+            if not is_object(fragment.location):
+                _hold_against_footer(file, source)
             return sum(file.get_batch(place).num_rows for place in range(file.num_record_batches))
 
 
@@ -168,10 +180,18 @@ def _opened(fragment: Fragment, fields: list[int] | None) -> Iterator[Stored]:
 def _found(fragment: Fragment, options: pa.ipc.IpcReadOptions, files: ExitStack) -> Stored:
     """Return what is in a file or a stream, of which only some fields are decoded."""
     source = files.enter_context(opened_bytes(fragment))
-    if fragment.streams:
-        return _of_stream(source, options)
-    if source.read(len(_FILE)) != _FILE:
-        return _of_stream(files.enter_context(opened_bytes(fragment)), options)
+    if not fragment.streams and source.read(len(_FILE)) != _FILE:
+        source = files.enter_context(opened_bytes(fragment))
+    elif not fragment.streams:
+        return _of_file(fragment, source, options, files)
+    found = _of_stream(source, options)
+    return replace(found, batches=_alone(found.batches, source))
+
+
+def _of_file(
+    fragment: Fragment, source: pa.NativeFile, options: pa.ipc.IpcReadOptions, files: ExitStack
+) -> Stored:
+    """Return what is in a file, whose mark has been read."""
     if fragment.compression is not None:
         # What follows is a stream; the end of the file, which cannot be looked up here, is checked.
         source.read(_FILE_START - len(_FILE))
@@ -179,6 +199,8 @@ def _found(fragment: Fragment, options: pa.ipc.IpcReadOptions, files: ExitStack)
         return replace(found, batches=_to_the_end(found.batches, source))
     source.seek(0)
     file = files.enter_context(pa.ipc.open_file(source, options=options))
+    if not is_object(fragment.location):
+        _hold_against_footer(file, source)
     batches = map(file.get_batch_with_custom_metadata, range(file.num_record_batches))
     # Older versions of pyarrow do not tell what is said at the end.
     return Stored(file.schema, batches, getattr(file, "metadata", None))
@@ -189,14 +211,61 @@ def _of_stream(source: pa.NativeFile, options: pa.ipc.IpcReadOptions) -> Stored:
     return Stored(reader.schema, reader.iter_batches_with_custom_metadata())
 
 
-def _to_the_end(found: Batches, source: pa.NativeFile) -> Batches:
+def _alone(found: Batches, source: pa.NativeFile) -> Batches:
+    """Yield all record batches of a stream, after which nothing may follow."""
     yield from found
-    tail = b""
+    if source.read(1):
+        raise pa.ArrowInvalid(_MORE)
+
+
+def _to_the_end(found: Batches, source: pa.NativeFile) -> Batches:
+    """Yield all record batches of a file that is read as a stream, after which its end must follow."""
+    yield from found
+    tail, size = b"", 0
     while more := source.read(1 << 20):
-        tail = (tail + more)[-len(_FILE) :]
-    if tail != _FILE:
+        tail = (tail + more)[-_FILE_END:]
+        size += len(more)
+    if not tail.endswith(_FILE):
         msg = "it is cut short"
         raise pa.ArrowInvalid(msg)
+    if size - _FILE_END - int.from_bytes(tail[:4], "little") > _MOST_PADDING:
+        raise pa.ArrowInvalid(_MORE)
+
+
+def _hold_against_footer(file: pa.ipc.RecordBatchFileReader, source: pa.NativeFile) -> None:
+    """Refuse a file that holds more than its footer names: pyarrow goes by that alone."""
+    size = source.size()
+    source.seek(size - _FILE_END)
+    length = int.from_bytes(source.read(4), "little")
+    footer = size - _FILE_END - length
+    source.seek(footer)
+    blocks = sorted(_blocks_in(source.read(length)))
+    # How long the schema is that comes first only its writer knows.
+    end = _FILE_START + file.schema.serialize().size + _MOST_SCHEMA_MORE
+    for start, stop in [*blocks, (footer, size)]:
+        if start - end > _MOST_PADDING:
+            raise pa.ArrowInvalid(_MORE)
+        end = stop
+
+
+def _blocks_in(footer: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where each dictionary and record batch begins and ends: third and fourth field of a footer."""
+    try:
+        (table,) = struct.unpack_from("<I", footer)
+        fields = table - struct.unpack_from("<i", footer, table)[0]
+        size = struct.unpack_from("<H", footer, fields)[0]
+        for field in (8, 10):
+            offset = struct.unpack_from("<H", footer, fields + field)[0] if size >= field + 2 else 0
+            if offset:
+                vector = table + offset + struct.unpack_from("<I", footer, table + offset)[0]
+                count = struct.unpack_from("<I", footer, vector)[0]
+                for start, head, body in struct.iter_unpack(
+                    "<qi4xq", footer[vector + 4 : vector + 4 + 24 * count]
+                ):
+                    yield start, start + head + body
+    except struct.error as error:
+        msg = "its footer is damaged"
+        raise pa.ArrowInvalid(msg) from error
 
 
 @contextmanager

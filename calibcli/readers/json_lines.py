@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json as pa_json
 
@@ -19,6 +20,7 @@ from calibcli.readers.json_kinds import Unfit, fitted, joined, kinds_of, line_of
 
 _SAMPLE = 100
 _BOM = b"\xef\xbb\xbf"
+_NEWLINE, _QUOTE, _OPEN, _CLOSE = b'\n"{}'
 _STRAY_NULL = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\n\r}])\s*null")
 _ONE_EACH = (
     "each line is one object: jq -c '.[]' FILE makes lines of a list, as does pandas' "
@@ -65,8 +67,9 @@ class LineParser:
         ):
             self._learn(list(islice(self._objects(block), _SAMPLE)))
         try:
-            quick = not _stray_null(block)
-            batch = self._numbered(_parsed(block, self._types)) if quick else self._by_hand(block)
+            batch = None if _stray_null(block) else self._numbered(_parsed(block, self._types))
+            if batch is None or not _as_many(batch.num_rows, block):
+                batch = self._by_hand(block)
         except (pa.ArrowInvalid, UnicodeDecodeError):
             batch = self._by_hand(block)
         self._rows += batch.num_rows
@@ -100,10 +103,16 @@ class LineParser:
         }
         lines = [self._line(row, place, types) for place, row in enumerate(rows)]
         try:
-            return _parsed("\n".join(lines).encode(), types)
+            batch = _parsed("\n".join(lines).encode(), types)
         except pa.ArrowInvalid as error:
             msg = f"{self._shown}: after row {self._rows:,}: {error}"
             raise InputProblem(msg, "is text cut in the middle of a letter?") from error
+        if batch.num_rows != len(rows):
+            msg = (
+                f"{self._shown}: after row {self._rows:,}: {len(rows):,} objects gave {batch.num_rows:,} rows"
+            )
+            raise InputProblem(msg, "rewrite the file with a JSON library, or export it as Parquet")
+        return batch
 
     def _line(self, row: Row, place: int, types: dict[str, pa.DataType]) -> str:
         uniform: dict[str, object] = {}
@@ -197,6 +206,23 @@ def _parsed(block: bytes, types: dict[str, pa.DataType]) -> pa.RecordBatch:
     # Bytes that are no text come out as text.
     batch.validate(full=True)
     return batch
+
+
+def _as_many(rows: int, block: bytes) -> bool:
+    """Whether some lines have as many objects as rows: one a line, or else counted by their braces."""
+    characters = np.frombuffer(block, np.uint8)
+    if rows == np.count_nonzero(characters == _NEWLINE) + (block[-1] != _NEWLINE):
+        return True
+    if b"\\" not in block:
+        quotes = np.flatnonzero(characters == _QUOTE)
+        braces = np.flatnonzero((characters == _OPEN) | (characters == _CLOSE))
+        outside = characters[braces[np.searchsorted(quotes, braces) % 2 == 0]]
+        depth = np.cumsum(np.where(outside == _OPEN, 1, -1))
+        return rows == np.count_nonzero((depth == 0) & (outside == _CLOSE))
+    try:
+        return rows == sum(1 for _ in objects(block.removeprefix(_BOM).decode(), lambda _: None))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _stray_null(block: bytes) -> bool:

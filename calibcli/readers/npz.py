@@ -170,12 +170,12 @@ def _rows(one: _Column, stream: IO[bytes], most: int) -> Iterator[_ARRAY]:
         whole = np.frombuffer(_exactly(stream, rows * one.width * one.dtype.itemsize), one.dtype)
         matrix = whole.reshape(one.width, rows).T
         yield from (matrix[start : start + most] for start in range(0, rows, most))
-        return
-    for start in range(0, rows, most):
-        count = min(most, rows - start)
-        content = _exactly(stream, count * one.width * one.dtype.itemsize)
-        values = np.frombuffer(content, one.dtype)
-        yield values if len(one.shape) == 1 else values.reshape(count, one.width)
+    else:
+        for start in range(0, rows, most):
+            count = min(most, rows - start)
+            content = _exactly(stream, count * one.width * one.dtype.itemsize)
+            values = np.frombuffer(content, one.dtype)
+            yield values if len(one.shape) == 1 else values.reshape(count, one.width)
     if stream.read(1):
         msg = f"array {one.name!r} goes on after its end"
         raise zipfile.BadZipFile(msg)
@@ -254,6 +254,13 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
     return content
 
 
+def _refuse_several(archive: zipfile.ZipFile) -> None:
+    """Refuse archives that were put one after the other, of which only the last would be seen."""
+    if min((one.header_offset for one in archive.infolist()), default=0) > 0:
+        msg = "something stands before it: are several files in one? Then name them one by one instead"
+        raise zipfile.BadZipFile(msg)
+
+
 @contextmanager
 def _opened(fragment: Fragment) -> Iterator[zipfile.ZipFile]:
     """Open a file; whatever is wrong with it becomes one line."""
@@ -263,6 +270,7 @@ def _opened(fragment: Fragment) -> Iterator[zipfile.ZipFile]:
             opened(location) if is_object(location) else Path(location).open("rb") as file,
             zipfile.ZipFile(cast("IO[bytes]", file)) as archive,
         ):
+            _refuse_several(archive)
             yield archive
     except MemoryError as error:
         raise no_memory(fragment.shown, error) from error

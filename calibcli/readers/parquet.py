@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 
 from calibcli.chunks import DAMAGED, Chunks, encrypted, rows_of_groups
 from calibcli.errors import InputProblem
-from calibcli.objects import is_object, source_of
+from calibcli.objects import is_object, opened_file, source_of
 from calibcli.readers.class_matrix import is_list_of_numbers, list_lengths, lists_of
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import nulls
 from calibcli.readers.fragments import Fragment, batch_rows
 from calibcli.readers.sound import no_memory, sound
 
+_MAGIC = b"PAR1"
 _BUFFER = 1 << 20
 _ALL_BUFFERS = 1 << 26
 
@@ -33,6 +34,8 @@ def header(fragment: Fragment) -> tuple[str, ...]:
 def row_group_rows(fragment: Fragment) -> list[int]:
     """Return the number of rows in each row group of a file."""
     with _opened(fragment) as file:
+        if not is_object(fragment.location):
+            _refuse_several(file.metadata, fragment.location)
         return rows_of_groups(file, shown=fragment.shown)
 
 
@@ -97,6 +100,35 @@ def _batches(
             chunks.came(batch.num_rows)
             yield sound(batch, shown=fragment.shown)
     chunks.end()
+
+
+def _refuse_several(metadata: pq.FileMetaData, path: str) -> None:
+    """
+    Refuse files that were put one after the other: the last footer would be taken to speak of the first file.
+
+    Between the last page and the footer of a single file stand at most indexes and Bloom filters.
+    """
+    with opened_file(path) as file:
+        end = file.size() - len(_MAGIC) - 4
+        file.seek(end)
+        footer = end - int.from_bytes(file.read(4), "little")
+        # A footer with a signature has encrypted columns, at which pyarrow does not survive a look.
+        if not metadata.num_row_groups or end - footer != metadata.serialized_size:
+            return
+        group = metadata.row_group(metadata.num_row_groups - 1)
+        columns = (group.column(place) for place in range(group.num_columns))
+        file.seek(max((_first_page(one) + one.total_compressed_size for one in columns), default=footer))
+        tail = b""
+        while file.tell() < footer and (more := file.read(min(_BUFFER, footer - file.tell()))):
+            if 2 * _MAGIC in tail + more:
+                msg = "another file begins within it: name several files one by one instead"
+                raise pa.ArrowInvalid(msg)
+            tail = more[-2 * len(_MAGIC) :]
+
+
+def _first_page(column: pq.ColumnChunkMetaData) -> int:
+    page = column.dictionary_page_offset if column.has_dictionary_page else None
+    return column.data_page_offset if page is None else page
 
 
 def _is_text(fragment: Fragment, name: str) -> bool:

@@ -6,13 +6,20 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
 import pytest
 
 import calibcli
 from calibcli.errors import InputProblem
 from calibcli.readers import csv as csv_reader
+from calibcli.readers import json_lines
 from calibcli.records import Block
 from doors import ended
 from shell import CHURN, ROOT
@@ -263,3 +270,128 @@ def test_no_row_waits_for_the_end_of_a_pipe() -> None:
     within = csv_reader.Layout("a.csv", tuple("abcdef"), ",")
     found = csv_reader.blocks_of(lambda _: source.read(500), within)
     assert len(list(found)) > 10
+
+
+def table(rows: int = 100) -> pa.Table:
+    """Return some rows as a table."""
+    score, label = np.array((ROWS * rows)[:rows]).reshape(-1, 2).T
+    return pa.table({"score": score, "label": label.astype(int), "c": pa.array(["x"] * rows, pa.string())})
+
+
+def arrow_file(rows: pa.Table) -> bytes:
+    """Return an Arrow file of several record batches."""
+    out = io.BytesIO()
+    with pa.ipc.new_file(out, rows.schema) as file:
+        file.write_table(rows, max_chunksize=33)
+    return out.getvalue()
+
+
+def arrow_stream(rows: pa.Table) -> bytes:
+    """Return an Arrow stream of several record batches."""
+    out = io.BytesIO()
+    with pa.ipc.new_stream(out, rows.schema) as file:
+        file.write_table(rows, max_chunksize=33)
+    return out.getvalue()
+
+
+def parquet(rows: pa.Table, *, index: bool = False) -> bytes:
+    """Return a Parquet file of several row groups, in which every row takes the same room."""
+    out = io.BytesIO()
+    pq.write_table(rows, out, 30, use_dictionary=False, compression="none", write_page_index=index)
+    return out.getvalue()
+
+
+def npz(rows: pa.Table) -> bytes:
+    """Return an archive of arrays."""
+    out = io.BytesIO()
+    np.savez(out, score=rows["score"], label=rows["label"])
+    return out.getvalue()
+
+
+MORE = "more follows after its end: are several files in one"
+JOINED = {
+    "arrow": (arrow_file, MORE),
+    "arrows": (arrow_stream, MORE),
+    "parquet": (parquet, "another file begins within it"),
+    "indexed.parquet": (partial(parquet, index=True), "another file begins within it"),
+    "npz": (npz, "something stands before it: are several files in one"),
+}
+
+
+@pytest.mark.parametrize("ending", JOINED)
+def test_files_put_one_after_the_other_are_refused(ending: str, tmp_path: Path) -> None:
+    """Where only one of them would be seen: through a file, a pipe, compressed, and by `apply`."""
+    write, message = JOINED[ending]
+    content = write(table())
+    assert rows_read(content, tmp_path, name=f"a.{ending}") == 100
+    (tmp_path / f"b.{ending}").write_bytes(content * 2)
+    doors = [str(tmp_path / f"b.{ending}")]
+    if ending.startswith("arrow"):
+        assert rows_read(gzip.compress(content), tmp_path, name=f"a.{ending}.gz") == 100
+        (tmp_path / f"b.{ending}.gz").write_bytes(gzip.compress(content) * 2)
+        doors += [f"{doors[0]}.gz", _piped(content * 2, tmp_path)]
+    for path in doors:
+        ran = ended("measure", path, *LABELLED)
+        assert ran.code == 3
+        assert message in ran.err
+    ran = ended("apply", PLATT, doors[0], "-s", "score", "-o", tmp_path / f"out.{ending}")
+    assert ran.code == 3
+    assert message in ran.err
+    assert ended("inspect", doors[0]).code == (0 if ending == "arrows" else 3)
+
+
+def test_an_arrow_file_whose_footer_leaves_out_batches_is_refused(tmp_path: Path) -> None:
+    """Those at the end, and all of them."""
+    whole = arrow_file(table())
+    for few in (table(33), table(0)):
+        other = arrow_file(few)
+        length = int.from_bytes(other[-10:-6], "little") + 10
+        (tmp_path / "a.arrow").write_bytes(
+            whole[: -int.from_bytes(whole[-10:-6], "little") - 10] + other[-length:]
+        )
+        ran = ended("measure", tmp_path / "a.arrow", *LABELLED)
+        assert ran.code == 3
+        assert MORE in ran.err
+
+
+@pytest.mark.parametrize("how", [{}, {"record_batch_size": 700}, {"compression": "zstd"}])
+def test_arrow_files_of_polars_are_read(how: dict[str, Any], tmp_path: Path) -> None:
+    """Which begin otherwise than those of pyarrow."""
+    polars = pytest.importorskip("polars")
+    polars.from_arrow(table(2000)).write_ipc(tmp_path / "a.arrow", **how)
+    assert rows_read((tmp_path / "a.arrow").read_bytes(), tmp_path, name="a.arrow") == 2000
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('{"score":0.5,"label":1}' * 3, 3),
+        ('{"x":{"y":"}{"},"score":0.5,"label":1}' * 3, 3),
+        ('{"x":"\\\\","y":"{\\"","score":0.5,"label":1}' * 3, 3),
+        ('\n\n{"score":0.5,"label":1} {"score":0.25,"label":0}\r\n\n  \n{"score":0.5,"label":0}', 3),
+        ('\ufeff{"score":0.5,"label":1}\r{"score":0.25,"label":0}', 2),
+    ],
+)
+def test_objects_are_counted_where_lines_are_not_rows(text: str, rows: int, tmp_path: Path) -> None:
+    """Several on a line, blank lines, lines that end otherwise."""
+    assert rows_read(text.encode(), tmp_path, name="a.jsonl") == rows
+
+
+def test_objects_that_pyarrow_overlooks_are_read_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it gives is held against the lines; where it still gives fewer rows the file is refused."""
+    content = b'{"score":0.5,"label":1}\n{"score":0.25,"label":0}\n{"score":0.75,"label":1}\n'
+    parsed, calls = json_lines._parsed, []
+
+    def fewer(block: bytes, types: dict[str, pa.DataType]) -> pa.RecordBatch:
+        calls.append(block)
+        return parsed(block, types).slice(len(calls) % often)
+
+    monkeypatch.setattr(json_lines, "_parsed", fewer)
+    often = 2
+    assert rows_read(content, tmp_path, name="a.jsonl") == 3
+    often = 9
+    ran = ended("measure", tmp_path / "a.jsonl", *LABELLED)
+    assert ran.code == 3
+    assert "a.jsonl: after row 0: 3 objects gave" in ran.err
