@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 
 from calibcli.errors import UsageProblem
 from calibcli.readers.in_memory import HeldColumn
+from calibcli.readers.values import in_double
 from calibcli.writers.arrow import list_column
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 _NUMBERS = "fiub"
 _HALF = 2
+# Whole numbers below this are exact as floats.
+_BEYOND_FLOATS = 1 << 53
 
 
 def column_of(values: object, *, what: str) -> HeldColumn:
@@ -132,7 +136,7 @@ def _of_numpy(values: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
     if kind not in _NUMBERS:
         return cast("pa.Array[Any]", pa.array(values))
     if kind == "f" and values.dtype.itemsize not in (_HALF, 4, 8):
-        values = values.astype(np.float64)
+        values = in_double(values)
     own = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
     if kind == "b":
         own = own.view(np.uint8)
@@ -152,6 +156,8 @@ def _of_list(values: Sequence[object]) -> "pa.Array[Any]":
         return pa.nulls(len(values))
     if all(issubclass(kind, str) for kind in kinds):
         return _texts([None if one is None else str(one) for one in values])
+    if int in kinds and any(isinstance(one, int) and abs(one) >= _BEYOND_FLOATS for one in known):
+        return _of_large(values)
     numbers = np.asarray(known)
     if numbers.ndim != 1 or numbers.dtype.kind not in _NUMBERS:
         plain = [None if isinstance(one, float) and math.isnan(one) else one for one in values]
@@ -162,6 +168,19 @@ def _of_list(values: Sequence[object]) -> "pa.Array[Any]":
     whole = np.zeros(len(values), numbers.dtype)
     whole[~gone] = numbers
     return _masked(np.ma.MaskedArray(whole, gone))
+
+
+def _of_large(values: Sequence[object]) -> "pa.Array[Any]":
+    """Return whole numbers as they are, some of which are no floats: in 64 bits, or as decimals."""
+    if not all(one is None or isinstance(one, int) for one in values):
+        msg = "it holds whole numbers from 2^53 on beside other values, among which they would be rounded"
+        raise ValueError(msg)
+    for kind in (pa.int64(), pa.uint64()):
+        try:
+            return pa.array(values, kind)
+        except OverflowError:
+            continue
+    return pa.array([None if one is None else Decimal(cast("int", one)) for one in values])
 
 
 def _texts(values: Sequence[str | None]) -> "pa.Array[Any]":

@@ -1,12 +1,14 @@
 """Labels of several classes to their places: by the names of the classes, or as indices from 0."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 
 import numpy as np
 
-from calibcli.readers.decode import Booleans, Column
-from calibcli.readers.labels import Labels, labels_of, number_of, whole_number
+from calibcli.readers.decode import Booleans, Column, is_number, value_type
+from calibcli.readers.labels import Labels, labels_of
+from calibcli.readers.numerals import is_whole, number_of, usual_name
 from calibcli.table.score_table import Integers
 
 NO_CLASS = -1
@@ -36,8 +38,9 @@ def class_labels_of(column: Column, classes: tuple[str, ...]) -> ClassLabels:
     """
     Read a column of labels.
 
-    A label is the name of a class, as text or as a number; where no class has a number for a name, a whole
-    number is the place of a class counted from 0.
+    A label is the name of a class: the same text, or as a number the number that the name is. Text that is
+    none of the names may be one but for zeros at the end, as 1.0 is 1. Where no class has a whole number for
+    a name, a whole number is the place of a class counted from 0.
 
     Args:
         column: Numbers, text, booleans, or a dictionary of these.
@@ -47,44 +50,60 @@ def class_labels_of(column: Column, classes: tuple[str, ...]) -> ClassLabels:
     labels = labels_of(column, None)
     codes, first, inverse = np.unique(labels.codes, return_index=True, return_inverse=True)
     texts = [labels.text(int(row)) for row in first]
-    by_text, by_number = _by_name(classes)
-    indices = 0 if any(number.is_integer() for number in by_number) else len(classes)
-    places = np.array([_place(text, by_text, by_number, indices=indices) for text in texts], np.int64)
+    names = _names(classes)
+    typed = is_number(value_type(column.type))
+    places = np.array([_place(text, names, typed=typed) for text in texts], np.int64)
     if not codes.size:
         places = np.zeros(0, np.int64)
     return ClassLabels(places[inverse], labels)
 
 
-def _place(text: str, by_text: dict[str, int], by_number: dict[float, int], *, indices: int) -> int:
+@dataclass(frozen=True, slots=True)
+class _Names:
     """
-    Return the place of the first class that is called so, as `same_label` compares them.
+    The places of classes by their names.
 
     Args:
-        text: The label.
+        by_text: As text.
 
-        by_text: The place of each name as text.
+        by_number: As numbers, of names that are some.
 
-        by_number: The place of each name that is a number.
+        by_usual: Without zeros at the end, of names that are numbers as most tools write them.
 
         indices: How many places a whole number may mean, 0 where it means none.
     """
-    number = number_of(text)
-    found = [by_text.get(text), None if number is None else by_number.get(number)]
-    named = [place for place in found if place is not None]
-    if named:
-        return min(named)
-    index = whole_number(text) if indices else None
-    return index if index is not None and 0 <= index < indices else NO_CLASS
+
+    by_text: dict[str, int]
+    by_number: dict[Decimal, int]
+    by_usual: dict[str, int]
+    indices: int
+
+
+def _place(text: str, names: _Names, *, typed: bool) -> int:
+    """Return the place of the first class that a label names, or -1."""
+    if text in names.by_text and not typed:
+        return names.by_text[text]
+    number = number_of(text) if typed or usual_name(text) is not None else None
+    if number is None:
+        return NO_CLASS
+    found = names.by_number.get(number) if typed else names.by_usual.get(str(usual_name(text)))
+    if found is not None:
+        return found
+    whole = is_whole(number) and 0 <= number < names.indices
+    return int(number) if whole else NO_CLASS
 
 
 @lru_cache(maxsize=4)
-def _by_name(classes: tuple[str, ...]) -> tuple[dict[str, int], dict[float, int]]:
-    """Return the place of each name as text, and as a number where it is one."""
-    texts: dict[str, int] = {}
-    numbers: dict[float, int] = {}
-    for place, name in enumerate(classes):
-        texts.setdefault(name.strip(), place)
-        number = number_of(name)
-        if number is not None:
-            numbers.setdefault(number, place)
-    return texts, numbers
+def _names(classes: tuple[str, ...]) -> _Names:
+    names = [name.strip() for name in classes]
+    places = range(len(names))
+    numbers = [number_of(name) for name in names]
+    usual = [usual_name(name) for name in names]
+    # The first of several counts.
+    backwards = list(reversed(places))
+    return _Names(
+        {names[place]: place for place in backwards},
+        {number: place for place in backwards if (number := numbers[place]) is not None},
+        {name: place for place in backwards if (name := usual[place]) is not None},
+        0 if any(number is not None and is_whole(number) for number in numbers) else len(names),
+    )

@@ -199,6 +199,12 @@ class ChosenColumns:
         return (*(name for name in single if name is not None), *self.by, *self._looked_at)
 
     @property
+    def telling(self) -> tuple[str, ...]:
+        """The columns that tell rows or groups apart."""
+        single = (self.group, self.cluster, self.identity, self.member)
+        return tuple(dict.fromkeys((*(name for name in single if name is not None), *self.by)))
+
+    @property
     def weights_are(self) -> WeightMeaning | None:
         """What a weight stands for, or None where there is none."""
         if self.weight is None:

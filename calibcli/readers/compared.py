@@ -1,27 +1,30 @@
 """Which rows of a record batch satisfy conditions."""
 
-import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
 from calibcli.errors import InputProblem
-from calibcli.readers.conditions import Condition, Literal, number_in
-from calibcli.readers.decode import Booleans, Column, is_number, is_text, nulls, value_type, without_nulls
+from calibcli.readers.conditions import Condition, Literal
+from calibcli.readers.decode import (
+    Booleans,
+    Column,
+    is_number,
+    nulls,
+    plain,
+    value_type,
+    without_nulls,
+)
 from calibcli.readers.groups import can_be_groups, groups_of
+from calibcli.readers.numerals import number_name, number_of, usual_name
+from calibcli.readers.values import OPERATORS, Unreadable, can_be_compared, compared
 from calibcli.selection_names import Comparison
 
 _TRUTHS = ("true", "false")
-_SIGNED: dict[Comparison, Callable[[Any, Any], Any]] = {
-    Comparison.EQUAL: operator.eq,
-    Comparison.UNEQUAL: operator.ne,
-    Comparison.AT_MOST: operator.le,
-    Comparison.AT_LEAST: operator.ge,
-    Comparison.BELOW: operator.lt,
-    Comparison.ABOVE: operator.gt,
-}
+_BY_EQUALITY = (Comparison.EQUAL, Comparison.UNEQUAL, Comparison.IN)
 
 
 def satisfied(
@@ -46,40 +49,68 @@ def satisfied(
     for one in conditions:
         column = batch.column(one.column)
         kind = value_type(column.type)
-        if is_number(kind) and not isinstance(column, pa.DictionaryArray):
-            found &= _of_numbers(column, one, shown)
-        elif can_be_groups(kind):
-            found &= _of_texts(column, one, first_row=first_row, shown=shown)
-        else:
+        if not can_be_groups(kind):
             msg = f"{shown}, column {one.column!r}: it holds {kind}, which --where does not compare"
             raise InputProblem(msg, "name a column of text, numbers or dates")
+        if _is_typed(column):
+            found &= _by_entry(column, partial(_of_type, condition=one, shown=shown))
+        else:
+            found &= _of_texts(column, one, first_row=first_row, shown=shown)
     return found
 
 
-def _of_numbers(column: Column, condition: Condition, shown: str) -> Booleans:
-    numbers = [value.number for value in condition.values]
-    texts = [value for value in condition.values if value.number is None]
-    if texts:
-        where = f"{shown}, column {condition.column!r}"
-        msg = f"{where}: it holds {column.type}, and --where compares it with {texts[0]}"
-        raise InputProblem(msg, "compare it with a number, without quotes")
+def equal_to(column: Column, text: str) -> Booleans:
+    """Return which values a text is, read as the type of the column; none where it is no value of it."""
+    if _is_typed(column):
+        try:
+            return _by_entry(column, lambda values: compared(values, Comparison.EQUAL, text))
+        except Unreadable:
+            return np.zeros(len(column), np.bool_)
+    groups, wanted = groups_of(column), text.strip()
+    if pa.types.is_boolean(value_type(column.type)):
+        wanted = wanted.casefold()
+    found = np.array([one == wanted for one in groups.text], np.bool_)[groups.code]
+    return found if groups.missing is None else found & ~groups.missing
+
+
+def _is_typed(column: Column) -> bool:
+    """Whether a value is read as the type of the column, which is neither text nor true and false."""
+    kind = value_type(column.type)
+    entries = column.type.value_type if isinstance(column, pa.DictionaryArray) else column.type
+    return can_be_compared(entries if isinstance(entries, pa.UuidType) else kind)
+
+
+def _by_entry(column: Column, satisfies: Callable[[Column], Booleans]) -> Booleans:
+    """Return which values satisfy what is asked of the different ones; none does that is missing."""
+    column = column if isinstance(column.type, pa.UuidType) else plain(column)
+    if not isinstance(column, pa.DictionaryArray):
+        found, missing = satisfies(column), nulls(column)
+        return found if missing is None else found & ~missing
+    if not len(column.dictionary):
+        return np.zeros(len(column), np.bool_)
     missing = nulls(column)
-    if pa.types.is_decimal(column.type) or pa.types.is_float16(column.type):
-        column = column.cast(pa.float64(), safe=False)
-    values = np.from_dlpack(without_nulls(column))
-    if condition.sign is Comparison.IN:
-        found = np.zeros(values.size, np.bool_)
-        for number in numbers:
-            found |= values == number
-    else:
-        found = np.asarray(_SIGNED[condition.sign](values, numbers[0]), np.bool_)
-    if values.dtype.kind == "f":
-        found &= ~np.isnan(values)
-    return found if missing is None else found & ~missing
+    index = np.asarray(np.from_dlpack(without_nulls(cast("Column", column.indices))))
+    found = _by_entry(cast("Column", column.dictionary), satisfies)
+    return found[index] if missing is None else found[np.where(missing, 0, index)] & ~missing
+
+
+def _of_type(column: Column, *, condition: Condition, shown: str) -> Booleans:
+    """Compare a column of numbers, dates, times or UUIDs with values that are read as its type."""
+    found = np.zeros(len(column), np.bool_)
+    for value in condition.values:
+        quoted = is_number(column.type) and value.number is None
+        try:
+            # What stands in quotes is text, and no number.
+            found |= compared(column, condition.sign, "" if quoted else value.text)
+        except Unreadable as problem:
+            where = f"{shown}, column {condition.column!r}"
+            msg = f"{where}: it holds {column.type}, and --where compares it with {value}"
+            raise InputProblem(msg, f"compare it with {problem}") from None
+    return found
 
 
 def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: str) -> Booleans:
-    """Compare every different text once; numbers among them with numbers."""
+    """Compare every different text once: its letters, and its order with a number as a number."""
     kind = value_type(column.type)
     if pa.types.is_boolean(kind):
         _refuse_untrue(condition, shown)
@@ -92,30 +123,39 @@ def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: st
     if odd.any():
         at = int(np.argmax(odd))
         text = groups.text[int(groups.code[at])]
-        what = f"{text!r} at row {first_row + at + 1:,}" if is_text(kind) else f"it holds {kind}"
-        msg = (
-            f"{shown}, column {condition.column!r}: {what} is no number to compare as {condition.text!r} does"
-        )
+        where = f"{shown}, column {condition.column!r}: {text!r} at row {first_row + at + 1:,}"
+        if condition.sign in _BY_EQUALITY:
+            msg = f"{where} is text, which {condition.text!r} means as a number and does not equal as text"
+            raise InputProblem(
+                msg, f"put the value into quotes to compare text: {condition.column}=={text!r}"
+            )
+        msg = f"{where} is no number to compare as {condition.text!r} does"
         raise InputProblem(msg, "put the value into quotes to compare text, or name another column")
     found = np.array([bool(one) for one in verdicts], np.bool_)[groups.code]
     return found if groups.missing is None else found & ~groups.missing
 
 
 def _text_satisfies(text: str, condition: Condition) -> bool | None:
-    """Return whether a text does; None where its order among numbers is asked and it is none."""
-    if condition.sign is Comparison.IN:
-        return any(_equal(text, value) for value in condition.values)
+    """
+    Return whether a text does; None where it cannot be said.
+
+    That is where its order among numbers is asked and it is none, and where it is the same number as a value
+    without quotes, as 1.0 is 1: the one who wrote that may mean the number or the text.
+    """
+    if condition.sign in _BY_EQUALITY:
+        equal = any(text == value.text.strip() for value in condition.values)
+        if not equal and any(_respells(text, value) for value in condition.values):
+            return None
+        return equal == (condition.sign is not Comparison.UNEQUAL)
     value = condition.values[0]
-    if condition.sign in (Comparison.EQUAL, Comparison.UNEQUAL):
-        return _equal(text, value) == (condition.sign is Comparison.EQUAL)
     if value.number is None:
-        return bool(_SIGNED[condition.sign](text, value.text))
-    number = number_in(text)
-    return None if number is None else bool(_SIGNED[condition.sign](number, value.number))
+        return bool(OPERATORS[condition.sign](text, value.text.strip()))
+    number = number_of(text)
+    return None if number is None else bool(OPERATORS[condition.sign](number, value.number))
 
 
-def _equal(text: str, value: Literal) -> bool:
-    return text == value.text if value.number is None else number_in(text) == value.number
+def _respells(text: str, value: Literal) -> bool:
+    return value.number is not None and usual_name(text) == number_name(value.number)
 
 
 def _refuse_untrue(condition: Condition, shown: str) -> None:

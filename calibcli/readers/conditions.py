@@ -10,12 +10,13 @@ Conditions on columns, as `--where` takes them: a column, a sign, a value.
 A value in quotes is text; one without is a number if it reads as one. Nothing is ever evaluated.
 """
 
-import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import NoReturn
 
 from calibcli.errors import UsageProblem
+from calibcli.readers.numerals import number_of
 from calibcli.selection_names import Comparison
 
 MOST_LETTERS = 10_000
@@ -25,11 +26,9 @@ _VALUE = re.compile(rf"\s*({_QUOTED}|[^\"',()=!<>]+)\s*", re.DOTALL)
 _QUOTE = "put a value with such letters into quotes: 'name==\"a, b\"'"
 _EXAMPLES = "write it like 'country==DE', 'age>=30' or 'plan in basic,pro'"
 _REPEAT = "one condition each, all of which hold: repeat --where"
-_WHOLE = re.compile(r"[+-]?[0-9]+")
 _JOINED = re.compile(r"\s+(?:and|&&?)\s", re.IGNORECASE)
 _LONE_EQUALS = re.compile(r"[^=!<>]=[^=]")
 _NULL = re.compile(r"\s+is\s+(?:not\s+)?null\s*$", re.IGNORECASE)
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Literal:
     """
 
     text: str
-    number: int | float | None
+    number: Decimal | None
 
     def __str__(self) -> str:
         """Return it as a message shows it."""
@@ -102,17 +101,6 @@ def condition_of(text: str) -> Condition:
     return Condition(_unquoted(column), sign, values, text)
 
 
-def number_in(text: str) -> int | float | None:
-    """Return the number that a text is, whole ones exactly; None if it is none, or none that is finite."""
-    stripped = text.strip()
-    if _WHOLE.fullmatch(stripped) and len(stripped) < 400:
-        return int(stripped)
-    if not _NUMBER.fullmatch(stripped):
-        return None
-    number = float(stripped)
-    return number if math.isfinite(number) else None
-
-
 def _values(text: str, whole: str) -> tuple[Literal, ...]:
     """Read values parted by commas, of which there is at least one."""
     found: list[Literal] = []
@@ -135,7 +123,7 @@ def _literal(text: str) -> Literal:
     if text[0] in "\"'":
         return Literal(_unquoted(text), None)
     stripped = text.strip()
-    return Literal(stripped, number_in(stripped))
+    return Literal(stripped, number_of(stripped))
 
 
 def _unquoted(text: str) -> str:

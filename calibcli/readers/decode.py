@@ -7,7 +7,6 @@ nothing. Nothing here imports pandas, as several of pyarrow's own conversions do
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar, cast
-from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -76,29 +75,6 @@ def is_text(kind: pa.DataType) -> bool:
             pa.types.is_binary_view,
         )
     )
-
-
-def as_text(column: Column) -> Column:
-    """Return a column of anything that has one short text as that text; bytes that are none as digits."""
-    of_uuids = isinstance(column.type, pa.UuidType)
-    column = plain(column)
-    if not of_uuids and not pa.types.is_fixed_size_binary(column.type):
-        try:
-            return column.cast(pa.large_string())
-        except pa.ArrowInvalid:
-            if not is_text(column.type):
-                raise
-            column = column.cast(pa.large_binary())
-    found = column.to_pylist()
-    texts = [None if one is None else str(UUID(bytes=one)) if of_uuids else one.hex() for one in found]
-    pieces = [(text or "").encode() for text in texts]
-    ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
-    valid = None
-    if column.null_count:
-        bits = np.packbits([text is not None for text in texts], bitorder="little")
-        valid = pa.py_buffer(bits.data)
-    content = [valid, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
-    return pa.Array.from_buffers(pa.large_string(), len(pieces), content)
 
 
 def floats(column: Column) -> Decoded[np.float64]:

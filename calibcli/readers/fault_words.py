@@ -19,8 +19,8 @@ from calibcli.readers.faults import (
     FaultKind,
     Findings,
 )
-from calibcli.readers.labels import number_of
 from calibcli.readers.names_of_columns import listing
+from calibcli.readers.numerals import ALIKE, number_of
 from calibcli.view_names import OnSum
 
 # Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
@@ -72,6 +72,16 @@ def never_positive(findings: Findings, chosen: ChosenColumns, *, shown: str) -> 
     return InputProblem(msg, f"the labels are {_labels_listed(findings.labels)}")
 
 
+def mixed(findings: Findings) -> InputProblem | None:
+    """Return the error for a column of numbers in one place, and of numbers written otherwise in another."""
+    both = next((name for name in findings.respelled if name in findings.numbers), None)
+    if both is None:
+        return None
+    text, shown = findings.respelled[both]
+    msg = f"{shown}, column {both!r}: {text!r} is text, and {findings.numbers[both]} holds numbers there"
+    return InputProblem(msg, ALIKE)
+
+
 def too_many(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:
     """Return the error for frequency weights that together are more than can be counted exactly."""
     if findings.counted < UNCOUNTABLE:
@@ -107,7 +117,7 @@ def _column_of(  # noqa: PLR0911 - one return a column
             return chosen.member
         case FaultKind.MISSING_IDENTITY:
             return chosen.identity
-        case FaultKind.MISSING_LABEL | FaultKind.NOT_BINARY | FaultKind.NOT_A_CLASS:
+        case FaultKind.MISSING_LABEL | FaultKind.RESPELLED | FaultKind.NOT_BINARY | FaultKind.NOT_A_CLASS:
             return chosen.label
         case (
             FaultKind.MISSING_WEIGHT
@@ -120,7 +130,7 @@ def _column_of(  # noqa: PLR0911 - one return a column
             assert_never(kind)
 
 
-def _said(
+def _said(  # noqa: C901 - one case a kind
     kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, rows: str
 ) -> tuple[str, str]:
     """Return what is wrong, with how many and the first, and what to do."""
@@ -144,13 +154,20 @@ def _said(
             logs = chosen.asked.scale is Scale.LOGPROB
             where = "above 0, as no log-probability does" if logs else "outside [0, 1]"
             return f"{some} values {'lies' if one else 'lie'} {where}; {first}", _range_hint(fault, chosen)
+        case FaultKind.RESPELLED:
+            said = f"labels {{are}} text that only reads like --positive {chosen.asked.positive}"
+            hint = f"text equals the same text alone: --positive {fault.value}, or write all labels alike"
         case FaultKind.NOT_BINARY:
             return _said_of_labels(findings.labels, some=some, first=first)
         case FaultKind.NOT_SUMMING | FaultKind.WRONG_LENGTH | FaultKind.NOT_A_CLASS:
             return _said_of_classes(kind, findings, chosen, fault=fault, some=some)
         case FaultKind.UNSEEN_GROUP:
             said = "rows {are} of a group that the fit has not seen"
+            member = chosen.asked.member
+            other = None if member is None else member.respelled(fault.value[1:-1])
             hint = "--unseen pooled takes the map of all fit rows for them"
+            if other is not None:
+                hint = f"the fit has {other!r}, and text equals the same text alone: write the groups alike"
         case FaultKind.BAD_WEIGHT:
             said, hint = "weights {are} negative or infinite", "weights must be finite and at least 0"
         case FaultKind.FRACTIONAL_WEIGHT:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from calibcli.readers.numerals import Spelling
+
 # A column with more different labels than this is not listed in full.
 MOST_LABELS = 5
 # Enough different groups to share out to as many folds as there may be.
@@ -28,6 +30,7 @@ class FaultKind(StrEnum):
     OUTSIDE = "score out of range"
     NOT_SUMMING = "probabilities that do not sum to one"
     WRONG_LENGTH = "list of another length"
+    RESPELLED = "label written otherwise than the positive one"
     NOT_BINARY = "label neither 0 nor 1"
     NOT_A_CLASS = "label that is none of the classes"
     UNSEEN_GROUP = "group that the fit has not seen"
@@ -100,6 +103,10 @@ class Findings:
         elsewhere: Rows that predict another class than the one that is looked at.
 
         unselected: Rows left out by a condition or a draw.
+
+        numbers: For each column of numbers that tells rows or groups apart, the first file where it does.
+
+        respelled: For each such column a text that is a number written otherwise than its name, and its file.
     """
 
     faults: dict[tuple[FaultKind, int], Fault] = field(default_factory=dict)
@@ -114,6 +121,8 @@ class Findings:
     tied: int = 0
     elsewhere: int = 0
     unselected: int = 0
+    numbers: dict[str, str] = field(default_factory=dict)
+    respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def refused(self) -> bool:
@@ -138,6 +147,13 @@ class Findings:
                 return
             self.groups.add(group)
 
+    def note_spelling(self, column: str, spelling: Spelling, *, shown: str) -> None:
+        """Add how the values of a column are written in a file."""
+        if spelling.numbers:
+            self.numbers.setdefault(column, shown)
+        if spelling.respelled is not None:
+            self.respelled.setdefault(column, (spelling.respelled, shown))
+
     def add(self, later: "Findings") -> None:
         """Add the findings of a later part."""
         for (kind, column), fault in later.faults.items():
@@ -153,3 +169,5 @@ class Findings:
         self.tied += later.tied
         self.elsewhere += later.elsewhere
         self.unselected += later.unselected
+        self.numbers = later.numbers | self.numbers
+        self.respelled = later.respelled | self.respelled

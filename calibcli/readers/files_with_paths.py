@@ -13,10 +13,10 @@ from calibcli.readers import reader_of
 from calibcli.readers.classes_guessed import asking_for, guessed_classes
 from calibcli.readers.columns import ChosenColumns, Columns, resolve
 from calibcli.readers.columns_again import same_again
-from calibcli.readers.decode import Booleans, Column, value_type
+from calibcli.readers.compared import equal_to
+from calibcli.readers.decode import Column, value_type
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.groups import can_be_groups, groups_of
-from calibcli.readers.labels import number_of
 from calibcli.readers.names_of_columns import NAME_THE_SCORE, folded
 
 
@@ -137,27 +137,18 @@ def _with_path(
 
 
 def _refuse_other(column: Column, value: str | None, *, name: str, shown: str, rows: int) -> None:
-    """Refuse a column of the file that is not what the path says: the same text, or an equal number."""
+    """Refuse a column of the file that is not what the path says, read as the column's type."""
     if not can_be_groups(value_type(column.type)):
         return
     found = groups_of(column)
     lost = np.zeros(len(column), np.bool_) if found.missing is None else found.missing
-    wrong = ~lost if value is None else lost | ~_same(found.text, value)[found.code]
+    wrong = ~lost if value is None else lost | ~equal_to(column, value)
     if wrong.any():
         place = int(np.argmax(wrong))
         text = "missing" if lost[place] else repr(found.text[found.code[place]])
         said = "missing" if value is None else repr(value)
         msg = f"{shown}, column {name!r}: {text} at row {rows + place + 1:,}, and {said} in the path"
         raise InputProblem(msg, "the file and its path must agree on a column that both have")
-
-
-def _same(texts: tuple[str, ...], value: str) -> Booleans:
-    number = number_of(value)
-    word = value.strip().casefold()
-    return np.array(
-        [text.casefold() == word or (number is not None and number_of(text) == number) for text in texts],
-        np.bool_,
-    )
 
 
 def _repeated(value: str | None, rows: int) -> Column:

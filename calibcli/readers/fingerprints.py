@@ -16,13 +16,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.readers.decode import Booleans, Column, as_text, nulls
+from calibcli.readers.decode import Booleans, Column, is_number, is_text, nulls, value_type
+from calibcli.readers.numerals import Spelling, is_respelled
 from calibcli.readers.places import Places
+from calibcli.readers.values import names_of
 from calibcli.table.score_table import Integers
 
 Fingerprints = npt.NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BLANK = 0x20
+_ZERO = np.uint8(ord("0"))
+# Which bytes a number may begin with, and which it may go on with.
+_OF_NUMBERS = np.array(
+    [[chr(byte) in letters for byte in range(256)] for letters in ("+-.0123456789", "+-.0123456789eE")]
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,10 +41,13 @@ class Identities:
         values: Fingerprints, shape (n,); anything where the identity is missing.
 
         missing: Shape (n,), or None if nothing is missing.
+
+        spelling: Whether they are numbers, or text that is a number written otherwise.
     """
 
     values: Fingerprints
     missing: Booleans | None
+    spelling: Spelling = Spelling()  # noqa: RUF009 - frozen, and of nothing
 
     def selected(self, places: Places) -> Fingerprints:
         """Return the fingerprints of the rows that are left."""
@@ -45,10 +55,10 @@ class Identities:
 
 
 def identities_of(column: Column) -> Identities:
-    """Read a column of identities by their text; outer blanks do not count, and an empty one is missing."""
+    """Read a column of identities by their names; outer blanks do not count, and an empty one is missing."""
     if isinstance(column, pa.DictionaryArray):
         column = cast("Column", column.dictionary_decode())
-    text = as_text(column)
+    text = names_of(column)
     missing = nulls(text)
     data, offsets = _bytes_of(text)
     if _has_outer_blanks(data, offsets):
@@ -58,7 +68,9 @@ def identities_of(column: Column) -> Identities:
     empty = offsets[1:] == offsets[:-1]
     if empty.any():
         missing = empty if missing is None else missing | empty
-    return Identities(fingerprints(data, offsets), missing)
+    kind = value_type(column.type)
+    respelled = _first_respelled(data, offsets) if is_text(kind) else None
+    return Identities(fingerprints(data, offsets), missing, Spelling(is_number(kind), respelled))
 
 
 def fingerprints(data: npt.NDArray[np.uint8], offsets: Integers) -> Fingerprints:
@@ -99,6 +111,28 @@ def _bytes_of(text: Column) -> tuple[npt.NDArray[np.uint8], Integers]:
         return np.zeros(0, np.uint8), np.zeros(len(text) + 1, np.int64)
     begins = np.frombuffer(memoryview(offsets), np.int64)[text.offset : text.offset + len(text) + 1]
     return np.zeros(0, np.uint8) if data is None else np.frombuffer(memoryview(data), np.uint8), begins
+
+
+def _first_respelled(data: npt.NDArray[np.uint8], offsets: Integers) -> str | None:
+    """Return the first text that is a number written otherwise than its name, such as 007, or None."""
+    begins, lengths = offsets[:-1], np.diff(offsets)
+    content = data[offsets[0] : offsets[-1]]
+    if ((content - _ZERO) < 10).all():
+        # Digits alone, as ids mostly are.
+        some = np.flatnonzero(lengths > 1)
+        some = some[data[begins[some]] == _ZERO][:1]
+    else:
+        some = np.flatnonzero(lengths > 0)
+        for place in range(int(lengths.max(initial=0))):
+            letters = data[np.minimum(begins[some] + place, data.size - 1)]
+            some = some[_OF_NUMBERS[min(place, 1)][letters] | (lengths[some] <= place)]
+            if not some.size:
+                return None
+    for row in some.tolist():
+        text = bytes(data[offsets[row] : offsets[row + 1]]).decode()
+        if is_respelled(text):
+            return text
+    return None
 
 
 def _has_outer_blanks(data: npt.NDArray[np.uint8], offsets: Integers) -> bool:

@@ -11,16 +11,18 @@ import pyarrow as pa
 from calibcli.readers.decode import (
     Booleans,
     Column,
-    as_text,
     is_number,
     is_text,
     nulls,
     plain,
+    value_type,
     without_nulls,
 )
 from calibcli.readers.faults import FaultKind
 from calibcli.readers.fingerprints import Identities
+from calibcli.readers.numerals import Spelling, is_respelled
 from calibcli.readers.places import Places
+from calibcli.readers.values import names_of, wide_decimals
 from calibcli.table.score_table import Integers
 
 # The group of rows whose value is missing, where such rows stay.
@@ -54,11 +56,14 @@ class Groups:
         text: The groups there are, and perhaps some that no row has.
 
         missing: Shape (n,), or None if nothing is missing.
+
+        spelling: Whether they are numbers, or text that is a number written otherwise.
     """
 
     code: Integers
     text: tuple[str, ...]
     missing: Booleans | None = None
+    spelling: Spelling = Spelling()  # noqa: RUF009 - frozen, and of nothing
 
     def selected(self, places: Places) -> "Groups":
         """Return the groups of the rows that are left."""
@@ -144,31 +149,37 @@ def fold_of(text: str, count: int, *, seed: int) -> int:
 
 
 def can_be_groups(kind: pa.DataType) -> bool:
-    """Whether a column type can tell groups apart: everything that has one short text."""
+    """Whether a column type can tell groups apart: everything that has one short name."""
+    if pa.types.is_interval(kind):
+        return False
     bits = pa.types.is_fixed_size_binary(kind)
     return is_text(kind) or bits or pa.types.is_primitive(kind) or is_number(kind) or pa.types.is_null(kind)
 
 
 def groups_of(column: Column) -> Groups:
     """Read a column of groups; blanks around a text do not count, and an empty one or NaN is missing."""
-    column = as_text(column) if isinstance(column.type, pa.UuidType) else plain(column)
+    kind = value_type(column.type)
+    column = names_of(column) if isinstance(column.type, pa.UuidType) else plain(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.string())
     if not isinstance(column, pa.DictionaryArray):
         if pa.types.is_float16(column.type):
             # Not every version finds the different ones among them; the numbers are the same.
             column = column.cast(pa.float64())
-        text_like = is_text(column.type) or pa.types.is_fixed_size_binary(column.type)
-        column = (as_text(column) if text_like else column).dictionary_encode()
-    values = cast("Column", column.dictionary)
-    missing_words = ("nan", "-nan") if pa.types.is_floating(values.type) else ()
-    entries = as_text(values).to_pylist()
-    text = tuple("" if one is None or one in missing_words else str(one).strip() for one in entries)
+        elif pa.types.is_decimal(column.type):
+            column = wide_decimals(column)
+        column = (names_of(column) if is_text(column.type) else column).dictionary_encode()
+    entries = names_of(cast("Column", column.dictionary)).to_pylist()
+    text = tuple("" if one is None else str(one).strip() for one in entries)
     missing = nulls(column)
     code = np.from_dlpack(without_nulls(cast("Column", column.indices))).astype(np.int64)
     if missing is not None:
         code = np.where(missing, 0, code)
+    if len(set(text)) < len(text):
+        places = {one: place for place, one in enumerate(dict.fromkeys(text))}
+        code, text = np.array([places[one] for one in text], np.int64)[code], tuple(places)
     if "" in text or not text:
         empty = np.array([not one for one in text] or [True], np.bool_)[code]
         missing = empty if missing is None else missing | empty
-    return Groups(code, text or ("",), missing)
+    respelled = next(filter(is_respelled, text), None) if is_text(kind) else None
+    return Groups(code, text or ("",), missing, Spelling(is_number(kind), respelled))

@@ -229,10 +229,14 @@ class Intake:
         )
 
     def _groups(self, batch: pa.RecordBatch, name: str, option: str) -> Groups:
-        return groups_of(self._telling(batch.column(name), name, what="groups", option=option))
+        groups = groups_of(self._telling(batch.column(name), name, what="groups", option=option))
+        self.findings.note_spelling(name, groups.spelling, shown=self.shown)
+        return groups
 
     def _identities(self, batch: pa.RecordBatch, name: str) -> Identities:
-        return identities_of(self._telling(batch.column(name), name, what="rows", option="--id"))
+        identities = identities_of(self._telling(batch.column(name), name, what="rows", option="--id"))
+        self.findings.note_spelling(name, identities.spelling, shown=self.shown)
+        return identities
 
     def _telling(self, column: Column, name: str, *, what: str, option: str) -> Column:
         """Return a column whose type can tell groups or rows apart."""
@@ -275,6 +279,8 @@ class Intake:
         """Note labels that are neither 0 nor 1; collect different labels where a message may list them."""
         strange = None if labels.strange is None else places.select(labels.strange)
         positive = places.select(labels.positive)
+        if labels.respelled is not None:
+            self._note_respelled(labels, places.select(labels.respelled), places)
         if strange is not None and strange.any():
             position = int(np.argmax(strange))
             text = labels.text(places.row(position) - 1 - self._before)
@@ -285,6 +291,14 @@ class Intake:
             self._chosen.asked.positive is not None and not positive.any()
         ):
             self.findings.note_labels(labels.distinct(places))
+
+    def _note_respelled(self, labels: Labels, respelled: Booleans, places: Places) -> None:
+        """Note labels that were hardly meant to be others than the positive one."""
+        if respelled.any():
+            position = int(np.argmax(respelled))
+            text = labels.text(places.row(position) - 1 - self._before)
+            fault = Fault(int(np.count_nonzero(respelled)), places.row(position), repr(text))
+            self.findings.note(FaultKind.RESPELLED, fault)
 
     def _weighted(
         self, score: Floats, label: Booleans, *, weight: Decoded[np.float64] | None, places: Places

@@ -4,11 +4,12 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, cast
 
 import pyarrow as pa
 
-from calibcli.readers.labels import number_text
+from calibcli.readers.numerals import number_name, number_of
 
 LIST = pa.list_(pa.float64())
 VECTOR = pa.struct(
@@ -21,6 +22,8 @@ VECTOR = pa.struct(
 )
 _VECTOR = {"type", "size", "indices", "values"}
 _LARGEST = 1 << 63
+# Whole numbers below this are exact as floats.
+_EXACT = 1 << 53
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 # Text that stands for no number, and for the numbers that JSON has no token for.
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}
@@ -35,6 +38,25 @@ _TYPE_WORDS: tuple[tuple[type, str], ...] = (
 
 class Unfit(ValueError):
     """A value that its column cannot hold."""
+
+
+class Rounded(float):
+    """A number of JSON that as a float would be another whole number, or infinite."""
+
+    exact: Decimal
+
+
+def _float_of(text: str) -> float:
+    """Return what a number with a point or an exponent is."""
+    value = float(text)
+    if math.isfinite(value) and not value.is_integer():
+        return value
+    number = number_of(text)
+    if number is None or number == Decimal(value):
+        return value
+    rounded = Rounded(value)
+    rounded.exact = number
+    return rounded
 
 
 def kind_of(value: object) -> pa.DataType:  # noqa: PLR0911 - one return a type
@@ -63,6 +85,13 @@ def joined(one: pa.DataType | None, other: pa.DataType) -> pa.DataType:
     if {one, other} == {pa.int64(), pa.float64()}:
         return pa.float64()
     return pa.string()
+
+
+def is_beyond_floats(value: object) -> bool:
+    """Whether a number is one that no float is, among whole ones and giants."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return abs(value) >= _EXACT
+    return isinstance(value, Rounded)
 
 
 def kinds_of(rows: list[dict[str, Any]]) -> dict[str, pa.DataType]:
@@ -141,7 +170,7 @@ def objects(text: str, repeated: Callable[[str], object]) -> Iterator[object]:
                 repeated(name)
         return made
 
-    decoder = json.JSONDecoder(object_pairs_hook=paired)
+    decoder = json.JSONDecoder(object_pairs_hook=paired, parse_float=_float_of)
     place = _next_value(text, 0)
     while place < len(text):
         value, end = decoder.raw_decode(text, place)
@@ -169,10 +198,8 @@ def _as_text(value: object, *, nested: bool) -> str:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return number_text(value) if math.isfinite(value) else str(value)
+    if isinstance(value, int | float):
+        return number_name(value.exact if isinstance(value, Rounded) else value)
     if not nested:
         raise Unfit(said(value))
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

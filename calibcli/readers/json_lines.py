@@ -8,6 +8,7 @@ and "yes" in one column, its rows are brought to one type one by one, which take
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, cast
 
@@ -16,12 +17,26 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from calibcli.errors import InputProblem
-from calibcli.readers.json_kinds import Unfit, fitted, joined, kinds_of, line_of, objects
+from calibcli.readers.json_kinds import (
+    Unfit,
+    fitted,
+    is_beyond_floats,
+    joined,
+    kinds_of,
+    line_of,
+    objects,
+)
+from calibcli.readers.numerals import ALIKE, is_respelled
 
 _SAMPLE = 100
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE, _QUOTE, _OPEN, _CLOSE = b'\n"{}'
 _STRAY_NULL = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\n\r}])\s*null")
+# A number that as a float might be another whole one, or infinite.
+_LONG = (
+    rb"-?(?:[0-9]{16}|[0-9.]+[eE][+-]?[0-9]{3}|(?=[0-9.]{17})(?:[0-9]{1,3}\.(?:9{11}|0{11})"
+    rb"|[0-9]{4,9}\.(?:9{5}|0{5})|[0-9]{10,12}\.(?:9{3}|0{3})|[0-9]{13,}\.[09]))"
+)
 _ONE_EACH = (
     "each line is one object: jq -c '.[]' FILE makes lines of a list, as does pandas' "
     "to_json(FILE, orient='records', lines=True)"
@@ -41,10 +56,18 @@ class LineParser:
         numbers: Those of them that are numbers, whatever they are written as.
 
         types: What the columns are; None to learn it from the rows.
+
+        telling: Those of them that tell rows or groups apart.
     """
 
     def __init__(
-        self, names: Sequence[str], *, shown: str, numbers: Sequence[str] = (), types: pa.Schema | None = None
+        self,
+        names: Sequence[str],
+        *,
+        shown: str,
+        numbers: Sequence[str] = (),
+        types: pa.Schema | None = None,
+        telling: Sequence[str] = (),
     ) -> None:
         self._names = tuple(names)
         self._shown = shown
@@ -52,6 +75,9 @@ class LineParser:
         self._fixed = types is not None
         self._types = {} if types is None else {field.name: field.type for field in types}
         self._rows = 0
+        self._telling = tuple(telling)
+        self._has_numbers: set[str] = set()
+        self._respelled: dict[str, str] = {}
 
     def parse(self, block: bytes) -> pa.RecordBatch | None:
         """
@@ -67,7 +93,8 @@ class LineParser:
         ):
             self._learn(list(islice(self._objects(block), _SAMPLE)))
         try:
-            batch = None if _stray_null(block) else self._numbered(_parsed(block, self._types))
+            by_hand = _stray_null(block) or self._rounds(block)
+            batch = None if by_hand else self._numbered(_parsed(block, self._types))
             if batch is None or not _as_many(batch.num_rows, block):
                 batch = self._by_hand(block)
         except (pa.ArrowInvalid, UnicodeDecodeError):
@@ -79,8 +106,21 @@ class LineParser:
         found = kinds_of(rows)
         for name in self._names:
             kind = joined(self._types.get(name), found.get(name, pa.null()))
-            whole = name in self._numbers and kind == pa.int64()
-            self._types[name] = pa.float64() if whole else kind
+            if name in self._numbers:
+                kind = pa.float64() if kind == pa.int64() else kind
+            elif kind == pa.float64() and any(is_beyond_floats(row.get(name)) for row in rows):
+                kind = pa.string()
+            self._types[name] = kind
+
+    def _rounds(self, block: bytes) -> bool:
+        """Whether a column of floats that is no score may hold a number that no float is."""
+        if self._fixed:
+            return False
+        return any(
+            _long_number(name).search(block) is not None
+            for name in self._names
+            if name not in self._numbers and pa.types.is_float64(self._types[name])
+        )
 
     def _numbered(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a batch with numbers that were written as text as numbers."""
@@ -101,6 +141,9 @@ class LineParser:
             name: pa.float64() if name in self._numbers and pa.types.is_string(kind) else kind
             for name, kind in self._types.items()
         }
+        for name in self._telling:
+            if pa.types.is_string(types[name]):
+                self._refuse_respelled(name, [row.get(name) for row in rows])
         lines = [self._line(row, place, types) for place, row in enumerate(rows)]
         try:
             batch = _parsed("\n".join(lines).encode(), types)
@@ -127,8 +170,27 @@ class LineParser:
                 raise InputProblem(msg, "is it the right key?") from None
         return line_of(uniform)
 
+    def _refuse_respelled(self, name: str, values: Sequence[object]) -> None:
+        """Refuse numbers beside text that is a number written otherwise: two rows could be one."""
+        if any(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+            self._has_numbers.add(name)
+        texts = (value.strip() for value in values if isinstance(value, str))
+        found = self._respelled.get(name) or next(filter(is_respelled, texts), None)
+        if found is None:
+            return
+        self._respelled[name] = found
+        if name in self._has_numbers:
+            msg = f"{self._shown}, column {name!r}: it holds numbers, and {found!r} as text"
+            raise InputProblem(msg, ALIKE)
+
     def _objects(self, block: bytes) -> Iterator[Row]:
         return rows_in(block, self._names, shown=self._shown, rows_before=self._rows)
+
+
+@lru_cache(maxsize=64)
+def _long_number(name: str) -> re.Pattern[bytes]:
+    keys = {json.dumps(name, ensure_ascii=ascii_only).encode() for ascii_only in (True, False)}
+    return re.compile(rb"(?:" + rb"|".join(map(re.escape, sorted(keys))) + rb")\s*:\s*" + _LONG)
 
 
 def rows_in(block: bytes, names: Sequence[str], *, shown: str, rows_before: int = 0) -> Iterator[Row]:

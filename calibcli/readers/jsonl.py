@@ -54,7 +54,12 @@ def blocks_and_batches(
     nothing else has no batch.
     """
     kept = kept_bytes(fragment)
-    parser = LineParser(chosen.stored, shown=fragment.shown, numbers=_numbers(chosen))
+    parser = LineParser(
+        chosen.stored,
+        shown=fragment.shown,
+        numbers=_numbers(chosen),
+        telling=[name for name in chosen.telling if name in chosen.stored],
+    )
     for block in _blocks(fragment, decoded=not kept):
         yield block, parser.parse(_as_utf8(block, fragment) if kept else block)
 

@@ -1,6 +1,5 @@
 """Labels of any type to True and False: 0 and 1, true and false, or `--positive` and the rest."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,7 +11,6 @@ import pyarrow as pa
 from calibcli.readers.decode import (
     Booleans,
     Column,
-    as_text,
     booleans,
     floats,
     is_number,
@@ -22,10 +20,12 @@ from calibcli.readers.decode import (
     without_nulls,
 )
 from calibcli.readers.faults import MOST_LABELS
+from calibcli.readers.numerals import number_name, number_of, usual_name
 from calibcli.readers.places import Places
+from calibcli.readers.values import Unreadable, compared, names_of, wide_decimals
+from calibcli.selection_names import Comparison
 from calibcli.table.score_table import Floats, Integers, run_starts
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORDS = {"true": True, "false": False}
 
 
@@ -44,6 +44,9 @@ class Labels:
         codes: Shape (n,), equal where labels are equal.
 
         text: Returns the label of a row as text.
+
+        respelled: Shape (n,), which labels are text that differs from the positive one only as `1.0` does
+            from `1`; None if none does.
     """
 
     positive: Booleans
@@ -51,6 +54,7 @@ class Labels:
     strange: Booleans | None
     codes: npt.NDArray[np.generic]
     text: Callable[[int], str]
+    respelled: Booleans | None = None
 
     def distinct(self, places: Places) -> list[str]:
         """Return the different labels among the rows that are left, in order of appearance, as text."""
@@ -86,7 +90,9 @@ def labels_of(column: Column, positive: str | None) -> Labels:
     if pa.types.is_null(column.type):
         column = column.cast(pa.bool_())
     if is_text(column.type):
-        column = as_text(column).dictionary_encode()
+        column = names_of(column).dictionary_encode()
+    elif pa.types.is_decimal(column.type):
+        column = _with_few_values(column)
     if isinstance(column, pa.DictionaryArray):
         return _of_dictionary(column, positive)
     if pa.types.is_boolean(column.type):
@@ -94,10 +100,17 @@ def labels_of(column: Column, positive: str | None) -> Labels:
     return _of_numbers(column, positive)
 
 
+def _with_few_values(column: Column) -> Column:
+    """Return decimals as a dictionary, so that each different one is looked at once."""
+    return wide_decimals(column).dictionary_encode()
+
+
 def _of_dictionary(column: "pa.DictionaryArray[Any, Any]", positive: str | None) -> Labels:
     """Look every label up by its place in the dictionary."""
     values = plain(cast("Column", column.dictionary))
-    entries = _of_texts(values, positive) if is_text(values.type) else labels_of(values, positive)
+    kind = values.type
+    by_entry = _of_decimals if pa.types.is_decimal(kind) else _of_texts if is_text(kind) else labels_of
+    entries = by_entry(values, positive)
     missing = nulls(column)
     index = cast("Integers", np.from_dlpack(without_nulls(cast("Column", column.indices))))
     if missing is not None:
@@ -110,19 +123,26 @@ def _of_dictionary(column: "pa.DictionaryArray[Any, Any]", positive: str | None)
         lost = entries.missing[index]
         missing = lost if missing is None else missing | lost
     strange = None if entries.strange is None else entries.strange[index]
-    return Labels(entries.positive[index], missing, strange, index, lambda row: entries.text(int(index[row])))
+    respelled = None if entries.respelled is None else entries.respelled[index]
+    return Labels(
+        entries.positive[index], missing, strange, index, lambda row: entries.text(int(index[row])), respelled
+    )
 
 
 def _of_texts(values: Column, positive: str | None) -> Labels:
     """Read the entries of a dictionary of text, one by one."""
     # A cast imports pyarrow.compute, which takes longer than a small file does.
-    entries = values if pa.types.is_string(values.type) else as_text(values)
+    entries = values if pa.types.is_string(values.type) else names_of(values)
     texts = [("" if text is None else str(text)).strip() for text in entries.to_pylist()]
     missing = np.array([not text for text in texts], np.bool_)
     places = np.arange(len(texts))
     if positive is not None:
-        ones = np.array([same_label(text, positive) for text in texts], np.bool_)
-        return Labels(ones, missing, None, places, texts.__getitem__)
+        wanted = positive.strip()
+        ones = np.array([text == wanted for text in texts], np.bool_)
+        usual = usual_name(wanted)
+        near = [usual is not None and text != wanted and usual_name(text) == usual for text in texts]
+        respelled = np.array(near, np.bool_) if any(near) else None
+        return Labels(ones, missing, None, places, texts.__getitem__, respelled)
     meaning = [_binary(text) for text in texts]
     strange = np.array([one is None for one in meaning], np.bool_)
     ones = np.array([bool(one) for one in meaning], np.bool_)
@@ -147,41 +167,32 @@ def _of_numbers(column: Column, positive: str | None) -> Labels:
         values, missing = decoded.values, decoded.missing
     strange: Booleans | None = None
     if positive is not None:
-        wanted = number_of(positive)
-        ones = np.zeros(values.size, np.bool_) if wanted is None else values == wanted
+        ones = _equal(column, positive)
     else:
         ones = values == 1
         if np.count_nonzero(ones) + np.count_nonzero(values == 0) < values.size:
             strange = ~ones & (values != 0)
-    return Labels(ones, missing, strange, values, lambda row: number_text(float(values[row])))
+    return Labels(ones, missing, strange, values, lambda row: number_name(values[row].item()))
 
 
-def number_text(value: float) -> str:
-    """Return the shortest text of a number, whole numbers without a point."""
-    return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
+def _of_decimals(values: Column, positive: str | None) -> Labels:
+    """Read the different values of a column of decimals, as they are."""
+    names = names_of(values).to_pylist()
+    ones = _equal(values, "1" if positive is None else positive)
+    strange = None if positive is not None else ~ones & ~_equal(values, "0")
+    return Labels(ones, nulls(values), strange, np.arange(len(names)), lambda row: str(names[row]))
+
+
+def _equal(column: Column, positive: str) -> Booleans:
+    """Return which numbers are the one that a text reads as: none of them where it is no number."""
+    try:
+        return compared(column, Comparison.EQUAL, positive)
+    except Unreadable:
+        return np.zeros(len(column), np.bool_)
 
 
 def _binary(text: str) -> bool | None:
     """Return what a label means as it stands, or None if it is neither 0 nor 1."""
     word = _WORDS.get(text.casefold())
     number = number_of(text)
-    return number == 1.0 if word is None and number in (0.0, 1.0) else word
-
-
-def whole_number(text: str) -> int | None:
-    """Return the whole number that a text is, such as 3 or 3.0; None if it is none."""
-    number = number_of(text)
-    return int(number) if number is not None and number.is_integer() else None
-
-
-def same_label(text: str, positive: str) -> bool:
-    """Whether a label is the positive one, as text or as a number."""
-    if text == positive.strip():
-        return True
-    number = number_of(text)
-    return number is not None and number == number_of(positive)
-
-
-def number_of(text: str) -> float | None:
-    """Return the number that a text is, or None if it is none."""
-    return float(text) if _NUMBER.fullmatch(text.strip()) else None
+    return number == 1 if word is None and number in (0, 1) else word

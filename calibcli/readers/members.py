@@ -7,6 +7,7 @@ import numpy as np
 
 from calibcli.readers.faults import Fault, FaultKind, Findings
 from calibcli.readers.groups import Groups
+from calibcli.readers.numerals import usual_name
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats
 
@@ -27,6 +28,15 @@ class MemberColumn:
     name: str
     known: frozenset[str]
     pooled: bool = False
+
+    def refuses(self, text: str) -> bool:
+        """Whether rows of a group are refused: it is new, or one of the fit in other words."""
+        return text not in self.known and (not self.pooled or self.respelled(text) is not None)
+
+    def respelled(self, text: str) -> str | None:
+        """Return the group of the fit from which another differs only as 1.0 does from 1, or None."""
+        usual = usual_name(text)
+        return usual and next((one for one in sorted(self.known) if usual_name(one) == usual), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +84,9 @@ def placed_members(
     if members is None:
         return None
     members = members.filled().selected(places)
-    if column is None or column.pooled:
+    if column is None:
         return members
-    unseen = np.array([text not in column.known for text in members.text], np.bool_)[members.code]
+    unseen = np.array([column.refuses(text) for text in members.text], np.bool_)[members.code]
     if unseen.any():
         first = int(np.argmax(unseen))
         text = members.text[int(members.code[first])]

@@ -26,6 +26,7 @@ from calibcli.objects import is_object, opened
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment, batch_rows
 from calibcli.readers.sound import no_memory
+from calibcli.readers.values import in_double
 
 _ENDING = ".npy"
 # How long the length of a header is, by the version of the format.
@@ -193,7 +194,9 @@ def _array(values: _ARRAY, one: _Column) -> "pa.Array[Any]":
         bits = np.ascontiguousarray(values).view(np.uint8)
         whole: Any = pa.Array.from_buffers(pa.uint8(), bits.size, [None, pa.py_buffer(bits.data)])
         return cast("pa.Array[Any]", whole.cast(pa.bool_()))
-    native = np.float64 if one.dtype.itemsize > 8 else one.dtype.newbyteorder("=")
+    native = one.dtype.newbyteorder("=")
+    if one.dtype.itemsize > 8:
+        values, native = in_double(values), np.dtype(np.float64)
     content = np.ascontiguousarray(values, native)
     return pa.Array.from_buffers(one.kind, content.size, [None, pa.py_buffer(content.data)])
 

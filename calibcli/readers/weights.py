@@ -4,7 +4,6 @@ import numpy as np
 
 from calibcli.readers.decode import Booleans
 from calibcli.readers.faults import HEAVIEST, LIGHTEST, Fault, FaultKind, Findings
-from calibcli.readers.labels import number_text
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats
 
@@ -39,6 +38,11 @@ def check_weights(weight: Floats, *, whole: bool, findings: Findings, places: Pl
             findings.note(FaultKind.HUGE_WEIGHT, _fault(weight, extreme, places))
 
 
+def _number_text(value: float) -> str:
+    """Return the shortest text of a number, whole numbers without a point."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
+
+
 def _fault(weight: Floats, where: Booleans, places: Places) -> Fault:
     first = int(np.argmax(where))
-    return Fault(int(np.count_nonzero(where)), places.row(first), number_text(float(weight[first])))
+    return Fault(int(np.count_nonzero(where)), places.row(first), _number_text(float(weight[first])))

@@ -13,7 +13,7 @@ from calibcli.readers.bundles import BundleWork, bundles_of
 from calibcli.readers.class_columns import counted
 from calibcli.readers.columns import ChosenColumns, Columns
 from calibcli.readers.decode import release_unused
-from calibcli.readers.fault_words import never_positive, problem_of, too_many
+from calibcli.readers.fault_words import mixed, never_positive, problem_of, too_many
 from calibcli.readers.faults import Findings
 from calibcli.readers.files import shown_path
 from calibcli.readers.files_with_paths import columns_of
@@ -267,6 +267,6 @@ def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
     shown = last.fragment.shown
     problem = problem_of(of_file, last.columns, shown=shown)
     total.add(of_file)
-    problem = problem or too_many(total, last.columns, shown=shown)
+    problem = problem or too_many(total, last.columns, shown=shown) or mixed(total)
     if problem is not None:
         raise problem

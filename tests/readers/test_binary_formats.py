@@ -93,7 +93,7 @@ def test_compressed_buffers_are_read(compression: str) -> None:
             {"00000000-0000-0000-0000-000000000000", "01010101-0101-0101-0101-010101010101"},
         ),
         (pa.array(UUIDS, pa.binary(16)), {"00" * 16, "01" * 16}),
-        (pa.array([b"a", b"\xff", b"a", b"a", b"\xff"]), {"61", "ff"}),
+        (pa.array([b"a", b"\xff", b"a", b"a", b"\xff"]), {"a", "ff"}),
         (pa.array(UUIDS, pa.uuid()).storage.dictionary_encode(), {"00" * 16, "01" * 16}),
         (encoded(["a", "a", "b", "b", "b"]), {"a", "b"}),
         # As pandas stores whole numbers of which one is missing.
@@ -103,7 +103,7 @@ def test_compressed_buffers_are_read(compression: str) -> None:
     ids=["uuid", "fixed", "binary", "dictionary", "run ends", "floats", "the text nan"],
 )
 def test_groups_of_any_type(column: Any, groups: set[str]) -> None:
-    """Bytes that are no text are written as digits, UUIDs as they are known."""
+    """Bytes that are no text are written as digits, each for itself, and UUIDs as they are known."""
     write_arrow({"g": column})
     columns = Columns("s", "y", by=("g",), identity=None)
     found = gather(["a.arrow"], columns, engine=ThreadEngine(1), beside=Beside(sliced=(RAW,)))

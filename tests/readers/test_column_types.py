@@ -13,7 +13,7 @@ from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, Scale, WeightMeaning
 from calibcli.readers.columns import Columns
-from calibcli.readers.labels import number_text
+from calibcli.readers.numerals import number_name
 from calibcli.readers.scores import on_scale
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.gather import gather
@@ -79,7 +79,7 @@ def test_labels_of_any_type(labels: Any, tmp_path: Path) -> None:
         (pa.array([1, 2, 2, 1]), "2"),
         (pa.array([1.0, 2.0, 2.0, 1.0]), "2"),
         (pa.array(["no", "yes", "yes", "maybe"]), "yes"),
-        (pa.array(["1", "2.0", "2", "3"]), "2"),
+        (pa.array(["1", "2", "2", "02"]), "2"),
         (pa.array([True, False, False, True]), "false"),
         (pa.array([True, False, False, True]), "0"),
         (pa.array([False, True, True, False]), "1"),
@@ -88,7 +88,7 @@ def test_labels_of_any_type(labels: Any, tmp_path: Path) -> None:
     ids=str,
 )
 def test_positive_names_the_label_that_counts_as_one(labels: Any, positive: str, tmp_path: Path) -> None:
-    """As text or as a number; every other label counts as 0."""
+    """The same text, or the same number; every other label counts as 0."""
     assert table_of(tmp_path, {"s": SCORES, "y": labels}, positive=positive) == EXPECTED
 
 
@@ -162,10 +162,10 @@ def test_logits_do_not_overflow() -> None:
 
 def test_numbers_are_shown_short() -> None:
     """Whole numbers without a point, others with all digits they need."""
-    assert [number_text(x) for x in (1.0, -2.0, 0.1, 1e300, float("inf"))] == [
+    assert [number_name(x) for x in (1.0, -2.0, 0.1, 1e22, float("inf"))] == [
         "1",
         "-2",
         "0.1",
-        "1e+300",
+        "1" + "0" * 22,
         "inf",
     ]

@@ -2,6 +2,7 @@
 
 import operator
 import string
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.readers.compared import satisfied
-from calibcli.readers.conditions import Literal, condition_of, number_in
+from calibcli.readers.conditions import Literal, condition_of
+from calibcli.readers.numerals import number_of
 from calibcli.selection_names import Comparison
 
 SIGNS = [sign.value for sign in Comparison if sign is not Comparison.IN]
@@ -44,11 +46,11 @@ def rows(text: str, **columns: object) -> list[bool]:
         ("'logged in' in (yes)", "logged in", "in", [("yes", None)]),
         ("plan in (1,2)", "plan", "in", [("1", 1), ("2", 2)]),
         ("n==123456789012345678901", "n", "==", [("123456789012345678901", 123456789012345678901)]),
-        ("n==1e999", "n", "==", [("1e999", None)]),
+        ("n==1e999", "n", "==", [("1e999", Decimal("1e999"))]),
     ],
 )
 def test_a_condition_is_a_column_a_sign_and_values(
-    text: str, column: str, sign: str, values: list[tuple[str, float | None]]
+    text: str, column: str, sign: str, values: list[tuple[str, float | Decimal | None]]
 ) -> None:
     """Quotes make text, and protect signs, commas and brackets."""
     found = condition_of(text)
@@ -121,9 +123,8 @@ def test_no_text_breaks_the_parser(text: str) -> None:
 def test_numbers_compare_alike_in_every_type_that_holds_them(
     values: list[int | None], sign: str, number: str
 ) -> None:
-    """Row by row as Python does; a missing value satisfies nothing, and text of numbers is no exception."""
+    """Row by row as Python does; a missing value satisfies nothing, and the order of text is no exception."""
     expected = [one is not None and bool(ORDERS[sign](one, float(number))) for one in values]
-    text = pa.array([None if one is None else str(one) for one in values], pa.string())
     floats = [float("nan") if one is None else float(one) for one in values]
     for column in (
         pa.array(values, pa.int8()),
@@ -131,10 +132,12 @@ def test_numbers_compare_alike_in_every_type_that_holds_them(
         pa.array(values, pa.float32()),
         pa.array(floats, pa.float64()),
         pa.array(values, pa.int64()).cast(pa.decimal128(24, 2)),
-        text,
-        text.dictionary_encode(),
     ):
         assert rows(f"x{sign}{number}", x=column) == expected, column.type
+    if sign in ("<", "<=", ">", ">="):
+        text = pa.array([None if one is None else str(one) for one in values], pa.string())
+        assert rows(f"x{sign}{number}", x=text) == expected
+        assert rows(f"x{sign}{number}", x=text.dictionary_encode()) == expected
 
 
 def test_text_compares_as_text_and_dates_by_their_digits() -> None:
@@ -152,20 +155,24 @@ def test_text_compares_as_text_and_dates_by_their_digits() -> None:
 
 
 def test_an_identifier_in_quotes_is_not_a_number() -> None:
-    """Leading zeros count there, and large whole numbers are told apart."""
+    """Text equals the same text alone, and large whole numbers are told apart."""
     ids = pa.array(["007", "7", "9007199254740993", "9007199254740992"])
     assert rows("i=='007'", i=ids) == [True, False, False, False]
-    assert rows("i==7", i=ids) == [True, True, False, False]
+    assert rows("i==7", i=ids) == [False, True, False, False]
+    assert rows("i!=7", i=ids) == [True, False, True, True]
     assert rows("i==9007199254740993", i=ids) == [False, False, True, False]
     whole = pa.array([9007199254740993, 9007199254740992])
     assert rows("i==9007199254740993", i=whole) == [True, False]
-    assert rows("i<1e400", i=ids) == [bool(one < "1e400") for one in ids.to_pylist()]
+    assert rows("i<1e400", i=ids) == [True] * 4
 
 
 @pytest.mark.parametrize(
     ("text", "column", "said"),
     [
         ("x>5", ["1", "n/a", "7"], "'n/a' at row 2 is no number"),
+        ("x==5", ["1", "5.0", "7"], "'5.0' at row 2 is text, which 'x==5' means as a number"),
+        ("x!=1e3", ["1", "1000"], "'1000' at row 2 is text"),
+        ("x in 1,5", ["5.00"], "'5.00' at row 1 is text"),
         ("x=='a'", [1, 2], "holds int64, and --where compares it with 'a'"),
         ("x==1", [True, False], "holds true and false"),
         ("x<true", [True, False], "holds true and false"),
@@ -180,8 +187,8 @@ def test_columns_that_cannot_be_compared_are_refused(text: str, column: list[obj
 
 
 def test_numbers_are_read_strictly() -> None:
-    """No words, no digits of other scripts, nothing that is not finite."""
-    found = [number_in(text) for text in ("1", " -2.50 ", ".5", "1e3", "nan", "inf", "0x1", "1_0", "١", "")]
+    """Exactly; no words, no digits of other scripts, nothing that is not finite."""
+    found = [number_of(text) for text in ("1", " -2.50 ", ".5", "1e3", "nan", "inf", "0x1", "1_0", "١", "")]
     assert found == [1, -2.5, 0.5, 1000.0, None, None, None, None, None, None]
-    assert isinstance(number_in("12"), int)
-    assert number_in("9" * 500) is None
+    assert number_of("9" * 500) == int("9" * 500)
+    assert number_of("9e999") > number_of("8e999")  # type: ignore[operator]

@@ -96,9 +96,13 @@ def test_a_partition_is_never_guessed() -> None:
 
 
 def test_a_column_in_file_and_path_must_agree() -> None:
-    """The file's wins where it is equal, as text or as a number; else the first row that is not is named."""
-    write("d/k=1/a.csv", "score,label,k\n0.5,1,1.0\n0.25,0,1\n")
-    assert groups("d", by="k") == {("1.0",): 1, ("1",): 1}
+    """The path is read as the file's column is; else the first row that is not equal is named."""
+    Path("d/k=01").mkdir(parents=True)
+    pq.write_table(pa.table({"score": [0.5, 0.25], "label": [1, 0], "k": [1, 1]}), "d/k=01/a.parquet")
+    assert groups("d", by="k") == {("1",): 2}
+    write("c/k=1/a.csv", "score,label,k\n0.5,1,1\n0.25,0,1.0\n")
+    with pytest.raises(InputProblem, match=r"column 'k': '1.0' at row 2, and '1' in the path"):
+        groups("c", by="k")
     write("e/k=2/a.csv", "score,label,k\n0.5,1,2\n0.25,0,3\n")
     with pytest.raises(InputProblem) as caught:
         groups("e", by="k")

@@ -1,0 +1,83 @@
+"""Numbers as text: what number a text is, exactly, and the one name of every number whatever its type."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,17})?")
+_FIRST_OF_NUMBERS = frozenset("+-.0123456789")
+# A number as most tools write it: the same text but for zeros at the end.
+_USUAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?")
+# Whole numbers with more digits than any double has stay in powers of ten.
+_MOST_DIGITS = 400
+# What to do about numbers that are text in one place and numbers in another.
+ALIKE = "text equals a number only digit by digit, as '7' is 7: write all values alike"
+
+
+def number_of(text: str) -> Decimal | None:
+    """Return the number that a text is, exactly; None if it is none."""
+    stripped = text.strip()
+    return Decimal(stripped) if _NUMBER.fullmatch(stripped) else None
+
+
+def is_whole(number: Decimal) -> bool:
+    """Whether a number is whole, however large it is."""
+    return number.is_finite() and number == number.to_integral_value()
+
+
+def number_name(value: float | Decimal) -> str:
+    """Return the name of a number: equal for equal numbers of any type, and for no others."""
+    if isinstance(value, int) and value.bit_length() < _MOST_DIGITS:
+        return str(value)
+    number = Decimal(value) if isinstance(value, int | Decimal) else _of_float(value)
+    if not number.is_finite():
+        return str(value).lower().replace("infinity", "inf")
+    sign, digits, _ = number.as_tuple()
+    if not any(digits):
+        return "0"
+    power = number.adjusted()
+    if is_whole(number) and power < _MOST_DIGITS:
+        return str(int(number))
+    minus = "-" if sign else ""
+    text = "".join(map(str, digits)).lstrip("0").rstrip("0")
+    if not is_whole(number) and power >= -6:
+        whole, part = (
+            (text[: power + 1], text[power + 1 :]) if power >= 0 else ("0", "0" * (-power - 1) + text)
+        )
+        return f"{minus}{whole}.{part}"
+    return f"{minus}{text[0]}{'.' if text[1:] else ''}{text[1:]}e{power:+d}"
+
+
+def usual_name(text: str) -> str | None:
+    """Return the name of the number that a text is where zeros at the end are all that may differ."""
+    return number_name(Decimal(text)) if _USUAL.fullmatch(text) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """
+    What could be taken for the same value in a column that is numbers in one place and text in another.
+
+    Args:
+        numbers: Whether there are numbers.
+
+        respelled: A text that is a number written otherwise than its name, or None.
+    """
+
+    numbers: bool = False
+    respelled: str | None = None
+
+
+def is_respelled(text: str) -> bool:
+    """Whether a text is a number that is written otherwise than its name, such as 007, 1.0 or 1e3."""
+    if text[:1] not in _FIRST_OF_NUMBERS:
+        return False
+    if text.isascii() and text.isdecimal():
+        return text[0] == "0" and len(text) > 1
+    number = number_of(text)
+    return number is not None and number_name(number) != text
+
+
+def _of_float(value: float) -> Decimal:
+    """Return the number that a float stands for: itself where it is whole, and else the shortest."""
+    return Decimal(value) if value.is_integer() else Decimal(repr(value))
