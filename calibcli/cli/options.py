@@ -70,7 +70,11 @@ WeightsAre = Annotated[
 ]
 Positive = Annotated[
     str | None,
-    typer.Option("--positive", metavar="VALUE", help="The label that counts as 1, where labels are not 0/1."),
+    typer.Option(
+        "--positive",
+        metavar="VALUE",
+        help="The label that counts as 1, the same text or number, where labels are not 0/1.",
+    ),
 ]
 ScoreScale = Annotated[
     Scale,
