@@ -39,8 +39,8 @@ def class_labels_of(column: Column, classes: tuple[str, ...]) -> ClassLabels:
     Read a column of labels.
 
     A label is the name of a class: the same text, or as a number the number that the name is. Text that is
-    none of the names may be one but for zeros at the end, as 1.0 is 1. Where no class has a whole number for
-    a name, a whole number is the place of a class counted from 0.
+    none of the names, and a number as most tools write it, is that number: 1.0 is the class 1, or 01. Where no
+    class has a whole number for a name, a whole number is the place of a class counted from 0.
 
     Args:
         column: Numbers, text, booleans, or a dictionary of these.
@@ -86,7 +86,8 @@ def _place(text: str, names: _Names, *, typed: bool) -> int:
     number = number_of(text) if typed or usual_name(text) is not None else None
     if number is None:
         return NO_CLASS
-    found = names.by_number.get(number) if typed else names.by_usual.get(str(usual_name(text)))
+    found = None if typed else names.by_usual.get(str(usual_name(text)))
+    found = names.by_number.get(number) if found is None else found
     if found is not None:
         return found
     whole = is_whole(number) and 0 <= number < names.indices
