@@ -39,7 +39,7 @@ def class_labels_of(column: Column, classes: tuple[str, ...]) -> ClassLabels:
     Read a column of labels.
 
     A label is the name of a class: the same text, or as a number the number that the name is. Text that is
-    none of the names, and a number as most tools write it, is that number: 1.0 is the class 1, or 01. Where no
+    none of the names, and a number as most tools write it, is that number: 1.0 is class 1, or 01. Where no
     class has a whole number for a name, a whole number is the place of a class counted from 0.
 
     Args:
