@@ -22,7 +22,8 @@ MOST_BYTES = 256 * 1024 * 1024
 _MOST_DISTINCT = 1 << 23
 _KEYS = ("schema", "calibcli", "input", "reading", "table", "parts")
 _INPUT = ("files", "score", "label", "weight", "rows", "dropped", "clipped", "notes", "where", "unselected")
-_HEAD = 1 << 20
+# The schema stands behind the names and marks of files.
+_HEAD = 1 << 24
 _FAMILY = "calibcli.summary/"
 _SUFFIX = ".json"
 
@@ -57,7 +58,8 @@ class TableDocument:
 
         table: The rows by raw score.
 
-        parts: The identities of the summaries that this is the sum of; empty where it is none.
+        parts: What tells the rows of its files, and of the summaries that this is the sum of, from others;
+            empty in older ones.
     """
 
     input: InputSummary

@@ -75,7 +75,7 @@ def measure_files(
     if summary_out is not None:
         from calibcli.tasks.summaries import write_summary
 
-        write_summary(judged.gathered, summary_out)
+        write_summary(judged.gathered, summary_out, inputs=inputs)
     return report
 
 

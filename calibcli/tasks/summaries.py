@@ -1,6 +1,7 @@
 """Summaries of inputs: written after a measurement, added up, and read where inputs are."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from calibcli.artifacts.summary_document import (
     How,
@@ -10,6 +11,7 @@ from calibcli.artifacts.summary_document import (
     summary_text,
 )
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.gates.growth import LEAST_TWIN_ROWS
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import ChosenColumns, Columns
@@ -23,6 +25,7 @@ from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.table.moved import with_scores
 from calibcli.table.running import EXACT_LIMIT, RunningTable
+from calibcli.tasks.file_digests import file_marks
 from calibcli.tasks.gather import RAW, Gathered
 
 
@@ -98,18 +101,17 @@ def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> T
         _refuse_different(first_path, first, path, one)
         for identity in one.identities:
             if identity in seen:
-                raise _twice(path, seen[identity], one)
+                raise _twice(path, seen[identity])
             seen[identity] = path
         running.add(one.table)
     source = together([one.input for _, one in parts])
     return TableDocument(source, first.how, running.table(), tuple(seen))
 
 
-def _twice(path: str, other: str, document: TableDocument) -> InputProblem:
-    what = "rows" if document.parts else "the very rows"
+def _twice(path: str, other: str) -> InputProblem:
     return InputProblem(
-        f"{path} holds {what} of {other}, which would count twice",
-        "name each summary once, and no sum beside one of its parts",
+        f"{path} holds rows of {other}, which would count twice",
+        "name each summary once, no sum beside one of its parts, and no file in two summaries",
     )
 
 
@@ -202,12 +204,14 @@ def refuse_summary(columns: Columns) -> None:
             raise UsageProblem(msg, "leave out one of them")
 
 
-def write_summary(gathered: Gathered, path: str) -> None:
+def write_summary(gathered: Gathered, path: str, *, inputs: Sequence[str]) -> None:
     """
     Write the summary of rows that were read.
 
     Args:
         gathered: The rows.
+
+        inputs: What was read: files of rows, or summaries.
 
         path: Where it goes; the file appears whole or not at all.
 
@@ -220,7 +224,19 @@ def write_summary(gathered: Gathered, path: str) -> None:
 
     asked = Columns() if gathered.chosen is None else gathered.chosen.asked
     document = TableDocument(gathered.input, _how_read(asked), gathered.tables[RAW])
+    document = replace(document, parts=_parts(inputs, document))
     write_file(path, summary_text(document).encode("ascii"))
+
+
+def _parts(inputs: Sequence[str], document: TableDocument) -> tuple[str, ...]:
+    """Return what tells the rows of a summary from those of others: of its files, and of so many scores."""
+    if are_summaries(inputs):
+        return tuple(dict.fromkeys(part for one in inputs for part in read_summary(one).identities))
+    marks = file_marks(document.input.files)
+    own = document.identities if marks is None else marks
+    table = document.table
+    known = (*own, digest(table)) if table.distinct >= LEAST_TWIN_ROWS else own
+    return tuple(dict.fromkeys(known))
 
 
 def _how_read(columns: Columns) -> How:

@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -162,11 +163,38 @@ def test_a_sum_beside_one_of_its_parts_is_refused(told: Told, parts: list[str], 
     assert told("verify", "again.json", made[1], "--max-ece", "0.9")[0] == 3
 
 
+def test_a_file_in_two_summaries_is_refused(told: Told, parts: list[str]) -> None:
+    """Under whatever name and beside whatever else, copied, in another format, or within a sum."""
+    made = summarised(told, parts)
+    Path("copied.pq").write_bytes(Path(parts[0]).read_bytes())
+    pyarrow.feather.write_feather(pq.read_table(parts[0]), "rows.feather")
+    overlaps = {
+        "both.json": parts[:2],
+        "dotted.json": [f"./{parts[0]}"],
+        "copied.json": ["copied.pq"],
+        "format.json": ["rows.feather"],
+    }
+    for name, files in overlaps.items():
+        words = [*files, *ASKED, "--metric", "bias", "--summary-out", name]
+        assert told("measure", *words, "--force")[0] == 0
+        code, _, err = told("merge", made[0], name, "-o", "again.json", "--force")
+        assert (code, "which would count twice" in err) == (3, True), (name, err)
+    assert told("measure", *made[:2], "--metric", "bias", "--summary-out", "sum.json", "--force")[0] == 0
+    assert told("merge", "sum.json", made[0], "-o", "again.json", "--force")[0] == 3
+    assert told("verify", "both.json", made[1], "--max-ece", "0.9")[0] == 3
+
+
 def test_files_of_one_name_in_several_summaries_are_said(told: Told, parts: list[str]) -> None:
-    """Where nobody can tell whether rows count twice, as after reading two files at once."""
+    """Where their content differs, so that nobody can tell whether rows count twice."""
     made = summarised(told, parts)
     Path("both.json").unlink(missing_ok=True)
-    assert told("measure", *parts[:2], *ASKED, "--metric", "bias", "--summary-out", "both.json")[0] == 0
+    kept = Path(parts[0]).read_bytes()
+    pq.write_table(pq.read_table(parts[0]).slice(1), parts[0])
+    try:
+        assert told("measure", *parts[:2], *ASKED, "--metric", "bias", "--summary-out", "both.json")[0] == 0
+    finally:
+        Path(parts[0]).write_bytes(kept)
+    assert told("merge", "both.json", made[1], "-o", "again.json", "--force")[0] == 3
     said = f"{parts[0]} is in several summaries: the rows of one file would count twice"
     assert said in told("merge", "both.json", made[0], "-o", "again.json", "--force")[2]
     assert said in json.loads(told("measure", "both.json", made[0], "--json")[1])["input"]["notes"]
@@ -185,8 +213,8 @@ def test_files_of_one_name_in_several_summaries_are_said(told: Told, parts: list
         (("measure", "a.json", "--on-missing", "drop"), 2, "was dealt with when it was made"),
         (("measure", "a.json", "--positive", "2"), 2, "was read with labels 0 and 1"),
         (("measure", "a.json", "part1.parquet"), 2, "is a summary of rows, and part1.parquet holds rows"),
-        (("measure", "a.json", "a.json"), 3, "the very rows of a.json"),
-        (("merge", "a.json", "a.json", "-o", "m.json"), 3, "the very rows of a.json"),
+        (("measure", "a.json", "a.json"), 3, "holds rows of a.json"),
+        (("merge", "a.json", "a.json", "-o", "m.json"), 3, "holds rows of a.json"),
         (("merge", "a.json", "part1.parquet", "-o", "m.json"), 2, "is a summary of rows"),
         (("merge", "a.json", "w.json", "-o", "m.json"), 2, "--weight was 'often'"),
         (("merge", "a.json", "b.json", "-o", "a.json", "--force"), 5, "a.json"),
