@@ -1,6 +1,6 @@
 """What a file gives: the columns that stand in it, and those that the directories of its path stand for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -81,7 +81,7 @@ def batches_of(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordB
     if not fragment.partitions:
         return batches
     stored = {folded(name): name for name in chosen.stored}
-    twice = {stored[folded(name)]: value for name, value in fragment.partitions if folded(name) in stored}
+    twice = [(stored[folded(name)], value) for name, value in fragment.partitions if folded(name) in stored]
     return _with_path(batches, fragment, chosen, twice=twice)
 
 
@@ -118,6 +118,13 @@ def _found(
     else:
         found = same_again(first, header, path=fragment.shown, outside=tuple(outside))
     asked = tuple((name, value) for name, value in outside.items() if name in found.names)
+    for name, value in asked:
+        other = next((one for column, one in fragment.partitions if column == name and one != value), value)
+        if other != value:
+            msg = (
+                f"{fragment.shown}: the path says that column {name!r} is {other!r}, and that it is {value!r}"
+            )
+            raise InputProblem(msg, "rename one of the two folders, or name the files from a folder below")
     return replace(found, from_path=asked) if asked else found
 
 
@@ -126,11 +133,11 @@ def _with_path(
     fragment: Fragment,
     chosen: ChosenColumns,
     *,
-    twice: dict[str, str | None],
+    twice: Sequence[tuple[str, str | None]],
 ) -> Iterator[pa.RecordBatch]:
     rows = fragment.first_row
     for batch in batches:
-        for name, value in twice.items():
+        for name, value in twice:
             _refuse_other(batch.column(name), value, name=name, shown=fragment.shown, rows=rows)
         rows += batch.num_rows
         yield with_path(batch, chosen, shown=fragment.shown)

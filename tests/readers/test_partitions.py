@@ -50,7 +50,8 @@ def groups(*inputs: str, by: str) -> dict[tuple[str, ...], int]:
         ("d/c=a=b/c.csv", (("c", "a=b"),)),
         ("d/=x/plain/k=v.csv", ()),
         ("s3://bucket/d/c=US/a.csv?region=eu", (("c", "US"),)),
-        ("d/c=1/c=2/a.csv", (("c", "2"),)),
+        ("d/c=1/c=2/c=1/a.csv", (("c", "1"), ("c", "2"))),
+        ("d/c=1/c=1/a.csv", (("c", "1"),)),
         ("-", ()),
     ],
 )
@@ -111,6 +112,16 @@ def test_a_column_in_file_and_path_must_agree() -> None:
     write("f/k=2/a.csv", "score,label,k\n0.5,1,2\n0.25,0,\n")
     with pytest.raises(InputProblem, match="column 'k': missing at row 2, and '2' in the path"):
         groups("f", by="k")
+
+
+def test_a_path_that_says_two_things_of_a_column_is_refused() -> None:
+    """Where that column is used, from the path or from the file; elsewhere it does not matter."""
+    write("d/g=a/g=b/1.csv")
+    write("e/g=a/g=b/1.csv", "score,label,g\n0.25,0,b\n")
+    assert read("d").input.rows == 2
+    for folder, said in (("d", "'a', and that it is 'b'"), ("e", "'b' at row 1, and 'a' in the path")):
+        with pytest.raises(InputProblem, match=said):
+            groups(folder, by="g")
 
 
 def test_a_partition_that_one_file_lacks_is_an_error() -> None:
