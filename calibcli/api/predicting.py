@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.api.alike import rows_like, values_like
-from calibcli.api.choices import chosen
+from calibcli.api.choices import chosen, maybe_chosen
 from calibcli.api.columns import column_of, is_matrix, lists_of, matrix_of
 from calibcli.api.frames import FRAME, columns_of_frame, is_frame, settled
 from calibcli.api.group_maps import groups_given
@@ -19,7 +19,7 @@ from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.errors import UsageProblem
-from calibcli.names import OnRange
+from calibcli.names import OnRange, Scale
 from calibcli.readers.class_columns import ClassColumns, SeveralClasses, refuse_any_sum
 from calibcli.readers.class_columns_again import columns_of_classes
 from calibcli.readers.class_intake import ClassIntake
@@ -33,18 +33,26 @@ from calibcli.tasks.added_columns import added_columns, group_columns
 from calibcli.tasks.apply import Predictor
 from calibcli.tasks.class_map import ClassMap
 from calibcli.tasks.group_map import member_column
-from calibcli.tasks.right_scale import class_scale_notes
+from calibcli.tasks.right_scale import ScaleCheck, class_scale_notes
 from calibcli.view_names import OnSum
 
 Array = npt.NDArray[np.float64]
 SCORES = "scores"
 _PROBS = "probs"
 _BY = "by"
+_SCALE = "scale"
 
 
-def predicted_scores(artifact: Artifact, scores: Any, *, prior: float | None, on_range: str) -> Any:  # noqa: ANN401
+def predicted_scores(
+    artifact: Artifact,
+    scores: Any,  # noqa: ANN401 - an array of any make
+    *,
+    prior: float | None,
+    on_range: str,
+    scale: str | None,
+) -> Any:  # noqa: ANN401
     """Return a probability for each score, of the make of the scores."""
-    return values_like(scores, _mapped(artifact, scores, prior=prior, on_range=on_range)[0])
+    return values_like(scores, _mapped(artifact, scores, prior=prior, on_range=on_range, scale=scale)[0])
 
 
 def ends_of_scores(
@@ -53,9 +61,10 @@ def ends_of_scores(
     *,
     prior: float | None,
     on_range: str,
+    scale: str | None,
 ) -> tuple[Array, Array] | None:
     """Return the ends of each probability, None where the method has none."""
-    _, *ends = _mapped(artifact, scores, prior=prior, on_range=on_range)
+    _, *ends = _mapped(artifact, scores, prior=prior, on_range=on_range, scale=scale)
     return (ends[0], ends[1]) if ends else None
 
 
@@ -67,12 +76,13 @@ def predicted_rows(
     classes: str | Sequence[str] | None,
     on_range: str,
     on_sum: str,
+    scale: str | None,
 ) -> Any:  # noqa: ANN401
     """Return recalibrated rows of probabilities, of the make of those given."""
     sums = chosen(OnSum, on_sum, "on_sum")
     refuse_any_sum(sums)
     asked = Columns(
-        scale=artifact.scale,
+        scale=maybe_chosen(Scale, scale, _SCALE) or artifact.scale,
         on_range=chosen(OnRange, on_range, "on_range"),
         several=SeveralClasses(_PROBS, on_sum=sums),
     )
@@ -81,7 +91,9 @@ def predicted_rows(
         frame = settled(rows)
         columns = columns_of_frame(frame)
         found = columns_of_classes(artifact.classes, asked, tuple(columns), lists=(), path=FRAME)
-        values = _rows_mapped({one: columns[one]() for one in found.names}, found, change)
+        values = _rows_mapped(
+            {one: columns[one]() for one in found.names}, found, change, checked=scale is None
+        )
         return rows_like(frame, values, names=found.names)
     if not (is_matrix(rows) or isinstance(rows, pa.Array | pa.ChunkedArray)):
         msg = f"one score, and {name} was fitted to {len(artifact.classes):,} classes"
@@ -90,7 +102,8 @@ def predicted_rows(
     known = names_of(classes) or artifact.classes
     change.order_of(known)
     found = ChosenColumns(asked, _PROBS, None, probs=ClassColumns((_PROBS,), known))
-    return rows_like(rows, _rows_mapped({_PROBS: lists}, found, change), names=known)
+    values = _rows_mapped({_PROBS: lists}, found, change, checked=scale is None)
+    return rows_like(rows, values, names=known)
 
 
 def predicted_by_groups(
@@ -100,6 +113,7 @@ def predicted_by_groups(
     by: object,
     unseen: str,
     on_range: str,
+    scale: str | None = None,
     shown: str = SCORES,
     names: tuple[str, str] = (SCORES, _BY),
 ) -> tuple[Array, ...]:
@@ -112,14 +126,15 @@ def predicted_by_groups(
     refuse_misaligned({SCORES: scores, _BY: by})
     groups = groups_given(by, artifact, rows=len(column))
     asked = Columns(
-        scale=artifact.pooled.scale,
+        scale=maybe_chosen(Scale, scale, _SCALE) or artifact.pooled.scale,
         on_range=chosen(OnRange, on_range, "on_range"),
         member=member_column(artifact, chosen(OnUnseen, unseen, "unseen")),
     )
     score, group = names
     found = ChosenColumns(asked, score, None, member=group)
     added = group_columns(artifact, name="calibrated")
-    predictor = Predictor(added, Intake(found, shown=shown), scale=asked.scale)
+    check = ScaleCheck(artifact.pooled) if scale is None else None
+    predictor = Predictor(added, Intake(found, shown=shown), check=check)
 
     def part(first: int, size: int) -> tuple[Array, ...]:
         pieces = [piece_of(one, first, size) for one in (column, groups)]
@@ -154,14 +169,15 @@ def _mapped(
     *,
     prior: float | None,
     on_range: str,
+    scale: str | None,
 ) -> tuple[Array, ...]:
     """Return the probabilities of scores, and their ends where there are some, shape (n,) each."""
     column = _one_column(scores)
-    asked = Columns(scale=artifact.scale, on_range=chosen(OnRange, on_range, "on_range"))
+    read_as = maybe_chosen(Scale, scale, _SCALE) or artifact.scale
+    asked = Columns(scale=read_as, on_range=chosen(OnRange, on_range, "on_range"))
     added = added_columns(artifact, name="calibrated", prior=prior)
-    predictor = Predictor(
-        added, Intake(ChosenColumns(asked, SCORES, None), shown=SCORES), scale=artifact.scale
-    )
+    check = ScaleCheck(artifact) if scale is None else None
+    predictor = Predictor(added, Intake(ChosenColumns(asked, SCORES, None), shown=SCORES), check=check)
 
     def part(first: int, size: int) -> tuple[Array, ...]:
         return predictor(piece_of(column, first, size))
@@ -169,7 +185,9 @@ def _mapped(
     return _piece_by_piece(part, predictor, len(column), len(added.names))
 
 
-def _rows_mapped(columns: dict[str, HeldColumn], found: ChosenColumns, change: ClassMap) -> Array:
+def _rows_mapped(
+    columns: dict[str, HeldColumn], found: ChosenColumns, change: ClassMap, *, checked: bool
+) -> Array:
     intake = ClassIntake(found, shown=FRAME if found.others else _PROBS)
     rows = len(next(iter(columns.values())))
     values = np.empty((rows, len(found.classes)))
@@ -180,5 +198,7 @@ def _rows_mapped(columns: dict[str, HeldColumn], found: ChosenColumns, change: C
         probability = intake.probabilities_of(batch)
         highest = float(probability.max(initial=highest))
         values[first : first + size] = change(probability, found.classes)
-    warn_of(class_scale_notes(found.asked.scale, rows=rows, highest=highest, classes=len(found.classes)))
+    if checked:
+        sums = intake.findings.sums
+        warn_of(class_scale_notes(sums, change.artifact, rows=rows, highest=highest))
     return values

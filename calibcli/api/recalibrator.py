@@ -84,6 +84,7 @@ class Recalibrator(Shown):
         unseen: str = OnUnseen.ERROR,
         on_range: str = OnRange.ERROR,
         on_sum: str = OnSum.ERROR,
+        scale: str | None = None,
     ) -> "Array": ...
 
     @overload
@@ -97,6 +98,7 @@ class Recalibrator(Shown):
         unseen: str = OnUnseen.ERROR,
         on_range: str = OnRange.ERROR,
         on_sum: str = OnSum.ERROR,
+        scale: str | None = None,
     ) -> Make: ...
 
     @in_python()
@@ -110,6 +112,7 @@ class Recalibrator(Shown):
         unseen: str = OnUnseen.ERROR,
         on_range: str = OnRange.ERROR,
         on_sum: str = OnSum.ERROR,
+        scale: str | None = None,
     ) -> Any:
         """
         Return recalibrated probabilities, one for each score: the same bits as `calibcli apply`.
@@ -132,6 +135,9 @@ class Recalibrator(Shown):
 
             on_sum: Rows of several classes that do not sum to 1: "error" or "normalise".
 
+            scale: What the scores are: "prob", "logit" or "logprob"; else what the map was fitted to, and
+                scores whose spread says that they are on another scale are refused.
+
         Returns:
             Shape (n,) or (n, K), in [0, 1], of the make of what was given: an array for an array or a list, a
             Series with the same index and name for a Series, a frame of the same columns for a frame.
@@ -145,11 +151,19 @@ class Recalibrator(Shown):
         held = self.artifact
         self._refuse_idle(prior=prior, classes=classes, by=by, unseen=unseen, on_sum=on_sum)
         if isinstance(held, Artifact):
-            return predicted_scores(held, scores, prior=prior, on_range=on_range)
+            return predicted_scores(held, scores, prior=prior, on_range=on_range, scale=scale)
         if isinstance(held, GroupArtifact):
-            found = predicted_by_groups(held, scores, by=by, unseen=unseen, on_range=on_range)
+            found = predicted_by_groups(held, scores, by=by, unseen=unseen, on_range=on_range, scale=scale)
             return values_like(scores, found[0])
-        return predicted_rows(held, scores, name=self.name, classes=classes, on_range=on_range, on_sum=on_sum)
+        return predicted_rows(
+            held,
+            scores,
+            name=self.name,
+            classes=classes,
+            on_range=on_range,
+            on_sum=on_sum,
+            scale=scale,
+        )
 
     def _refuse_idle(
         self, *, prior: float | None, classes: object, by: object, unseen: str, on_sum: str
@@ -179,6 +193,7 @@ class Recalibrator(Shown):
         by: "Values | None" = None,
         unseen: str = OnUnseen.ERROR,
         on_range: str = OnRange.ERROR,
+        scale: str | None = None,
     ) -> "tuple[Array, Array]":
         """
         Return the two ends that bracket each probability; Venn-Abers has them (Vovk and Petej 2014).
@@ -197,6 +212,8 @@ class Recalibrator(Shown):
 
             on_range: Scores outside [0, 1].
 
+            scale: As for `predict`.
+
         Returns:
             Lower and upper ends, shape (n,) each.
 
@@ -206,9 +223,9 @@ class Recalibrator(Shown):
         held, found = self.artifact, None
         self._refuse_idle(prior=prior, classes=None, by=by, unseen=unseen, on_sum=OnSum.ERROR)
         if isinstance(held, Artifact):
-            found = ends_of_scores(held, scores, prior=prior, on_range=on_range)
+            found = ends_of_scores(held, scores, prior=prior, on_range=on_range, scale=scale)
         elif isinstance(held, GroupArtifact):
-            _, *both = predicted_by_groups(held, scores, by=by, unseen=unseen, on_range=on_range)
+            _, *both = predicted_by_groups(held, scores, by=by, unseen=unseen, on_range=on_range, scale=scale)
             found = (both[0], both[1]) if both else None
         if found is None:
             msg = f"{self.method} gives one probability, without ends"

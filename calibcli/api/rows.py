@@ -99,7 +99,7 @@ class Given:
     weight: object = None
     weights_are: str | None = None
     positive: object = None
-    scale: str = Scale.PROB
+    scale: str | None = None
     on_missing: str = OnMissing.ERROR
     on_range: str = OnRange.ERROR
     by: object = None
@@ -141,7 +141,7 @@ class Given:
             weight=holding.named(self.weight, "weight"),
             weights_are=maybe_chosen(WeightMeaning, self.weights_are, "weights_are"),
             positive=_text(self.positive),
-            scale=chosen(Scale, self.scale, "scale"),
+            scale=maybe_chosen(Scale, self.scale, "scale"),
             on_missing=chosen(OnMissing, self.on_missing, "on_missing"),
             on_range=chosen(OnRange, self.on_range, "on_range"),
             others=scores[1:],

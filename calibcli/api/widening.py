@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.api.choices import chosen
+from calibcli.api.choices import chosen, maybe_chosen
 from calibcli.api.frames import FRAME, columns_of_frame, rows_of_frame, settled, widened
 from calibcli.api.holding import names_of
 from calibcli.api.predicting import predicted_by_groups
@@ -18,7 +18,7 @@ from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.errors import UsageProblem
-from calibcli.names import OnRange
+from calibcli.names import OnRange, Scale
 from calibcli.readers import held
 from calibcli.readers.class_columns import SeveralClasses, refuse_any_sum
 from calibcli.readers.columns import ChosenColumns, Columns, resolve
@@ -32,6 +32,7 @@ from calibcli.tasks.apply import Predictor
 from calibcli.tasks.apply_asked import ClassAsk
 from calibcli.tasks.apply_classes import ClassPredictor, classes_chosen, fields_added
 from calibcli.tasks.class_map import ClassMap
+from calibcli.tasks.right_scale import ScaleCheck
 from calibcli.tasks.widening import refuse_names
 from calibcli.view_names import OnSum
 
@@ -59,6 +60,8 @@ class FrameAsk:
         by: Column of the groups, or None for that of the fit.
 
         unseen: What becomes of rows of groups that the fit has not seen.
+
+        scale: What the scores are, or None for what the map was fitted to.
     """
 
     score: str | None
@@ -70,6 +73,12 @@ class FrameAsk:
     on_range: str
     by: str | None = None
     unseen: str = OnUnseen.ERROR
+    scale: str | None = None
+
+    @property
+    def read_as(self) -> Scale | None:
+        """The scale that was said."""
+        return maybe_chosen(Scale, self.scale, "scale")
 
 
 def widened_frame(recalibrator: Recalibrator, rows: Any, ask: FrameAsk) -> Any:  # noqa: ANN401 - of any make
@@ -106,14 +115,14 @@ def _of_score(artifact: Artifact, fragment: Fragment, ask: FrameAsk) -> dict[str
     if (ask.probs, ask.classes, ask.on_sum) != (None, None, OnSum.ERROR):
         msg = "--probs, --classes and --on-sum speak of several classes, and the map was fitted to one score"
         raise UsageProblem(msg, "name the score column with --score")
-    columns = Columns(
-        score=ask.score, scale=artifact.scale, on_range=chosen(OnRange, ask.on_range, "on_range")
-    )
+    scale = ask.read_as or artifact.scale
+    columns = Columns(score=ask.score, scale=scale, on_range=chosen(OnRange, ask.on_range, "on_range"))
     header = held.header(fragment)
     found = resolve(columns, header, path=FRAME, labelled=False)
     added = added_columns(artifact, name=ask.name, prior=ask.prior)
     refuse_names(added.names, header, shown=FRAME)
-    predictor = Predictor(added, Intake(found, shown=FRAME), scale=artifact.scale)
+    check = ScaleCheck(artifact) if ask.scale is None else None
+    predictor = Predictor(added, Intake(found, shown=FRAME), check=check)
     parts = [predictor(batch.column(found.score)) for batch in held.batches(fragment, found)]
     warn_of(predictor.notes)
     return _joined(added.names, parts)
@@ -138,6 +147,7 @@ def _of_groups(artifact: GroupArtifact, fragment: Fragment, ask: FrameAsk) -> di
         by=given[group](),
         unseen=ask.unseen,
         on_range=ask.on_range,
+        scale=ask.scale,
         shown=FRAME,
         names=(found.score, group),
     )
@@ -151,14 +161,15 @@ def _of_classes(artifact: ClassArtifact, fragment: Fragment, ask: FrameAsk, *, p
     sums, probs = chosen(OnSum, ask.on_sum, "on_sum"), probs_of(ask.probs)
     refuse_any_sum(sums)
     several = None if probs is None else SeveralClasses(probs, names_of(ask.classes), sums)
-    columns = Columns(on_range=chosen(OnRange, ask.on_range, "on_range"), several=several)
+    on_range = chosen(OnRange, ask.on_range, "on_range")
+    columns = Columns(scale=ask.read_as, on_range=on_range, several=several)
     found: ChosenColumns = classes_chosen(artifact, ClassAsk(columns, sums, ask.name), fragment)
     change = ClassMap(artifact, path)
     change.order_of(found.classes)
     fields = fields_added(artifact, found, fragment, name=ask.name)
     names = [field.name for field in fields]
     refuse_names(names, held.header(fragment), shown=FRAME)
-    predictor = ClassPredictor(change, found, fragment, quotes=None)
+    predictor = ClassPredictor(change, found, fragment, quotes=None, checked=ask.scale is None)
     parts = [predictor(batch) for batch in held.batches(fragment, found)]
     warn_of(predictor.notes)
     return _joined(names, parts)

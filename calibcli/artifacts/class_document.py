@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from calibcli.artifacts.document import SCHEMA, check_schema
-from calibcli.artifacts.fit_record import digest_text, scalar
+from calibcli.artifacts.fit_record import SCORES, digest_text, quantiles_from, scalar
 from calibcli.documents import Node, same_length
 from calibcli.names import Scale
 from calibcli.recalibrators.classes import class_recalibrator_from_dict
@@ -55,6 +55,9 @@ class ClassFitRecord:
         changed: Rows whose most probable class is another one than before.
 
         notes: Sentences that the user of the artifact should read.
+
+        score_quantiles: Where the largest probabilities of the fit rows lay, in the shape of a record of one
+            score; None in artifacts that do not say.
     """
 
     rows: int
@@ -67,11 +70,13 @@ class ClassFitRecord:
     accuracy_after: float
     changed: int
     notes: tuple[str, ...] = ()
+    score_quantiles: tuple[float, ...] | None = None
 
     @classmethod
     def from_dict(cls, node: Node) -> Self:
         """Restore what `to_dict` returned."""
-        node.only(*_FIT)
+        scores = node.members().get(SCORES)
+        node.only(*_FIT, *(() if scores is None else (SCORES,)))
         rows = node.child("rows").whole(1)
         class_rows = tuple(node.child("class_rows").wholes())
         if sum(class_rows) != rows:
@@ -88,11 +93,13 @@ class ClassFitRecord:
             accuracy_after=node.child("accuracy_after").number(0.0, 1.0),
             changed=node.child("changed").whole(0, rows),
             notes=node.child("notes").texts(),
+            score_quantiles=None if scores is None else quantiles_from(scores),
         )
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
-        return {
+        known = {} if self.score_quantiles is None else {SCORES: list(self.score_quantiles)}
+        return known | {
             "rows": self.rows,
             "class_rows": list(self.class_rows),
             "table_digest": self.table_digest,

@@ -6,13 +6,15 @@ from typing import Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.documents import Node, ascending, same_length
 from calibcli.recalibrators.interface import Recalibrator
 from calibcli.recalibrators.selection import Selection
 from calibcli.reports.plain import number
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
+from calibcli.table.quantiles import LEVELS, score_quantiles
 
+SCORES = "score_quantiles"
 _KEYS = (
     "rows",
     "positive",
@@ -24,8 +26,9 @@ _KEYS = (
     "mean_variance",
     "notes",
 )
-# Artifacts of calibcli 0.1 have no base rate; only a method chosen by cross-validation has a selection.
-_OPTIONAL = ("base_rate", "selection")
+# Older artifacts have no base rate, or do not say where scores lay; only a method chosen by
+# cross-validation has a selection.
+_OPTIONAL = ("base_rate", "selection", SCORES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,10 @@ class FitRecord:
         base_rate: Weighted share of label 1 in the fit rows; None in artifacts that do not say.
 
         selection: How the method was chosen, or None where the user named it.
+
+        score_quantiles: The score up to which 0, 1, 5, 10, 25, 50, 75, 90, 95, 99 and 100 % of the fit rows
+            lie, as the probability that was read, so that scores on another scale can be told; None in
+            artifacts that do not say.
     """
 
     rows: int
@@ -70,6 +77,7 @@ class FitRecord:
     notes: tuple[str, ...] = ()
     base_rate: float | None = None
     selection: Selection | None = None
+    score_quantiles: tuple[float, ...] | None = None
 
     @classmethod
     def of(
@@ -112,6 +120,7 @@ class FitRecord:
             notes=(*recalibrator.notes, *notes),
             base_rate=float(np.sum(table.positive) / np.sum(weight)),
             selection=selection,
+            score_quantiles=score_quantiles(table),
         )
 
     @classmethod
@@ -119,7 +128,7 @@ class FitRecord:
         """Restore what `to_dict` returned."""
         members = node.members()
         node.only(*_KEYS, *(key for key in _OPTIONAL if key in members))
-        base_rate, selection = (members.get(key) for key in _OPTIONAL)
+        base_rate, selection, scores = (members.get(key) for key in _OPTIONAL)
         rows = node.child("rows").whole(1)
         kind = node.child("table")
         if kind.text() not in {"exact", "grid"}:
@@ -137,6 +146,7 @@ class FitRecord:
             notes=node.child("notes").texts(),
             base_rate=None if base_rate is None else base_rate.number(0.0, 1.0),
             selection=None if selection is None else Selection.from_dict(selection),
+            score_quantiles=None if scores is None else quantiles_from(scores),
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -144,6 +154,8 @@ class FitRecord:
         known: dict[str, object] = {} if self.base_rate is None else {"base_rate": self.base_rate}
         if self.selection is not None:
             known["selection"] = self.selection.to_dict()
+        if self.score_quantiles is not None:
+            known[SCORES] = list(self.score_quantiles)
         return known | {
             "rows": self.rows,
             "positive": self.positive,
@@ -155,6 +167,19 @@ class FitRecord:
             "mean_variance": self.mean_variance,
             "notes": list(self.notes),
         }
+
+
+def quantiles_from(node: Node) -> tuple[float, ...]:
+    """
+    Return the quantiles of scores that a node holds.
+
+    Raises:
+        DocumentProblem: If they are too many or too few, fall, or are no probabilities.
+    """
+    found = tuple(node.numbers(0.0, 1.0))
+    same_length(node, len(LEVELS), reason="a score for each of these shares of the rows")
+    ascending(node.items(), strictly_from=len(LEVELS))
+    return found
 
 
 def digest_text(node: Node) -> str:

@@ -77,9 +77,9 @@ Positive = Annotated[
     ),
 ]
 ScoreScale = Annotated[
-    Scale,
+    Scale | None,
     typer.Option(
-        "--scale", help="What the score column holds, unless an artifact says it was fitted to another scale."
+        "--scale", help="What the score column holds. [default: what the artifact was fitted to, else prob]"
     ),
 ]
 Missing = Annotated[OnMissing, typer.Option("--on-missing", help="Refuse missing values, or drop and count.")]

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.errors import InputProblem
-from calibcli.names import OnRange
+from calibcli.names import OnRange, Scale
 from calibcli.readers.class_columns import ClassColumns, SeveralClasses
 from calibcli.readers.class_labels import NO_CLASS, ClassLabels, class_labels_of
 from calibcli.readers.class_matrix import (
@@ -22,7 +22,7 @@ from calibcli.readers.class_matrix import (
 from calibcli.readers.class_rows import ClassRows, normalised, on_class_scale, sums_off
 from calibcli.readers.decode import Booleans, Column, Decoded, nulls, value_type
 from calibcli.readers.fault_words import problem_of
-from calibcli.readers.faults import Fault, FaultKind
+from calibcli.readers.faults import Fault, FaultKind, RowSums
 from calibcli.readers.intake import Before, Intake, Rows
 from calibcli.readers.labels import can_be_labels
 from calibcli.readers.places import Places
@@ -190,7 +190,12 @@ class ClassIntake(Intake):
     def _checked(self, places: Places, matrix: Floats) -> Floats:
         """Return probabilities: what is out of range, or does not sum to one, is mended or noted."""
         values = places.select(matrix)
-        probability = on_class_scale(values, self._chosen.asked.scale)
+        scale = self._chosen.asked.read_as
+        probability = on_class_scale(values, scale)
+        if scale is Scale.LOGIT and values.size:
+            total = values.sum(axis=1)
+            sums = RowSums(float(values.min()), float(total.min()), float(total.max()))
+            self.findings.note_sums(sums)
         outside = (probability < 0.0) | (probability > 1.0)
         if outside.any():
             if self._chosen.asked.on_range is not OnRange.CLIP:

@@ -29,7 +29,7 @@ class Columns:
 
         positive: The label that counts as 1; None where labels are 0 and 1, or true and false.
 
-        scale: What the scores are.
+        scale: What the scores are, or None where nobody said: as the artifact was fitted, else probabilities.
 
         on_missing: What becomes of a row without score, label or weight.
 
@@ -62,7 +62,7 @@ class Columns:
     weight: str | None = None
     weights_are: WeightMeaning | None = None
     positive: str | None = None
-    scale: Scale = Scale.PROB
+    scale: Scale | None = None
     on_missing: OnMissing = OnMissing.ERROR
     on_range: OnRange = OnRange.ERROR
     others: tuple[str, ...] = ()
@@ -82,6 +82,11 @@ class Columns:
         if self.several is not None and (self.score is not None or self.others or self.positive is not None):
             msg = "--probs names the scores of several classes: --score and --positive are for two"
             raise IdleOption(msg, "leave out one of them", options=("score", "positive", "probs"))
+
+    @property
+    def read_as(self) -> Scale:
+        """The scale that scores are read on: probabilities where nobody said otherwise."""
+        return self.scale or Scale.PROB
 
 
 @dataclass(frozen=True, slots=True)

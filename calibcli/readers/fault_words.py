@@ -151,7 +151,7 @@ def _said(  # noqa: C901 - one case a kind
                 return said, "fill them in, or leave the rows out first: every row gets a value"
             return said, "--on-missing drop leaves such rows out and reports how many"
         case FaultKind.OUTSIDE:
-            logs = chosen.asked.scale is Scale.LOGPROB
+            logs = chosen.asked.read_as is Scale.LOGPROB
             where = "above 0, as no log-probability does" if logs else "outside [0, 1]"
             return f"{some} values {'lies' if one else 'lie'} {where}; {first}", _range_hint(fault, chosen)
         case FaultKind.RESPELLED:
@@ -226,7 +226,7 @@ def _sum_hint(fault: Fault, chosen: ChosenColumns) -> str:
     several = chosen.asked.several
     if several is not None and several.on_sum is OnSum.NORMALISE:
         return "a row whose sum is 0 or infinite cannot be divided by it: leave such rows out"
-    if chosen.asked.scale is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
+    if chosen.asked.read_as is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
         return (
             "if these are logits, pass --scale logit; if only rounded, --on-sum normalise divides by the sum;"
             " --on-sum accept takes rows as they are"
@@ -251,11 +251,11 @@ def _labels_listed(labels: Iterable[str]) -> str:
 
 
 def _range_hint(fault: Fault, chosen: ChosenColumns) -> str:
-    scale = chosen.asked.scale
+    scale = chosen.asked.read_as
     logs = scale is Scale.LOGPROB
     rounded = fault.lowest >= -_ROUNDED and fault.highest <= (0.0 if logs else 1.0) + _ROUNDED
     if chosen.label is None:
-        asked = f"the map was fitted with --scale {scale}: are these on it"
+        asked = f"these are read with --scale {scale}: are they on it"
         return (
             f"{asked}? --on-range clip takes the nearest" if rounded else f"{asked}, and of the right column?"
         )

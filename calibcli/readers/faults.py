@@ -72,6 +72,34 @@ class Fault:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RowSums:
+    """
+    What the numbers of rows of several classes sum to, before they are read as anything.
+
+    Args:
+        lowest: The lowest number of all.
+
+        least: The lowest sum of a row.
+
+        most: The highest.
+    """
+
+    lowest: float
+    least: float
+    most: float
+
+    def joined(self, other: "RowSums") -> "RowSums":
+        """Return what holds of these rows and others."""
+        return RowSums(
+            min(self.lowest, other.lowest), min(self.least, other.least), max(self.most, other.most)
+        )
+
+    def all_near(self, total: float, *, within: float) -> bool:
+        """Whether no number is below 0, and every row sums to `total`."""
+        return self.lowest >= 0.0 and total - within <= self.least <= self.most <= total + within
+
+
 @dataclass(slots=True)
 class Findings:
     """
@@ -107,6 +135,8 @@ class Findings:
         numbers: For each column of numbers that tells rows or groups apart, the first file where it does.
 
         respelled: For each such column a text that is a number written otherwise than its name, and its file.
+
+        sums: What rows of several classes that are read as logits sum to; None where there are none.
     """
 
     faults: dict[tuple[FaultKind, int], Fault] = field(default_factory=dict)
@@ -123,6 +153,7 @@ class Findings:
     unselected: int = 0
     numbers: dict[str, str] = field(default_factory=dict)
     respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
+    sums: RowSums | None = None
 
     @property
     def refused(self) -> bool:
@@ -154,6 +185,10 @@ class Findings:
         if spelling.respelled is not None:
             self.respelled.setdefault(column, (spelling.respelled, shown))
 
+    def note_sums(self, sums: RowSums) -> None:
+        """Add what some rows sum to."""
+        self.sums = sums if self.sums is None else self.sums.joined(sums)
+
     def add(self, later: "Findings") -> None:
         """Add the findings of a later part."""
         for (kind, column), fault in later.faults.items():
@@ -171,3 +206,5 @@ class Findings:
         self.unselected += later.unselected
         self.numbers = later.numbers | self.numbers
         self.respelled = later.respelled | self.respelled
+        if later.sums is not None:
+            self.note_sums(later.sums)

@@ -184,6 +184,11 @@ class Intake:
         return probability
 
     @property
+    def column(self) -> str:
+        """What messages call the score column."""
+        return self._chosen.shown_score
+
+    @property
     def _drops(self) -> bool:
         return self._chosen.asked.on_missing is OnMissing.DROP
 

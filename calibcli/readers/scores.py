@@ -28,7 +28,7 @@ def probabilities(
 
         column: Place of the column among the score columns.
     """
-    scores = on_scale(values, asked.scale)
+    scores = on_scale(values, asked.read_as)
     if not scores.size or (scores.min() >= 0.0 and scores.max() <= 1.0):
         return scores
     outside = np.flatnonzero((scores < 0.0) | (scores > 1.0))

@@ -1,6 +1,5 @@
 """Add the recalibrated probability to every row of a file."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,6 @@ import pyarrow as pa
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact, read_one_or_members
 from calibcli.errors import UsageProblem
-from calibcli.names import Scale
 from calibcli.readers.columns import ChosenColumns, Columns
 from calibcli.readers.files_with_paths import columns_of, with_path
 from calibcli.readers.fragments import Fragment, list_fragments
@@ -24,7 +22,7 @@ from calibcli.tasks.added_columns import AddedColumns, added_columns, fitted_rat
 from calibcli.tasks.converted import conversion_notes, output_format
 from calibcli.tasks.destination import Destination, check_output, destination_of
 from calibcli.tasks.group_map import member_column, refuse_prior
-from calibcli.tasks.right_scale import scale_notes
+from calibcli.tasks.right_scale import ScaleCheck
 from calibcli.tasks.widened import prepared, write_widened
 from calibcli.tasks.widening import Widening
 
@@ -81,7 +79,8 @@ def apply_file(
     check_output(to.path, force=force, inputs=inputs, artifact=path)
     found = read_one_or_members(artifact) if isinstance(artifact, str) else artifact
     loaded = found.pooled if isinstance(found, GroupArtifact) else found
-    columns = replace(columns or Columns(), scale=loaded.scale)
+    asked = columns or Columns()
+    columns = replace(asked, scale=asked.scale or loaded.scale)
     fragment = only_file(inputs[0], input_format)
     if isinstance(found, GroupArtifact):
         refuse_prior(prior)
@@ -89,13 +88,19 @@ def apply_file(
         added = group_columns(found, name=name)
     else:
         added = added_columns(loaded, name=name, prior=prior)
-    report = apply_map(added, fragment, columns=columns, output=to)
+    check = None if asked.scale is not None else ScaleCheck(loaded)
+    report = apply_map(added, fragment, columns=columns, output=to, check=check)
     report = replace(report, notes=(*found.doubts, *report.notes))
     return report if prior is None else replace(report, prior=prior, fitted_rate=fitted_rate(loaded))
 
 
 def apply_map(
-    added: AddedColumns, fragment: Fragment, *, columns: Columns, output: str | Destination
+    added: AddedColumns,
+    fragment: Fragment,
+    *,
+    columns: Columns,
+    output: str | Destination,
+    check: ScaleCheck | None = None,
 ) -> ApplyReport:
     """
     Apply a map to a file.
@@ -109,13 +114,15 @@ def apply_map(
 
         output: Where to write.
 
+        check: What asks whether the scores are on the scale of the fit; None where the user said so.
+
     Raises:
         UsageProblem: If a new column has the name of another, the output's name cannot be meant, or it
             cannot hold a column.
     """
     to = destination_of(output)
     chosen = _chosen(fragment, columns)
-    predictor = Predictor(added, Intake(chosen, shown=fragment.shown), scale=columns.scale)
+    predictor = Predictor(added, Intake(chosen, shown=fragment.shown), check=check)
     job = Widening(
         fragment,
         chosen,
@@ -123,9 +130,10 @@ def apply_map(
         tuple(pa.field(name, pa.float64()) for name in added.names),
         lambda batch: predictor.of(batch, chosen),
         predictor.intake,
+        lambda: predictor.notes,
     )
     job = prepared(job, to.shape.keep)
-    rows = write_widened(job, to)
+    rows, notes = write_widened(job, to)
     name, *ends = added.names
     return ApplyReport(
         files=(fragment.path,),
@@ -136,7 +144,7 @@ def apply_map(
         clipped=predictor.intake.findings.clipped,
         lowest=predictor.lowest,
         highest=predictor.highest,
-        notes=(*chosen.notes, *conversion_notes(job), *predictor.notes),
+        notes=(*chosen.notes, *conversion_notes(job), *notes),
         ends=tuple(ends),
     )
 
@@ -157,18 +165,17 @@ class Predictor:
 
         intake: Checks the scores.
 
-        scale: The scale of the scores, for what is said of them.
+        check: What asks whether the scores are on the scale of the fit; None where that is not asked.
     """
 
-    def __init__(self, added: AddedColumns, intake: Intake, *, scale: Scale = Scale.PROB) -> None:
+    def __init__(self, added: AddedColumns, intake: Intake, *, check: ScaleCheck | None = None) -> None:
         self.intake = intake
-        self._scale = scale
+        self._check = check
         self.lowest: float | None = None
         self.highest: float | None = None
         self._values = added.values
         self._of_groups = added.of_groups
         self._shown = intake.shown
-        self._read = (math.inf, -math.inf)
 
     def of(self, batch: pa.RecordBatch, chosen: ChosenColumns) -> tuple[Floats, ...]:
         """Return the new values of every row; batches must come in the order of the file."""
@@ -187,16 +194,19 @@ class Predictor:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be said of the scores that were read."""
-        lowest, highest = self._read
-        return scale_notes(self._scale, rows=self.intake.findings.rows, lowest=lowest, highest=highest)
+        """
+        What must be said of the scores that were read.
+
+        Raises:
+            InputProblem: If they are on another scale than that of the fit.
+        """
+        return () if self._check is None else self._check.notes(self.intake)
 
     def _scores(self, column: "pa.Array[Any]") -> Floats:
-        """Return scores, and remember their range."""
+        """Return scores, and remember where they lie."""
         scores = self.intake.scores_of(column)
-        if scores.size:
-            lowest, highest = self._read
-            self._read = min(lowest, float(scores.min())), max(highest, float(scores.max()))
+        if self._check is not None:
+            self._check.add(scores)
         return scores
 
     def _noted(self, values: tuple[Floats, ...]) -> tuple[Floats, ...]:

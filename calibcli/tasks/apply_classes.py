@@ -87,13 +87,16 @@ def apply_class_file(
     change = ClassMap(loaded, artifact)
     change.order_of(chosen.classes)
     kind = output_format(to, fragment)
-    predictor = ClassPredictor(change, chosen, fragment, quotes=_delimiter(kind, fragment))
+    quotes, checked = _delimiter(kind, fragment), ask.columns.scale is None
+    predictor = ClassPredictor(change, chosen, fragment, quotes=quotes, checked=checked)
     fields = fields_added(loaded, chosen, fragment, name=ask.name)
     refuse_names([ask.name], (), shown=fragment.shown)
     width = 2 * len(chosen.classes) + len(fields)
-    job = Widening(fragment, chosen, kind, fields, predictor, predictor.intake, width)
+    job = Widening(
+        fragment, chosen, kind, fields, predictor, predictor.intake, lambda: predictor.notes, width
+    )
     job = prepared(job, to.shape.keep)
-    rows = write_widened(job, to)
+    rows, notes = write_widened(job, to)
     findings = predictor.intake.findings
     return ClassApplyReport(
         files=(fragment.path,),
@@ -108,7 +111,7 @@ def apply_class_file(
         keeps_prediction=loaded.recalibrator.keeps_prediction,
         clipped=findings.clipped,
         normalised=findings.normalised,
-        notes=(*loaded.doubts, *chosen.notes, *conversion_notes(job), *_ends_notes(loaded), *predictor.notes),
+        notes=(*loaded.doubts, *chosen.notes, *conversion_notes(job), *_ends_notes(loaded), *notes),
     )
 
 
@@ -125,16 +128,24 @@ class ClassPredictor:
 
         quotes: What separates fields of a text file that rows are spliced into, and names of classes are
             quoted for; None for any other.
+
+        checked: Whether to ask if the rows are on the scale of the fit.
     """
 
     def __init__(
-        self, change: ClassMap, chosen: ChosenColumns, fragment: Fragment, *, quotes: str | None
+        self,
+        change: ClassMap,
+        chosen: ChosenColumns,
+        fragment: Fragment,
+        *,
+        quotes: str | None,
+        checked: bool = True,
     ) -> None:
         self.intake = ClassIntake(chosen, shown=fragment.shown)
         self.changed = 0
         self.tied = 0
         self._highest = 0.0
-        self._scale = chosen.asked.scale
+        self._checked = checked
         self._change = change
         self._classes = chosen.classes
         self._texts = [one if quotes is None else quoted(one, quotes) for one in chosen.classes]
@@ -160,9 +171,16 @@ class ClassPredictor:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be said of the rows that were read."""
-        rows, count = self.intake.findings.rows, len(self._classes)
-        return class_scale_notes(self._scale, rows=rows, highest=self._highest, classes=count)
+        """
+        What must be said of the rows that were read.
+
+        Raises:
+            InputProblem: If they are on another scale than that of the fit.
+        """
+        if not self._checked:
+            return ()
+        findings, change = self.intake.findings, self._change
+        return class_scale_notes(findings.sums, change.artifact, rows=findings.rows, highest=self._highest)
 
     def _columns(self, after: Floats) -> tuple["Floats | pa.Array[Any]", ...]:
         if self._list is not None:
@@ -179,7 +197,7 @@ def _interleaved(lower: Floats, upper: Floats) -> tuple[Floats, ...]:
 def classes_chosen(loaded: ClassArtifact, ask: ClassAsk, fragment: Fragment) -> ChosenColumns:
     """Return the columns named, or those that are found by the names of the classes."""
     header = reader_of(fragment.format).header(fragment)
-    columns = replace(ask.columns, scale=loaded.scale)
+    columns = replace(ask.columns, scale=ask.columns.scale or loaded.scale)
     if columns.several is not None:
         found = resolve(columns, header, path=fragment.shown, labelled=False)
         if found.probs is not None and found.probs.in_list and not found.classes:

@@ -26,7 +26,7 @@ from calibcli.tasks.judged import as_fitted, as_transform, refuse_applied_twice
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.partition import check_confidence, chosen_bins, parted, summary_of
 from calibcli.tasks.reading import Reading, read_tables
-from calibcli.tasks.right_scale import table_notes
+from calibcli.tasks.right_scale import table_scale_notes
 from calibcli.view_names import ClassMeasure
 
 SHOWN = (
@@ -159,7 +159,7 @@ def compare_files(
 
         return compare_classes(inputs, columns, artifacts, options=asked, reading=reading or Reading())
     loaded = {path: read_artifact(path) for path in artifacts}
-    columns = _as_all_fitted(columns, loaded)
+    said, columns = columns.scale is not None, _as_all_fitted(columns, loaded)
     gathered = _gathered(inputs, columns, list(loaded.values()), reading=reading or Reading())
     notes: list[str] = []
     for path, artifact in loaded.items():
@@ -167,7 +167,7 @@ def compare_files(
         refuse_applied_twice(gathered, values_of(artifact.recalibrator.bins), path)
         if digest(gathered.tables[RAW]) == artifact.fit.table_digest:
             notes.append(fit_note(path, artifact.fit.rows, asked))
-        notes += table_notes(gathered.tables[RAW], artifact.scale)
+        notes += () if said else table_scale_notes(gathered, artifact)
     first, second = _sides(gathered, loaded)
     return CompareReport(
         input=gathered.input,
@@ -216,7 +216,7 @@ def _as_all_fitted(columns: Columns, loaded: Mapping[str, Artifact]) -> Columns:
     ways = {path: as_fitted(columns, artifact) for path, artifact in loaded.items()}
     if len(set(ways.values())) > 1:
         (one, here), (two, there) = ways.items()
-        what = "scale" if here.scale is not there.scale else "positive label"
+        what = "scale" if here.read_as is not there.read_as else "positive label"
         msg = f"{one} and {two} were fitted to another {what}"
         raise UsageProblem(msg, "only maps of one score column, read in one way, can be compared")
     return next(iter(ways.values()), columns)

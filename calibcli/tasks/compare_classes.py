@@ -37,7 +37,7 @@ from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.judged import refuse_applied_twice
 from calibcli.tasks.one_table import MeasureOptions
 from calibcli.tasks.reading import Reading, read_tables
-from calibcli.tasks.right_scale import table_notes
+from calibcli.tasks.right_scale import class_table_notes
 from calibcli.tasks.slices import Group, level_of, refuse_cut_cells
 from calibcli.view_names import ClassMeasure, ViewName
 
@@ -109,6 +109,7 @@ def compare_classes(
         raise TypeError(msg)
     loaded = {path: read_class_artifact(path) for path in artifacts}
     maps = [ClassMap(one, path) for path, one in loaded.items()]
+    said = columns.scale is not None
     columns = replace(
         columns,
         scale=_scale(columns.scale, loaded),
@@ -122,6 +123,8 @@ def compare_classes(
         beside=Beside(compared=True, one_class=several.one_class),
     )
     notes = _checked(gathered, loaded, options)
+    for artifact in () if said else loaded.values():
+        notes += class_table_notes(gathered, RAW, artifact)
     sides = _sides(gathered, several, loaded)
     whole = comparisons(sides.first, sides.second, _paired(sides, several), options=options)
     classes = _classes(sides, columns, options) if several.one_class is None else None
@@ -137,9 +140,9 @@ def compare_classes(
     )
 
 
-def _scale(asked: Scale, loaded: dict[str, ClassArtifact]) -> Scale:
+def _scale(asked: Scale | None, loaded: dict[str, ClassArtifact]) -> Scale:
     """Read the columns as the fits did where the user does not say otherwise."""
-    if asked is not Scale.PROB:
+    if asked is not None:
         return asked
     scales = {one.scale for one in loaded.values()}
     if len(scales) > 1:
@@ -159,7 +162,6 @@ def _checked(gathered: Gathered, loaded: dict[str, ClassArtifact], options: Comp
         refuse_applied_twice(gathered, outputs, path)
         if found == artifact.fit.table_digest:
             notes.append(fit_note(path, artifact.fit.rows, options))
-        notes += table_notes(gathered.tables[RAW], artifact.scale, classes=len(artifact.classes))
     if not gathered.tables[_FIRST].total_rows:
         msg = (
             f"none of {gathered.tables[RAW].total_rows:,} rows predicts the class asked for on the first side"

@@ -23,6 +23,7 @@ from calibcli.table.moved import with_scores
 from calibcli.table.rows import Rows
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.right_scale import read_notes
 from calibcli.tasks.select import drawn_folds, grouped_folds, select
 from calibcli.tasks.what_was_read import selection_notes
 
@@ -124,6 +125,7 @@ def fit_gathered(
         options = replace(options, folds=None)
     name = RecalibratorName(method) if selection is None else selection.chosen
     notes = (*selection_notes(gathered.input), *_grid_notes(table, name, options), *notes)
+    notes = (*read_notes(gathered, columns.read_as), *notes)
     artifact = fit_table(
         name, table, columns, options=options, rows=gathered.again, notes=notes, selection=selection
     )
@@ -182,7 +184,7 @@ def fit_table(
     record = FitRecord.of(
         recalibrator, table, options=options.used_by(name), losses=losses, notes=notes, selection=selection
     )
-    return Artifact(recalibrator, record, scale=columns.scale, positive=columns.positive)
+    return Artifact(recalibrator, record, scale=columns.read_as, positive=columns.positive)
 
 
 def refuse_idle(

@@ -22,9 +22,11 @@ from calibcli.table.class_rows_again import ClassRowSource
 from calibcli.table.class_sums import log_loss_of
 from calibcli.table.digest import digest
 from calibcli.table.exact_sum import ExactSum
+from calibcli.table.quantiles import score_quantiles
 from calibcli.tasks.class_source import source_of
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, bytes_of, read_tables
+from calibcli.tasks.right_scale import read_notes
 from calibcli.tasks.what_was_read import selection_notes
 from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OutputSum, ViewName
 
@@ -98,7 +100,7 @@ def fit_class_files(
     gathered = read_tables(inputs, columns, reading=how, beside=beside, twice=True)
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
     rows = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
-    options = replace(options, least=least_of(columns.scale))
+    options = replace(options, least=least_of(columns.read_as))
     recalibrator = fit_class_recalibrator(method, _tables(gathered, rows.classes), rows, options=options)
     after = _compared(recalibrator, rows)
     record = ClassFitRecord(
@@ -111,9 +113,14 @@ def fit_class_files(
         accuracy_before=after.accuracies[0],
         accuracy_after=after.accuracies[1],
         changed=after.changed,
-        notes=(*selection_notes(gathered.input), *recalibrator.notes),
+        notes=(
+            *selection_notes(gathered.input),
+            *read_notes(gathered, columns.read_as),
+            *recalibrator.notes,
+        ),
+        score_quantiles=score_quantiles(gathered.tables[RAW]),
     )
-    artifact = ClassArtifact(recalibrator, record, rows.classes, scale=columns.scale)
+    artifact = ClassArtifact(recalibrator, record, rows.classes, scale=columns.read_as)
     report = ClassFitReport(
         input=gathered.input,
         method=method,

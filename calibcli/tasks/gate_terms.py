@@ -96,7 +96,9 @@ def of_columns(terms: Terms, chosen: ChosenColumns) -> Terms:
     """Return terms with what was found out about the columns."""
     seen = None if terms.classes is None else replace(terms.classes, names=chosen.classes)
     asked = chosen.asked
-    return replace(terms, score=chosen.shown_score, scale=asked.scale, positive=asked.positive, classes=seen)
+    return replace(
+        terms, score=chosen.shown_score, scale=asked.read_as, positive=asked.positive, classes=seen
+    )
 
 
 def as_before(terms: Terms, before: Terms) -> Terms:

@@ -14,7 +14,7 @@ from calibcli.readers.class_columns import counted
 from calibcli.readers.columns import ChosenColumns, Columns
 from calibcli.readers.decode import release_unused
 from calibcli.readers.fault_words import mixed, never_positive, problem_of, too_many
-from calibcli.readers.faults import Findings
+from calibcli.readers.faults import Findings, RowSums
 from calibcli.readers.files import shown_path
 from calibcli.readers.files_with_paths import columns_of
 from calibcli.readers.fragments import Fragment, keep, list_fragments, refuse_pipes
@@ -51,6 +51,8 @@ class Gathered:
         again: The same rows once more; None for an input that can be read only once.
 
         chosen: The columns, by their names in the first file.
+
+        sums: What rows of several classes that were read as logits sum to; None where there are none.
     """
 
     tables: dict[str, Table]
@@ -59,6 +61,7 @@ class Gathered:
     groups: int = 0
     again: "SecondPass | None" = None
     chosen: ChosenColumns | None = None
+    sums: RowSums | None = None
 
     @property
     def paired(self) -> "PairedSums | None":
@@ -148,6 +151,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         len(findings.groups),
         again,
         first,
+        findings.sums,
     )
 
 

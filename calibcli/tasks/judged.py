@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.names import Scale
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.class_columns import SeveralClasses
 from calibcli.readers.columns import Columns
@@ -19,7 +18,7 @@ from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
-from calibcli.tasks.right_scale import table_notes
+from calibcli.tasks.right_scale import class_table_notes, read_notes, table_scale_notes
 
 if TYPE_CHECKING:
     from calibcli.artifacts.class_document import ClassArtifact
@@ -118,7 +117,8 @@ def read_judged(
         gathered = read_tables(
             inputs, columns, reading=reading, transforms=scores, beside=beside, twice=twice
         )
-        return Judged(gathered, None, gathered.tables[RAW], gathered.again)
+        notes = read_notes(gathered, columns.read_as)
+        return Judged(gathered, None, gathered.tables[RAW], gathered.again, notes)
     if columns.several is not None:
         return _read_classes(
             inputs, columns, columns.several, artifact=artifact, reading=reading, beside=beside
@@ -129,6 +129,7 @@ def read_judged(
     loaded = read_one_or_members(artifact)
     grouped = loaded if isinstance(loaded, GroupArtifact) else None
     one = loaded.pooled if isinstance(loaded, GroupArtifact) else loaded
+    said = columns.scale is not None
     columns = as_fitted(columns, one)
     if grouped is None:
         _refuse_unseen(columns)
@@ -145,7 +146,8 @@ def read_judged(
     outputs = values_of(one.recalibrator.bins) if grouped is None else outputs_of_members(grouped)
     refuse_applied_twice(gathered, outputs, artifact)
     table = gathered.tables[RECALIBRATED]
-    notes = (*loaded.doubts, *table_notes(gathered.tables[RAW], one.scale))
+    notes = () if said else table_scale_notes(gathered, one)
+    notes = (*loaded.doubts, *notes)
     return Judged(gathered, None if grouped else one, table, notes=notes, outputs=outputs, members=grouped)
 
 
@@ -171,8 +173,12 @@ def _read_classes(
     from calibcli.tasks.class_map import ClassMap
 
     loaded = read_class_artifact(artifact)
-    scale = loaded.scale if columns.scale is Scale.PROB else columns.scale
-    columns = replace(columns, scale=scale, several=replace(several, change=ClassMap(loaded, artifact)))
+    said = columns.scale is not None
+    columns = replace(
+        columns,
+        scale=columns.scale or loaded.scale,
+        several=replace(several, change=ClassMap(loaded, artifact)),
+    )
     transforms: Transforms = {
         RAW: Unchanged.VIEW,
         _CONFIDENCE: Unchanged.CONFIDENCE,
@@ -184,10 +190,8 @@ def _read_classes(
     gathered = read_tables(inputs, columns, reading=reading, transforms=transforms, beside=beside)
     outputs = outputs_of(loaded.recalibrator, loaded.classes, view=several.view, one_class=several.one_class)
     refuse_applied_twice(gathered, outputs, artifact)
-    notes = (
-        *loaded.doubts,
-        *table_notes(gathered.tables[_CONFIDENCE], loaded.scale, classes=len(loaded.classes)),
-    )
+    notes = () if said else class_table_notes(gathered, _CONFIDENCE, loaded)
+    notes = (*loaded.doubts, *notes)
     table = gathered.tables[RECALIBRATED]
     return Judged(gathered, None, table, classes=loaded, outputs=outputs, notes=notes)
 
@@ -202,8 +206,9 @@ def as_transform(recalibrator: "Recalibrator") -> Transform | AtPlaces:
 
 def as_fitted(columns: Columns, artifact: "Artifact") -> Columns:
     """Read the columns as the fit did where the user does not say otherwise."""
-    scale = artifact.scale if columns.scale is Scale.PROB else columns.scale
-    return replace(columns, scale=scale, positive=columns.positive or artifact.positive)
+    return replace(
+        columns, scale=columns.scale or artifact.scale, positive=columns.positive or artifact.positive
+    )
 
 
 def refuse_applied_twice(gathered: Gathered, outputs: tuple[float, ...] | None, path: str) -> None:

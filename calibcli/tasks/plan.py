@@ -27,6 +27,7 @@ from calibcli.table.streams import stream
 from calibcli.tasks.judged import as_fitted, as_transform
 from calibcli.tasks.partition import check_confidence, chosen_bins
 from calibcli.tasks.reading import Reading
+from calibcli.tasks.right_scale import ScaleCheck
 from calibcli.tasks.verify import refuse_continuous
 from calibcli.verdicts import judge
 from calibcli.verdicts.claim import Ground, Rule, Verdict
@@ -214,12 +215,13 @@ def _of_file(
     """Take the scores of a file for those of the rows to come."""
     from calibcli.tasks.unlabelled import read_scores
 
-    change, discrete = None, False
+    change, discrete, check = None, False, None
     if artifact is not None:
+        check = ScaleCheck(artifact) if columns.scale is None else None
         columns = as_fitted(columns, artifact)
         change = as_transform(artifact.recalibrator)
         discrete = artifact.recalibrator.bins is not None
-    table, source = read_scores([like], columns, reading=reading, change=change)
+    table, source = read_scores([like], columns, reading=reading, change=change, check=check)
     bins = chosen_bins(table, bins=options.bins, binning=options.binning, discrete=discrete)
     if bins is ATOMS and not discrete:
         refuse_continuous(table)

@@ -12,7 +12,7 @@ from calibcli.artifacts.summary_document import (
 )
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.gates.growth import LEAST_TWIN_ROWS
-from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
+from calibcli.names import OnMissing, OnRange, WeightMeaning
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import ChosenColumns, Columns
 from calibcli.readers.members import OfMembers
@@ -242,7 +242,7 @@ def _parts(inputs: Sequence[str], document: TableDocument) -> tuple[str, ...]:
 def _how_read(columns: Columns) -> How:
     """Return how rows were read."""
     weights = None if columns.weight is None else columns.weights_are or WeightMeaning.IMPORTANCE
-    return How(columns.scale, columns.positive, weights)
+    return How(columns.read_as, columns.positive, weights)
 
 
 def _changed(path: str, table: Table, change: Transform | AtPlaces | OfMembers | Unchanged | None) -> Table:
@@ -272,8 +272,8 @@ def _refuse_other_columns(path: str, columns: Columns, whole: TableDocument) -> 
     if columns.several is not None or columns.rows != ALL_ROWS:
         msg = f"{path} is a summary: its rows cannot be chosen, or seen as several classes, any more"
         raise UsageProblem(msg, "select rows where they are summarised")
-    if columns.scale is not Scale.PROB and columns.scale is not how.scale:
-        msg = f"{path} was read with --scale {how.scale.value}, not {columns.scale.value}"
+    if columns.scale not in (None, how.scale):
+        msg = f"{path} was read with --scale {how.scale.value}, not {columns.read_as.value}"
         raise UsageProblem(msg, "leave out --scale, or summarise anew")
     if (columns.on_missing, columns.on_range) != (OnMissing.ERROR, OnRange.ERROR):
         msg = f"{path} is a summary: what is missing or outside [0, 1] was dealt with when it was made"

@@ -18,6 +18,7 @@ from calibcli.table.grid import Table
 from calibcli.table.running import RunningTable
 from calibcli.tasks.gather import choose_columns
 from calibcli.tasks.reading import Reading
+from calibcli.tasks.right_scale import ScaleCheck
 
 
 def read_scores(
@@ -26,6 +27,7 @@ def read_scores(
     *,
     reading: Reading,
     change: Transform | AtPlaces | None = None,
+    check: ScaleCheck | None = None,
 ) -> tuple[Table, InputSummary]:
     """
     Read a score column; no label is needed, and every row of the table has label 0.
@@ -38,6 +40,8 @@ def read_scores(
         reading: How to read.
 
         change: The map that scores go through before they are counted, or None.
+
+        check: What asks whether the scores are on the scale of that map's fit; None where that is not asked.
 
     Raises:
         InputProblem: If something is wrong with a file, the column or a score.
@@ -53,6 +57,8 @@ def read_scores(
         for batch in reader_of(fragment.format).batches(fragment, of_file):
             before = fragment.first_row + intake.findings.rows
             score = intake.scores_of(batch.column(of_file.score))
+            if check is not None:
+                check.add(score)
             if isinstance(change, AtPlaces):
                 score = change.change(score, Places(before).numbers(score.size))
             elif change is not None:
@@ -66,6 +72,7 @@ def read_scores(
     first = chosen[fragments[0].path]
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
     kept = total.rows - total.dropped
+    notes = () if check is None else check.notes(intake)
     return table, InputSummary(
-        files, first.score, None, None, kept, total.dropped, total.clipped, first.notes
+        files, first.score, None, None, kept, total.dropped, total.clipped, (*first.notes, *notes)
     )

@@ -57,9 +57,9 @@ def prepared(job: Widening, keep: str) -> Widening:
     return job
 
 
-def write_widened(job: Widening, to: Destination) -> int:
+def write_widened(job: Widening, to: Destination) -> tuple[int, tuple[str, ...]]:
     """
-    Write the rows with the new columns; return how many.
+    Write the rows with the new columns; return how many, and what is to be said of them.
 
     Raises:
         OutputProblem: If the output cannot be written.
@@ -73,7 +73,8 @@ def write_widened(job: Widening, to: Destination) -> int:
         copy_errors(job.fragment.shown),
         unchanged([job.fragment]),
     ):
-        return _write(job, target, to.path, advance)
+        # What the notes refuse has no output.
+        return _write(job, target, to.path, advance), job.notes()
 
 
 def as_stream(output: str) -> bool:

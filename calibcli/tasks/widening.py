@@ -35,6 +35,8 @@ class Widening:
 
         intake: Checks the rows on the way, and counts them.
 
+        notes: What is to be said of the rows once all were read; it may refuse them.
+
         width: How many numbers a row of the output holds, where it holds many.
 
         kept: The other columns that go along; None for all.
@@ -46,6 +48,7 @@ class Widening:
     fields: tuple["pa.Field[Any]", ...]
     made: Callable[[pa.RecordBatch], Added]
     intake: Intake
+    notes: Callable[[], tuple[str, ...]]
     width: int = 1
     kept: tuple[str, ...] | None = None
 

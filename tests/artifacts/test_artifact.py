@@ -19,6 +19,8 @@ from calibcli.names import DocumentKind
 from calibcli.table.score_table import ScoreTable
 
 Fit = Callable[..., Artifact]
+# What older artifacts do not say.
+MAY_LACK = ("base_rate", "score_quantiles")
 REPLACEMENTS: list[Any] = [None, True, -1, 1.5, 10**400, "text", [], {}, [None], {"a": 1}]
 
 
@@ -75,7 +77,7 @@ def test_schema_is_strict(artifact: Artifact) -> None:
     validator = jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT)))
     document = json.loads(artifact_text(artifact))
     for path in places(document):
-        if isinstance(path[-1], int) or "options" in path or path[-1] == "base_rate":
+        if isinstance(path[-1], int) or "options" in path or path[-1] in MAY_LACK:
             continue
         less, more = copy.deepcopy(document), copy.deepcopy(document)
         del parent_of(less, path)[path[-1]]
@@ -122,17 +124,20 @@ def test_every_missing_key_is_reported_with_its_place(artifact: Artifact, tmp_pa
     """An artifact without any one of its keys is refused."""
     document = artifact.to_dict()
     for path in places(document):
-        if isinstance(path[-1], str) and "options" not in path and path[-1] != "base_rate":
+        if isinstance(path[-1], str) and "options" not in path and path[-1] not in MAY_LACK:
             damaged = copy.deepcopy(document)
             del parent_of(damaged, path)[path[-1]]
             with pytest.raises(DocumentProblem, match=r"has no"):
                 reread(sealed_text(damaged), tmp_path)
 
 
-def test_an_artifact_may_not_say_its_base_rate(artifact: Artifact, tmp_path: Path) -> None:
-    """As those of calibcli 0.1; what is written again says no more."""
+def test_an_artifact_may_not_say_its_base_rate_or_where_scores_lay(
+    artifact: Artifact, tmp_path: Path
+) -> None:
+    """As older ones do not; what is written again says no more."""
     document = json.loads(artifact_text(artifact))
     assert 0.0 < document["fit"].pop("base_rate") < 1.0
+    assert len(document["fit"].pop("score_quantiles")) == 11
     document = sealed(document)
     assert json.loads(artifact_text(reread(sealed_text(document), tmp_path))) == document
     jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT))).validate(document)

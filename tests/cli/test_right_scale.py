@@ -1,5 +1,7 @@
-"""Probabilities where a map of logits is applied, through the command line."""
+"""Scores on another scale than that of the fit, through every door that applies a map."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,82 +9,261 @@ import numpy as np
 import pytest
 
 import calibcli
+from calibcli.errors import InputProblem
 
 Run = Any
 SAID = "every value lies in [0, 1], and the map was fitted to logits"
+KINDS = ("logit", "prob", "percent")
+OF_CLASSES = ("--probs", "p_*", "-y", "label")
 
 
-def _written(path: Path, logits: Any, *, prob: bool) -> Path:
-    label = np.random.default_rng(5).random(logits.size) < 1 / (1 + np.exp(-logits))
-    score = 1 / (1 + np.exp(-logits)) if prob else logits
-    path.write_text(
-        "score,label\n" + "".join(f"{s!r},{y:d}\n" for s, y in zip(score.tolist(), label, strict=True))
-    )
-    return path
+def _share(logits: Any) -> Any:
+    small = np.exp(-np.abs(logits))
+    return np.where(logits >= 0, 1.0, small) / (1.0 + small)
 
 
-@pytest.mark.parametrize(("rows", "kind"), [(300, "prob"), (300, "logit"), (60, "prob")])
-def test_probabilities_read_as_logits_are_noted(run: Run, tmp_path: Path, rows: int, kind: str) -> None:
-    """By every command that applies a map, where there are rows enough; logits go without a word."""
-    said = kind == "prob" and rows >= 100
-    logits = np.random.default_rng(3).normal(0, 2, 300)
-    fitted = _written(tmp_path / "fit.csv", logits, prob=False)
-    artifact, output = tmp_path / "cal.json", tmp_path / "out.csv"
-    assert run("fit", fitted, "--method", "platt", "--scale", "logit", "-o", artifact).code == 0
-    asked = _written(tmp_path / "rows.csv", logits[::-1][:rows], prob=kind == "prob")
-    applied = run("apply", artifact, asked, "-o", output)
-    assert applied.code == 0
-    assert (SAID in " ".join(applied.err.split())) is said
-    kept = ["verify", "--max-ece", "0.9", "--state", tmp_path / "gate.json"]
-    for words in (["measure"], ["verify", "--max-ece", "0.9"], kept, ["compare"]):
-        shown = run(*words, asked, "--artifact", artifact)
-        assert (SAID in " ".join((shown.out + shown.err).split())) is said, shown.out + shown.err
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of 600 rows of a score on three scales, fit rows and others, and the same of classes."""
+    folder = tmp_path_factory.mktemp("scales")
+    rng = np.random.default_rng(3)
+    logits = rng.normal(-0.5, 2, 1_200)
+    label = (rng.random(logits.size) < _share(0.8 * logits)).astype(int)
+    forms = dict(zip(KINDS, (logits, _share(logits), 100 * _share(logits)), strict=True))
+    several = rng.normal(0, 2, (1_200, 3))
+    shares = np.exp(several) / np.exp(several).sum(axis=1, keepdims=True)
+    truth = (shares.cumsum(axis=1) < rng.random((1_200, 1))).sum(axis=1)
+    class_forms = dict(zip(KINDS, (several, shares, 100 * shares), strict=True))
+    for kind in KINDS:
+        for name, some in (("fit", slice(600)), ("new", slice(600, None)), ("few", slice(600, 690))):
+            lines = [
+                f"{score!r},{'ab'[place % 2]},{one}\n"
+                for place, (score, one) in enumerate(
+                    zip(forms[kind][some].tolist(), label[some], strict=True)
+                )
+            ]
+            (folder / f"{name}_{kind}.csv").write_text("score,by,label\n" + "".join(lines))
+            lines = [
+                f"{','.join(map(repr, row))},{one}\n"
+                for row, one in zip(class_forms[kind][some].tolist(), truth[some], strict=True)
+            ]
+            (folder / f"{name}_classes_{kind}.csv").write_text("p_0,p_1,p_2,label\n" + "".join(lines))
+    return folder
 
 
-@pytest.mark.parametrize("kind", ["prob", "logit"])
-def test_rows_of_classes_read_as_logits_are_noted(run: Run, tmp_path: Path, kind: str) -> None:
-    """By every command that applies a map of several classes."""
-    generator = np.random.default_rng(4)
-    logits = generator.normal(0, 2, (300, 3))
-    power = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    label = (power.cumsum(axis=1) < generator.random((300, 1))).sum(axis=1)
-    asked, fitted = tmp_path / "rows.csv", tmp_path / "fit.csv"
-    for path, scores in ((fitted, logits), (asked, (power if kind == "prob" else logits)[::-1])):
-        order = label if path == fitted else label[::-1]
-        rows = [f"{','.join(map(repr, row))},{y}\n" for row, y in zip(scores.tolist(), order, strict=True)]
-        path.write_text("p_0,p_1,p_2,label\n" + "".join(rows))
-    artifact = tmp_path / "cal.json"
-    of_classes = ["--probs", "p_*", "-y", "label"]
-    assert run("fit", fitted, *of_classes, "--scale", "logit", "-o", artifact).code == 0
-    applied = run("apply", artifact, asked, "-o", tmp_path / "out.csv")
-    gate = ["verify", "--max-ece", "0.9", *of_classes, "--artifact", artifact]
-    for ended in (
-        applied,
-        run("measure", asked, *of_classes, "--artifact", artifact),
-        run(*gate, asked),
-        run(*gate, asked, "--state", tmp_path / "gate.json"),
-        run("compare", asked, *of_classes, "--artifact", artifact),
+@pytest.fixture(scope="module")
+def artifacts(rows: Path) -> dict[str, Path]:
+    """Maps fitted to logits: of one score, of groups, and of classes."""
+    from calibcli.cli.app import main
+
+    found = {name: rows / f"{name}.json" for name in ("one", "groups", "classes")}
+    fit = ["fit", str(rows / "fit_logit.csv"), "-s", "score", "-y", "label", "--scale", "logit", "-q"]
+    assert main([*fit, "--method", "platt", "-o", str(found["one"])]) == 0
+    assert main([*fit, "--method", "platt", "--by", "by", "-o", str(found["groups"])]) == 0
+    words = ["fit", str(rows / "fit_classes_logit.csv"), *OF_CLASSES, "--scale", "logit", "-q"]
+    assert main([*words, "-o", str(found["classes"])]) == 0
+    return found
+
+
+def _one(artifact: Path, data: Path, folder: Path) -> dict[str, list[object]]:
+    """Every command that applies a map of one score."""
+    source = [data, "-s", "score", "-y", "label", "--artifact", artifact]
+    return {
+        "apply": ["apply", artifact, data, "-s", "score", "-o", folder / "out.csv"],
+        "apply to a folder": ["apply", artifact, data, "-s", "score", "--out-dir", folder / "many"],
+        "apply to Parquet": ["apply", artifact, data, "-s", "score", "-o", folder / "out.parquet"],
+        "apply to compressed": ["apply", artifact, data, "-s", "score", "-o", folder / "out.csv.gz"],
+        "apply to standard output": ["apply", artifact, data, "-s", "score", "-o", "-"],
+        "measure": ["measure", *source],
+        "verify": ["verify", "--max-ece", "0.9", *source],
+        "verify with a state": ["verify", "--max-ece", "0.9", "--state", folder / "gate.json", *source],
+        "compare": ["compare", *source],
+        "plot": ["plot", *source, "-o", folder / "out.svg"],
+        "plot the map": ["plot", "--kind", "map", *source, "-o", folder / "map.svg"],
+        "report": ["report", *source, "-o", folder / "out.html"],
+        "plan": ["plan", "--max-ece", "0.2", "--like", data, "-s", "score", "--artifact", artifact],
+    }
+
+
+DOORS = tuple(_one(Path(), Path(), Path()))
+# Whose whole work takes no time.
+QUICK = ("apply", "measure", "verify", "verify with a state", "compare")
+# These take a map for each group, too.
+OF_GROUPS = ("apply", "measure", "verify")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_scores_on_another_scale_are_refused(
+    run: Run, tmp_path: Path, rows: Path, artifacts: dict[str, Path], door: str
+) -> None:
+    """In one line that says so, with what to type, exit code 3, and no output."""
+    for kind in ("prob", "percent"):
+        for name in ("one", "groups") if door in OF_GROUPS else ("one",):
+            ended = run(*_one(artifacts[name], rows / f"new_{kind}.csv", tmp_path)[door])
+            assert ended.code == 3, ended.err
+            what = {"prob": "probabilities", "percent": "percentages"}[kind]
+            assert "fitted to (" in ended.err
+            assert f"read as {what} they are" in ended.err
+            assert "--scale prob" in ended.err
+            assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
+
+
+@pytest.mark.parametrize("door", QUICK)
+def test_scores_on_the_scale_of_the_fit_are_not(
+    run: Run, tmp_path: Path, rows: Path, artifacts: dict[str, Path], door: str
+) -> None:
+    """Neither those, nor 90 rows of another, nor what --scale says they are."""
+    ended = run(*_one(artifacts["one"], rows / "new_logit.csv", tmp_path)[door])
+    assert ended.code in (0, 4), ended.err
+    assert SAID not in " ".join((ended.out + ended.err).split())
+    for number, (name, more) in enumerate(
+        (("few_prob.csv", []), ("new_prob.csv", ["--scale", "prob"]), ("new_prob.csv", ["--scale", "logit"]))
     ):
-        assert (SAID in " ".join((ended.out + ended.err).split())) is (kind == "prob"), ended.out + ended.err
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        ended = run(*_one(artifacts["one"], rows / name, folder)[door], *more)
+        assert ended.code in (0, 4), ended.err
+        assert SAID not in " ".join((ended.out + ended.err).split())
 
 
-def test_predictions_in_python_warn() -> None:
-    """A warning of the line that called, for one score, for groups, and for frames; none for logits."""
-    logits = np.random.default_rng(3).normal(0, 2, 400)
-    label = np.random.default_rng(5).random(400) < 1 / (1 + np.exp(-logits))
-    share, by = 1 / (1 + np.exp(-logits)), np.where(np.arange(400) % 2, "a", "b")
+def test_a_scale_that_is_said_is_the_one_that_is_read(
+    run: Run, tmp_path: Path, rows: Path, artifacts: dict[str, Path]
+) -> None:
+    """Probabilities go through a map of logits as the logits would: of a score, of groups, of classes."""
+    for name, of in (("one", ""), ("groups", ""), ("classes", "_classes")):
+        taken = []
+        for kind in ("logit", "prob"):
+            output = tmp_path / f"{name}_{kind}.csv"
+            scale = ["--scale", kind] if kind == "prob" else []
+            ended = run("apply", artifacts[name], rows / f"new{of}_{kind}.csv", "-o", output, *scale)
+            assert ended.code == 0, ended.err
+            lines = output.read_text().splitlines()
+            place = -1 if of == "" else -4
+            taken.append([float(line.split(",")[place]) for line in lines[1:]])
+        assert np.allclose(*taken, rtol=1e-12)
+        assert len(taken[0]) == 600
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_classes_on_another_scale_are_refused(
+    run: Run, tmp_path: Path, rows: Path, artifacts: dict[str, Path], kind: str
+) -> None:
+    """By every command that applies a map of several classes; logits are taken."""
+    artifact = artifacts["classes"]
+    for name in ("new", "few"):
+        asked = rows / f"{name}_classes_{kind}.csv"
+        gate = ["verify", "--max-ece", "0.9", *OF_CLASSES, "--artifact", artifact]
+        for place, words in enumerate(
+            (
+                ["apply", artifact, asked, "-o", tmp_path / f"{name}.csv"],
+                ["measure", asked, *OF_CLASSES, "--artifact", artifact],
+                [*gate, asked],
+                [*gate, asked, "--state", tmp_path / f"{name}.json"],
+                ["compare", asked, *OF_CLASSES, "--artifact", artifact],
+            )
+        ):
+            ended = run(*words)
+            refused = kind != "logit" and name == "new"
+            assert ended.code in ((3,) if refused else (0, 4)), (place, ended.err)
+            if refused:
+                assert f"rows sum to {'1' if kind == 'prob' else '100'} with no number below 0" in ended.err
+
+
+def test_an_artifact_that_does_not_say_where_its_scores_lay_notes_as_it_did(
+    run: Run, tmp_path: Path, rows: Path, artifacts: dict[str, Path]
+) -> None:
+    """Older artifacts are read, and probabilities are noted, not refused."""
+    for name, of in (("one", ""), ("classes", "_classes")):
+        document = json.loads(artifacts[name].read_text())
+        del document["fit"]["score_quantiles"]
+        old = tmp_path / f"{name}.json"
+        old.write_text(json.dumps(document))
+        ended = run("apply", old, rows / f"new{of}_prob.csv", "-o", tmp_path / f"{name}.csv")
+        assert ended.code == 0, ended.err
+        assert SAID in " ".join(ended.err.split())
+
+
+def test_logits_that_all_lie_between_0_and_1_are_refused_by_a_map_of_probabilities(
+    run: Run, tmp_path: Path
+) -> None:
+    """Where the fit rows say so: as logits they are what was fitted to, as probabilities they are not."""
+    rng = np.random.default_rng(4)
+    logits = rng.uniform(0, 1, 2_000)
+    label = rng.random(2_000) < _share(logits)
+    for name, scores in (
+        ("fit", _share(logits[:1_000])),
+        ("prob", _share(logits[1_000:])),
+        ("logit", logits[1_000:]),
+    ):
+        side = label[:1_000] if name == "fit" else label[1_000:]
+        lines = [f"{score!r},{one:d}\n" for score, one in zip(scores.tolist(), side, strict=True)]
+        (tmp_path / f"{name}.csv").write_text("score,label\n" + "".join(lines))
+    artifact = tmp_path / "cal.json"
+    assert run("fit", tmp_path / "fit.csv", "--method", "platt", "-o", artifact).code == 0
+    assert run("apply", artifact, tmp_path / "prob.csv", "-o", tmp_path / "a.csv").code == 0
+    ended = run("apply", artifact, tmp_path / "logit.csv", "-o", tmp_path / "b.csv")
+    assert (ended.code, (tmp_path / "b.csv").exists()) == (3, False)
+    assert "read as log-odds they are" in ended.err
+    for scale in ("logit", "prob"):
+        said = run(
+            "apply", artifact, tmp_path / "logit.csv", "--scale", scale, "-o", tmp_path / f"{scale}.out.csv"
+        )
+        assert said.code == 0
+
+
+def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, tmp_path: Path, rows: Path) -> None:
+    """By fit and measure, for one score and for several classes; not by those who read them as they are."""
+    for of, words in (("", []), ("_classes", OF_CLASSES)):
+        for kind, noted in (("prob", True), ("logit", False)):
+            data = rows / f"new{of}_{kind}.csv"
+            output = tmp_path / f"{of}{kind}.json"
+            for ended in (
+                run("measure", data, *words, "--scale", "logit"),
+                run("fit", data, *words, "--scale", "logit", "-o", output),
+            ):
+                assert ended.code == 0, ended.err
+                assert ("was read as log-odds" in " ".join((ended.out + ended.err).split())) is noted
+
+
+def _of_python(logits: Any) -> dict[str, Callable[..., Any]]:
+    label = np.random.default_rng(5).random(logits.size) < _share(logits)
+    by = np.where(np.arange(logits.size) % 2, "a", "b")
     one = calibcli.fit(logits, label, scale="logit")
     many = calibcli.fit(logits, label, scale="logit", by=by)
-    calls = (
-        one.predict,
-        lambda scores: many.predict(scores, by=by),
-        lambda scores: calibcli.apply(one, {"score": scores}),
-        lambda scores: calibcli.apply(many, {"score": scores, "by": by}),
-    )
-    for call in calls:
-        with pytest.warns(UserWarning, match="fitted to logits") as caught:
-            call(share)
-        assert [warning.filename for warning in caught] == [__file__]
-        with pytest.warns(UserWarning, match="fitted to logits"):
-            exec("call(share)", {"call": call, "share": share})  # noqa: S102 - where nothing has a name
-        call(logits)
+    ends = calibcli.fit(logits, label, scale="logit", method="venn-abers")
+    return {
+        "predict": one.predict,
+        "ends": lambda scores, **more: ends.ends(scores, **more)[1],
+        "groups": lambda scores, **more: many.predict(scores, by=by, **more),
+        "frame": lambda scores, **more: calibcli.apply(one, {"score": scores}, **more)["calibrated"],
+        "frame by groups": lambda scores, **more: calibcli.apply(many, {"score": scores, "by": by}, **more)[
+            "calibrated"
+        ],
+        "measure": lambda scores, **more: calibcli.measure(scores, label, artifact=one, **more)["bias"].value,
+    }
+
+
+def test_python_refuses_them_too() -> None:
+    """With the keyword to pass, which reads them as what they are."""
+    logits = np.random.default_rng(3).normal(0, 2, 400)
+    for name, call in _of_python(logits).items():
+        with pytest.raises(InputProblem, match="read as probabilities they are") as caught:
+            call(_share(logits))
+        assert "scale='prob'" in str(caught.value.hint), name
+        assert np.allclose(call(_share(logits), scale="prob"), call(logits), rtol=1e-9)
+        call(_share(logits), scale="logit")
+        call(_share(logits)[0:0]) if name == "predict" else None
+
+
+def test_python_refuses_rows_of_classes_too() -> None:
+    """As arrays and as frames."""
+    rng = np.random.default_rng(3)
+    logits = rng.normal(0, 2, (400, 3))
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    label = (shares.cumsum(axis=1) < rng.random((400, 1))).sum(axis=1)
+    found = calibcli.fit(logits, label, scale="logit")
+    for rows in (shares, {f"p_{place}": shares[:, place] for place in range(3)}):
+        with pytest.raises(InputProblem, match="sum to 1 with no number below 0"):
+            calibcli.apply(found, rows)
+        calibcli.apply(found, rows, scale="prob")
+    assert np.allclose(calibcli.apply(found, shares, scale="prob"), calibcli.apply(found, logits))

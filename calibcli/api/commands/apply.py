@@ -37,6 +37,7 @@ def apply(
     on_sum: str = OnSum.ERROR,
     on_range: str = OnRange.ERROR,
     allow_edited: bool = ...,
+    scale: str | None = None,
 ) -> "npt.NDArray[np.float64]": ...
 
 
@@ -55,6 +56,7 @@ def apply(
     on_sum: str = OnSum.ERROR,
     on_range: str = OnRange.ERROR,
     allow_edited: bool = ...,
+    scale: str | None = None,
 ) -> Make: ...
 
 
@@ -73,6 +75,7 @@ def apply(
     on_sum: str = OnSum.ERROR,
     on_range: str = OnRange.ERROR,
     allow_edited: bool = False,  # noqa: ARG001 - heard by `reads_documents`
+    scale: str | None = None,
 ) -> Any:
     """
     Recalibrate: scores to probabilities, or a frame to the same frame with the probability in a new column.
@@ -110,6 +113,9 @@ def apply(
         allow_edited: Whether documents that were edited after they were written are read all the same, with a
             note.
 
+        scale: What the scores are: "prob", "logit" or "logprob"; else what the map was fitted to, and scores
+            whose spread says that they are on another scale are refused.
+
     Returns:
         Of the make of `rows`: an array for arrays, a Series for a Series, a frame for a frame, which itself
         stays as it is; a `pyarrow.Table` for other frames of Arrow.
@@ -132,12 +138,19 @@ def apply(
         if by is not None and not isinstance(by, str):
             msg = "by is an array, and the rows are a frame"
             raise UsageProblem(msg, "name a column of the frame")
-        ask = FrameAsk(score, name, prior, probs, classes, on_sum, on_range, by, unseen)
+        ask = FrameAsk(score, name, prior, probs, classes, on_sum, on_range, by, unseen, scale)
         return widened_frame(recalibrator, rows, ask)
     for keyword, value in (("score", score), ("probs", probs), ("by", by if isinstance(by, str) else None)):
         if value is not None:
             msg = f"{keyword}={value!r} names a column, and arrays have none"
             raise UsageProblem(msg, "leave it out, or pass a frame")
     return recalibrator.predict(
-        rows, prior=prior, classes=classes, by=by, unseen=unseen, on_range=on_range, on_sum=on_sum
+        rows,
+        prior=prior,
+        classes=classes,
+        by=by,
+        unseen=unseen,
+        on_range=on_range,
+        on_sum=on_sum,
+        scale=scale,
     )

@@ -16,7 +16,6 @@ from calibcli.names import (
     EngineName,
     OnMissing,
     OnRange,
-    Scale,
 )
 from calibcli.view_names import OnSum, ViewName
 
@@ -48,7 +47,7 @@ def compare(
     weight: "Column | None" = None,
     weights_are: str | None = None,
     positive: object = None,
-    scale: str = Scale.PROB,
+    scale: str | None = None,
     on_missing: str = OnMissing.ERROR,
     on_range: str = OnRange.ERROR,
     where: "Names | None" = None,

@@ -21,7 +21,6 @@ from calibcli.names import (
     OnMissing,
     OnRange,
     RecalibratorName,
-    Scale,
     Split,
 )
 from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OnSum, OutputSum
@@ -61,7 +60,7 @@ def fit(
     weight: "Column | None" = None,
     weights_are: str | None = None,
     positive: object = None,
-    scale: str = Scale.PROB,
+    scale: str | None = None,
     on_missing: str = OnMissing.ERROR,
     on_range: str = OnRange.ERROR,
     by: "Column | None" = None,

@@ -18,7 +18,6 @@ from calibcli.names import (
     EngineName,
     OnMissing,
     OnRange,
-    Scale,
 )
 from calibcli.selection_names import OnUnseen
 from calibcli.view_names import OnSum, ViewName
@@ -56,7 +55,7 @@ def measure(
     weight: "Column | None" = None,
     weights_are: str | None = None,
     positive: object = None,
-    scale: str = Scale.PROB,
+    scale: str | None = None,
     on_missing: str = OnMissing.ERROR,
     on_range: str = OnRange.ERROR,
     unseen: str = OnUnseen.ERROR,

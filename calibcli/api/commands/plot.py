@@ -16,7 +16,6 @@ from calibcli.names import (
     EngineName,
     OnMissing,
     OnRange,
-    Scale,
 )
 from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 from calibcli.view_names import OnSum, ViewName
@@ -59,7 +58,7 @@ def plot(
     weight: "Column | None" = None,
     weights_are: str | None = None,
     positive: object = None,
-    scale: str = Scale.PROB,
+    scale: str | None = None,
     on_missing: str = OnMissing.ERROR,
     on_range: str = OnRange.ERROR,
     where: "Names | None" = None,

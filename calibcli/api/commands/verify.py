@@ -21,7 +21,6 @@ from calibcli.names import (
     MeasureName,
     OnMissing,
     OnRange,
-    Scale,
 )
 from calibcli.selection_names import OnUnseen
 from calibcli.view_names import OnSum, ViewName
@@ -72,7 +71,7 @@ def verify(
     weight: "Column | None" = None,
     weights_are: str | None = None,
     positive: object = None,
-    scale: str = Scale.PROB,
+    scale: str | None = None,
     on_missing: str = OnMissing.ERROR,
     on_range: str = OnRange.ERROR,
     unseen: str = OnUnseen.ERROR,

@@ -35,6 +35,7 @@ def apply(
     probs: k.Probs = None,
     classes: k.Classes = None,
     on_sum: k.HowSummed = OnSum.ERROR,
+    scale: o.ScoreScale = None,
     on_range: o.Range = OnRange.ERROR,
     unseen: s.Unseen = OnUnseen.ERROR,
     input_format: o.InputFormat = None,
@@ -112,7 +113,7 @@ def apply(
             several = k.several_classes(
                 probs, classes, on_sum=on_sum, view=ViewName.CONFIDENCE, one_class=None
             )
-    columns = Columns(score=score, on_range=on_range, several=several, on_unseen=unseen)
+    columns = Columns(score=score, scale=scale, on_range=on_range, several=several, on_unseen=unseen)
     form = i.input_format_of(input_format, delimiter, encoding, decimal=decimal)
     asked = FolderAsk(artifact, loaded, ClassAsk(columns, on_sum, name), prior, form, Shape(to, a.kept(keep)))
     report: ApplyReport | ClassApplyReport | FolderApplyReport

@@ -18,7 +18,6 @@ from calibcli.names import (
     OnMissing,
     OnRange,
     ReportFormat,
-    Scale,
 )
 from calibcli.outputs import STDOUT
 from calibcli.view_names import OnSum, ViewName
@@ -48,7 +47,7 @@ def compare(
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
-    scale: o.ScoreScale = Scale.PROB,
+    scale: o.ScoreScale = None,
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,

@@ -23,7 +23,6 @@ from calibcli.names import (
     OnRange,
     RecalibratorName,
     ReportFormat,
-    Scale,
     Split,
 )
 from calibcli.outputs import STDERR, STDOUT
@@ -67,7 +66,7 @@ def fit(
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
-    scale: o.ScoreScale = Scale.PROB,
+    scale: o.ScoreScale = None,
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,

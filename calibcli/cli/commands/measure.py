@@ -21,7 +21,6 @@ from calibcli.names import (
     OnMissing,
     OnRange,
     ReportFormat,
-    Scale,
 )
 from calibcli.outputs import STDOUT
 from calibcli.selection_names import OnUnseen
@@ -63,7 +62,7 @@ def measure(
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
-    scale: o.ScoreScale = Scale.PROB,
+    scale: o.ScoreScale = None,
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,

@@ -17,7 +17,6 @@ from calibcli.names import (
     OnMissing,
     OnRange,
     ReportFormat,
-    Scale,
 )
 from calibcli.outputs import STDOUT
 
@@ -40,7 +39,7 @@ def plan(
     binning: o.HowBinned = None,
     min_rows: g.MinRows = DEFAULT_LEAST_ROWS,
     seed: o.Seed = DEFAULT_SEED,
-    scale: o.ScoreScale = Scale.PROB,
+    scale: o.ScoreScale = None,
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,

@@ -19,7 +19,6 @@ from calibcli.names import (
     EngineName,
     OnMissing,
     OnRange,
-    Scale,
 )
 from calibcli.outputs import COMPLETION
 from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
@@ -61,7 +60,7 @@ def plot(
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
-    scale: o.ScoreScale = Scale.PROB,
+    scale: o.ScoreScale = None,
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,

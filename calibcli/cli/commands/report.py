@@ -23,7 +23,6 @@ from calibcli.names import (
     MeasureName,
     OnMissing,
     OnRange,
-    Scale,
 )
 from calibcli.outputs import STDOUT
 from calibcli.picture_names import AxisScale
@@ -73,7 +72,7 @@ def report(
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
-    scale: o.ScoreScale = Scale.PROB,
+    scale: o.ScoreScale = None,
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,

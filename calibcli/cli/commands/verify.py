@@ -26,7 +26,6 @@ from calibcli.names import (
     OnMissing,
     OnRange,
     ReportFormat,
-    Scale,
     VerdictName,
 )
 from calibcli.outputs import STDOUT
@@ -85,7 +84,7 @@ def verify(
     weight: o.Weight = None,
     weights_are: o.WeightsAre = None,
     positive: o.Positive = None,
-    scale: o.ScoreScale = Scale.PROB,
+    scale: o.ScoreScale = None,
     on_missing: o.Missing = OnMissing.ERROR,
     on_range: o.Range = OnRange.ERROR,
     input_format: o.InputFormat = None,
