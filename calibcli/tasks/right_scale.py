@@ -192,7 +192,7 @@ def scale_notes(seen: Seen | None, artifact: "Artifact", *, column: str) -> tupl
 
 
 def _readings(seen: Seen, scale: Scale, *, fitted: Floats) -> Iterator[tuple[str, Floats, Floats]]:
-    """Yield what scores may be instead, their log-odds if so, and the ends of what such scores are read as."""
+    """Yield what scores may be instead, their log-odds if so, and the ends of how those are read."""
     scores = np.array(seen.quantiles)
     if scale is Scale.PROB:
         yield _LOGITS, scores, np.array([-_FARTHEST, _FARTHEST])
