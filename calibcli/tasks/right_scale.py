@@ -13,13 +13,13 @@ from calibcli.readers.class_rows import SUM_TOLERANCE
 from calibcli.readers.faults import RowSums
 from calibcli.table.quantiles import LEVELS, quantiles_of, score_quantiles
 from calibcli.table.score_table import Floats
-from calibcli.tasks.gather import RAW, Gathered
 
 if TYPE_CHECKING:
     from calibcli.artifacts.class_document import ClassArtifact
     from calibcli.artifacts.document import Artifact
     from calibcli.readers.intake import Intake
     from calibcli.table.grid import Table
+    from calibcli.tasks.gather import Gathered
 
 # Fewer rows, or scores of fewer values, say nothing of the scale.
 _FEWEST = 100
@@ -78,8 +78,10 @@ def seen_in(table: "Table") -> Seen:
     return Seen(table.total_rows, score_quantiles(table), table.distinct, table.resolution)
 
 
-def read_notes(gathered: Gathered, scale: Scale) -> tuple[str, ...]:
+def read_notes(gathered: "Gathered", scale: Scale) -> tuple[str, ...]:
     """Return what is to be said of scores that were read as log-odds where no fit tells whether they are."""
+    from calibcli.tasks.gather import RAW
+
     raw = gathered.tables[RAW]
     if scale is not Scale.LOGIT or raw.total_rows < _FEWEST:
         return ()
@@ -88,13 +90,15 @@ def read_notes(gathered: Gathered, scale: Scale) -> tuple[str, ...]:
     return (_UNSURE,) if raw.distinct >= _FEWEST_VALUES and _within(seen_in(raw), 1.0) else ()
 
 
-def table_scale_notes(gathered: Gathered, artifact: "Artifact") -> tuple[str, ...]:
+def table_scale_notes(gathered: "Gathered", artifact: "Artifact") -> tuple[str, ...]:
     """Refuse raw scores on another scale than that of the fit; return what is to be said of others."""
+    from calibcli.tasks.gather import RAW
+
     raw, column = gathered.tables[RAW], f"column {gathered.input.score!r}"
     return scale_notes(seen_in(raw) if raw.total_rows else None, artifact, column=column)
 
 
-def class_table_notes(gathered: Gathered, key: str, artifact: "ClassArtifact") -> tuple[str, ...]:
+def class_table_notes(gathered: "Gathered", key: str, artifact: "ClassArtifact") -> tuple[str, ...]:
     """Return the same of several classes, whose largest probabilities are the table of a key."""
     confidence = gathered.tables[key]
     rows = confidence.total_rows
