@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import calibcli
+from calibcli.documents import sealed_text
 from calibcli.errors import InputProblem
 
 Run = Any
@@ -177,7 +178,7 @@ def test_an_artifact_that_does_not_say_where_its_scores_lay_notes_as_it_did(
         document = json.loads(artifacts[name].read_text())
         del document["fit"]["score_quantiles"]
         old = tmp_path / f"{name}.json"
-        old.write_text(json.dumps(document))
+        old.write_text(sealed_text(document))
         ended = run("apply", old, rows / f"new{of}_prob.csv", "-o", tmp_path / f"{name}.csv")
         assert ended.code == 0, ended.err
         assert SAID in " ".join(ended.err.split())
