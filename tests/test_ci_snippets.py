@@ -37,10 +37,11 @@ Bash = Callable[..., Ran]
 def bash(tmp_path: Path) -> Bash:
     """Run a script in a folder, with calibcli on the path and rows of one kind as predictions."""
 
-    def call(script: str, *, code: int = 0, by: str = "bash -e", **variables: str) -> Ran:
+    def call(script: str, *, code: int = 0, by: str = "bash -e", bare: bool = False, **variables: str) -> Ran:
         (tmp_path / "predictions.csv").write_text("\n".join([*PREDICTIONS[code], ""]))
         tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         cleared = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")}
+        cleared = {} if bare else cleared
         ended = subprocess.run(
             [*by.split(), "-c", script],
             cwd=tmp_path,
@@ -61,7 +62,9 @@ def step(bash: Bash, tmp_path: Path) -> Callable[..., Ran]:
     outside = {name: str(tmp_path / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
     outside |= {"GITHUB_ACTIONS": "true", "GITHUB_ACTION_PATH": str(ACTION.parent)}
 
-    def call(number: int, *, code: int = 0, **inputs: str) -> Ran:
+    def call(
+        number: int, *, code: int = 0, around: dict[str, str] | None = None, bare: bool = False, **inputs: str
+    ) -> Ran:
         one = action["runs"]["steps"][number]
         given = {name: inputs.get(name, about.get("default", "")) for name, about in action["inputs"].items()}
         variables = {
@@ -69,7 +72,7 @@ def step(bash: Bash, tmp_path: Path) -> Callable[..., Ran]:
             for name, text in one["env"].items()
         }
         runner = "bash --noprofile --norc -eo pipefail"
-        return bash(one["run"], code=code, by=runner, **outside, **variables)
+        return bash(one["run"], code=code, by=runner, bare=bare, **{**outside, **variables, **(around or {})})
 
     return call
 
@@ -130,6 +133,45 @@ def test_the_action_takes_every_input_as_it_is(step: Callable[..., Ran], tmp_pat
     assert [one.name for one in commands_of(ended.out + ended.err)] == ["notice"]
     suites = JUnitXml.fromfile(str(tmp_path / "out $(touch owned).xml"))
     assert suites.tests == 2
+
+
+@pytest.mark.parametrize(
+    ("inputs", "around", "code"),
+    [
+        ({"options": "--help"}, {}, 2),
+        ({"junit": "nowhere/out.xml"}, {}, 5),
+        ({}, {"PATH": "/usr/bin:/bin"}, 127),
+    ],
+)
+def test_the_action_does_not_pass_without_a_verdict(
+    step: Callable[..., Ran], tmp_path: Path, inputs: dict[str, str], around: dict[str, str], code: int
+) -> None:
+    """Whatever kept the gate from one: the outputs say error, and the code is that of the cause."""
+    ended = step(1, around=around, **{"files": "predictions.csv", "rules": "ece<=0.15", **inputs})
+    assert ended.code == code, ended
+    found = outputs_in((tmp_path / "GITHUB_OUTPUT").read_text())
+    assert (found["verdict"], found["exit_code"]) == ("error", str(code))
+
+
+def test_the_action_needs_nothing_around_it(step: Callable[..., Ran], tmp_path: Path) -> None:
+    """No home, no place for temporary files, no locale and no terminal: the verdict is the same."""
+    inputs = {"files": "predictions.csv", "rules": "ece<=0.15"}
+    bare = {"TMPDIR": str(tmp_path / "nowhere")}
+    ended = step(1, around=bare, bare=True, **inputs)
+    assert ended.code == 0, ended
+    assert outputs_in((tmp_path / "GITHUB_OUTPUT").read_text())["verdict"] == "pass"
+
+
+def test_names_are_no_commands(step: Callable[..., Ran], tmp_path: Path) -> None:
+    """In every input at once: nothing is run, and the error names what was asked for."""
+    name = "$(touch owned) `touch owned` a\"b'c ${{ github.token }} ::add-mask::x é.csv"
+    ended = step(
+        1, files=name, rules=name, score=name, label=name, artifact=name, state=name, junit=name, options=name
+    )
+    assert ended.code in (2, 3), ended
+    assert not (tmp_path / "owned").exists()
+    assert {one.name for one in commands_of(ended.out + ended.err)} <= {"error"}
+    assert outputs_in((tmp_path / "GITHUB_OUTPUT").read_text())["verdict"] == "error"
 
 
 def test_the_action_keeps_a_state(step: Callable[..., Ran], tmp_path: Path) -> None:
@@ -236,6 +278,9 @@ def test_make_asks_the_gate_once(bash: Bash, tmp_path: Path) -> None:
     assert "Error 1" in failed.err
     assert bash(f"make -f {rule} && make -f {rule}", code=0).out.count("PASS") == 1
     assert stamp.exists()
+    stamp.unlink()
+    assert bash(f"make -i -f {rule}", code=1).code == 0
+    assert not stamp.exists()
 
 
 def test_the_hook_judges_what_is_committed(bash: Bash) -> None:

@@ -4,5 +4,5 @@
 CALIBCLI ?= calibcli
 
 gate.passed: predictions.csv cal.json
-	$(CALIBCLI) verify $< -s score -y label --artifact cal.json --max-ece 0.15 --report junit=calibration.xml --force
-	touch $@
+	$(CALIBCLI) verify $< -s score -y label --artifact cal.json --max-ece 0.15 --report junit=calibration.xml --force \
+		&& touch $@
