@@ -10,6 +10,7 @@ from enum import IntEnum, StrEnum
 class RecalibratorName(StrEnum):
     """Recalibration methods, as `fit --method` takes them."""
 
+    IDENTITY = "identity"
     INTERCEPT = "intercept"
     TEMPERATURE = "temperature"
     PLATT = "platt"
@@ -27,6 +28,7 @@ class RecalibratorName(StrEnum):
 class FitMethod(StrEnum):
     """What `fit --method` takes: every recalibration method, or the choice among them by cross-validation."""
 
+    IDENTITY = "identity"
     INTERCEPT = "intercept"
     TEMPERATURE = "temperature"
     PLATT = "platt"

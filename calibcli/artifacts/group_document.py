@@ -9,6 +9,8 @@ from calibcli.artifacts.document import SCHEMA, Artifact, check_schema, fitted_b
 from calibcli.artifacts.store import HeldArtifact, artifact_of, in_file, of_one_score, read_document, readable
 from calibcli.documents import Node, sealed_text
 from calibcli.errors import DocumentProblem
+from calibcli.names import RecalibratorName
+from calibcli.recalibrators.interface import WithEnds
 from calibcli.version import __version__
 
 MOST_MEMBERS = 1_000
@@ -77,6 +79,7 @@ class GroupArtifact:
         members = {key: _member(node, pooled) for key, node in root.child("members").members().items()}
         shared = {key: _shared(node) for key, node in root.child("shared").members().items()}
         _check_groups(root, members, shared, pooled=pooled)
+        _check_methods(root, members, pooled=pooled)
         return cls(root.child("by").text(), pooled, members, shared, root.child("calibcli").text())
 
     def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
@@ -151,11 +154,24 @@ def any_map_of(root: Node) -> Artifact | ClassArtifact | GroupArtifact:
 
 
 def _member(node: Node, pooled: Artifact) -> Artifact:
-    """Return the map of a group, which must be of the kind of that of all rows."""
+    """Return the map of a group, which must see scores and labels as that of all rows does."""
     member = Artifact.from_dict(node)
-    node.child("method").expect(pooled.recalibrator.name.value)
     node.child("input").expect({"scale": pooled.scale.value, "classes": None, "positive": pooled.positive})
     return member
+
+
+def _check_methods(root: Node, members: Mapping[str, Artifact], *, pooled: Artifact) -> None:
+    """Refuse maps of two methods, but for the identity, which stands beside maps without ends alone."""
+    identity = RecalibratorName.IDENTITY
+    first = pooled.recalibrator
+    for key, one in members.items():
+        name = one.recalibrator.name
+        if first.name is identity:
+            first = one.recalibrator
+        mixed = isinstance(one.recalibrator, WithEnds) is not isinstance(pooled.recalibrator, WithEnds)
+        if mixed or name not in {first.name, identity}:
+            node = root.child("members").child(key).child("method")
+            node.expect(pooled.recalibrator.name.value)
 
 
 def _shared(node: Node) -> Shared:

@@ -31,6 +31,7 @@ from calibcli.recalibrators.bin_map import BinMap
 from calibcli.recalibrators.centred_isotonic import CentredIsotonic
 from calibcli.recalibrators.design import NEAREST
 from calibcli.recalibrators.histogram import Histogram
+from calibcli.recalibrators.identity import Identity
 from calibcli.recalibrators.intercept import Intercept
 from calibcli.recalibrators.interface import Recalibrator, randomised
 from calibcli.recalibrators.isotonic import Isotonic
@@ -108,8 +109,10 @@ def formulas_of(
     return formulas if shift is None else tuple(_shifted(one, shift) for one in formulas)
 
 
-def _formula(recalibrator: Recalibrator, score: Formula) -> Formula:
+def _formula(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PLR0911 - one for each kind
     match recalibrator:
+        case Identity():
+            return score
         case Isotonic(curve=curve):
             return _curve(curve, score)
         case CentredIsotonic(curve=curve):

@@ -5,7 +5,7 @@ from typing import assert_never, get_args
 from calibcli.documents import Node
 from calibcli.families import Logistic
 from calibcli.names import RecalibratorName
-from calibcli.recalibrators.interface import Recalibrator
+from calibcli.recalibrators.interface import Recalibrator, WithEnds
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
@@ -54,9 +54,18 @@ def recalibrator_from_dict(method: RecalibratorName, parameters: Node) -> Recali
     return recalibrator_class(method).from_dict(parameters)
 
 
+def brackets(name: RecalibratorName) -> bool:
+    """Whether the maps of a method put two ends around every probability."""
+    return issubclass(recalibrator_class(name), WithEnds)
+
+
 def recalibrator_class(name: RecalibratorName) -> type[Recalibrator]:  # noqa: PLR0911 - one for each method
     """Return the class of a method; its module is imported here and not before."""
     match name:
+        case RecalibratorName.IDENTITY:
+            from calibcli.recalibrators.identity import Identity
+
+            return Identity
         case RecalibratorName.HISTOGRAM:
             from calibcli.recalibrators.histogram import Histogram
 

@@ -86,6 +86,9 @@ class FitOptions:
         own: dict[str, object] = {}
         if method in get_args(Logistic):
             own |= {"loss": self.loss.value, "smooth_targets": self.smooth_targets}
+        elif self.loss is not FitLoss.LOG:
+            # The losses in the record are of this kind, also where the fit minimised none.
+            own |= {"loss": self.loss.value}
         if method is RecalibratorName.BETA:
             own |= {"form": self.form.value}
         if method is RecalibratorName.ISOTONIC:

@@ -13,7 +13,9 @@ from calibcli.names import FitLoss, RecalibratorName
 from calibcli.recalibrators.options import MOST_FOLDS
 from calibcli.table.score_table import Floats
 
+# What the scores as they are stand under in the table of candidates; chosen, they are the identity.
 RAW = "raw"
+NOTHING_CHANGED = "the raw score is as good as any repair; nothing was changed"
 RULE = "one standard error"
 # From simple to complex: fewer free parameters first, then smoother before rougher.
 FROM_SIMPLE_TO_COMPLEX = (
@@ -36,6 +38,8 @@ DEFAULT_CANDIDATES = tuple(
     for name in FROM_SIMPLE_TO_COMPLEX
     if name not in (RecalibratorName.SCALING_BINNING, RecalibratorName.HISTOGRAM)
 )
+# What costs one or two parameters is worth them sooner: half a standard error speaks against the raw scores.
+_CHEAP, _HALF = FROM_SIMPLE_TO_COMPLEX[:3], 0.5
 _KEYS = ("loss", "folds", "grouped_by", "seed", "rule", "results")
 # Of a difference of losses, relative to them where they are above 1.
 _ROUNDING = 1e-9
@@ -136,8 +140,9 @@ class Selection:
 
     @property
     def chosen(self) -> RecalibratorName:
-        """The method that was chosen."""
-        return next(RecalibratorName(trial.method) for trial in self.trials if trial.chosen)
+        """The method that was chosen; the identity where that is the scores as they are."""
+        name = next(trial.method for trial in self.trials if trial.chosen)
+        return RecalibratorName.IDENTITY if name == RAW else RecalibratorName(name)
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -190,9 +195,20 @@ class FoldLosses:
     raw: Floats
     of: Mapping[RecalibratorName, Floats | str]
 
+    @property
+    def fitted(self) -> dict[RecalibratorName, Floats]:
+        """The losses of the methods that have some, from simple to complex."""
+        found = {name: self.of[name] for name in FROM_SIMPLE_TO_COMPLEX if name in self.of}
+        return {name: losses for name, losses in found.items() if not isinstance(losses, str)}
+
     def mean(self, losses: Floats) -> float:
         """Return the mean over rows."""
         return float(losses @ self.weight / self.weight.sum())
+
+    def beats_raw(self, losses: Floats) -> bool:
+        """Whether losses are smaller than those of the raw scores by more than half a standard error."""
+        more, error = self.difference(self.raw, losses)
+        return bool(np.isfinite(losses).all()) and more > _HALF * (error or 0.0)
 
     def difference(self, losses: Floats, best: Floats) -> tuple[float, float | None]:
         """
@@ -211,52 +227,54 @@ class FoldLosses:
         return difference, math.sqrt(variance / (share.size - 1))
 
 
-def choose(found: FoldLosses) -> tuple[tuple[Trial, ...], bool]:
+def choose(found: FoldLosses, *, unchanged: bool = True) -> tuple[Trial, ...]:
     """
     Choose a method by the rule of one standard error.
 
     The best method has the smallest mean loss. Chosen is the simplest whose loss exceeds the best one's by at
-    most one standard error of the difference. The difference is paired, fold by fold: the standard
-    error of a loss by itself is mostly the noise of labels, which all methods share, so that a rule by it
-    would choose the simplest method almost always.
+    most one standard error of the difference, and the simplest of all is to change nothing, unless a method
+    of one or two parameters beats that by more than half a standard error. The difference is paired, fold by
+    fold: the standard error of a loss by itself is mostly the noise of labels, which all methods share, so
+    that a rule by it would choose the simplest method almost always.
 
     Args:
         found: The losses.
 
-    Returns:
-        The trials, and whether any method is better than the scores as they are by more than one standard
-        error of that difference.
+        unchanged: Whether the scores as they are may be chosen; else they stand beside the methods.
 
     Raises:
-        InputProblem: If no method has a finite loss.
+        InputProblem: If no method can be fitted, or none that may be chosen has a finite loss.
 
     References:
         Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, 3.4.3 (unpaired).
     """
-    fitted = {
-        name: one for name in FROM_SIMPLE_TO_COMPLEX if not isinstance(one := found.of.get(name, ""), str)
-    }
-    means = {name: found.mean(losses) for name, losses in fitted.items()}
-    _require_finite(means, found.of)
-    best = fitted[min(means, key=lambda name: means[name])]
-    apart = {name: found.difference(losses, best) for name, losses in fitted.items()}
+    fitted = found.fitted
+    unchanged = unchanged and not any(found.beats_raw(fitted[name]) for name in _CHEAP if name in fitted)
+    eligible: dict[str, Floats] = {RAW: found.raw} if unchanged else {}
+    eligible |= {name.value: losses for name, losses in fitted.items()}
+    means = {name: found.mean(losses) for name, losses in eligible.items()}
+    _require_finite(means, fitted=bool(fitted), of=found.of)
+    best = eligible[min(means, key=lambda name: means[name])]
+    apart = {name: found.difference(losses, best) for name, losses in eligible.items()}
     chosen = next(name for name, (more, error) in apart.items() if error is not None and more <= error)
-    trials = [Trial(RAW, found.mean(found.raw), *found.difference(found.raw, best), chosen=False)]
+    raw = found.difference(found.raw, best)
+    trials = [Trial(RAW, found.mean(found.raw), *raw, chosen=chosen == RAW)]
     for name in FROM_SIMPLE_TO_COMPLEX:
         if name in fitted:
-            trials.append(Trial(name.value, means[name], *apart[name], chosen=name is chosen))
+            trials.append(Trial(name.value, means[name], *apart[name], chosen=name == chosen))
         elif name in found.of:
             trials.append(Trial(name.value, None, None, None, chosen=False, reason=str(found.of[name])))
-    return tuple(trials), _any_better(found, list(fitted.values()))
+    return tuple(trials)
 
 
 def _require_rule(trials: Sequence[Trial], results: Node) -> None:
-    """Refuse trials among which `choose` would not have chosen so."""
+    """Refuse trials among which `choose` would not have chosen so, raw scores eligible or, as once, not."""
     names = [trial.method for trial in trials]
     if names != [RAW, *(name for name in FROM_SIMPLE_TO_COMPLEX if name in names)] or trials[0].loss is None:
         msg = "should hold the loss of the raw scores, then methods from simple to complex, each once"
         raise results.problem(msg)
-    best = min((trial.loss for trial in trials[1:] if trial.loss is not None), default=math.inf)
+    eligible = trials if trials[0].chosen else trials[1:]
+    best = min((trial.loss for trial in eligible if trial.loss is not None), default=math.inf)
     within = []
     for trial, node in zip(trials, results.items(), strict=True):
         if trial.loss is None or trial.difference is None or trial.standard_error is None:
@@ -264,28 +282,23 @@ def _require_rule(trials: Sequence[Trial], results: Node) -> None:
         if abs(trial.loss - best - trial.difference) > _ROUNDING * max(1.0, trial.loss):
             msg = f"is not the loss less {best!r}, that of the best method"
             raise node.child("difference").problem(msg)
-        if trial.method != RAW and trial.difference <= trial.standard_error:
+        if trial in eligible and trial.difference <= trial.standard_error:
             within.append(trial.method)
     if not within or [trial.method for trial in trials if trial.chosen] != within[:1]:
         msg = "should have chosen one method, the simplest within one standard error of the best"
         raise results.problem(msg)
 
 
-def _any_better(found: FoldLosses, fitted: Sequence[Floats]) -> bool:
-    """Whether a method beats the scores as they are by more than one standard error."""
-    apart = [found.difference(found.raw, losses) for losses in fitted if np.isfinite(losses).all()]
-    return any(more > (error or 0.0) for more, error in apart)
-
-
-def _require_finite(means: Mapping[RecalibratorName, float], of: Mapping[RecalibratorName, object]) -> None:
-    if any(math.isfinite(mean) for mean in means.values()):
-        return
-    if means:
+def _require_finite(
+    means: Mapping[str, float], *, fitted: bool, of: Mapping[RecalibratorName, object]
+) -> None:
+    if of and not fitted:
+        name, reason = next(iter(of.items()))
+        msg = f"no candidate can be fitted; {name.value}: {reason}"
+        raise InputProblem(msg, "more rows, fewer folds (--folds) or another --candidate may help")
+    if not any(math.isfinite(mean) for mean in means.values()):
         msg = "no candidate has a finite loss: each gives 0 or 1 to rows where that is wrong"
         raise InputProblem(msg, "compare by --loss brier, or add --candidate platt")
-    name, reason = next(iter(of.items()))
-    msg = f"no candidate can be fitted; {name.value}: {reason}"
-    raise InputProblem(msg, "more rows, fewer folds (--folds) or another --candidate may help")
 
 
 def _plain(value: float | None) -> float | str | None:

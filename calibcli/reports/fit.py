@@ -25,6 +25,8 @@ class GroupFit:
         loss_after: The same after the map of its own; on its fit rows, so optimistic.
 
         reason: Why it shares the map of all rows, or None.
+
+        method: That of its own map, or None.
     """
 
     key: str
@@ -32,6 +34,7 @@ class GroupFit:
     loss_before: float | None = None
     loss_after: float | None = None
     reason: str | None = None
+    method: RecalibratorName | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -40,6 +43,7 @@ class GroupFit:
             "loss_before": None if self.loss_before is None else number(self.loss_before),
             "loss_after": None if self.loss_after is None else number(self.loss_after),
             "shares": self.reason,
+            "method": None if self.method is None else self.method.value,
         }
 
 
@@ -69,6 +73,8 @@ class FitReport:
 
         notes: Sentences the user of the artifact should read.
 
+        answer: What came out where nothing was changed, in words; or None.
+
         selection: How the method was chosen, or None where the user named it.
 
         by: The column of groups, or None where one map was fitted to all rows.
@@ -87,6 +93,7 @@ class FitReport:
     loss_after: float
     outputs: int | None
     notes: tuple[str, ...]
+    answer: str | None = None
     selection: Selection | None = None
     by: str | None = None
     groups: tuple[GroupFit, ...] = ()
@@ -104,6 +111,7 @@ class FitReport:
             "loss_after": number(self.loss_after),
             "outputs": self.outputs,
             "notes": list(self.notes),
+            "answer": self.answer,
             "selection": None if self.selection is None else self.selection.to_dict(),
             "by": self.by,
             "groups": {one.key: one.to_dict() for one in self.groups},

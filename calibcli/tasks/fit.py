@@ -16,7 +16,7 @@ from calibcli.readers.columns import Columns
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.interface import Recalibrator, distinct_outputs, randomised
 from calibcli.recalibrators.options import FitOptions
-from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, Selection
+from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED
 from calibcli.reports.fit import FitReport
 from calibcli.table.grid import GridTable, Table
 from calibcli.table.moved import with_scores
@@ -24,7 +24,7 @@ from calibcli.table.rows import Rows
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
 from calibcli.tasks.right_scale import read_notes
-from calibcli.tasks.select import drawn_folds, grouped_folds, select
+from calibcli.tasks.select import Choice, drawn_folds, grouped_folds, select
 from calibcli.tasks.what_was_read import selection_notes
 
 # What the command line calls the options that only some methods heed.
@@ -83,8 +83,11 @@ def fit_files(
     if needs_exact(method, candidates, options):
         how = replace(how, exact=True)
     gathered = read_tables(inputs, columns, reading=how, beside=_beside(columns, options), twice=True)
+    choice: Choice | None = None
+    if method is FitMethod.AUTO:
+        choice = choice_of(gathered, columns, candidates=candidates, options=options)
     report, artifact = fit_gathered(
-        gathered, columns, method=method, options=options, candidates=candidates, output=output
+        gathered, columns, method=method, choice=choice, options=options, output=output
     )
     return report, artifact_text(artifact)
 
@@ -94,8 +97,8 @@ def fit_gathered(
     columns: Columns,
     *,
     method: FitMethod,
+    choice: Choice | None,
     options: FitOptions,
-    candidates: Sequence[RecalibratorName],
     output: str | None,
 ) -> tuple[FitReport, Artifact]:
     """
@@ -108,9 +111,9 @@ def fit_gathered(
 
         method: The method, or auto.
 
-        options: What is asked of it.
+        choice: What auto has chosen, or None.
 
-        candidates: What auto chooses from; empty for the default candidates.
+        options: What is asked of the method.
 
         output: Where the artifact will be written, for the report.
 
@@ -118,16 +121,13 @@ def fit_gathered(
         InputProblem: If the rows cannot be fitted.
     """
     table = gathered.tables[RAW]
-    selection: Selection | None = None
-    notes: tuple[str, ...] = ()
-    if method is FitMethod.AUTO:
-        selection, notes = _selected(gathered, columns, candidates=candidates, options=options)
+    if choice is not None:
         options = replace(options, folds=None)
-    name = RecalibratorName(method) if selection is None else selection.chosen
-    notes = (*selection_notes(gathered.input), *_grid_notes(table, name, options), *notes)
+    name = RecalibratorName(method) if choice is None else choice.selection.chosen
+    notes = (*selection_notes(gathered.input), *_grid_notes(table, name, options))
     notes = (*read_notes(gathered, columns.read_as), *notes)
     artifact = fit_table(
-        name, table, columns, options=options, rows=gathered.again, notes=notes, selection=selection
+        name, table, columns, options=options, rows=gathered.again, notes=notes, choice=choice
     )
     record, recalibrator = artifact.fit, artifact.recalibrator
     report = FitReport(
@@ -141,7 +141,8 @@ def fit_gathered(
         loss_after=record.loss_after,
         outputs=distinct_outputs(recalibrator),
         notes=record.notes,
-        selection=selection,
+        answer=NOTHING_CHANGED if NOTHING_CHANGED in record.notes else None,
+        selection=record.selection,
     )
     return report, artifact
 
@@ -154,7 +155,7 @@ def fit_table(
     options: FitOptions,
     rows: Rows | None = None,
     notes: tuple[str, ...] = (),
-    selection: Selection | None = None,
+    choice: Choice | None = None,
 ) -> Artifact:
     """
     Fit a recalibrator to a table.
@@ -172,7 +173,7 @@ def fit_table(
 
         notes: Sentences that the user of the artifact should read.
 
-        selection: How the method was chosen, or None where the user named it.
+        choice: How the method was chosen, or None where the user named it.
 
     Raises:
         InputProblem: If the rows cannot be fitted.
@@ -180,9 +181,15 @@ def fit_table(
     recalibrator = fit_recalibrator(name, table, options=options, rows=rows)
     if randomised(recalibrator):
         notes = (*notes, _WITHOUT_NOISE)
-    losses = _mean_losses(table, recalibrator, options.loss)
+    if choice is not None:
+        notes = (*notes, *choice.notes)
     record = FitRecord.of(
-        recalibrator, table, options=options.used_by(name), losses=losses, notes=notes, selection=selection
+        recalibrator,
+        table,
+        options=options.used_by(name),
+        losses=_mean_losses(table, recalibrator, options.loss),
+        notes=notes,
+        selection=None if choice is None else choice.selection,
     )
     return Artifact(recalibrator, record, scale=columns.read_as, positive=columns.positive)
 
@@ -256,10 +263,31 @@ def _beside(columns: Columns, options: FitOptions) -> Beside:
     return Beside(folds=options.folds or DEFAULT_FOLDS, seed=options.seed)
 
 
-def _selected(
-    gathered: Gathered, columns: Columns, *, candidates: Sequence[RecalibratorName], options: FitOptions
-) -> tuple[Selection, tuple[str, ...]]:
-    """Return the choice among the candidates, and notes about it."""
+def choice_of(
+    gathered: Gathered,
+    columns: Columns,
+    *,
+    candidates: Sequence[RecalibratorName],
+    options: FitOptions,
+    by: bool = False,
+) -> Choice:
+    """
+    Choose among candidates by cross-validation over all rows that were read.
+
+    Args:
+        gathered: The rows.
+
+        columns: Which column is which.
+
+        candidates: What is chosen from; empty for the default candidates.
+
+        options: What is asked of each.
+
+        by: Whether the choice is for maps by group.
+
+    Raises:
+        InputProblem: If some fold cannot be left out, or no candidate can be fitted.
+    """
     count = options.folds or DEFAULT_FOLDS
     if columns.group is None:
         folds = drawn_folds(gathered.tables[RAW], count, seed=options.seed)
@@ -271,7 +299,7 @@ def _selected(
             groups=gathered.groups,
             rounded=gathered.tables[RAW].kind == "grid",
         )
-    return select(folds, tuple(candidates) or DEFAULT_CANDIDATES, options=options)
+    return select(folds, tuple(candidates) or DEFAULT_CANDIDATES, options=options, by=by)
 
 
 def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tuple[float, float]:
@@ -287,7 +315,12 @@ def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tup
 
 def _grid_notes(table: Table, name: RecalibratorName, options: FitOptions) -> tuple[str, ...]:
     """Return what rounding to a grid did to a fit; nothing to those that saw the rows once more."""
-    exact = (*get_args(Logistic), RecalibratorName.ISOTONIC, RecalibratorName.CENTRED_ISOTONIC)
+    exact = (
+        *get_args(Logistic),
+        RecalibratorName.IDENTITY,
+        RecalibratorName.ISOTONIC,
+        RecalibratorName.CENTRED_ISOTONIC,
+    )
     by_width = name is RecalibratorName.HISTOGRAM and options.binning is Binning.EQUAL_WIDTH
     if table.kind == "exact" or name in exact or by_width:
         return ()

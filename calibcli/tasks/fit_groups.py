@@ -1,20 +1,24 @@
 """Fit a recalibrator to each group of rows, and one to all of them for the groups too small for their own."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact, Shared, group_artifact_text
 from calibcli.errors import IdleOption, InputProblem, UsageProblem
-from calibcli.names import FitMethod, RecalibratorName
+from calibcli.names import DEFAULT_FOLDS, FitMethod, RecalibratorName
 from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
+from calibcli.recalibrators import brackets
 from calibcli.recalibrators.options import FitOptions
+from calibcli.recalibrators.selection import NOTHING_CHANGED
 from calibcli.reports.fit import FitReport, GroupFit
 from calibcli.table.grid import Table
-from calibcli.tasks.fit import fit_gathered, fit_table, needs_exact, refuse_idle
+from calibcli.tasks.fit import choice_of, fit_gathered, fit_table, needs_exact, refuse_idle
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.select import Choice, drawn_folds, select
 from calibcli.tasks.what_was_read import selection_notes
 
 
@@ -64,24 +68,25 @@ def fit_group_files(
         how = replace(how, exact=True)
     gathered = read_tables(inputs, columns, reading=how, beside=Beside(sliced=(RAW,)), twice=True)
     whole = replace(columns, by=())
+    choice: Choice | None = None
+    if method is FitMethod.AUTO:
+        choice = choice_of(gathered, whole, candidates=candidates, options=options, by=True)
     report, pooled = fit_gathered(
-        gathered, whole, method=method, options=options, candidates=candidates, output=output
+        gathered, whole, method=method, choice=choice, options=options, output=output
     )
     members, shared = _fitted(
-        gathered,
-        whole,
-        pooled,
-        options=replace(options, folds=_folds(method, options)),
-        least_rows=least_rows,
+        gathered, whole, method=method, choice=choice, options=options, least_rows=least_rows
     )
     by = "" if gathered.chosen is None else gathered.chosen.by[0]
     artifact = GroupArtifact(by, pooled, members, shared)
     groups = [
-        GroupFit(key, one.fit.rows, one.fit.loss_before, one.fit.loss_after) for key, one in members.items()
+        GroupFit(key, one.fit.rows, one.fit.loss_before, one.fit.loss_after, method=one.recalibrator.name)
+        for key, one in members.items()
     ]
     groups += [GroupFit(key, one.rows, reason=one.reason) for key, one in shared.items()]
     groups.sort(key=lambda one: one.key)
-    return replace(report, by=by, groups=tuple(groups)), group_artifact_text(artifact)
+    answer = None if choice is None else _answer(artifact)
+    return replace(report, by=by, groups=tuple(groups), answer=answer), group_artifact_text(artifact)
 
 
 def _refuse_misled(columns: Columns, options: FitOptions) -> None:
@@ -96,18 +101,18 @@ def _refuse_misled(columns: Columns, options: FitOptions) -> None:
         raise IdleOption(msg, "leave out one of them", options=("randomised",))
 
 
-def _folds(method: FitMethod, options: FitOptions) -> int | None:
-    """Return the folds of the method itself; those of auto have chosen it."""
-    return None if method is FitMethod.AUTO else options.folds
-
-
 def _fitted(
-    gathered: Gathered, columns: Columns, pooled: Artifact, *, options: FitOptions, least_rows: int
+    gathered: Gathered,
+    columns: Columns,
+    *,
+    method: FitMethod,
+    choice: Choice | None,
+    options: FitOptions,
+    least_rows: int,
 ) -> tuple[dict[str, Artifact], dict[str, Shared]]:
     """Return the map of each group, and the groups that share that of all rows."""
     members: dict[str, Artifact] = {}
     shared: dict[str, Shared] = {}
-    name = pooled.recalibrator.name
     for (key,), table in gathered.aside.slices[RAW].tables().items():
         reason = _too_small(table, least_rows)
         if reason is not None:
@@ -115,11 +120,47 @@ def _fitted(
             continue
         notes = (*selection_notes(gathered.input), *_grid_note(table))
         try:
-            members[key] = fit_table(name, table, columns, options=options, notes=notes)
+            if choice is None:
+                name = RecalibratorName(method)
+                members[key] = fit_table(name, table, columns, options=options, notes=notes)
+            else:
+                members[key] = _chosen(choice, table, columns, options=options, notes=notes)
         except InputProblem as problem:
             msg = f"group {key!r}: {problem.message}"
             raise InputProblem(msg, problem.hint) from problem
     return members, shared
+
+
+def _chosen(
+    choice: Choice, table: Table, columns: Columns, *, options: FitOptions, notes: tuple[str, ...]
+) -> Artifact:
+    """
+    Return the map that auto gives a group: the repair chosen by all rows, or none where that is as good.
+
+    A group that cannot be cut into folds, and one of a map that brackets, gets the repair.
+    """
+    repair, once = choice.repair, replace(options, folds=None)
+    if repair is None:
+        return fit_table(RecalibratorName.IDENTITY, table, columns, options=once, notes=notes)
+    own: Choice | None = None
+    if not brackets(repair):
+        with suppress(InputProblem, UsageProblem):
+            folds = drawn_folds(table, options.folds or DEFAULT_FOLDS, seed=options.seed)
+            own = select(folds, (repair,), options=options)
+    name = repair if own is None else own.selection.chosen
+    return fit_table(name, table, columns, options=once, notes=notes, choice=own)
+
+
+def _answer(artifact: GroupArtifact) -> str | None:
+    """Say in how many groups nothing was changed, if in any."""
+    maps = [one.recalibrator.name for one in artifact.members.values()]
+    same = maps.count(RecalibratorName.IDENTITY)
+    shared = artifact.shared and artifact.pooled.recalibrator.name is RecalibratorName.IDENTITY
+    if same == len(maps) and (shared or not artifact.shared):
+        return NOTHING_CHANGED
+    if not same:
+        return None
+    return f"in {same:,} of {len(maps):,} groups with a map of their own {NOTHING_CHANGED} there"
 
 
 def _grid_note(table: Table) -> tuple[str, ...]:

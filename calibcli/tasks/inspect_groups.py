@@ -1,5 +1,6 @@
 """What is said of an artifact with a map for each group of rows."""
 
+from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.reports.inspect import InspectReport
 
@@ -25,7 +26,7 @@ def group_artifact_report(path: str, artifact: GroupArtifact) -> InspectReport:
     facts += [
         (
             f"{artifact.by}={key}",
-            f"{one.fit.rows:,} rows, loss {one.fit.loss_before:.6g} before, {one.fit.loss_after:.6g} after",
+            f"{one.recalibrator.name.value}, {_losses(one)}",
         )
         for key, one in sorted(artifact.members.items())
     ]
@@ -36,3 +37,8 @@ def group_artifact_report(path: str, artifact: GroupArtifact) -> InspectReport:
     facts += [("note", note) for note in pooled.fit.notes]
     following = f"calibcli apply {path} preds.csv -o repaired.csv"
     return InspectReport(path, "artifact by group", tuple(facts), (), following)
+
+
+def _losses(one: Artifact) -> str:
+    fit = one.fit
+    return f"{fit.rows:,} rows, loss {fit.loss_before:.6g} before, {fit.loss_after:.6g} after"

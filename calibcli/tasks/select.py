@@ -8,9 +8,9 @@ import numpy as np
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.measures.proper_scores import brier, log_loss
 from calibcli.names import FitLoss, Purpose, RecalibratorName
-from calibcli.recalibrators import fit_recalibrator
+from calibcli.recalibrators import brackets, fit_recalibrator
 from calibcli.recalibrators.options import FitOptions
-from calibcli.recalibrators.selection import FoldLosses, Selection, choose
+from calibcli.recalibrators.selection import NOTHING_CHANGED, FoldLosses, Selection, choose
 from calibcli.table.grid import Table, grid_of
 from calibcli.table.moved import with_scores
 from calibcli.table.resample import draw_folds
@@ -18,8 +18,8 @@ from calibcli.table.running import RunningTable
 from calibcli.table.score_table import ScoreTable
 from calibcli.table.streams import stream
 
-NOTHING_BETTER = (
-    "no method beats the scores as they are by more than one standard error: they may need no recalibration"
+SHARED_UNCHANGED = (
+    "over all rows the raw score is as good as any repair: groups without a map of their own keep it"
 )
 
 
@@ -39,6 +39,25 @@ class Folds:
     tables: tuple[Table, ...]
     grouped_by: str | None = None
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """
+    What was chosen by cross-validation.
+
+    Args:
+        selection: The choice, with what it rests on.
+
+        repair: The method that would be chosen if the scores could not stay as they are; None where no other
+            was tried.
+
+        notes: Sentences about it that the user should read.
+    """
+
+    selection: Selection
+    repair: RecalibratorName | None
+    notes: tuple[str, ...]
 
 
 def drawn_folds(table: Table, count: int, *, seed: int) -> Folds:
@@ -86,26 +105,27 @@ def grouped_folds(tables: Sequence[Table], *, column: str, groups: int, rounded:
 
 
 def select(
-    folds: Folds, candidates: Sequence[RecalibratorName], *, options: FitOptions
-) -> tuple[Selection, tuple[str, ...]]:
+    folds: Folds, candidates: Sequence[RecalibratorName], *, options: FitOptions, by: bool = False
+) -> Choice:
     """
     Compare methods by their loss on rows that their fit has not seen.
 
     Args:
         folds: The rows.
 
-        candidates: The methods, in any order.
+        candidates: The methods, in any order; to change nothing is always one.
 
         options: What is asked of each; the loss and the seed are those of the comparison as well.
 
-    Returns:
-        The choice, and notes about it.
+        by: Whether the choice is for maps by group, where Venn-Abers must bracket the scores of every group.
 
     Raises:
         InputProblem: If some fold cannot be left out, or no candidate can be fitted.
     """
     asked = replace(options, folds=None)
-    losses: dict[RecalibratorName, list[float]] = {name: [] for name in candidates}
+    losses: dict[RecalibratorName, list[float]] = {
+        name: [] for name in candidates if name is not RecalibratorName.IDENTITY
+    }
     reasons: dict[RecalibratorName, str] = {}
     for place, fold in enumerate(folds.tables):
         rest = _rest(folds.tables, place)
@@ -119,9 +139,16 @@ def select(
         raw=np.array([_mean_loss(fold, options.loss) for fold in folds.tables]),
         of={name: reasons.get(name) or np.array(some) for name, some in losses.items()},
     )
-    trials, any_better = choose(found)
-    selection = Selection(options.loss, len(folds.tables), folds.grouped_by, options.seed, trials)
-    return selection, (*folds.notes, *(() if any_better else (NOTHING_BETTER,)))
+    selection = Selection(options.loss, len(folds.tables), folds.grouped_by, options.seed, choose(found))
+    repair: RecalibratorName | None = None
+    if any(losses.size and np.isfinite(losses).all() for losses in found.fitted.values()):
+        other = replace(selection, trials=choose(found, unchanged=False))
+        repair = other.chosen
+        if by and brackets(repair):
+            selection = other
+    same = selection.chosen is RecalibratorName.IDENTITY
+    note = SHARED_UNCHANGED if by else NOTHING_CHANGED
+    return Choice(selection, repair, (*folds.notes, note) if same else folds.notes)
 
 
 def _rest(tables: Sequence[Table], left_out: int) -> Table:

@@ -56,12 +56,18 @@ def test_logits_are_taken_as_given(far: tuple[np.ndarray, np.ndarray], tmp_path:
 def test_probabilities_too_small_to_be_told_apart_are_counted(
     far: tuple[np.ndarray, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With what would keep them."""
-    file = rows_of(tmp_path / "probs.parquet", *far, scale="prob")
-    words = ["fit", file, "--probs", "p_*", "-y", "label", "-o", str(tmp_path / "cal.json")]
+    """Where one is 0, how many in how many rows were limited, and what would keep them; else nothing is."""
+    logits, label = far
+    file = rows_of(tmp_path / "probs.parquet", logits, label, scale="prob")
+    words = ["fit", file, "--probs", "p_*", "-y", "label", "-o", str(tmp_path / "cal.json"), "--force"]
     assert main(words) == 0
-    said = capsys.readouterr().err
-    assert "% of the probabilities are below 2^-53 and were taken for it; --scale logit keeps them" in said
+    assert "2^-53" not in capsys.readouterr().err
+    logits[0, 0] = -1e9
+    rows_of(tmp_path / "probs.parquet", logits, label, scale="prob")
+    assert main(words) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "1 probability is 0, which has no logarithm: inside it all " in said
+    assert "were taken for 2^-53; logits (--scale logit) keep them" in said
 
 
 def test_classes_on_a_grid_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -179,14 +179,16 @@ def test_what_has_no_groups_is_refused(run: Run, rows: Path, fitted: Path) -> No
         assert (ended.code, said in ended.err) == (code, True), ended.err
 
 
-def test_auto_chooses_once_for_all_groups(run: Run, rows: Path) -> None:
-    """By all rows; members have the method that it chose."""
+def test_auto_chooses_one_repair_for_all_groups(run: Run, rows: Path) -> None:
+    """By all rows, which need none here although every group does; members then have that repair."""
     ended = run(
         "fit", rows, *ASKED, "--by", "country", "-m", "auto", "--candidate", "platt", "--candidate", "beta"
     )
     document = json.loads(ended.out)
     assert document["pooled"]["fit"]["selection"] is not None
-    assert {one["method"] for one in document["members"].values()} == {document["pooled"]["method"]}
+    assert document["pooled"]["method"] == "identity"
+    assert {one["method"] for one in document["members"].values()} == {"platt"}
+    assert all(one["fit"]["selection"]["results"][1]["chosen"] for one in document["members"].values())
     assert sealed(GroupArtifact.from_dict(document_of(document)).to_dict()) == document
 
 

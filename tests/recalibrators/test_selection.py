@@ -34,7 +34,7 @@ def losses(of: dict[R, Any], weight: list[float] | None = None, raw: np.ndarray 
 
 def chosen_of(found: FoldLosses) -> str:
     """Return the method that is chosen."""
-    trials, _ = choose(found)
+    trials = choose(found)
     return next(trial.method for trial in trials if trial.chosen)
 
 
@@ -45,24 +45,22 @@ def test_method_takes_every_recalibrator_and_auto() -> None:
 
 def test_order_of_complexity_names_every_method_once() -> None:
     """No method lacks its place, and two are tried on request only."""
-    assert sorted(FROM_SIMPLE_TO_COMPLEX) == sorted(RecalibratorName)
-    assert set(RecalibratorName) - set(DEFAULT_CANDIDATES) == {R.HISTOGRAM, R.SCALING_BINNING}
+    assert sorted((*FROM_SIMPLE_TO_COMPLEX, R.IDENTITY)) == sorted(RecalibratorName)
+    left_out = {R.IDENTITY, R.HISTOGRAM, R.SCALING_BINNING}
+    assert set(RecalibratorName) - set(DEFAULT_CANDIDATES) == left_out
 
 
 def test_simplest_within_one_standard_error_of_the_difference_is_chosen() -> None:
     """Platt is 0.01 above beta with an error of 0.01; temperature 0.02 above with an error of 0."""
     beta = np.array([0.5, 0.4, 0.6, 0.5])
     apart = 0.01 + np.sqrt(3) * 0.01 * np.array([1.0, -1.0, 1.0, -1.0])
-    trials, better = choose(
-        losses({R.BETA: beta, R.PLATT: beta + 1.0001 * apart, R.TEMPERATURE: beta + 0.02})
-    )
+    trials = choose(losses({R.BETA: beta, R.PLATT: beta + 1.0001 * apart, R.TEMPERATURE: beta + 0.02}))
     found = {trial.method: trial for trial in trials}
     assert found["platt"].difference == pytest.approx(0.010001)
     assert found["platt"].standard_error == pytest.approx(0.010001)
     assert found["temperature"].difference == pytest.approx(0.02)
     assert found["temperature"].standard_error == pytest.approx(0.0, abs=1e-15)
     assert found["beta"].difference == 0.0
-    assert better
     assert chosen_of(losses({R.BETA: beta, R.PLATT: beta + 1.1 * apart + 0.002})) == "beta"
     assert chosen_of(losses({R.BETA: beta, R.PLATT: beta + 1.1 * apart - 0.002})) == "platt"
 
@@ -76,7 +74,7 @@ def test_error_is_that_of_the_difference_and_not_of_the_loss() -> None:
 def test_folds_count_by_their_rows() -> None:
     """Mean, difference and error are those over rows: a fold of three weighs as three."""
     platt, beta = np.array([0.5, 0.6, 0.5, 0.5]), np.array([0.6, 0.5, 0.5, 0.5])
-    trials, _ = choose(losses({R.PLATT: platt, R.BETA: beta}, weight=[3, 1, 1, 1]))
+    trials = choose(losses({R.PLATT: platt, R.BETA: beta}, weight=[3, 1, 1, 1]))
     found = {trial.method: trial for trial in trials}
     assert found["platt"].loss == pytest.approx((1.5 + 0.6 + 1.0) / 6)
     assert found["beta"].difference == pytest.approx((0.3 - 0.1) / 6)
@@ -90,33 +88,53 @@ def test_infinite_losses_stand_and_are_never_chosen() -> None:
     """An infinite loss is listed as it is; the raw scores may have one too."""
     inf = float("inf")
     found = losses({R.ISOTONIC: [inf, 0.1, 0.1, 0.1], R.PLATT: [0.5, 0.5, 0.5, 0.5]}, raw=np.full(4, inf))
-    trials, better = choose(found)
+    trials = choose(found)
     by = {trial.method: trial for trial in trials}
     assert (by["isotonic"].loss, by["isotonic"].difference, by["isotonic"].standard_error) == (inf, inf, None)
     assert by["raw"].loss == inf
     assert by["platt"].chosen
-    assert better
+    hopeless = {R.ISOTONIC: [inf, 0.1, 0.1, 0.1]}
     with pytest.raises(InputProblem, match="no candidate has a finite loss"):
-        choose(losses({R.ISOTONIC: [inf, 0.1, 0.1, 0.1]}))
+        choose(losses(hopeless, raw=np.full(4, inf)))
+    with pytest.raises(InputProblem, match="no candidate has a finite loss"):
+        choose(losses(hopeless), unchanged=False)
+    assert choose(losses(hopeless))[0].chosen
 
 
 def test_method_without_a_fit_is_listed_with_its_reason() -> None:
     """What cannot be fitted is said, and if nothing can, that is an error."""
-    trials, _ = choose(losses({R.BETA: "without fold 2: no optimum", R.PLATT: [0.5, 0.5, 0.5, 0.5]}))
+    trials = choose(losses({R.BETA: "without fold 2: no optimum", R.PLATT: [0.5, 0.5, 0.5, 0.5]}))
     beta = next(trial for trial in trials if trial.method == "beta")
     assert (beta.loss, beta.reason, beta.chosen) == (None, "without fold 2: no optimum", False)
     with pytest.raises(InputProblem, match="no candidate can be fitted; beta: without fold 2"):
         choose(losses({R.BETA: "without fold 2: no optimum"}))
 
 
-def test_nothing_better_than_the_scores_as_they_are_is_noticed() -> None:
-    """A gain within one standard error is no gain; the raw scores are never chosen."""
+def test_raw_scores_stay_where_no_method_is_better_by_a_standard_error() -> None:
+    """They are the simplest of all; of a cheap method half an error is enough, and once none was needed."""
     wobble = np.array([0.02, -0.02, 0.02, -0.02])
-    trials, better = choose(losses({R.PLATT: RAW - 0.005 + wobble}))
-    assert not better
-    assert trials[0].method == "raw"
-    assert not trials[0].chosen
-    assert choose(losses({R.PLATT: RAW - 0.05 + wobble}))[1]
+    error = 0.02 / math.sqrt(3.0)
+    assert chosen_of(losses({R.BETA: RAW - 0.9 * error + wobble})) == "raw"
+    assert chosen_of(losses({R.BETA: RAW - 1.1 * error + wobble})) == "beta"
+    assert chosen_of(losses({R.PLATT: RAW - 0.4 * error + wobble})) == "raw"
+    assert chosen_of(losses({R.PLATT: RAW - 0.6 * error + wobble})) == "platt"
+    assert chosen_of(losses({R.PLATT: RAW + 0.1, R.BETA: RAW - 0.9 * error + wobble})) == "raw"
+    assert chosen_of(losses({})) == "raw"
+    before = choose(losses({R.PLATT: RAW + 0.1}), unchanged=False)
+    assert [trial.chosen for trial in before] == [False, True]
+    assert before[0].difference == pytest.approx(-0.1)
+    assert read_again(*before).chosen is R.PLATT
+
+
+def test_raw_scores_that_are_chosen_are_the_identity() -> None:
+    """The table calls them raw, the artifact identity; a choice that the rule forbids is refused."""
+    trials = choose(losses({R.PLATT: RAW + 0.1}))
+    found = read_again(*trials)
+    assert (found.trials[0].method, found.chosen) == ("raw", R.IDENTITY)
+    far = replace(trials[0], loss=trials[0].loss + 1.0, difference=1.0, standard_error=0.1)  # type: ignore[operator]
+    best = replace(trials[1], loss=trials[0].loss, difference=0.0, standard_error=0.0)
+    with pytest.raises(DocumentProblem, match="the simplest within one standard error"):
+        read_again(far, best)
 
 
 def selection() -> Selection:
@@ -166,11 +184,15 @@ def test_every_choice_can_be_read_again() -> None:
     """What `choose` returns satisfies what the reading asks, with ties, infinities and rounding."""
     rng = np.random.default_rng(0)
     for _ in range(200):
-        of: dict[R, Any] = {name: rng.choice([0.1, 0.3, 0.1 + 0.2], 4) * rng.random() for name in R}
+        of: dict[R, Any] = {
+            name: rng.choice([0.1, 0.3, 0.1 + 0.2], 4) * rng.random() for name in FROM_SIMPLE_TO_COMPLEX
+        }
         of[R.ISOTONIC] = [math.inf, 0.1, 0.1, 0.1]
         of[R.SPLINE] = "without fold 2: no optimum"
-        trials, _ = choose(losses(of, weight=rng.random(4).tolist(), raw=10.0 ** rng.uniform(-9, 3, 4)))
-        assert read_again(*trials).trials == trials
+        found = losses(of, weight=rng.random(4).tolist(), raw=10.0 ** rng.uniform(-9, 3, 4))
+        for unchanged in (True, False):
+            trials = choose(found, unchanged=unchanged)
+            assert read_again(*trials).trials == trials
 
 
 def read_again(*trials: Trial) -> Selection:

@@ -18,7 +18,7 @@ from calibcli.names import FitLoss, FitMethod, Purpose, RecalibratorName
 from calibcli.readers.columns import Columns
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.options import FitOptions
-from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, Selection
+from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED, Selection
 from calibcli.table.grid import grid_of
 from calibcli.table.moved import with_scores
 from calibcli.table.resample import draw_folds
@@ -27,7 +27,7 @@ from calibcli.table.streams import stream
 from calibcli.tasks import reading
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.reading import Reading
-from calibcli.tasks.select import NOTHING_BETTER, drawn_folds, grouped_folds, select
+from calibcli.tasks.select import drawn_folds, grouped_folds, select
 
 R = RecalibratorName
 FEW = (R.INTERCEPT, R.PLATT, R.ISOTONIC)
@@ -75,7 +75,7 @@ def test_losses_are_those_of_rows_left_out(loss: FitLoss) -> None:
     table = ScoreTable.from_rows(*bent(600))
     options = FitOptions(loss=loss, seed=4)
     folds = drawn_folds(table, 5, seed=4)
-    found, _ = select(folds, [R.PLATT], options=options)
+    found = select(folds, [R.PLATT], options=options).selection
     by_hand = draw_folds(table, 5, generator=stream(4, Purpose.FOLDS))
     measure = brier if loss is FitLoss.BRIER else log_loss
     values = []
@@ -188,9 +188,9 @@ def test_folds_without_a_group_are_left_out_and_said() -> None:
     tables = [ScoreTable.from_rows(*bent(50, seed)) for seed in range(3)]
     folds = grouped_folds([*tables, ScoreTable.empty()], column="g", groups=9, rounded=False)
     assert folds.tables == tuple(tables)
-    selection, notes = select(folds, [R.PLATT], options=FitOptions())
-    assert selection.folds == 3
-    assert notes[0] == "1 of 4 folds got no group and were left out"
+    choice = select(folds, [R.PLATT], options=FitOptions())
+    assert choice.selection.folds == 3
+    assert choice.notes[0] == "1 of 4 folds got no group and were left out"
 
 
 def test_fold_that_holds_a_label_alone_is_an_error(tmp_path: Path) -> None:
@@ -204,14 +204,16 @@ def test_fold_that_holds_a_label_alone_is_an_error(tmp_path: Path) -> None:
 
 
 def test_calibrated_scores_are_left_in_peace() -> None:
-    """Where no method beats the scores by a standard error, a note in artifact and report says so."""
+    """Where no method beats the scores by a standard error, nothing is changed, and a note says so."""
     rng = np.random.default_rng(1)
     score = rng.random(2000)
     table = ScoreTable.from_rows(score, rng.random(2000) < score)
-    _, notes = select(drawn_folds(table, 10, seed=0), FEW, options=FitOptions())
-    assert notes == (NOTHING_BETTER,)
+    choice = select(drawn_folds(table, 10, seed=0), FEW, options=FitOptions())
+    assert choice.notes == (NOTHING_CHANGED,)
+    assert (choice.selection.chosen, choice.repair) == (R.IDENTITY, R.INTERCEPT)
     bad = ScoreTable.from_rows(*bent(2000))
-    assert select(drawn_folds(bad, 10, seed=0), FEW, options=FitOptions())[1] == ()
+    other = select(drawn_folds(bad, 10, seed=0), FEW, options=FitOptions())
+    assert (other.notes, other.selection.chosen, other.repair) == ((), R.PLATT, R.PLATT)
 
 
 def test_method_that_cannot_be_fitted_is_listed(tmp_path: Path) -> None:

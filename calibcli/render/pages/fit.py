@@ -2,15 +2,18 @@
 
 import math
 
-from calibcli.names import FitLoss
-from calibcli.recalibrators.selection import Selection, Trial
+from calibcli.names import FitLoss, RecalibratorName
+from calibcli.recalibrators.selection import NOTHING_CHANGED, RAW, Selection, Trial
 from calibcli.render.blocks import Column, Grid, Line, Listing, Page, Tone, paragraph
 from calibcli.render.pages.header import loss_words, note_lines, repair_lines, source_line
 from calibcli.render.words import count, four, plural, quoted, share
-from calibcli.reports.fit import FitReport
+from calibcli.reports.fit import FitReport, GroupFit
 
 _PAIRED = "The standard error is that of the difference to the best, fold by fold."
-_RULE = "Chosen: the simplest method whose loss exceeds the best by at most one standard error."
+_RULE = (
+    "Chosen: the simplest method whose loss exceeds the best by at most one standard error. "
+    "The raw score is the simplest, unless intercept, temperature or platt beats it by half of one."
+)
 
 
 def fit_page(report: FitReport) -> Page:
@@ -24,12 +27,15 @@ def fit_page(report: FitReport) -> Page:
         ("loss", loss_words(report.loss, report.loss_before, report.loss_after)),
         ("outputs", outputs),
     )
-    notes = [*repair_lines(report.input), *note_lines(report.notes)]
+    noted = tuple(note for note in report.notes if report.answer is None or note != NOTHING_CHANGED)
+    notes = [*repair_lines(report.input), *note_lines(noted)]
     by = "" if report.by is None else f" by {quoted(report.by)}"
-    title = paragraph(Line(f"fitted {report.method.value}{by}, written to {where}", Tone.TITLE))
+    title = [Line(f"fitted {report.method.value}{by}, written to {where}", Tone.TITLE)]
+    if report.answer is not None:
+        title.append(Line(f"{report.answer[0].upper()}{report.answer[1:]}."))
     trials = () if report.selection is None else (_trials(report.selection),)
     groups = (_groups(report),) if report.groups else ()
-    return (title, Listing(facts), *trials, *groups, *([paragraph(*notes)] if notes else []))
+    return (paragraph(*title), Listing(facts), *trials, *groups, *([paragraph(*notes)] if notes else []))
 
 
 def _groups(report: FitReport) -> Grid:
@@ -47,11 +53,17 @@ def _groups(report: FitReport) -> Grid:
             count(one.rows),
             "" if one.loss_before is None else four(one.loss_before),
             "" if one.loss_after is None else four(one.loss_after),
-            "its own" if one.reason is None else f"that of all rows: {one.reason}",
+            _map_of(one),
         )
         for one in report.groups
     )
     return Grid(columns, rows)
+
+
+def _map_of(group: GroupFit) -> str:
+    if group.reason is not None:
+        return f"that of all rows: {group.reason}"
+    return "none: the raw score is as good" if group.method is RecalibratorName.IDENTITY else "its own"
 
 
 def _trials(selection: Selection) -> Grid:
@@ -86,4 +98,6 @@ def _remark(trial: Trial) -> str:
         return f"not available: {trial.reason}"
     if trial.loss == math.inf:
         return "gave 0 or 1 to rows where that was wrong"
-    return "chosen" if trial.chosen else ""
+    if trial.chosen:
+        return "chosen: identity" if trial.method == RAW else "chosen"
+    return ""

@@ -12,6 +12,7 @@ from calibcli.curves.reliability import percent
 from calibcli.errors import CalibcliError
 from calibcli.names import BetaForm, Binning, FitLoss, Purpose, RecalibratorName, Split
 from calibcli.recalibrators import fit_recalibrator
+from calibcli.recalibrators.identity import Identity
 from calibcli.recalibrators.interface import Recalibrator, WithEnds
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.bins import equal_mass_ends, segment_sums
@@ -29,6 +30,7 @@ _CHOICES: dict[str, type[StrEnum]] = {
     "split": Split,
     "base": RecalibratorName,
 }
+_NOT_FITTED = "no band: nothing was fitted, so nothing is uncertain"
 _NO_ROWS = "no band: it needs the fit rows, which an artifact does not hold"
 _OTHER_ROWS = "no band around the map: it needs the fit rows, and these are others"
 _WEIGHTED = "no band around the map: rows with importance weights cannot be drawn anew from their table"
@@ -51,6 +53,8 @@ def map_band(
 
         seed: Of the draws.
     """
+    if isinstance(artifact.recalibrator, Identity):
+        return Band(None, _NOT_FITTED)
     if table is None:
         return Band(None, _NO_ROWS)
     if isinstance(artifact.recalibrator, WithEnds) or not fitted_rows:

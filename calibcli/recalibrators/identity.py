@@ -1,0 +1,71 @@
+"""No repair: every score is its own probability."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from calibcli.documents import Node
+from calibcli.names import RecalibratorName
+from calibcli.recalibrators.interface import Continuum, checked_scores, require_both_labels
+from calibcli.recalibrators.options import FitOptions
+from calibcli.table.grid import Table
+from calibcli.table.rows import Rows
+from calibcli.table.score_table import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Identity(Continuum):
+    """The score itself; of logits and log-probabilities the probability that they stand for."""
+
+    @classmethod
+    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:  # noqa: ARG003
+        """
+        Return the map that changes nothing.
+
+        Args:
+            table: The fit rows, of which nothing is learnt.
+
+            options: Not looked at.
+
+            rows: Not looked at.
+
+        Raises:
+            EmptyTable: If there are no rows.
+
+            InputProblem: If there is one label only.
+        """
+        require_both_labels(table)
+        return cls()
+
+    @classmethod
+    def from_dict(cls, parameters: Node) -> Self:
+        """
+        Restore what `to_dict` returned.
+
+        Raises:
+            DocumentProblem: If there is anything, with the place.
+        """
+        parameters.only()
+        return cls()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state in plain values: there is none."""
+        return {}
+
+    def predict(self, scores: Floats) -> Floats:
+        """Return the scores, once they are checked."""
+        return checked_scores(scores)
+
+    @property
+    def name(self) -> RecalibratorName:
+        """The method."""
+        return RecalibratorName.IDENTITY
+
+    @property
+    def increasing(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """None."""
+        return ()
