@@ -86,6 +86,7 @@ minimize_scalar(lambda s: (np.logaddexp(0.0, s * z) - y * s * z).mean())
 """
 SIGMOID = LOGIT + "from sklearn.calibration import _SigmoidCalibration as S\nS().fit(z, y)"
 PEERS = {
+    RecalibratorName.IDENTITY: (),
     RecalibratorName.INTERCEPT: (Peer("scipy minimize_scalar", "scipy", SCIPY_SHIFT),),
     RecalibratorName.TEMPERATURE: (
         Peer("scipy minimize_scalar", "scipy", SCIPY_TEMPERATURE),

@@ -34,6 +34,14 @@ _MANY = "Many values: `verify` can bound its binned ECE only."
 
 PORTRAITS: Mapping[FitMethod, Portrait] = MappingProxyType(
     {
+        FitMethod.IDENTITY: Portrait(
+            "Nothing is changed: the score is the probability.",
+            "The score is calibrated already. `--method auto` takes it where no repair is better on rows "
+            "that it has not seen, and says so; by name it is *no repair* where a pipeline asks for an "
+            "artifact. Of logits it gives the probabilities that they stand for.",
+            "Anything can be gained, which the other sections show. It learns nothing from its rows.",
+            "Always increasing. " + _MANY,
+        ),
         FitMethod.INTERCEPT: Portrait(
             "One number is added to every log odds.",
             "Label 1 has become rarer or more frequent since the model was trained, and nothing else is "

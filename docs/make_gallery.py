@@ -290,9 +290,9 @@ def section(method: FitMethod, hall: Hall) -> list[str]:
 
 
 def picture(hall: Hall, path: Path) -> None:
-    """Draw every map on the largest set."""
+    """Draw every map on the largest set, but for the identity, which is the diagonal of each."""
     panels = []
-    for name in RecalibratorName:
+    for name in [name for name in RecalibratorName if name is not RecalibratorName.IDENTITY]:
         one = hall[FitMethod(name), CHURN]
         loss = "inf" if math.isinf(one.log_loss) else four(one.log_loss)
         caption = f"log loss {loss}\nsmECE {four(of(one.after, MeasureName.SMECE).value)}"

@@ -24,6 +24,7 @@ from fits_of_classes import drawn, fitted
 
 R = RecalibratorName
 MAPS: dict[str, tuple[R, FitOptions]] = {
+    "identity": (R.IDENTITY, FitOptions()),
     "intercept": (R.INTERCEPT, FitOptions()),
     "temperature": (R.TEMPERATURE, FitOptions()),
     "platt": (R.PLATT, FitOptions()),
@@ -52,7 +53,7 @@ KINDS_AND_SCALES = [
     *(
         (kind, scale)
         for scale in (Scale.LOGIT, Scale.LOGPROB)
-        for kind in ("beta", "quadratic", "histogram", "isotonic", "venn-abers", "smooth")
+        for kind in ("identity", "beta", "quadratic", "histogram", "isotonic", "venn-abers", "smooth")
     ),
 ]
 AWKWARD = [0.0, 5e-324, 1e-300, 2.0**-53, 0.1, 0.3, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]

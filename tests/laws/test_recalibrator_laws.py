@@ -17,6 +17,7 @@ from calibcli.recalibrators.options import FitOptions
 from calibcli.table.score_table import ScoreTable, merge_all
 
 KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {
+    "identity": (RecalibratorName.IDENTITY, FitOptions()),
     "platt": (RecalibratorName.PLATT, FitOptions()),
     "platt brier": (RecalibratorName.PLATT, FitOptions(loss=FitLoss.BRIER)),
     "platt smooth": (RecalibratorName.PLATT, FitOptions(smooth_targets=True)),

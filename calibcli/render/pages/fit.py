@@ -30,7 +30,8 @@ def fit_page(report: FitReport) -> Page:
     noted = tuple(note for note in report.notes if report.answer is None or note != NOTHING_CHANGED)
     notes = [*repair_lines(report.input), *note_lines(noted)]
     by = "" if report.by is None else f" by {quoted(report.by)}"
-    title = [Line(f"fitted {report.method.value}{by}, written to {where}", Tone.TITLE)]
+    methods = dict.fromkeys((report.method, *(one.method for one in report.groups if one.method is not None)))
+    title = [Line(f"fitted {' and '.join(methods)}{by}, written to {where}", Tone.TITLE)]
     if report.answer is not None:
         title.append(Line(f"{report.answer[0].upper()}{report.answer[1:]}."))
     trials = () if report.selection is None else (_trials(report.selection),)
