@@ -86,14 +86,16 @@ class LineParser:
         Raises:
             InputProblem: If a line is not an object, or a value is not what its column holds.
         """
-        if block.isspace() or block == _BOM:
+        marked = block.startswith(_BOM)
+        if block.isspace() or (block == _BOM and not self._rows):
             return None
         if not self._fixed and any(
             pa.types.is_null(self._types.get(name, pa.null())) for name in self._names
         ):
             self._learn(list(islice(self._objects(block), _SAMPLE)))
         try:
-            by_hand = _stray_null(block) or self._rounds(block)
+            # A byte order mark is one at the beginning of the file alone, wherever blocks begin.
+            by_hand = _stray_null(block) or (marked and self._rows) or self._rounds(block)
             batch = None if by_hand else self._numbered(_parsed(block, self._types))
             if batch is None or not _as_many(batch.num_rows, block):
                 batch = self._by_hand(block)
@@ -226,7 +228,7 @@ def _values(block: bytes, names: Sequence[str], *, shown: str, rows_before: int)
             msg = f"{shown}: row {row + 1:,} has the key {name!r} twice"
             raise InputProblem(msg, "give every key once")
 
-    content = block.removeprefix(_BOM)
+    content = block if rows_before else block.removeprefix(_BOM)
     if not rows_before and content.lstrip()[:1] == b"[":
         raise _no_object([], 1, shown)
     try:

@@ -115,11 +115,15 @@ def _numbers(chosen: ChosenColumns) -> tuple[str, ...]:
 
 def _first_rows(fragment: Fragment) -> list[Row]:
     """Return rows from the beginning, all of a short file, without losing anything of a pipe."""
+
+    def rows(block: bytes) -> list[Row]:
+        return list(rows_in(block, (), shown=fragment.shown))
+
     if fragment.pipe is not None and fragment.streams:
         head = _as_utf8(fragment.pipe.first_lines(), fragment)
     else:
-        head = next(_blocks(fragment, size=_HEAD), b"")
-    return list(rows_in(head, (), shown=fragment.shown))
+        return next(filter(None, (rows(block) for block in _blocks(fragment, size=_HEAD))), [])
+    return rows(head)
 
 
 def _all_kinds(fragment: Fragment) -> dict[str, pa.DataType]:
