@@ -190,13 +190,14 @@ def test_files_are_recalibrated_by_the_workers(
 def test_a_problem_with_a_file_is_the_one_that_is_reported_here(cluster: Cluster, tmp_path: Path) -> None:
     """With file, row and hint, and the exit code of bad input."""
     files = parts(tmp_path, 3)
-    Path(files[1]).write_text("score,label\n0.5,1\n1.5,0\n")
     elsewhere = Reading(engine=EngineName.DASK, engine_address=cluster.file)
-    with pytest.raises(InputProblem) as here:
-        measure_files(files, Columns("score", "label"))
-    with pytest.raises(InputProblem) as there:
-        measure_files(files, Columns("score", "label"), reading=elsewhere)
-    assert (here.value.message, here.value.hint) == (there.value.message, there.value.hint)
+    for text in ("score,label\n0.5,1\n1.5,0\n", 'score,label,c\n0.5,1,"x\n0.25,0,y\n'):
+        Path(files[1]).write_text(text)
+        with pytest.raises(InputProblem) as here:
+            measure_files(files, Columns("score", "label"))
+        with pytest.raises(InputProblem) as there:
+            measure_files(files, Columns("score", "label"), reading=elsewhere)
+        assert (here.value.message, here.value.hint) == (there.value.message, there.value.hint)
 
 
 def test_what_work_raises_arrives_in_one_line(cluster: Cluster) -> None:
