@@ -254,7 +254,7 @@ def _is_row(line: str, numbers: list[int], chosen: ChosenColumns, within: Layout
     except ValueError:
         return False
     asked = chosen.asked
-    if asked.scale is Scale.PROB and not all(0.0 <= score <= 1.0 for score in scores):
+    if asked.read_as is Scale.PROB and not all(0.0 <= score <= 1.0 for score in scores):
         return False
     if chosen.label not in within.names or asked.positive is not None or asked.several is not None:
         return True
