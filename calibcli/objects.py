@@ -6,6 +6,7 @@ Credentials, regions and endpoints are what the store's own configuration says (
 """
 
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
 
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss")
-_SKIPPED = ("_", ".")
 
 FileStamp = tuple[int, int, int, int, int]
 ObjectStamp = tuple[str, ...]
@@ -48,11 +48,18 @@ def is_object(path: str) -> bool:
     return bool(mark) and scheme.lower() in SCHEMES
 
 
+def object_name(address: str) -> str:
+    """Return what all addresses of one object share, whatever options follow it."""
+    scheme, _, rest = address.partition("://")
+    place, _, options = rest.partition("?")
+    elsewhere = [one for one in options.split("&") if one.startswith(("endpoint", "scheme"))]
+    store = {"gcs": "gs", "abfss": "abfs"}.get(scheme.lower(), scheme.lower())
+    return f"{store}://{place}?{'&'.join(sorted(elsewhere))}"
+
+
 def objects_below(address: str) -> list[str] | None:
     """
     Return the addresses of the objects below one, in order of their names; None where it is an object itself.
-
-    Names that start with "_" or "." are left out, as in directories.
 
     Raises:
         InputProblem: If there is neither, or the store cannot be asked.
@@ -68,11 +75,10 @@ def objects_below(address: str) -> list[str] | None:
     root, mark, options = address.partition("?")
     start = len(key.rstrip("/")) + 1
     names = sorted(one.path[start:] for one in below if one.type is FileType.File)
-    kept = [name for name in names if not any(part.startswith(_SKIPPED) for part in name.split("/"))]
     if not below:
         msg = f"{address}: there is no such object"
         raise InputProblem(msg)
-    return [f"{root.rstrip('/')}/{name}{mark}{options}" for name in kept]
+    return [f"{root.rstrip('/')}/{name}{mark}{options}" for name in names]
 
 
 @contextmanager
@@ -121,6 +127,25 @@ def content_of(address: str, most: int) -> bytes:
         return file.read(most)
 
 
+def content_of_file(path: str | Path, most: int) -> bytes:
+    """
+    Return the first bytes of a file, at most so many.
+
+    Raises:
+        InputProblem: If it is written to meanwhile.
+
+        OSError: If it cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        before = file_stamp(file.fileno())
+        content = file.read(most)
+        # What comes through a pipe changes with every byte.
+        if file_stamp(file.fileno()) != before and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            msg = f"{path} changed while it was read"
+            raise InputProblem(msg, "run this again once nobody writes to it")
+    return content
+
+
 def object_stamp(address: str) -> ObjectStamp | None:
     """
     Return size and time of an object, which every store tells before it is opened; None where there is none.
@@ -132,6 +157,21 @@ def object_stamp(address: str) -> ObjectStamp | None:
 
     info = _info(*_resolved(address))
     return None if info.type is not FileType.File else (str(info.size), str(info.mtime_ns))
+
+
+def object_version(address: str) -> ObjectStamp:
+    """
+    Return what a store tells of an object that is opened, such as size, time and ETag.
+
+    Raises:
+        InputProblem: If it is not there, or the store cannot be asked.
+    """
+    with opened(address) as file, _read_errors(address):
+        told = tuple(f"{key}: {value!r}" for key, value in sorted(dict(file.metadata()).items()))
+    if told:
+        return told
+    with _read_errors(address):
+        return object_stamp(address) or ()
 
 
 def refuse_existing_object(address: str, *, force: bool) -> ObjectStamp | None:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from faults import FAULTS, How, Stage, fails, fault, in_the_middle, signals, while_read, while_silent
 from shell import SAMPLE, Ran
@@ -97,6 +98,70 @@ def cut_short(stage: Stage, words: list[str]) -> Ran:
 @fault("the input is replaced while it is read", "measure large.csv", slow=True)
 def replaced(stage: Stage, words: list[str]) -> Ran:
     return while_read(stage, words, _replace)
+
+
+@fault("the input is rewritten while it is read, and its time put back", "measure large.csv")
+def rewritten(stage: Stage, words: list[str]) -> Ran:
+    return while_read(stage, words, lambda path: _rewrite(path, path.read_bytes().replace(b",1\n", b",0\n")))
+
+
+@fault("a file appears in a directory that is read: it is said, and not read", "measure d --json")
+def appears(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "d").mkdir()
+    shutil.copy(stage.folder / "rows.csv", stage.folder / "d")
+    ran = stage.run(words, How(before=_one_more))
+    assert "note: 1 file appeared meanwhile and not read: d/more.csv" in ran.err
+    return ran
+
+
+def _one_more() -> None:
+    """Let a file appear once the first one has been looked at."""
+    from calibcli.readers import fragments
+
+    looked_at = fragments.kind_of
+
+    def kind_of(*words: Any, **named: Any) -> Any:
+        shutil.copy("d/rows.csv", "d/more.csv")
+        return looked_at(*words, **named)
+
+    fragments.kind_of = kind_of
+
+
+@fault("a link in a directory that leads nowhere, as git-annex and DVC leave them", "measure d")
+def link_to_nowhere(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "d").mkdir()
+    shutil.copy(stage.folder / "rows.csv", stage.folder / "d")
+    (stage.folder / "d" / "more.csv").symlink_to("../.git/annex/1f.csv")
+    return stage.run(words)
+
+
+@fault("a named pipe in a directory", "measure d")
+def pipe_in_folder(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "d").mkdir()
+    shutil.copy(stage.folder / "rows.csv", stage.folder / "d")
+    os.mkfifo(stage.folder / "d" / "more.csv")
+    return stage.run(words)
+
+
+@fault("links to directories that lead in circles", "measure d --json")
+def circles(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "d").mkdir()
+    shutil.copy(stage.folder / "rows.csv", stage.folder / "d")
+    for name, target in (("self", "."), ("up", ".."), ("abs", str(stage.folder / "d"))):
+        (stage.folder / "d" / name).symlink_to(target)
+    ran = stage.run(words)
+    assert "1 file read, 3 names passed over: 3 leading back to a directory above" in ran.err
+    # Through the links there are more names for the same files.
+    stage.left_then = "nothing"
+    return ran
+
+
+@fault("a file in a directory under two names (a hard link)", "measure d")
+def two_names(stage: Stage, words: list[str]) -> Ran:
+    (stage.folder / "d").mkdir()
+    shutil.copy(stage.folder / "rows.csv", stage.folder / "d")
+    (stage.folder / "d" / "same.csv").hardlink_to(stage.folder / "d" / "rows.csv")
+    return stage.run(words)
 
 
 @fault("the input is removed while it is read", "fit large.csv -o out.json", slow=True)

@@ -15,6 +15,9 @@ from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsagePro
 from calibcli.gates.store import refuse_state
 from calibcli.objects import is_object, objects_below
 from calibcli.outputs import new_file, refuse_existing
+from calibcli.readers.files import found_in
+from calibcli.readers.fragments import list_fragments
+from calibcli.readers.unchanged import unchanged
 
 pytestmark = [
     pytest.mark.system,
@@ -87,13 +90,31 @@ def test_an_object_is_measured_as_the_file_is(bucket: str, name: str) -> None:
 
 
 def test_a_prefix_is_a_directory(bucket: str) -> None:
-    """In the order of names, without those that start with an underscore."""
-    assert objects_below(f"{bucket}/in") == [
+    """In the order of names, and those that start with an underscore are passed over and counted."""
+    found = found_in([f"{bucket}/in"])
+    assert found.notes() == (
+        f"{bucket}/in: 3 files read, 1 name passed over: 1 starting with _ or . ({bucket}/in/_SUCCESS)",
+    )
+    assert [one.path for one in found.files] == [
         f"{bucket}/in/breast_cancer_calibration.csv",
         f"{bucket}/in/breast_cancer_evaluation.csv",
         f"{bucket}/in/churn_evaluation.parquet",
     ]
     assert objects_below(f"{bucket}/in/churn_evaluation.parquet") is None
+
+
+def test_an_object_that_is_replaced_while_it_is_read_is_refused(bucket: str) -> None:
+    """Also by one of the same size: told by time and ETag."""
+    import boto3
+
+    fragments = list_fragments([f"{bucket}/in/breast_cancer_evaluation.csv"])
+    content = (SAMPLE / "breast_cancer_evaluation.csv").read_bytes()
+    place = {"Bucket": "preds", "Key": "in/breast_cancer_evaluation.csv"}
+    with unchanged(fragments):
+        pass
+    boto3.client("s3").put_object(**place, Body=content.replace(b",1\n", b",0\n"))
+    with pytest.raises(InputProblem, match="changed while it was read"), unchanged(fragments):
+        pass
 
 
 def test_fit_and_apply_write_objects(bucket: str, tmp_path: Path) -> None:

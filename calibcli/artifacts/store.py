@@ -9,7 +9,7 @@ from calibcli.artifacts.document import Artifact, check_schema, fitted_by_group,
 from calibcli.documents import MOST_BYTES, Document, Node, document_of, parse, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import DocumentKind
-from calibcli.objects import content_of, is_object
+from calibcli.objects import content_of, content_of_file, is_object
 
 if TYPE_CHECKING:
     from calibcli.artifacts.class_document import ClassArtifact
@@ -212,8 +212,7 @@ def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Document:
     if is_object(str(path)):
         return parse(content_of(str(path), most + 1), most=most)
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(most + 1)
+        content = content_of_file(path, most + 1)
     except FileNotFoundError:
         msg = f"{path}: there is no such file"
         raise InputProblem(msg, "an artifact is what `calibcli fit` writes") from None

@@ -22,7 +22,7 @@ from calibcli.documents import AGAIN, parse, sealed_text, trust, trusting
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.gates.document import MOST_BYTES, from_dict, to_dict
 from calibcli.gates.state import GateState
-from calibcli.objects import is_object
+from calibcli.objects import content_of_file, is_object
 from calibcli.outputs import STDOUT, refuse_existing, write_file
 
 _KEY_VARIABLE = "CALIBCLI_STATE_KEY"
@@ -80,8 +80,7 @@ def read_state(path: str | Path) -> GateState | None:
         DocumentProblem: If what it holds is not a state, with the file and the place in it.
     """
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+        content = content_of_file(path, MOST_BYTES + 1)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -6,18 +6,28 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import CalibcliError, InputProblem, UsageProblem
 from calibcli.names import DataFormat
-from calibcli.objects import is_object, objects_below
+from calibcli.objects import FileStamp, ObjectStamp, file_stamp, is_object, object_name, object_version
 from calibcli.readers.formats import split_forced
-from calibcli.readers.globs import is_pattern, matching
+from calibcli.readers.globs import (
+    Identity,
+    Names,
+    Reason,
+    fixed_part,
+    identity_of,
+    is_pattern,
+    matching,
+    mode_of,
+    names_of_objects,
+    walked,
+)
 from calibcli.readers.in_memory import HeldRows
 from calibcli.readers.pipes import STDIN
 from calibcli.suffixes import format_of
 
-_SKIPPED = ("_", ".")
+Stamp = FileStamp | ObjectStamp
 _TAKEN = (
     ".csv, .tsv, .tab, .jsonl and .ndjson, also with .gz, .zst, .bz2 or .lz4 after these, .parquet, .pq, "
     ".arrow, .arrows, .feather, .ipc and .npz"
@@ -39,9 +49,71 @@ class InputFile:
     forced: DataFormat | None = None
 
 
-def files_of(inputs: Sequence[str]) -> list[InputFile]:
+@dataclass(frozen=True, slots=True)
+class Found:
     """
-    Return the files that the inputs stand for, in order.
+    The files that inputs stand for, and the names beside them that are not read.
+
+    Args:
+        inputs: As the user named them.
+
+        files: The files, in order.
+
+        passed: Names that were passed over, each with the reason.
+
+        listed: The directories and patterns among the inputs.
+    """
+
+    inputs: tuple[str, ...]
+    files: tuple[InputFile, ...]
+    passed: tuple[tuple[str, Reason], ...] = ()
+    listed: tuple[str, ...] = ()
+
+    def notes(self, *, made: Sequence[str] = ()) -> tuple[str, ...]:
+        """
+        Return what reports say once all files are read; nothing where every file was named by itself.
+
+        A file that appeared since is not read, and that is said: a moment earlier it was not there either.
+
+        Args:
+            made: Outputs of the command, which may appear among its inputs.
+        """
+        return (self._counted(), *self._appeared(made)) if self.listed else ()
+
+    def _counted(self) -> str:
+        read = f"{_some(self.listed)}: {_count(len(self.files), 'file')} read"
+        if not self.passed:
+            return f"{read}, no name passed over"
+        by_reason = [(why, [name for name, of in self.passed if of is why]) for why in Reason]
+        why = "; ".join(f"{len(names):,} {why.value} ({_some(names)})" for why, names in by_reason if names)
+        return f"{read}, {_count(len(self.passed), 'name')} passed over: {why}"
+
+    def _appeared(self, made: Sequence[str]) -> tuple[str, ...]:
+        try:
+            now = found_in(self.inputs)
+        except CalibcliError as problem:
+            return (f"since the files were listed: {problem.message}",)
+        known = {file.path for file in self.files}
+        new = [file.path for file in now.files if file.path not in known]
+        if new and made:
+            ours = {_identity(path) for path in made}
+            new = [path for path in new if _identity(path) not in ours]
+        return (f"{_count(len(new), 'file')} appeared meanwhile and not read: {_some(new)}",) if new else ()
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return names, or the first of them and how many more there are."""
+    more = f" and {len(names) - 2:,} more" if len(names) > 3 else ""
+    return ", ".join(names[:2] if more else names) + more
+
+
+def found_in(inputs: Sequence[str]) -> Found:
+    """
+    Return the files that the inputs stand for, in order, and what was passed over.
 
     Args:
         inputs: Files; directories, whose data files are taken in the order of their names, without those
@@ -62,16 +134,47 @@ def files_of(inputs: Sequence[str]) -> list[InputFile]:
     if sum(path == STDIN for path, _ in named) > 1:
         msg = "standard input can be read only once"
         raise UsageProblem(msg)
-    found = [
-        InputFile(file, forced) for path, forced in named for file in _files(path, every=forced is not None)
-    ]
-    _refuse_twice(found)
-    return found
+    files: list[InputFile] = []
+    passed: dict[tuple[str, Reason], None] = {}
+    listed: list[str] = []
+    for path, forced in named:
+        names = _listed(path, every=forced is not None)
+        if names is None:
+            files.append(InputFile(path, forced))
+            continue
+        files += [InputFile(file, forced) for file in names.files]
+        passed.update(dict.fromkeys(names.passed))
+        listed.append(path)
+    _refuse_twice(files)
+    return Found(tuple(inputs), tuple(files), tuple(passed), tuple(listed))
+
+
+def files_of(inputs: Sequence[str]) -> list[InputFile]:
+    """Return the files that the inputs stand for, as `found_in` does."""
+    return list(found_in(inputs).files)
 
 
 def shown_path(path: str) -> str:
     """Return an input's name in messages."""
     return "standard input" if path == STDIN else path
+
+
+def stamp_of(path: str) -> Stamp | None:
+    """
+    Return what changes with a file, an object or standard input; None where nothing tells, as with pipes.
+
+    Raises:
+        InputProblem: If an object is not there, or its store cannot be asked.
+    """
+    if is_object(path):
+        return object_version(path)
+    if isinstance(path, HeldRows):
+        return None
+    try:
+        file = sys.stdin.fileno() if path == STDIN else path
+        return file_stamp(file) if stat.S_ISREG(os.stat(file).st_mode) else None  # noqa: PTH116 - also a number
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 @contextmanager
@@ -93,7 +196,7 @@ def read_errors(path: str) -> Iterator[None]:
 
 def _refuse_twice(files: Sequence[InputFile]) -> None:
     """Refuse one file under two names: its rows would count twice, and a gate take them for new ones."""
-    seen: dict[tuple[int, int] | str, str] = {}
+    seen: dict[Identity, str] = {}
     for file in files:
         identity = _identity(file.path)
         if identity is not None and identity in seen:
@@ -104,53 +207,72 @@ def _refuse_twice(files: Sequence[InputFile]) -> None:
             seen[identity] = file.path
 
 
-def _identity(path: str) -> tuple[int, int] | str | None:
+def _identity(path: str) -> Identity | None:
     """Return what two names of one file share, or None where there is no telling."""
     if is_object(path):
-        return path
+        return object_name(path)
     try:
-        found = os.fstat(sys.stdin.fileno()) if path == STDIN else os.stat(path)  # noqa: PTH116 - one call
+        if path != STDIN:
+            return identity_of(path)
+        found = os.fstat(sys.stdin.fileno())
     except (AttributeError, OSError, ValueError):
         return None
     return found.st_dev, found.st_ino
 
 
-def _files(path: str, *, every: bool) -> list[str]:
+def _listed(path: str, *, every: bool) -> Names | None:
     """
-    Return the file itself, or the files of a directory and of the directories in it.
+    Return the files of a directory, or of what matches a pattern; None for one file.
 
     Args:
-        path: The file or the directory.
+        path: The file, the directory or the pattern.
 
         every: Whether to take files of any name from a directory, or only those that promise data.
     """
     if path == STDIN or isinstance(path, HeldRows):
-        return [path]
-    if is_pattern(path):
-        below = [file for one in matching(path) for file in _files(one, every=every)]
-        return list(dict.fromkeys(below))
-    if is_object(path):
-        return _objects(path, every=every)
+        return None
+    matched, below = Names(), Names()
     with read_errors(path):
-        mode = os.stat(path).st_mode  # noqa: PTH116 - one call
-        found = _files_below(path, every=every) if stat.S_ISDIR(mode) else [path]
+        if is_pattern(path):
+            matched = matching(path)
+            below = walked(matched.folders, above=fixed_part(path) or ".") if matched.folders else below
+        elif is_object(path):
+            objects = names_of_objects(path)
+            if objects is None:
+                return None
+            below = objects
+        elif stat.S_ISDIR(mode := mode_of(path)):
+            below = walked([path], above=f"{os.path.realpath(path)}/..")
+        else:
+            _refuse_socket(path, mode)
+            return None
+        promising = [one for one in below.files if every or format_of(one.partition("?")[0]) is not None]
+        files = [*dict.fromkeys((*matched.files, *promising))]
+        taken = set(files)
+        other = [(one, Reason.OTHER) for one in below.files if one not in taken]
+        if not is_object(path):
+            files.sort(key=lambda one: one.split("/"))
+            for one in files:
+                _refuse_special(one)
+    if not files:
+        raise _no_data(path)
+    return Names(files, [], [*matched.passed, *below.passed, *other])
+
+
+def _refuse_socket(path: str, mode: int) -> None:
     if stat.S_ISSOCK(mode):
         msg = f"{path} cannot be read: it is a socket"
         raise InputProblem(msg, "name a file, or a pipe")
-    if not found:
-        raise _no_data(path)
-    return found
 
 
-def _objects(address: str, *, every: bool) -> list[str]:
-    """Return the object itself, or the objects below an address, as `_files` does."""
-    below = objects_below(address)
-    if below is None:
-        return [address]
-    found = [one for one in below if every or format_of(one.partition("?")[0]) is not None]
-    if not found:
-        raise _no_data(address)
-    return found
+def _refuse_special(path: str) -> None:
+    """Refuse what was found, not named, and is no file: nobody may ever write to a pipe."""
+    mode = mode_of(path)
+    _refuse_socket(path, mode)
+    if not stat.S_ISREG(mode):
+        what = "a named pipe" if stat.S_ISFIFO(mode) else "a device"
+        msg = f"{path} is {what}, and not a file"
+        raise InputProblem(msg, "name it by itself if it is to be read, or take it out of the directory")
 
 
 def _no_data(path: str) -> InputProblem:
@@ -158,20 +280,3 @@ def _no_data(path: str) -> InputProblem:
         f"{path}: the directory holds no data files",
         f"taken are {_TAKEN}; {path}:csv takes other names as CSV",
     )
-
-
-def _files_below(folder: str, *, every: bool) -> list[str]:
-    """Return the files in a directory; one below it that cannot be listed is an error, not left out."""
-
-    def refuse(error: OSError) -> None:
-        raise error
-
-    found: list[Path] = []
-    for place, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(_SKIPPED)]
-        found += [
-            Path(place, name)
-            for name in names
-            if not name.startswith(_SKIPPED) and (every or format_of(name) is not None)
-        ]
-    return [str(file) for file in sorted(found) if file.is_file()]

@@ -13,7 +13,7 @@ from pathlib import Path
 from calibcli.errors import IdleOption, InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 from calibcli.objects import content_of, is_object
-from calibcli.readers.files import files_of, read_errors, shown_path
+from calibcli.readers.files import Found, Stamp, found_in, read_errors, shown_path, stamp_of
 from calibcli.readers.formats import MAGIC_BYTES, STREAM, kind_of
 from calibcli.readers.in_memory import HeldRows, InMemory
 from calibcli.readers.input_format import AS_FOUND, InputFormat, keeps_ascii
@@ -57,6 +57,8 @@ class Fragment:
         decimal: What stands before the decimals of numbers in CSV; None for a point.
 
         partitions: Columns that the path holds, such as `country=US`, each with its value or None.
+
+        stamp: What would be another one if the file were written to or replaced; None where nothing tells.
     """
 
     index: int
@@ -71,6 +73,7 @@ class Fragment:
     encoding: str | None = None
     decimal: str | None = None
     partitions: tuple[tuple[str, str | None], ...] = ()
+    stamp: Stamp | None = None
 
     @property
     def shown(self) -> str:
@@ -88,12 +91,12 @@ class Fragment:
         return self.pipe is not None and not self.pipe.is_spooled
 
 
-def list_fragments(inputs: Sequence[str], *, input_format: InputFormat = AS_FOUND) -> list[Fragment]:
+def list_fragments(inputs: Sequence[str] | Found, *, input_format: InputFormat = AS_FOUND) -> list[Fragment]:
     """
     List the fragments of the input.
 
     Args:
-        inputs: Files, directories, "-" for standard input, as `files_of` takes them.
+        inputs: Files, directories, "-" for standard input, as `found_in` takes them, or what it found.
 
         input_format: The format of every input that does not force its own, and how text is written.
 
@@ -104,7 +107,7 @@ def list_fragments(inputs: Sequence[str], *, input_format: InputFormat = AS_FOUN
             for files that have none.
     """
     fragments: list[Fragment] = []
-    for file in files_of(inputs):
+    for file in (inputs if isinstance(inputs, Found) else found_in(inputs)).files:
         asked = input_format if file.forced is None else replace(input_format, format=file.forced)
         for part in _parts(_whole(file.path, asked)):
             fragments.append(replace(part, index=len(fragments)))
@@ -155,6 +158,8 @@ def _whole(path: str, asked: InputFormat) -> Fragment:
         return Fragment(0, path, InMemory.ROWS)
     shown = shown_path(path)
     with read_errors(path):
+        # Before the first byte is looked at.
+        stamp = stamp_of(path)
         pipe = _pipe(path)
         head = _head(path) if pipe is None else pipe.head(MAGIC_BYTES)
     if not head:
@@ -173,6 +178,7 @@ def _whole(path: str, asked: InputFormat) -> Fragment:
         encoding=text.encoding,
         decimal=text.decimal if kind.format.is_csv else None,
         partitions=partitions_of(path),
+        stamp=stamp,
     )
     if pipe is not None and not _can_stream(whole, head):
         pipe.spooled()

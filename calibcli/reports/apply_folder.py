@@ -19,12 +19,15 @@ class FolderApplyReport:
         parts: A report of each file that was written, in the order of the input.
 
         skipped: Outputs that were there already, left as they are on request (`--skip-existing`).
+
+        found: What is said of the files that were found, and of names that were passed over.
     """
 
     page: ClassVar[Literal[PageName.APPLY_FOLDER]] = PageName.APPLY_FOLDER
     folder: str
     parts: tuple[ApplyReport | ClassApplyReport, ...]
     skipped: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -46,8 +49,8 @@ class FolderApplyReport:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the reports of files say, each sentence once."""
-        return tuple(dict.fromkeys(note for part in self.parts for note in part.notes))
+        """What is said of what was found, and what the reports of files say, each sentence once."""
+        return tuple(dict.fromkeys((*self.found, *(note for part in self.parts for note in part.notes))))
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""

@@ -10,6 +10,7 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact, read_one_or_members
 from calibcli.errors import UsageProblem
 from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.files import Found, found_in
 from calibcli.readers.files_with_paths import columns_of, with_path
 from calibcli.readers.fragments import Fragment, list_fragments
 from calibcli.readers.input_format import AS_FOUND, InputFormat
@@ -81,7 +82,8 @@ def apply_file(
     loaded = found.pooled if isinstance(found, GroupArtifact) else found
     asked = columns or Columns()
     columns = replace(asked, scale=asked.scale or loaded.scale)
-    fragment = only_file(inputs[0], input_format)
+    listed = found_in(inputs)
+    fragment = only_file(listed, input_format)
     if isinstance(found, GroupArtifact):
         refuse_prior(prior)
         columns = replace(columns, member=member_column(found, columns.on_unseen))
@@ -90,7 +92,7 @@ def apply_file(
         added = added_columns(loaded, name=name, prior=prior)
     check = None if asked.scale is not None else ScaleCheck(loaded)
     report = apply_map(added, fragment, columns=columns, output=to, check=check)
-    report = replace(report, notes=(*found.doubts, *report.notes))
+    report = replace(report, notes=(*found.doubts, *listed.notes(made=[to.path]), *report.notes))
     return report if prior is None else replace(report, prior=prior, fitted_rate=fitted_rate(loaded))
 
 
@@ -219,10 +221,10 @@ class Predictor:
         return values
 
 
-def only_file(path: str, input_format: InputFormat) -> Fragment:
+def only_file(found: Found, input_format: InputFormat) -> Fragment:
     """Return the one file of an input as one fragment."""
-    fragments = list_fragments([path], input_format=input_format)
+    fragments = list_fragments(found, input_format=input_format)
     if len({fragment.path for fragment in fragments}) > 1:
-        msg = f"{path} holds several files"
+        msg = f"{found.inputs[0]} holds several files"
         raise UsageProblem(msg, "--out-dir gives each an output of its own")
     return replace(fragments[0], row_groups=None)

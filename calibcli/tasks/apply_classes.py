@@ -16,6 +16,7 @@ from calibcli.readers.class_columns_again import columns_of_classes
 from calibcli.readers.class_intake import ClassIntake
 from calibcli.readers.class_matrix import is_list_of_numbers
 from calibcli.readers.columns import ChosenColumns, Columns, resolve
+from calibcli.readers.files import found_in
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.recalibrators.classes.ends import kind_of_ends
@@ -82,7 +83,8 @@ def apply_class_file(
     refuse_any_sum(ask.on_sum)
     to = destination_of(output)
     check_output(to.path, force=force, inputs=inputs, artifact=artifact)
-    fragment = only_file(inputs[0], input_format)
+    listed = found_in(inputs)
+    fragment = only_file(listed, input_format)
     chosen = classes_chosen(loaded, ask, fragment)
     change = ClassMap(loaded, artifact)
     change.order_of(chosen.classes)
@@ -111,7 +113,14 @@ def apply_class_file(
         keeps_prediction=loaded.recalibrator.keeps_prediction,
         clipped=findings.clipped,
         normalised=findings.normalised,
-        notes=(*loaded.doubts, *chosen.notes, *conversion_notes(job), *_ends_notes(loaded), *notes),
+        notes=(
+            *loaded.doubts,
+            *listed.notes(made=[to.path]),
+            *chosen.notes,
+            *conversion_notes(job),
+            *_ends_notes(loaded),
+            *notes,
+        ),
     )
 
 

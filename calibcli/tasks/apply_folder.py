@@ -11,7 +11,7 @@ from calibcli.engines import engine_named
 from calibcli.errors import CalibcliError, OutputProblem
 from calibcli.objects import is_object
 from calibcli.outputs import COMPLETION, refuse_existing
-from calibcli.readers.files import files_of
+from calibcli.readers.files import found_in
 from calibcli.readers.formats import split_forced
 from calibcli.readers.fragments import list_fragments
 from calibcli.readers.tally import Refused
@@ -94,15 +94,16 @@ def apply_folder(
 
         InputProblem: If something is wrong with a file, the first in order; outputs of those before it stay.
     """
+    found = found_in(inputs)
     pairs = output_pairs(inputs, out_dir, to=asked.shape.to)
     there = {output for _, output in pairs if _exists(output)}
-    sources = [*(file.path for file in files_of(inputs)), asked.artifact]
+    sources = [*(file.path for file in found.files), asked.artifact]
     for _, output in pairs:
         if output in there:
             refuse_existing(output, force=force or skip_existing, inputs=sources)
     if isinstance(asked.loaded, Artifact):
         # The same score column in every file, also where it is found by its name.
-        fragments = list_fragments(inputs, input_format=asked.input_format)
+        fragments = list_fragments(found, input_format=asked.input_format)
         choose_columns(fragments, asked.ask.columns, labelled=False)
     wanted = [pair for pair in pairs if not (skip_existing and pair[1] in there)]
     how = reading or Reading()
@@ -123,7 +124,9 @@ def apply_folder(
         raise _with_written(problem, len(parts)) from problem.__cause__
     COMPLETION.expect(0)
     skipped = tuple(output for _, output in pairs if skip_existing and output in there)
-    return FolderApplyReport(out_dir, tuple(parts), skipped)
+    return FolderApplyReport(
+        out_dir, tuple(parts), skipped, found.notes(made=[output for _, output in pairs])
+    )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from calibcli.names import DataFormat
 from calibcli.readers import reader_of
 from calibcli.readers.classes_guessed import asking_for, guessed_classes
 from calibcli.readers.columns import Columns, resolve
+from calibcli.readers.files import found_in
 from calibcli.readers.fragments import Fragment, list_fragments
 from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.names_of_columns import folded, separator_hint
@@ -26,7 +27,8 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     Raises:
         InputProblem: If it cannot be read.
     """
-    fragments = list_fragments([path], input_format=input_format)
+    found = found_in([path])
+    fragments = list_fragments(found, input_format=input_format)
     first = fragments[0]
     header = reader_of(first.format).header(first)
     kinds = reader_of(first.format).kinds(first)
@@ -36,6 +38,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     roles = _roles(header, first.shown)
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
+    facts += [("files", note) for note in found.notes()[:1]]
     if partitions:
         facts.append(("in the path", ", ".join(partitions)))
     hint = separator_hint(header)

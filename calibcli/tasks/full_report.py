@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from calibcli.measures.paired import PairedSums
+from calibcli.objects import is_object
 from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
+from calibcli.readers.files import found_in, stamp_of
+from calibcli.readers.unchanged import unchanged_files
 from calibcli.reports.compare import CompareReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
@@ -87,12 +90,22 @@ def full_report(request: ReportRequest) -> FullReport:
     Raises:
         CalibcliError: For input that cannot be measured or judged, with what, where and how many.
     """
-    columns, artifact, gate = request.columns, request.artifact, request.gate
-    options = replace(request.options, complete=True, beside_raw=artifact is not None)
+    columns, gate = request.columns, request.gate
+    options = replace(request.options, complete=True, beside_raw=request.artifact is not None)
     refuse_class_measures(columns, options.metrics)
     if gate is not None:
         refuse_class_rules(gate.rules, columns)
         gate = of_columns(gate, columns)
+    # The fingerprints of files come last, and are to be those of what was read.
+    files = [one.path for one in found_in(request.inputs).files if not is_object(one.path)]
+    with unchanged_files({path: stamp_of(path) for path in files}):
+        return _full_report(request, columns, options, gate)
+
+
+def _full_report(
+    request: ReportRequest, columns: Columns, options: MeasureOptions, gate: VerifyOptions | None
+) -> FullReport:
+    artifact = request.artifact
     judged = read_judged(
         request.inputs,
         columns,

@@ -10,7 +10,7 @@ from calibcli.gates.state import GateState, Terms
 from calibcli.gates.store import locked, read_state, refuse_state, save_state
 from calibcli.gates.verdict import verdict_of
 from calibcli.readers.columns import Columns
-from calibcli.readers.files import files_of
+from calibcli.readers.files import found_in
 from calibcli.reports.input import ClassesRead, InputSummary
 from calibcli.reports.measure import TableSummary
 from calibcli.reports.verify import StateSummary, VerifyReport
@@ -67,7 +67,8 @@ def judge_with_state(
         OutputProblem: If the state cannot be locked or written.
     """
     _refuse_options(columns, options, state)
-    files = files_of(inputs)
+    found = found_in(inputs)
+    files = found.files
     given = [file.path for file in files] + ([] if artifact is None else [artifact])
     refuse_state(state.path, inputs=given)
     loaded = gate_map(artifact, columns.several)
@@ -82,6 +83,8 @@ def judge_with_state(
     read = ReadBatches(terms)
     if files:
         read = read_batches(files, columns, terms, asked=state, artifact=artifact, reading=reading)
+        if read.source is not None:
+            read = replace(read, source=replace(read.source, notes=(*found.notes(), *read.source.notes)))
     growth, rows_before = update_state(state.path, read, least_rows=options.least_rows)
     return _report(growth, read, rule, options=options, state=state, artifact=artifact, before=rows_before)
 

@@ -15,7 +15,7 @@ from calibcli.readers.columns import ChosenColumns, Columns
 from calibcli.readers.decode import release_unused
 from calibcli.readers.fault_words import mixed, never_positive, problem_of, too_many
 from calibcli.readers.faults import Findings, RowSums
-from calibcli.readers.files import shown_path
+from calibcli.readers.files import found_in, shown_path
 from calibcli.readers.files_with_paths import columns_of
 from calibcli.readers.fragments import Fragment, keep, list_fragments, refuse_pipes
 from calibcli.readers.input_format import AS_FOUND, InputFormat
@@ -115,7 +115,8 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
 
         EmptyTable: If no row is left.
     """
-    fragments = list_fragments(inputs, input_format=input_format)
+    found = found_in(inputs)
+    fragments = list_fragments(found, input_format=input_format)
     if not engine.shares_interpreter:
         refuse_pipes(fragments)
     if twice:
@@ -146,7 +147,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         again = SecondPass(fragments, chosen, engine, findings.rows)
     return Gathered(
         tables,
-        summary_of_input(files, first, findings),
+        summary_of_input(files, first, findings, notes=found.notes()),
         aside,
         len(findings.groups),
         again,

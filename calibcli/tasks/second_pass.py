@@ -16,6 +16,7 @@ from calibcli.readers.intake import Rows
 from calibcli.readers.members import OfMembers
 from calibcli.readers.pieces import Piece, pieces_of
 from calibcli.readers.tally import AtPlaces, Transform, changed, intake_of, taken
+from calibcli.readers.unchanged import unchanged
 from calibcli.table.cells import CODES, cell_of
 from calibcli.table.rows import RowWork
 from calibcli.table.score_table import Floats, Integers, ScoreTable, merge_all
@@ -98,13 +99,14 @@ class SecondPass:
         """Yield what each fragment gives, in order."""
         rows = 0
         pieces = pieces_of(self.fragments, self.chosen)
-        for found in self.engine.map(_Pass(self.change, made), pieces):
-            if isinstance(found, CalibcliError):
-                raise found
-            rows += found[0]
-            yield found[1]
-        if rows != self.rows:
-            raise changed_meanwhile(self.fragments[0], self.rows, rows)
+        with unchanged(self.fragments):
+            for found in self.engine.map(_Pass(self.change, made), pieces):
+                if isinstance(found, CalibcliError):
+                    raise found
+                rows += found[0]
+                yield found[1]
+            if rows != self.rows:
+                raise changed_meanwhile(self.fragments[0], self.rows, rows)
 
 
 def changed_meanwhile(fragment: Fragment, first: int, then: int) -> InputProblem:

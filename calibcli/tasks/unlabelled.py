@@ -8,11 +8,12 @@ from calibcli.errors import EmptyTable
 from calibcli.readers import reader_of
 from calibcli.readers.columns import Columns
 from calibcli.readers.faults import Findings
-from calibcli.readers.files import shown_path
+from calibcli.readers.files import found_in, shown_path
 from calibcli.readers.fragments import list_fragments
 from calibcli.readers.intake import Intake
 from calibcli.readers.places import Places
 from calibcli.readers.tally import AtPlaces, Transform
+from calibcli.readers.unchanged import unchanged
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
 from calibcli.table.running import RunningTable
@@ -48,23 +49,25 @@ def read_scores(
 
         EmptyTable: If no row is left.
     """
-    fragments = list_fragments(inputs, input_format=reading.input_format)
-    chosen = choose_columns(fragments, columns, labelled=False)
+    found = found_in(inputs)
+    fragments = list_fragments(found, input_format=reading.input_format)
     running, total = RunningTable(reading.limit), Findings()
-    for fragment in fragments:
-        of_file = chosen[fragment.path]
-        intake = Intake(of_file, shown=fragment.shown, first_row=fragment.first_row)
-        for batch in reader_of(fragment.format).batches(fragment, of_file):
-            before = fragment.first_row + intake.findings.rows
-            score = intake.scores_of(batch.column(of_file.score))
-            if check is not None:
-                check.add(score)
-            if isinstance(change, AtPlaces):
-                score = change.change(score, Places(before).numbers(score.size))
-            elif change is not None:
-                score = change(score)
-            running.add_rows(score, np.zeros(score.size, np.bool_))
-        total.add(intake.findings)
+    with unchanged(fragments):
+        chosen = choose_columns(fragments, columns, labelled=False)
+        for fragment in fragments:
+            of_file = chosen[fragment.path]
+            intake = Intake(of_file, shown=fragment.shown, first_row=fragment.first_row)
+            for batch in reader_of(fragment.format).batches(fragment, of_file):
+                before = fragment.first_row + intake.findings.rows
+                score = intake.scores_of(batch.column(of_file.score))
+                if check is not None:
+                    check.add(score)
+                if isinstance(change, AtPlaces):
+                    score = change.change(score, Places(before).numbers(score.size))
+                elif change is not None:
+                    score = change(score)
+                running.add_rows(score, np.zeros(score.size, np.bool_))
+            total.add(intake.findings)
     table = running.table()
     if table.total_rows == 0:
         msg = f"{shown_path(fragments[0].path)}: there are no rows with a score"
@@ -74,5 +77,12 @@ def read_scores(
     kept = total.rows - total.dropped
     notes = () if check is None else check.notes(intake)
     return table, InputSummary(
-        files, first.score, None, None, kept, total.dropped, total.clipped, (*first.notes, *notes)
+        files,
+        first.score,
+        None,
+        None,
+        kept,
+        total.dropped,
+        total.clipped,
+        (*found.notes(), *first.notes, *notes),
     )

@@ -29,9 +29,11 @@ def nothing_left(files: Sequence[str], chosen: ChosenColumns, findings: Findings
     return EmptyTable(f"{shown}: every weight is 0")
 
 
-def summary_of_input(files: Sequence[str], chosen: ChosenColumns, findings: Findings) -> InputSummary:
+def summary_of_input(
+    files: Sequence[str], chosen: ChosenColumns, findings: Findings, *, notes: Sequence[str] = ()
+) -> InputSummary:
     """Return what was read, as every report states it."""
-    notes = list(chosen.notes)
+    notes = [*notes, *chosen.notes]
     if chosen.weights_are is WeightMeaning.IMPORTANCE and chosen.asked.weights_are is None:
         notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
     return InputSummary(

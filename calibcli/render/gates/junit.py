@@ -123,7 +123,7 @@ def _properties(report: VerifyReport) -> dict[str, str]:
         "state_batches": "" if state is None else str(state.batches),
         "calibcli": __version__,
     }
-    notes = {f"note {number}": note for number, note in enumerate(report.notes, start=1)}
+    notes = {f"note {number}": note for number, note in enumerate((*source.notes, *report.notes), start=1)}
     return {name: value for name, value in {**found, **notes}.items() if value}
 
 
