@@ -289,7 +289,8 @@ HEAD = """\
 
 Written by `python benchmarks/gates.py --repetitions {COMMAND}`; do not edit. Every cell is seeded by its own
 name, so the same command gives the same page; `make claims` asserts the same of fewer repetitions. What a
-verdict means is told in [gate.md](gate.md).
+verdict means is told in [gate.md](gate.md), and so is what protects the state of a gate with and without a
+key, and what does not.
 
 ## One look: how often is a verdict wrong?
 

@@ -305,7 +305,7 @@ class Document(Node):
         return _is_among(stated, found)
 
 
-_RESTORE = f"restore it or {AGAIN}; whoever means the edit passes --allow-edited"
+_RESTORE = "restore it from a copy, or make it again; whoever means the edit passes --allow-edited"
 _UNSIGNED = "if it is yours, --allow-edited takes it over and signs it from now on"
 _NO_KEY = "name the key with --state-key-file FILE, or in CALIBCLI_STATE_KEY"
 _OTHER_KEY = "restore it, or give the key that it was signed with; an old key may stand below the new one"

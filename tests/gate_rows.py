@@ -24,7 +24,9 @@ def begun(
 ) -> GateState:
     """Return a state that has counted nothing."""
     stakes = frozen_stakes(delta=0.05, variance=variance)
-    return GateState(Terms(measure, limit, 0.95, partition, stakes, alarm=alarm, identified=identified))
+    return GateState(
+        Terms(measure, limit, 0.95, partition, stakes, alarm=alarm, identified=identified, label="label")
+    )
 
 
 def rows_of(

@@ -2,6 +2,7 @@
 # ruff: noqa: E501 - lists of words are read more easily wide
 
 import json
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -125,3 +126,80 @@ def _moved(content: bytearray, random: Random) -> bytes:
 
 
 _CHANGES = (_cut, *(_flipped,) * 6, *(_overwritten,) * 3, *(_token,) * 4, _moved, _moved)
+
+
+Place = tuple[str | int, ...]
+
+
+def edits(document: Any, *, longest: int = 6) -> Iterator[tuple[Place, str, Any]]:
+    """
+    Return every single edit of a document: where, what, and the document with it.
+
+    Each leaf becomes others, each member goes away, each object gets a member more, and the elements of each
+    array are dropped, doubled and swapped; of an array longer than `longest` that many elements are edited.
+    """
+    for place, value in _places(document, longest):
+        if place:
+            yield place, "left out", _edited(document, place, None, leave_out=True)
+            for what, other in _others(value):
+                yield place, what, _edited(document, place, other)
+        if isinstance(value, dict):
+            yield (*place, "more"), "a key more", _edited(document, place, {**value, "more": 1})
+        if isinstance(value, list) and value:
+            yield place, "last doubled", _edited(document, place, [*value, value[-1]])
+            if len(value) > 1 and value[0] != value[-1]:
+                yield place, "ends swapped", _edited(document, place, [value[-1], *value[1:-1], value[0]])
+
+
+def _places(value: Any, longest: int, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    yield place, value
+    if isinstance(value, dict):
+        members: Any = value.items()
+    elif isinstance(value, list):
+        members = enumerate(value)
+        if len(value) > longest:
+            step = (len(value) - 1) / (longest - 1)
+            members = [(at, value[at]) for at in sorted({round(k * step) for k in range(longest)})]
+    else:
+        return
+    for key, member in members:
+        yield from _places(member, longest, (*place, key))
+
+
+def _others(value: Any) -> list[tuple[str, Any]]:
+    """Return what may stand in place of a value, each with a word for it."""
+    if isinstance(value, dict | list):
+        return [("null", None), *([("empty", type(value)())] if value else [])]
+    found: list[tuple[str, Any]] = [("null", None)] if value is not None else [("0", 0), ("text", "x")]
+    if isinstance(value, bool):
+        return [*found, ("flipped", not value), ("a number", int(value))]
+    if isinstance(value, int | float):
+        numbers = [
+            ("+1", value + 1),
+            ("-1", value - 1),
+            ("sign", -value),
+            ("+0.1 %", value * 1.001),
+            ("-0.1 %", value * 0.999),
+        ]
+        return [*found, *((what, one) for what, one in numbers if one != value), ("text", str(value))]
+    if isinstance(value, str):
+        found += [("a letter more", f"{value}x"), ("a number", 1)]
+        if value:
+            letter = "A" if value[len(value) // 2] != "A" else "B"
+            found.append(("another letter", value[: len(value) // 2] + letter + value[len(value) // 2 + 1 :]))
+            found.append(("empty", ""))
+    return found
+
+
+def _edited(document: Any, place: Place, value: Any, *, leave_out: bool = False) -> Any:
+    if not place:
+        return value
+    key, *rest = place
+    if rest or not leave_out:
+        other = _edited(document[key], tuple(rest), value, leave_out=leave_out)
+        if isinstance(document, dict):
+            return {**document, key: other}
+        return [*document[:key], other, *document[key + 1 :]]  # type: ignore[misc, operator]
+    if isinstance(document, dict):
+        return {name: one for name, one in document.items() if name != key}
+    return [*document[:key], *document[key + 1 :]]  # type: ignore[misc, operator]

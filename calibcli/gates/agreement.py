@@ -14,6 +14,7 @@ def differences(mine: Terms, other: Terms) -> list[str]:
         ("question", _question(mine), _question(other)),
         ("artifact", mine.artifact or "none", other.artifact or "none"),
         ("score column", mine.score.strip().casefold(), other.score.strip().casefold()),
+        *_columns(mine, other),
         ("scale", mine.scale.value, other.scale.value),
         *class_differences(mine.classes, other.classes),
         ("label that counts as 1", repr(mine.positive), repr(other.positive)),
@@ -26,6 +27,20 @@ def differences(mine: Terms, other: Terms) -> list[str]:
     if not found and mine.stakes != other.stakes:
         found.append("bets: other sizes")
     return found
+
+
+def _columns(mine: Terms, other: Terms) -> list[tuple[str, str, str]]:
+    """Return the columns beside the score, where both are known: a state of version 1 does not say."""
+    if mine.label is None or other.label is None:
+        return []
+    return [
+        ("label column", _folded(mine.label), _folded(other.label)),
+        ("weight column", _folded(mine.weight), _folded(other.weight)),
+    ]
+
+
+def _folded(name: str | None) -> str:
+    return "none" if name is None else name.strip().casefold()
 
 
 def _limit(terms: Terms) -> str:

@@ -137,6 +137,14 @@ class Sums:
         return Sums(*(tuple(a + b for a, b in zip(mine, theirs, strict=True)) for mine, theirs in pairs))
 
 
+def plausible_distance(found: int, count: int, *, width: float) -> bool:
+    """Whether a sum of distances may be that of so many rows of one cell; outputs have none."""
+    if width == 0.0:
+        return found == 0
+    # Each is rounded twice.
+    return -count <= found <= count * (width * UNIT + 1.0)
+
+
 def sums_of(table: Table, partition: Partition) -> Sums:
     """
     Count the rows of a table.

@@ -3,13 +3,14 @@
 import base64
 import binascii
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from calibcli.bounds.betting import Stakes
 from calibcli.documents import Node, ascending, same_length, version_of
 from calibcli.gates.alarm import MOST_EPOCHS, Epoch
-from calibcli.gates.cells import UNIT, Partition, Sums
+from calibcli.gates.cells import Partition, Sums, plausible_distance
 from calibcli.gates.plausible import check_looks
 from calibcli.gates.seen_classes import SeenClasses, class_keys, class_values
 from calibcli.gates.state import Batch, Fingerprints, GateState, Look, Terms
@@ -25,6 +26,7 @@ _KEYS = (
     "batches", "passed_at", "failed_at", "ids",
 )  # fmt: skip
 _ORIGIN = "a gate's state is what `calibcli verify --state` writes"
+_LATER = ("passed_on", "failed_on", "since", "notes")
 _COLUMNS = ("rows", "positive", "below_positive", "below_negative")
 
 
@@ -42,6 +44,8 @@ def to_dict(state: GateState) -> dict[str, object]:
             "score": terms.score,
             "scale": terms.scale.value,
             "positive": terms.positive,
+            "label": terms.label,
+            "weight": terms.weight,
             **class_values(terms.classes),
         },
         "partition": {
@@ -50,10 +54,13 @@ def to_dict(state: GateState) -> dict[str, object]:
             "per_bin": partition.per_bin,
         },
         "stakes": {"sizes": list(terms.stakes.sizes), "shares": list(terms.stakes.shares)},
-        "epochs": [_epoch_to_dict(epoch) for epoch in state.epochs],
+        "epochs": [{"first": epoch.first, **_sums_to_dict(epoch.sums)} for epoch in state.epochs],
         "batches": [_batch_to_dict(batch) for batch in state.batches],
         "passed_at": state.passed_at,
         "failed_at": state.failed_at,
+        "passed_on": None if state.passed_on is None else _sums_to_dict(state.passed_on),
+        "failed_on": None if state.failed_on is None else _sums_to_dict(state.failed_on),
+        "since": state.since,
         "ids": _text_of(state.ids) if terms.identified else None,
         "notes": list(state.notes),
     }
@@ -67,14 +74,12 @@ def from_dict(root: Node) -> GateState:
         DocumentProblem: If no gate can have written this, with the place.
     """
     version = version_of(root, SCHEMA, what="the state of a gate", hint=_ORIGIN)
-    root.only(*_KEYS, *(() if version == 1 else ("notes",)))
-    terms = _terms(root)
-    batches = _batches(root.child("batches"), alarm=terms.alarm)
-    epochs = _epochs(root.child("epochs"), terms, count=len(batches))
+    root.only(*_KEYS, *(() if version == 1 else _LATER))
+    since = 1 if version == 1 else root.child("since").whole(1, 2)
+    terms = _terms(root, version=version)
+    batches = _batches(root.child("batches"), alarm=terms.alarm, later=_later_of_looks(version, since))
+    epochs = _epochs(root.child("epochs"), terms, batches)
     total = sum(batch.rows for batch in batches)
-    if sum(epoch.sums.total_rows for epoch in epochs) != total:
-        msg = f"does not hold the {total:,} rows that the batches have"
-        raise root.child("epochs").problem(msg)
     ids = np.zeros(0, np.uint64)
     if terms.identified:
         ids = _fingerprints(root.child("ids"), most=total)
@@ -89,17 +94,41 @@ def from_dict(root: Node) -> GateState:
         batches,
         None if passed is None else passed.whole(1, total),
         None if failed is None else failed.whole(1, total),
-        ids,
-        () if version == 1 else root.child("notes").texts(),
+        ids=ids,
+        since=since,
     )
+    if version > 1:
+        state = replace(
+            state,
+            passed_on=_shown_on(root.optional("passed_on"), terms),
+            failed_on=_shown_on(root.optional("failed_on"), terms),
+            notes=root.child("notes").texts(),
+        )
+        if since > 1 and batches and terms.label is None:
+            root.child("input").child("label").text()
+        if since == 1 and not state.notes:
+            msg = "is 1, and no note says so"
+            raise root.child("since").problem(msg)
     check_looks(root, state)
     return state
 
 
-def _terms(root: Node) -> Terms:
+def _shown_on(node: Node | None, terms: Terms) -> Sums | None:
+    """Return the rows that a verdict was shown on; an alarm keeps none."""
+    if node is None:
+        return None
+    if terms.alarm:
+        node.expect(None)
+    node.only("cells", *_COLUMNS)
+    return _sums(node, terms.partition)
+
+
+def _terms(root: Node, *, version: int) -> Terms:
     rule, columns = root.child("rule"), root.child("input")
     rule.only("measure", "limit")
-    columns.only("score", "scale", "positive", *class_keys(columns))
+    later = () if version == 1 else ("label", "weight")
+    columns.only("score", "scale", "positive", *later, *class_keys(columns))
+    label, weight = (columns.optional(name) for name in later) if later else (None, None)
     measure, limit = rule.child("measure"), rule.optional("limit")
     if measure.choice(MeasureName) not in (MeasureName.ECE, MeasureName.DCE):
         msg = f"is {measure.value!r}, should be ece or dce"
@@ -117,6 +146,8 @@ def _terms(root: Node) -> Terms:
         alarm=alarm,
         artifact=None if artifact is None else artifact.text(),
         score=columns.child("score").text(),
+        label=None if label is None else label.text(),
+        weight=None if weight is None else weight.text(),
         scale=columns.child("scale").choice(Scale),
         positive=None if positive is None else positive.text(),
         identified=ids is not None,
@@ -156,18 +187,17 @@ def _stakes(node: Node) -> Stakes:
     return Stakes(sizes, shares)
 
 
-def _epoch_to_dict(epoch: Epoch) -> dict[str, object]:
+def _sums_to_dict(sums: Sums) -> dict[str, object]:
     """Return the cells that hold rows, in columns."""
-    some = [place for place, rows in enumerate(epoch.sums.rows) if rows]
+    some = [place for place, rows in enumerate(sums.rows) if rows]
     columns = {
-        name: [column[place] for place in some]
-        for name, column in zip(_COLUMNS, epoch.sums.columns, strict=True)
+        name: [column[place] for place in some] for name, column in zip(_COLUMNS, sums.columns, strict=True)
     }
-    return {"first": epoch.first, "cells": some, **columns}
+    return {"cells": some, **columns}
 
 
-def _epochs(node: Node, terms: Terms, *, count: int) -> tuple[Epoch, ...]:
-    items = node.items()
+def _epochs(node: Node, terms: Terms, batches: tuple[Batch, ...]) -> tuple[Epoch, ...]:
+    items, count = node.items(), len(batches)
     most = MOST_EPOCHS if terms.alarm else 1
     if len(items) > most or (count and not items):
         msg = f"has {len(items)} elements, should have from 1 to {most}"
@@ -176,13 +206,23 @@ def _epochs(node: Node, terms: Terms, *, count: int) -> tuple[Epoch, ...]:
     for first in firsts:
         first.whole(1, count)
     ascending(firsts)
-    if firsts:
-        firsts[0].expect(1)
-    return tuple(_epoch(item, terms.partition) for item in items)
+    if not firsts:
+        return ()
+    firsts[0].expect(1)
+    found = []
+    ends = [*(first.whole(1, count) - 1 for first in firsts[1:]), count]
+    for item, first, end in zip(items, firsts, ends, strict=True):
+        item.only("first", "cells", *_COLUMNS)
+        epoch = Epoch(first.whole(1), _sums(item, terms.partition))
+        rows = sum(batch.rows for batch in batches[epoch.first - 1 : end])
+        if epoch.sums.total_rows != rows:
+            msg = f"does not hold the {rows:,} rows that the batches have"
+            raise (node if len(items) == 1 else item).problem(msg)
+        found.append(epoch)
+    return tuple(found)
 
 
-def _epoch(node: Node, partition: Partition) -> Epoch:
-    node.only("first", "cells", *_COLUMNS)
+def _sums(node: Node, partition: Partition) -> Sums:
     cells = node.child("cells")
     places = cells.wholes()
     ascending(cells.items())
@@ -198,7 +238,7 @@ def _epoch(node: Node, partition: Partition) -> Epoch:
         columns.append(tuple(column))
     sums = Sums(*columns)
     _check_sums(node, sums, partition)
-    return Epoch(node.child("first").whole(1), sums)
+    return sums
 
 
 def _check_sums(node: Node, sums: Sums, partition: Partition) -> None:
@@ -208,8 +248,7 @@ def _check_sums(node: Node, sums: Sums, partition: Partition) -> None:
             msg = f"has {ones:,} of {rows:,} rows in one place"
             raise node.child("positive").problem(msg)
         for name, found, count in zip(_COLUMNS[2:], below, (ones, rows - ones), strict=True):
-            # Each row's distance is rounded twice.
-            if not -count <= found <= count * (partition.width * UNIT + 1.0):
+            if not plausible_distance(found, count, width=partition.width):
                 msg = f"has {found:,} for {count:,} rows of one place, which no scores there give"
                 raise node.child(name).problem(msg)
 
@@ -228,12 +267,18 @@ def _batch_to_dict(batch: Batch) -> dict[str, object]:
             "log_pass": number(look.log_pass),
             "log_fail": number(look.log_fail),
             **({} if look.lower is None else {"lower": look.lower, "upper": look.upper}),
+            **({} if look.least is None else {"positive": look.positive, "least": look.least}),
         },
     }
 
 
-def _batches(node: Node, *, alarm: bool) -> tuple[Batch, ...]:
-    batches = tuple(_batch(item, alarm=alarm) for item in node.items())
+def _later_of_looks(version: int, since: int) -> bool | None:
+    """Whether looks say how many rows had label 1 and how few concluded nothing; None where some may not."""
+    return None if version > 1 and since == 1 else version > 1
+
+
+def _batches(node: Node, *, alarm: bool, later: bool | None) -> tuple[Batch, ...]:
+    batches = tuple(_batch(item, alarm=alarm, later=later) for item in node.items())
     seen: set[str] = set()
     for batch, item in zip(batches, node.items(), strict=True):
         if batch.key in seen:
@@ -243,7 +288,7 @@ def _batches(node: Node, *, alarm: bool) -> tuple[Batch, ...]:
     return batches
 
 
-def _batch(node: Node, *, alarm: bool) -> Batch:
+def _batch(node: Node, *, alarm: bool, later: bool | None) -> Batch:
     node.only("key", "digest", "rows", "look")
     look = node.optional("look")
     found = None
@@ -252,7 +297,9 @@ def _batch(node: Node, *, alarm: bool) -> Batch:
         if not alarm and "lower" in look.members():
             lower = look.child("lower").number(0.0, 1.0)
             bounds = (lower, look.child("upper").number(lower, 1.0))
-        look.only("rows", "value", "log_pass", "log_fail", *(("lower", "upper") if bounds else ()))
+        says = "least" in look.members() if later is None else later
+        more = ("positive", "least") if says else ()
+        look.only("rows", "value", "log_pass", "log_fail", *(("lower", "upper") if bounds else ()), *more)
         if alarm:
             look.child("log_pass").expect(None)
         found = Look(
@@ -260,7 +307,8 @@ def _batch(node: Node, *, alarm: bool) -> Batch:
             look.child("value").number(0.0, 1.0),
             None if alarm else look.child("log_pass").number(),
             look.child("log_fail").number_or_infinity(),
-            *bounds,
+            *(bounds or (None, None)),
+            *(look.child(name).whole() for name in more),
         )
     return Batch(node.child("key").text(), node.child("digest").text(), node.child("rows").whole(1), found)
 

@@ -39,11 +39,12 @@ def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
         InputProblem: If a batch, its rows under another name, or an identity is in more than one.
     """
     name, first = states[0]
+    named = next((state.terms for _, state in states if state.terms.label is not None), first.terms)
     for path, state in states:
         if state.terms.alarm:
             msg = f"{path} is an alarm, which watches one stream of batches in their order"
             raise UsageProblem(msg, "give each stream a state of its own, or all batches to one")
-        found = differences(first.terms, state.terms)
+        found = differences(first.terms, state.terms) or differences(named, state.terms)
         if found:
             msg = f"{name} and {path} were begun on other terms: {'; '.join(found)}"
             raise UsageProblem(msg, "merge states of the same gate only")
@@ -61,7 +62,8 @@ def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
     )
     epochs = (Epoch(1, total),) if batches else ()
     notes = tuple(dict.fromkeys(note for _, state in states for note in state.notes))
-    return GateState(first.terms, epochs, tuple(batches), ids=ids, notes=notes)
+    since = min(state.since for _, state in states)
+    return GateState(named, epochs, tuple(batches), ids=ids, since=since, notes=notes)
 
 
 def _refuse_twice(states: Sequence[tuple[str, GateState]]) -> None:

@@ -48,7 +48,11 @@ class Terms:
 
         score: Name of the score column.
 
-        scale: What it holds.
+        label: Name of the label column; None before a file is read, and in states of version 1 until then.
+
+        weight: Name of the column that counts rows, or None; not known where the label is not.
+
+        scale: What the score column holds.
 
         positive: The label that counts as 1, or None where labels are 0 and 1.
 
@@ -65,6 +69,8 @@ class Terms:
     alarm: bool = False
     artifact: str | None = None
     score: str = "score"
+    label: str | None = None
+    weight: str | None = None
     scale: Scale = Scale.PROB
     positive: str | None = None
     identified: bool = False
@@ -93,6 +99,10 @@ class Look:
         lower: Lower bound of the error by then, for pictures; None in an alarm, or where it was not kept.
 
         upper: Upper bound, likewise.
+
+        positive: Rows with label 1 counted by then; None in looks of version 1.
+
+        least: Below so many rows nothing was to be concluded; None in looks of version 1.
     """
 
     rows: int
@@ -101,6 +111,8 @@ class Look:
     log_fail: float
     lower: float | None = None
     upper: float | None = None
+    positive: int | None = None
+    least: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +152,14 @@ class GateState:
 
         failed_at: Rows counted when the evidence for a fail, or an alarm, was enough, or None.
 
+        passed_on: The rows that the evidence for a pass was enough over; None where there was none, and in an
+            alarm, whose sums by starting point would be too many.
+
+        failed_on: The same of a fail.
+
         ids: Fingerprints of the rows counted, ascending; empty where rows have no identity.
+
+        since: The version of the document that it was begun as.
 
         notes: What must be said of the documents that it was read from, wherever it is used.
     """
@@ -150,7 +169,10 @@ class GateState:
     batches: tuple[Batch, ...] = ()
     passed_at: int | None = None
     failed_at: int | None = None
+    passed_on: Sums | None = None
+    failed_on: Sums | None = None
     ids: Fingerprints = field(default_factory=lambda: np.zeros(0, np.uint64))
+    since: int = 2
     notes: tuple[str, ...] = ()
 
     def doubted(self, doubts: tuple[str, ...]) -> Self:
@@ -231,7 +253,7 @@ class GateState:
             ids=known,
             batches=(*self.batches, Batch(key, digest, sums.total_rows)),
         )
-        look = grown.look()
+        look = replace(grown.look(), positive=grown.sums.total_positive, least=least_rows)
         grown = replace(grown, batches=(*self.batches, replace(grown.batches[-1], look=look)))
         return grown.latched(look, least_rows=least_rows)
 
@@ -265,11 +287,12 @@ class GateState:
         if not self.terms.alarm and self.too_few(least_rows) is not None:
             return self
         level, passed, failed = self.terms.threshold, self.passed_at, self.failed_at
+        found, sums = self, None if self.terms.alarm else self.sums
         if passed is None and look.log_pass is not None and look.log_pass >= level:
-            passed = look.rows
+            found = replace(found, passed_at=look.rows, passed_on=sums)
         if failed is None and look.log_fail >= level:
-            failed = look.rows
-        return replace(self, passed_at=passed, failed_at=failed)
+            found = replace(found, failed_at=look.rows, failed_on=sums)
+        return found
 
     def too_few(self, least_rows: int) -> str | None:
         """Return why so few rows are not judged, or None."""

@@ -133,6 +133,10 @@ def update_state(path: str, read: ReadBatches, *, least_rows: int) -> tuple[Grow
         if before is not None:
             refuse_other_terms(path, before.terms, read.terms)
         start = GateState(read.terms) if before is None else before
+        if start.terms.label is None:
+            # A state of version 1 did not say which columns it counts.
+            named = replace(start.terms, label=read.terms.label, weight=read.terms.weight)
+            start = replace(start, terms=named)
         growth = grown(start, read.batches, least_rows=least_rows)
         found = growth.state
         _refuse_never_positive(found)

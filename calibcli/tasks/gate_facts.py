@@ -41,6 +41,7 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
         ("question", f"{question} at {100.0 * terms.confidence:g} % confidence, however often it is asked"),
         ("judged over", terms.partition.described),
         ("score", f"{terms.score} ({terms.scale.value})"),
+        ("label", terms.label or "not known: the state was begun as version 1"),
         *_classes(terms.classes),
         ("artifact", terms.artifact or "none"),
         ("rows", f"{state.rows:,}, {positive:,} with label 1"),
@@ -90,7 +91,9 @@ def _tens(log: float) -> str:
 
 def _again(path: str, state: GateState) -> str:
     terms = state.terms
-    words = f"calibcli verify NEW.csv {_columns(terms)} -y LABEL"
+    label = "LABEL" if terms.label is None else shlex.quote(terms.label)
+    words = f"calibcli verify NEW.csv {_columns(terms)} -y {label}"
+    words += "" if terms.weight is None else f" --weight {shlex.quote(terms.weight)} --weights-are frequency"
     words += "" if terms.scale is Scale.PROB else f" --scale {terms.scale.value}"
     words += "" if terms.positive is None else f" --positive {shlex.quote(terms.positive)}"
     words += "" if terms.limit is None else f" --max-{terms.measure.value} {terms.limit!r}"

@@ -97,7 +97,13 @@ def of_columns(terms: Terms, chosen: ChosenColumns) -> Terms:
     seen = None if terms.classes is None else replace(terms.classes, names=chosen.classes)
     asked = chosen.asked
     return replace(
-        terms, score=chosen.shown_score, scale=asked.read_as, positive=asked.positive, classes=seen
+        terms,
+        score=chosen.shown_score,
+        label=chosen.label,
+        weight=chosen.weight,
+        scale=asked.read_as,
+        positive=asked.positive,
+        classes=seen,
     )
 
 
@@ -106,7 +112,15 @@ def as_before(terms: Terms, before: Terms) -> Terms:
     seen = terms.classes
     if seen is not None and before.classes is not None:
         seen = replace(seen, names=before.classes.names)
-    return replace(terms, score=before.score, scale=before.scale, positive=before.positive, classes=seen)
+    return replace(
+        terms,
+        score=before.score,
+        label=before.label,
+        weight=before.weight,
+        scale=before.scale,
+        positive=before.positive,
+        classes=seen,
+    )
 
 
 def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:

@@ -110,6 +110,8 @@ def test_a_class_against_the_rest_is_a_score_of_two_classes(
         "score": "p_*",
         "scale": "prob",
         "positive": None,
+        "label": "label",
+        "weight": None,
         "classes": {"view": "one-vs-rest", "class": "cat", "names": list(ZOO)},
     }
     assert "classes" not in two["input"]  # type: ignore[operator]

@@ -392,7 +392,7 @@ def test_inspect_says_what_a_state_is(run: Run, batch_of: Callable[..., Path], t
     assert told["facts"]["rows"].startswith("400, ")
     assert told["facts"]["verdict"] == "inconclusive"
     assert told["facts"]["batch"] == "first: 400 rows"
-    assert told["suggestion"].startswith("calibcli verify NEW.csv -s score -y LABEL --max-ece 0.05 --state ")
+    assert told["suggestion"].startswith("calibcli verify NEW.csv -s score -y label --max-ece 0.05 --state ")
 
 
 def test_the_command_that_inspect_suggests_is_accepted(

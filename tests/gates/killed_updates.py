@@ -27,7 +27,8 @@ from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.gate import update_state
 from calibcli.tasks.gate_batches import ReadBatches
 
-TERMS = Terms(MeasureName.ECE, 0.05, 0.95, Partition.of_bins(15), frozen_stakes(delta=0.05, variance=None))
+STAKES = frozen_stakes(delta=0.05, variance=None)
+TERMS = Terms(MeasureName.ECE, 0.05, 0.95, Partition.of_bins(15), STAKES, label="label")
 BATCHES = 40
 _HELD: dict[int, Sums] = {}
 

@@ -1,5 +1,6 @@
 """The story behind `verify --state`, where the command line cannot reach."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -160,3 +161,46 @@ def test_inconclusive_says_how_many_rows_would_decide(tmp_path: Path) -> None:
     assert report.outcome is VerdictName.INCONCLUSIVE
     assert needed is not None
     assert 1000 < needed.at_best < 4000
+
+
+def test_another_label_or_weight_column_is_another_question(tmp_path: Path) -> None:
+    """Both names are said; case does not matter, and a state that is asked without rows has them still."""
+    state = tmp_path / "gate.json"
+    rows = tmp_path / "a.csv"
+    rows.write_text(
+        "score,label,other,n\n" + "".join(f"0.{k % 9 + 1},{k % 2},{k % 3 % 2},2\n" for k in range(90))
+    )
+    more = tmp_path / "b.csv"
+    more.write_text(rows.read_text().replace("0.1,", "0.2,"))
+    judged(state, rows, columns=Columns(label="label"))
+    with pytest.raises(UsageProblem, match="label column: label, not other"):
+        judged(state, more, columns=Columns(label="other"))
+    counted = Columns(label="Label", weight="n", weights_are=WeightMeaning.FREQUENCY)
+    with pytest.raises(UsageProblem, match="weight column: none, not n"):
+        judged(state, more, columns=counted)
+    judged(state)
+    judged(state, more, columns=Columns(label="LABEL"))
+    found = read_state(state)
+    assert found is not None
+    assert (found.terms.label, found.terms.weight, found.rows) == ("label", None, 180)
+
+
+def test_a_state_of_version_1_keeps_to_the_columns_of_its_next_rows(tmp_path: Path) -> None:
+    """It did not say which it counts; every report says that it was begun so."""
+    state = tmp_path / "gate.json"
+    judged(state, rows_in(tmp_path / "a.csv", 0))
+    document = json.loads(state.read_text())
+    for key in ("digest", "notes", "since", "passed_on", "failed_on"):
+        del document[key]
+    for key in ("label", "weight"):
+        del document["input"][key]
+    for key in ("positive", "least"):
+        del document["batches"][0]["look"][key]
+    state.write_text(json.dumps(document | {"schema": "calibcli.gate/1"}))
+    (note,) = judged(state).notes
+    assert "calibcli.gate/1, which has no digest" in note
+    report = judged(state, rows_in(tmp_path / "b.csv", 1, header="score,Outcome"))
+    assert report.notes[0] == note
+    assert json.loads(state.read_text())["schema"] == "calibcli.gate/2"
+    with pytest.raises(UsageProblem, match="label column: outcome, not label"):
+        judged(state, rows_in(tmp_path / "c.csv", 2))

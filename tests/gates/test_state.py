@@ -1,6 +1,7 @@
 """A state counts batches, looks after each, and keeps what was once shown."""
 
 import math
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -13,7 +14,7 @@ from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState
 from calibcli.gates.store import state_text
 from calibcli.gates.verdict import TWO_POPULATIONS, verdict_of
-from calibcli.names import MeasureName, VerdictName
+from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, VerdictName
 from calibcli.render.pages.verdict import verdict_paragraph
 from calibcli.table.score_table import ScoreTable
 from calibcli.verdicts.claim import Verdict
@@ -180,7 +181,8 @@ def test_looks_are_remembered_in_order() -> None:
     generator = np.random.default_rng(2)
     state = fed(begun(), *(table_of_rows(generator, 200, outputs=TEN) for _ in range(3)))
     assert [batch.look.rows for batch in state.batches if batch.look] == [200, 400, 600]
-    assert state.batches[-1].look == state.look()
+    ones = state.sums.total_positive
+    assert state.batches[-1].look == replace(state.look(), positive=ones, least=DEFAULT_LEAST_ROWS)
     assert state.looks == 3
 
 
