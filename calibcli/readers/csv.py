@@ -196,13 +196,11 @@ def rows_of(
             where = f"lines {block.line:,} to {block.line + block.lines - 1:,}"
             msg = f"{within.shown}: {where} hold {counted:,} rows, and {batch.num_rows:,} were read"
             raise InputProblem(msg, "rewrite the file with a CSV library, or export it as Parquet")
-        _refuse_swallowed(block, ends, chosen, within)
+        _refuse_swallowed(block, ends[0], chosen, within)
     return batch
 
 
-def _refuse_swallowed(
-    block: Block, line_ends: tuple[Positions, Positions], chosen: ChosenColumns, within: Layout
-) -> None:
+def _refuse_swallowed(block: Block, ends: Positions, chosen: ChosenColumns, within: Layout) -> None:
     """
     Refuse quoted text most of whose lines look like rows of the file: those between two stray quotes.
 
@@ -210,43 +208,62 @@ def _refuse_swallowed(
     lines have as many fields as the header, a score where the scores are and a label where the labels are.
     """
     names = within.names
-    ends, before = line_ends
-    # Lines that begin within quotes: those after a line end with an odd number of edges before it.
-    inner = np.flatnonzero(before % 2 == 1)
-    if len(names) < 2 or not inner.size:
+    edges = _around_text(block.edges)
+    before = np.concatenate(([0], np.searchsorted(edges, ends), [edges.size]))
+    # Lines that begin or end within quotes.
+    quoted = before % 2 == 1
+    line = np.flatnonzero(quoted[:-1] | quoted[1:])
+    if len(names) < 2 or not line.size:
         return
-    ends = np.append(ends, block.size)
     separators = np.flatnonzero(block.characters == ord(within.delimiter))
-    through = np.searchsorted(separators, ends)
+    through = np.concatenate(([0], np.searchsorted(separators, ends), [separators.size]))
+    passed = through[line]
+    alike = through[line + 1] - passed + 1 == len(names)
+    start = np.concatenate(([0], ends + 1))
+    stop = np.append(ends, block.size)
+    # A line on which two texts meet is looked at with the first.
+    text = np.where(quoted[line], before[line], before[line + 1]) // 2
     numbers = [names.index(name) for name in chosen.scores]
-    fields = through[inner + 1] - through[inner] + 1
-    # The line on which the quotes close counts if what stands before is all that scores are read from.
-    closes = block.edges[before[inner]]
-    last = separators[np.minimum(through[inner] + max(numbers), separators.size - 1)]
-    counts = (ends[inner + 1] - ends[inner] > 2) & ((ends[inner + 1] < closes) | (last < closes))
-    alike = counts & (fields == len(names))
+    # Of the lines on which quotes open and close only what is within them is text: the scores must be there.
+    some = np.append(separators, block.size)
+    first = start[line] - 1
+    if min(numbers):
+        first = some[np.minimum(passed + min(numbers) - 1, separators.size)]
+    last = np.minimum(some[np.minimum(passed + max(numbers), separators.size)], stop[line])
+    counts = (first >= edges[2 * text]) & (last <= edges[2 * text + 1]) & (stop[line] - start[line] > 1)
+    alike &= counts
     if not alike.any():
         return
-    text = before[inner] // 2
     rows = np.bincount(text[counts])
-    for field in np.flatnonzero(2 * np.bincount(text[alike], minlength=rows.size) > rows).tolist():
-        places = inner[alike & (text == field)]
-        lines = (block.whole[ends[place] + 1 : ends[place + 1] + 1] for place in places[:_LOOKED_AT].tolist())
-        found = sum(_is_row(line.decode("utf-8", "replace"), numbers, chosen, within) for line in lines)
-        found = found * places.size // min(places.size, _LOOKED_AT)
-        if 2 * found > rows[field]:
-            line = block.line + lines_before(block.whole, int(block.edges[2 * field]))
+    for one in np.flatnonzero(2 * np.bincount(text[alike], minlength=rows.size) > rows).tolist():
+        places = line[alike & (text == one)].tolist()
+        looked_at = (block.whole[start[place] : stop[place]] for place in places[:_LOOKED_AT])
+        found = sum(
+            _is_row(content.decode("utf-8", "replace"), numbers, chosen, within) for content in looked_at
+        )
+        found = found * len(places) // min(len(places), _LOOKED_AT)
+        if 2 * found > rows[one]:
+            at = block.line + lines_before(block.whole, int(edges[2 * one]))
             look = "line that looks like a row" if found == 1 else "lines that look like rows"
-            where = f"the text in quotes that opens on line {line:,}"
+            where = f"the text in quotes that opens on line {at:,}"
             msg = f"{within.shown}: {where} holds {found:,} {look} of the file"
             raise InputProblem(
                 msg, "close its quote; if it is text, write the file as Parquet or JSON Lines, without quotes"
             )
 
 
+def _around_text(edges: Positions) -> Positions:
+    """Return where the quotes around each text are, without those of a quote that is written twice in it."""
+    twice = np.flatnonzero(np.diff(edges) == 1)
+    twice = twice[twice % 2 == 1]
+    if not twice.size:
+        return edges
+    return np.delete(edges, np.concatenate((twice, twice + 1)))
+
+
 def _is_row(line: str, numbers: list[int], chosen: ChosenColumns, within: Layout) -> bool:
     """Whether a line could be a row of the file."""
-    fields = next(csv.reader([line], delimiter=within.delimiter), [])
+    fields = line.replace('"', "").rstrip("\r").split(within.delimiter)
     if len(fields) != len(within.names):
         return False
     try:

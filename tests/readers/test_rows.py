@@ -187,6 +187,43 @@ def test_text_that_only_resembles_rows_is_read(tmp_path: Path) -> None:
         assert rows_read(lines(comments={5: f'"so:\n{text}"'}), tmp_path) == 300
 
 
+LAST, FIRST = ["score", "label", "c"], ["c", "score", "label"]
+MIDDLE, BETWEEN = ["id", "c", "score", "label"], ["score", "c", "label"]
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "rows"),
+    [
+        (LAST, '0.5,1,"a\n0.3,1,5"', 1),
+        (LAST, '0.5,1,"a\n0.3,1,b\n\n0.3,1,5"', 2),
+        (LAST, '0.5,1,"He said ""x""\n0.3,1,a\n0.3,1,b\n0.3,0,y"', 3),
+        (LAST, '0.5,1,"a\nhello\n0.3,1,b\nbye"', 0),
+        (LAST, '0.5,1,"He said ""x""\n0.3,1,a\nthen ""y""\nmore\nstill"', 0),
+        (FIRST, '"a,0.5,1\nx",0.3,1', 1),
+        (FIRST, '"a,0.5,1\nb,0.5,1\nx",0.3,1', 2),
+        (FIRST, '"a, b, c\nx",0.3,1', 0),
+        (MIDDLE, '7,"a,0.5,1\n8,x",0.3,1', 1),
+        (MIDDLE, '7,"a\nand, so\n\n",0.3,1', 0),
+        (BETWEEN, '0.5,"a,1\n0.2,x",1', 1),
+        (BETWEEN, '0.5,"a\nx",1', 0),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_row_between_two_stray_quotes_is_noticed(
+    names: list[str], text: str, rows: int, end: str, tmp_path: Path
+) -> None:
+    """In whatever column, also where the quotes are on neighbouring lines; other text is read."""
+    good = ",".join({"score": "0.25", "label": "0"}.get(name, "ok") for name in names)
+    content = "\n".join([",".join(names), good, text, good, ""]).replace("\n", end).encode()
+    if not rows:
+        assert rows_read(content, tmp_path) == 3
+        return
+    (tmp_path / "a.csv").write_bytes(content)
+    ran = ended("measure", tmp_path / "a.csv", *LABELLED)
+    assert ran.code == 3
+    assert f"opens on line 3 holds {rows} line{'s' * (rows > 1)} that look" in ran.err
+
+
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
 def test_a_header_longer_than_a_block_is_read(ending: str, tmp_path: Path) -> None:
     """And no file of rows is one of none because its names take more than a mebibyte."""
