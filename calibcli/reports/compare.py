@@ -66,6 +66,8 @@ class CompareReport:
 
         classes: Several classes together and one by one; None where there is one score, or one class is
             looked at.
+
+        chosen: Whether somebody asked for these measures, so that tables leave none out.
     """
 
     page: ClassVar[Literal[PageName.COMPARE]] = PageName.COMPARE
@@ -77,6 +79,7 @@ class CompareReport:
     gate: tuple[Compared, ...] | None = None
     notes: tuple[str, ...] = ()
     classes: ClassesComparison | None = None
+    chosen: bool = False
 
     @property
     def gated(self) -> tuple[tuple[str, Comparison], ...]:

@@ -100,6 +100,8 @@ class MeasureReport:
 
         classes: Several classes together and by themselves; None where there is one score, or one class is
             looked at.
+
+        chosen: Whether somebody asked for these measures and tests, so that tables leave none out.
     """
 
     page: ClassVar[Literal[PageName.MEASURE]] = PageName.MEASURE
@@ -117,6 +119,7 @@ class MeasureReport:
     differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
     clusters: ClusterSummary | None = None
     classes: ClassesReport | None = None
+    chosen: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """Return the report as plain values, in the shape of `calibcli schema report`."""

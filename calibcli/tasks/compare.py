@@ -174,6 +174,7 @@ def compare_files(
         first=side_of(first, second, asked),
         second=side_of(second, first, asked),
         confidence=asked.confidence,
+        chosen=bool(asked.metrics),
         comparisons=comparisons(first, second, gathered.paired or PairedSums(), options=asked),
         gate=asked.gate(),
         notes=tuple(dict.fromkeys(notes)),

@@ -133,6 +133,7 @@ def compare_classes(
         first=side_of(sides.first, sides.second, options),
         second=side_of(sides.second, sides.first, options),
         confidence=options.confidence,
+        chosen=bool(options.metrics),
         comparisons=whole,
         gate=options.gate(_usual_gate(columns)),
         notes=(*dict.fromkeys(notes), *_change_notes(sides, several)),

@@ -167,6 +167,7 @@ def _independent(
         tests=tests,
         combined=combined,
         curve=_curve(table, settings.bins, options, measures),
+        chosen=asked.chosen,
     )
 
 

@@ -3,9 +3,9 @@
 import math
 
 from calibcli.names import MeasureName
-from calibcli.render.blocks import Block, Grid, Line, Tone, paragraph
-from calibcli.render.pages.groups import left_out_words, shown_of, slice_cells, slice_columns, worst_words
-from calibcli.render.words import count, percent
+from calibcli.render.blocks import Block, Line, Tone, paragraph
+from calibcli.render.pages.groups import left_out_words, shown_of, slice_grids, slice_notes, worst_words
+from calibcli.render.words import count
 from calibcli.reports.classes import ClassesReport, ViewSummary
 from calibcli.reports.measure import MeasureReport
 from calibcli.view_names import ViewName
@@ -41,10 +41,9 @@ def _view_blocks(
     parts = sorted(((key, report.slices[key]) for key in view.measured), key=_goodness)
     shown = shown_of(parts[0][1])
     listed = parts if verbose else parts[:MOST_ROWS]
-    columns = slice_columns("class", shown, view.confidence)
-    rows = tuple((key.partition("=")[2], *slice_cells(part, shown)) for key, part in listed)
+    named = [(key.partition("=")[2], part) for key, part in listed]
     notes = _notes(report, classes, view, hidden=len(parts) - len(listed))
-    return (paragraph(*title), Grid(columns, rows, tuple(Line(note, Tone.FAINT) for note in notes)))
+    return (paragraph(*title), *slice_grids("class", named, shown, notes=notes))
 
 
 def title_of(view: ViewName) -> str:
@@ -74,12 +73,8 @@ def _notes(report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, 
     notes = []
     if hidden:
         notes.append(f"{count(hidden)} more {'class' if hidden == 1 else 'classes'} not shown; -v lists all.")
-    if view.confidence != report.confidence:
-        each, all_of = percent(view.confidence), percent(report.confidence)
-        notes.append(
-            f"Each interval is at {each}, so that those of one measure hold for all classes at once with "
-            f"{all_of} (Bonferroni). P-values of classes are not adjusted."
-        )
+    parts = [report.slices[key] for key in view.measured]
+    notes += slice_notes("classes", parts, report, view.confidence)
     if view.worst is not None and len(view.measured) > 1:
         notes.append(worst_words(view.worst))
     table = report.slices[view.measured[0]].table

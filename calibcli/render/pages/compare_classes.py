@@ -23,7 +23,8 @@ def class_blocks(report: CompareReport, classes: ClassesComparison, *, verbose: 
 
         classes: The classes.
 
-        verbose: Whether to list every class by every measure; else the worst by the first measure.
+        verbose: Whether to list every class by every measure; else the worst, by the first measure unless
+            somebody asked for these.
     """
     return tuple(
         block for view in classes.views for block in _view_blocks(report, classes, view, verbose=verbose)
@@ -40,7 +41,7 @@ def _view_blocks(
         return (paragraph(*title),)
     parts = sorted(view.classes.items(), key=_badness)
     listed_parts = parts if verbose else parts[:MOST_ROWS]
-    measures = len(parts[0][1].comparisons) if verbose else 1
+    measures = len(parts[0][1].comparisons) if verbose or report.chosen else 1
     columns = (
         Column("class"),
         Column("rows", numeric=True),
@@ -89,9 +90,10 @@ def _notes(
 ) -> list[str]:
     notes = []
     names = [one.name.value for one in next(iter(view.classes.values())).comparisons]
-    if not verbose and (hidden or names[1:]):
+    left_out = [] if verbose or report.chosen else names[1:]
+    if not verbose and (hidden or left_out):
         more = [f"{count(hidden)} more {'class' if hidden == 1 else 'classes'}"] if hidden else []
-        notes.append(f"-v shows {listed([*more, *names[1:]])}, too.")
+        notes.append(f"-v shows {listed([*more, *left_out])}, too.")
     if view.confidence != report.confidence:
         notes.append(
             f"Each interval is at {percent(view.confidence)}, so that those of one measure hold for all "
