@@ -157,7 +157,11 @@ def _atoms() -> MeasureReport:
 def _part(rows: int, ece: float) -> MeasureReport:
     """Return the report of a group."""
     interval = _interval(max(0.0, ece - 0.02), ece + 0.01, "d*", Target.FIXED_DESIGN, finite=True)
-    measures = (replace(_ece(), value=ece, interval=replace(interval, confidence=0.975)), _bias(), _brier())
+    estimates = (replace(_ece(), value=ece, interval=interval), _bias(), _brier())
+    measures = tuple(
+        one if one.interval is None else replace(one, interval=replace(one.interval, confidence=0.975))
+        for one in estimates
+    )
     table = replace(TABLE, rows=rows, positive=rows // 4)
     return replace(_measure(), table=table, measures=measures, confidence=0.975)
 
