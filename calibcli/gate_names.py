@@ -8,6 +8,14 @@ MOST_IDENTITIES = 10_000_000
 DEFAULT_POWER = 0.9
 
 
+class IdKind(StrEnum):
+    """What ids are written as: text such as 7.0 is a number that is not written as numbers are."""
+
+    NUMBERS = "numbers"
+    TEXT = "text"
+    RESPELLED = "numbers as other text"
+
+
 class Bound(StrEnum):
     """What of a measure or test a rule speaks of, as in `smece.upper<=0.02`."""
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibcli.bounds.betting import Stakes
 from calibcli.documents import Node, ascending, same_length, version_of
+from calibcli.gate_names import IdKind
 from calibcli.gates.alarm import MOST_EPOCHS, Epoch
 from calibcli.gates.cells import Partition, Sums, plausible_distance
 from calibcli.gates.plausible import check_looks
@@ -63,6 +64,7 @@ def to_dict(state: GateState) -> dict[str, object]:
         "since": state.since,
         "ids": _text_of(state.ids) if terms.identified else None,
         "notes": list(state.notes),
+        **({"id_kinds": sorted(kind.value for kind in state.id_kinds)} if state.id_kinds else {}),
     }
 
 
@@ -74,7 +76,8 @@ def from_dict(root: Node) -> GateState:
         DocumentProblem: If no gate can have written this, with the place.
     """
     version = version_of(root, SCHEMA, what="the state of a gate", hint=_ORIGIN)
-    root.only(*_KEYS, *(() if version == 1 else _LATER))
+    kinds = root.members().get("id_kinds") if version > 1 else None
+    root.only(*_KEYS, *(() if version == 1 else _LATER), *(() if kinds is None else ("id_kinds",)))
     since = 1 if version == 1 else root.child("since").whole(1, 2)
     terms = _terms(root, version=version)
     batches = _batches(root.child("batches"), alarm=terms.alarm, later=_later_of_looks(version, since))
@@ -96,6 +99,7 @@ def from_dict(root: Node) -> GateState:
         None if failed is None else failed.whole(1, total),
         ids=ids,
         since=since,
+        id_kinds=frozenset() if kinds is None else frozenset(kind.choice(IdKind) for kind in kinds.items()),
     )
     if version > 1:
         state = replace(

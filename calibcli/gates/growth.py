@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.gate_names import MOST_IDENTITIES
+from calibcli.gate_names import MOST_IDENTITIES, IdKind
 from calibcli.gates.cells import Sums, sums_of
 from calibcli.gates.state import Batch, Fingerprints, GateState
 from calibcli.names import DEFAULT_LEAST_ROWS
@@ -50,12 +50,15 @@ class Incoming:
         shown: The file it came from, for messages.
 
         rows: Its rows: a table, or one by one where they have identities.
+
+        id_kinds: What the identities are written as.
     """
 
     key: str
     digest: str
     shown: str
     rows: Table | Rows
+    id_kinds: frozenset[IdKind] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,6 +129,10 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
         _refuse_twin(twin, batch, total)
         note = f"batch {batch.key!r} has the very rows of batch {twin.key!r}: it counts since its name is new"
         notes = (*notes, note)
+    mixed = kinds_mixed(state.id_kinds, batch.id_kinds, shown=batch.shown)
+    if mixed is not None:
+        notes = (*notes, mixed)
+    state = replace(state, id_kinds=state.id_kinds | batch.id_kinds)
     sums, ids = _new_rows(state, batch)
     left_out = total - sums.total_rows
     if left_out:
@@ -137,6 +144,31 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
         state = state.counted(sums, key=batch.key, digest=batch.digest, ids=ids, least_rows=least_rows)
         state = state.bounded()
     return Growth(state, growth.known, growth.known_rows + left_out, notes)
+
+
+def kinds_mixed(before: frozenset[IdKind], new: frozenset[IdKind], *, shown: str) -> str | None:
+    """
+    Return what there is to say of ids that are numbers in one place and text in another, or None.
+
+    Args:
+        before: What the ids of a state are written as.
+
+        new: What those are that are added to it.
+
+        shown: Where they come from.
+
+    Raises:
+        InputProblem: If some of the text is numbers written otherwise: one row could count as two.
+    """
+    both = before | new
+    if not {IdKind.NUMBERS, IdKind.TEXT} <= both:
+        return None
+    mine, other = ("numbers", "text") if IdKind.NUMBERS in new else ("text", "numbers")
+    said = f"{shown}: its ids are {mine}, and {other} in what was counted before"
+    if IdKind.RESPELLED in both:
+        msg = f"{said}, and some of the text is numbers written otherwise than numbers are, as 7.0 or 007"
+        raise InputProblem(msg, "a row could count twice: write all ids alike, and begin a state with them")
+    return None if new <= before else f"{said}: the text '7' is the number 7"
 
 
 def _new_rows(state: GateState, batch: Incoming) -> tuple[Sums, Fingerprints | None]:

@@ -16,10 +16,10 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.gate_names import MOST_IDENTITIES
+from calibcli.gate_names import MOST_IDENTITIES, IdKind
 from calibcli.gates.agreement import differences
 from calibcli.gates.alarm import Epoch
-from calibcli.gates.growth import LEAST_TWIN_ROWS
+from calibcli.gates.growth import LEAST_TWIN_ROWS, kinds_mixed
 from calibcli.gates.state import GateState
 
 
@@ -49,6 +49,11 @@ def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
             msg = f"{name} and {path} were begun on other terms: {'; '.join(found)}"
             raise UsageProblem(msg, "merge states of the same gate only")
     _refuse_twice(states)
+    kinds: frozenset[IdKind] = frozenset()
+    mixed = []
+    for path, state in states:
+        mixed.append(kinds_mixed(kinds, state.id_kinds, shown=path) if kinds else None)
+        kinds |= state.id_kinds
     ids = np.sort(np.concatenate([state.ids for _, state in states]))
     if ids.size > MOST_IDENTITIES:
         msg = f"together the states hold {ids.size:,} identities, and at most {MOST_IDENTITIES:,} can be kept"
@@ -61,9 +66,16 @@ def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
         key=lambda batch: batch.key,
     )
     epochs = (Epoch(1, total),) if batches else ()
-    notes = tuple(dict.fromkeys(note for _, state in states for note in state.notes))
-    since = min(state.since for _, state in states)
-    return GateState(named, epochs, tuple(batches), ids=ids, since=since, notes=notes)
+    said = [*(note for _, state in states for note in state.notes), *filter(None, mixed)]
+    return GateState(
+        named,
+        epochs,
+        tuple(batches),
+        ids=ids,
+        since=min(state.since for _, state in states),
+        notes=tuple(dict.fromkeys(said)),
+        id_kinds=kinds,
+    )
 
 
 def _refuse_twice(states: Sequence[tuple[str, GateState]]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.bounds.betting import Stakes
+from calibcli.gate_names import IdKind
 from calibcli.gates.alarm import Epoch, Start, log_evidence, starts_of, thinned
 from calibcli.gates.bets import Bets
 from calibcli.gates.cells import Partition, Sums, sums_of
@@ -162,6 +163,8 @@ class GateState:
         since: The version of the document that it was begun as.
 
         notes: What must be said of the documents that it was read from, wherever it is used.
+
+        id_kinds: What the identities of the rows were written as.
     """
 
     terms: Terms
@@ -174,6 +177,7 @@ class GateState:
     ids: Fingerprints = field(default_factory=lambda: np.zeros(0, np.uint64))
     since: int = 2
     notes: tuple[str, ...] = ()
+    id_kinds: frozenset[IdKind] = frozenset()
 
     def doubted(self, doubts: tuple[str, ...]) -> Self:
         """Return the state with what must be said of its document, for good."""

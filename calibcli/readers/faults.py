@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from calibcli.gate_names import IdKind
 from calibcli.readers.numerals import Spelling
 
 # A column with more different labels than this is not listed in full.
@@ -134,6 +135,8 @@ class Findings:
 
         numbers: For each column of numbers that tells rows or groups apart, the first file where it does.
 
+        texts: For each such column of text the first file where it is.
+
         respelled: For each such column a text that is a number written otherwise than its name, and its file.
 
         sums: What rows of several classes that are read as logits sum to; None where there are none.
@@ -152,6 +155,7 @@ class Findings:
     elsewhere: int = 0
     unselected: int = 0
     numbers: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
     respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
     sums: RowSums | None = None
 
@@ -182,12 +186,23 @@ class Findings:
         """Add how the values of a column are written in a file."""
         if spelling.numbers:
             self.numbers.setdefault(column, shown)
+        if spelling.text:
+            self.texts.setdefault(column, shown)
         if spelling.respelled is not None:
             self.respelled.setdefault(column, (spelling.respelled, shown))
 
     def note_sums(self, sums: RowSums) -> None:
         """Add what some rows sum to."""
         self.sums = sums if self.sums is None else self.sums.joined(sums)
+
+    def kinds_of(self, column: str | None) -> frozenset[IdKind]:
+        """Return what the values of a column that tells rows apart are written as."""
+        found = (
+            (IdKind.NUMBERS, self.numbers),
+            (IdKind.TEXT, self.texts),
+            (IdKind.RESPELLED, self.respelled),
+        )
+        return frozenset(kind for kind, columns in found if column in set(columns))
 
     def add(self, later: "Findings") -> None:
         """Add the findings of a later part."""
@@ -205,6 +220,7 @@ class Findings:
         self.elsewhere += later.elsewhere
         self.unselected += later.unselected
         self.numbers = later.numbers | self.numbers
+        self.texts = later.texts | self.texts
         self.respelled = later.respelled | self.respelled
         if later.sums is not None:
             self.note_sums(later.sums)

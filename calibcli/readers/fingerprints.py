@@ -70,7 +70,8 @@ def identities_of(column: Column) -> Identities:
         missing = empty if missing is None else missing | empty
     kind = value_type(column.type)
     respelled = _first_respelled(data, offsets) if is_text(kind) else None
-    return Identities(fingerprints(data, offsets), missing, Spelling(is_number(kind), respelled))
+    spelling = Spelling(is_number(kind), is_text(kind), respelled)
+    return Identities(fingerprints(data, offsets), missing, spelling)
 
 
 def fingerprints(data: npt.NDArray[np.uint8], offsets: Integers) -> Fingerprints:

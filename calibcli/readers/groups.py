@@ -182,4 +182,4 @@ def groups_of(column: Column) -> Groups:
         empty = np.array([not one for one in text] or [True], np.bool_)[code]
         missing = empty if missing is None else missing | empty
     respelled = next(filter(is_respelled, text), None) if is_text(kind) else None
-    return Groups(code, text or ("",), missing, Spelling(is_number(kind), respelled))
+    return Groups(code, text or ("",), missing, Spelling(is_number(kind), is_text(kind), respelled))

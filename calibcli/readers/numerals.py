@@ -61,10 +61,13 @@ class Spelling:
     Args:
         numbers: Whether there are numbers.
 
+        text: Whether there is text.
+
         respelled: A text that is a number written otherwise than its name, or None.
     """
 
     numbers: bool = False
+    text: bool = False
     respelled: str | None = None
 
 

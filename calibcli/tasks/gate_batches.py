@@ -160,7 +160,8 @@ def _incoming(judged: Judged, terms: Terms, *, shown: str, named: str | None) ->
     state = hashlib.sha256(found.encode())
     state.update(np.sort(ids).astype("<u8").tobytes())
     found = f"sha256:{state.hexdigest()}"
-    return Incoming(named or found, found, shown, Rows(ids, score, label, counts))
+    kinds = judged.gathered.id_kinds
+    return Incoming(named or found, found, shown, Rows(ids, score, label, counts), kinds)
 
 
 def _digest(judged: Judged) -> str:

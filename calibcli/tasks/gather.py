@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from calibcli.engines.interface import Engine
+from calibcli.gate_names import IdKind
 from calibcli.progress import Advance, Progress, unseen
 from calibcli.readers import reader_of
 from calibcli.readers.beside import NOTHING, Aside, Beside
@@ -53,6 +54,8 @@ class Gathered:
         chosen: The columns, by their names in the first file.
 
         sums: What rows of several classes that were read as logits sum to; None where there are none.
+
+        id_kinds: What the identities of rows are written as.
     """
 
     tables: dict[str, Table]
@@ -62,6 +65,7 @@ class Gathered:
     again: "SecondPass | None" = None
     chosen: ChosenColumns | None = None
     sums: RowSums | None = None
+    id_kinds: frozenset[IdKind] = frozenset()
 
     @property
     def paired(self) -> "PairedSums | None":
@@ -153,6 +157,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         again,
         first,
         findings.sums,
+        findings.kinds_of(first.identity),
     )
 
 

@@ -39,7 +39,12 @@ from calibcli.readers.in_memory import HeldRows
 from calibcli.readers.labels import can_be_labels, labels_of
 from calibcli.readers.members import MemberColumn
 from calibcli.readers.tally import intake_of, taken
+from calibcli.tasks.gate import StateOptions, judge_with_state
 from calibcli.tasks.gather import choose_columns, gather
+from calibcli.tasks.merge import merge_states
+from calibcli.tasks.reading import Reading
+from calibcli.tasks.rules import rule_of
+from calibcli.tasks.verify import VerifyOptions
 
 E53 = 1 << 53
 # What the same value is written into: the columns that tell rows and groups apart.
@@ -592,3 +597,33 @@ def test_whole_numbers_are_never_rounded_on_the_way_in(tmp_path: Path) -> None:
         column_of([E53 + 1, 0.5], what="id")
     for values in ([E53, E53 + 1, None], [2**63, -1], [2**64, 1, None]):
         assert column_of(values, what="id").to_pylist() == values
+
+
+def gate(state: Path, *names: str) -> Any:
+    asked = StateOptions(str(state), id_column="v")
+    return judge_with_state(
+        names, Columns("s", "y"), rule=rule_of("ece<=0.3"), options=VerifyOptions(), state=asked,
+        artifact=None, reading=Reading(),
+    )  # fmt: skip
+
+
+def test_ids_of_a_state_do_not_mix_numbers_with_their_respelling(tmp_path: Path) -> None:
+    """From one call to the next and in merge; text of the very digits is the number, and said to be."""
+    pq.write_table(pa.table({"v": [7, 8], "s": [0.25, 0.75], "y": [0, 1]}), tmp_path / "a.parquet")
+    numbers = str(tmp_path / "a.parquet")
+    respelled = write(tmp_path, "a.csv", ["v,s,y", "7.0,0.25,0", "9.0,0.75,1"])
+    alike = write(tmp_path, "b.csv", ["v,s,y", "7,0.25,0", "9,0.75,1"])
+    for place, (one, other) in enumerate([(numbers, respelled), (respelled, numbers)]):
+        state = tmp_path / f"{place}.json"
+        gate(state, one)
+        with pytest.raises(
+            InputProblem, match=r"its ids are .* in what was counted before, and some of the text"
+        ):
+            gate(state, other)
+    with pytest.raises(InputProblem, match="and some of the text is numbers written otherwise"):
+        merge_states([str(tmp_path / "0.json"), str(tmp_path / "1.json")], output=str(tmp_path / "m.json"))
+    report = gate(tmp_path / "0.json", alike)
+    assert report.state is not None
+    assert report.state.rows == 3
+    assert any("the text '7' is the number 7" in note for note in report.notes)
+    assert gate(tmp_path / "0.json", write(tmp_path, "c.csv", ["v,s,y", "x,0.5,1"])).state is not None
