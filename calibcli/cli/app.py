@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -122,32 +122,48 @@ def run() -> None:
     """
     # Start-up makes very many objects that stay: looking among them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
-    code = main()
+    _end_well()
+    code = _main(sys.argv[1:])
     if sys.stderr is not None:
         sys.stderr.flush()
     os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
+    """Run the command line and return its exit code; signals mean afterwards what they meant before."""
+    before = _end_well()
+    try:
+        return _main(sys.argv[1:] if arguments is None else arguments)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _main(arguments: Sequence[str]) -> int:
     # Small products do not gain from BLAS threads, and waking them costs more than the work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Newer typer checks options with pydantic, whose search for plugins reads every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    words = _in_order(list(sys.argv[1:] if arguments is None else arguments))
+    words = _in_order(list(arguments))
     if sys.stdout is None:
         # Any file opened from here on would take its place.
         return _explain(OutputProblem("standard output is closed", "send it to /dev/null"), debug=False)
     COMPLETION.expect(1)
-    _end_well()
     try:
-        code = copy_context().run(_run, words)
-        sys.stdout.flush()
-        COMPLETION.end()
+        return _flushed(words)
     except Terminated as stop:
         return 128 + stop.number
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        COMPLETION.end()
+
+
+def _flushed(words: list[str]) -> int:
+    """Run one command and hand on what it has printed."""
+    try:
+        code = copy_context().run(_run, words)
+        sys.stdout.flush()
     except BrokenPipeError:
         return _reader_left()
     except OSError as error:
@@ -281,18 +297,23 @@ def _show_traceback(problem: Exception) -> None:
     say(without_secrets("".join(traceback.format_exception(problem))))
 
 
-def _end_well() -> None:
+def _end_well() -> "dict[int, Any]":
     """
     Let Ctrl-C, a request to end, or a terminal that is closed remove what is unfinished.
 
     `nohup` is respected, and so is a program around this one that handles Ctrl-C itself.
+
+    Returns:
+        What was done at these signals before.
     """
+    before: dict[int, Any] = {}
     ours = (signal.default_int_handler, _terminate)
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM), signal.SIGINT):
         found = signal.getsignal(number)
         if found in ours if number == signal.SIGINT else found is not signal.SIG_IGN:
             with suppress(ValueError):  # only the first thread is told of signals
-                signal.signal(number, _terminate)
+                before[number] = signal.signal(number, _terminate)
+    return before
 
 
 def _terminate(number: int, _: object) -> None:

@@ -38,7 +38,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     roles = _roles(header, first.shown)
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
-    facts += [("files", note) for note in found.notes()[:1]]
+    facts += [("found", note) for note in found.notes()]
     if partitions:
         facts.append(("in the path", ", ".join(partitions)))
     hint = separator_hint(header)

@@ -1,5 +1,6 @@
 """Directories, patterns and lists: every file once, and every name that is not read is counted and said."""
 
+import glob
 import json
 import os
 import re
@@ -293,6 +294,48 @@ def test_any_tree_is_read_as_by_another_walk(
             hidden = any(part[0] in "_." for part in one.relative_to("d").parts[:-1])
             known = str(one) in passed or str(one) in paths("d") or one.is_dir()
             assert hidden or known, one
+    finally:
+        os.chdir(before)
+
+
+PARTS = st.sampled_from(["*", "**", "?", "a*", "[ab]1", "[!a]*", "a1", "b?", "*.csv", "?1.csv", "d"])
+
+
+@pytest.mark.untraced
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    names=st.lists(
+        st.lists(st.sampled_from(["a1", "b1", "a2", "_c1", ".e1"]), min_size=1, max_size=3),
+        min_size=1,
+        max_size=6,
+    ),
+    parts=st.lists(PARTS, min_size=1, max_size=4),
+)
+def test_patterns_match_as_those_of_python(
+    names: list[list[str]], parts: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Where there are no links: the same files as `glob`, but for names that are hidden."""
+    before = Path.cwd()
+    os.chdir(tmp_path_factory.mktemp("tree"))
+    try:
+        for folders in names:
+            Path("d", *folders[:-1]).mkdir(parents=True, exist_ok=True)
+            Path("d", *folders[:-1], f"{folders[-1]}.csv").write_text(ROWS)
+        pattern = "/".join(["d", *parts, *(["*.csv"] if parts[-1] == "**" else [])])
+        if not globs.is_pattern(pattern):
+            return
+        expected = {
+            str(Path(one))
+            for one in glob.glob(pattern, recursive=True)  # noqa: PTH207 - the other one
+            if not any(part[0] in "_." for part in Path(one).parts)
+        }
+        try:
+            found = globs.matching(pattern)
+        except InputProblem:
+            assert not expected
+            return
+        assert found.files == sorted(one for one in expected if Path(one).is_file())
+        assert {one for one in expected if Path(one).is_dir()} == set(found.folders)
     finally:
         os.chdir(before)
 

@@ -16,8 +16,8 @@ from calibcli.errors import OutputProblem
 from calibcli.outputs import new_file, refuse_existing, write_file
 from faults import How, Stage, fails, signals
 
-ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user, or give files away")
 SLOW = [pytest.mark.slow, pytest.mark.system]
+ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user, or give files away")
 OTHER, THIRD = 65534, 65533
 # Every kind of output, each a file `out.*` or `gate.json`.
 WRITERS = {
@@ -31,6 +31,8 @@ WRITERS = {
     "export": "export cal.json --to sql -s score --table t -o out.sql",
     "folder": "apply cal.json rows.csv --out-dir out",
 }
+# Those that differ most by every step, the others with the slow tests.
+SOME = [kind if kind in ("apply", "state", "folder") else pytest.param(kind, marks=SLOW) for kind in WRITERS]
 # They import what draws, which takes a second each time.
 DRAWN = {"plot": "plot rows.csv -o out.svg --kind binned", "html": "report rows.csv -o out.html"}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -49,7 +51,7 @@ def outputs(stage: Stage) -> list[str]:
     return [name for name in stage.files() if name not in {"rows.csv", "cal.json", ".out.json.lock"}]
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("kind", SOME)
 def test_a_failing_last_step_is_one_line_and_leaves_nothing(stage: Stage, kind: str) -> None:
     """Exit 5, whether the file cannot be flushed, linked, or put in the place of another."""
     errors = (errno.EXDEV, errno.ENOSPC, errno.EACCES, errno.EPERM, errno.EIO, errno.EROFS, errno.EDQUOT)
@@ -219,7 +221,7 @@ def _another_writes() -> None:
     os.link = link  # type: ignore[assignment]
 
 
-@pytest.mark.parametrize("kind", [*WRITERS, *(pytest.param(kind, marks=SLOW) for kind in DRAWN)])
+@pytest.mark.parametrize("kind", [*SOME, *(pytest.param(kind, marks=SLOW) for kind in DRAWN)])
 def test_a_signal_once_the_output_is_in_place_comes_too_late(stage: Stage, kind: str) -> None:
     """Exit 0 with all of it, wherever the signal falls: at the rename, in what is said of it, at the end."""
     points = [
@@ -248,10 +250,10 @@ def test_a_signal_once_the_output_is_in_place_comes_too_late(stage: Stage, kind:
         assert "Traceback" not in ran.err
 
 
-# A report beside the one that is printed is written once that one is out.
+# Not a report beside the one that is printed, which is written once that one is out.
 @pytest.mark.parametrize(
     "kind",
-    [*(kind for kind in WRITERS if kind != "report"), *(pytest.param(kind, marks=SLOW) for kind in DRAWN)],
+    ["apply", "folder", *(pytest.param(one, marks=SLOW) for one in ("fit", "summary", "state", *DRAWN))],
 )
 def test_a_signal_before_the_output_is_in_place_leaves_nothing(stage: Stage, kind: str) -> None:
     """130, 143 or 129, and the folder is what it was; another signal while it tidies up changes nothing."""
@@ -292,6 +294,37 @@ def test_a_signal_between_two_files_of_a_folder_is_heard(stage: Stage) -> None:
     )
     assert ran.code == 143
     assert [one.name for one in (stage.folder / "out").iterdir()] == ["a.csv"]
+
+
+def test_a_signal_after_the_last_file_of_a_folder_comes_too_late(stage: Stage) -> None:
+    """Also where threads write the files."""
+    (stage.folder / "d").mkdir()
+    for name in ("a.csv", "b.csv", "c.csv"):
+        (stage.folder / "d" / name).write_bytes((stage.folder / "rows.csv").read_bytes())
+    words = ["apply", "cal.json", "d", "--out-dir", "out", "-q", "--jobs", "3"]
+    ran = stage.run(words, How(before=_after_the_third))
+    assert ran.code == 0, ran
+    assert len(list((stage.folder / "out").iterdir())) == 3
+
+
+def _after_the_third() -> None:
+    linked = os.link
+
+    def link(beside: str, place: str) -> None:
+        linked(beside, place)
+        if len(list(Path(place).parent.glob("?.csv"))) == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    os.link = link  # type: ignore[assignment]
+
+
+def test_signals_mean_afterwards_what_they_meant_before(stage: Stage) -> None:
+    """Of a program that runs the command line within itself."""
+    from calibcli.cli.app import main
+
+    before = [signal.getsignal(number) for number in SIGNALS]
+    assert main(["inspect", str(stage.folder / "rows.csv"), "-q"]) in (0, 2)
+    assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o664])
@@ -349,7 +382,9 @@ def test_rights_of_a_group_that_cannot_be_kept_are_not_handed_to_another(stage: 
 
 
 @pytest.mark.parametrize("user", [None, pytest.param(OTHER, marks=ROOT)])
-@pytest.mark.parametrize("kind", ["fit", "apply", "state", "summary", "report"])
+@pytest.mark.parametrize(
+    "kind", ["apply", "state", *(pytest.param(one, marks=SLOW) for one in ("fit", "summary", "report"))]
+)
 def test_a_read_only_output_is_not_replaced(stage: Stage, kind: str, user: int | None) -> None:
     """Not with --force, not by its owner, and not by root, who may write anywhere."""
     words = WRITERS[kind].split()
