@@ -143,6 +143,27 @@ def _without_commands(text: str, *, meant: bool = False) -> str:
     return text if meant else _HEADING.sub(" ", _WORKFLOW.sub(r"\1 ", text))
 
 
+def say_notes_beside(
+    kind: ReportFormat, of_input: tuple[str, ...], of_report: tuple[str, ...], *, quiet: bool
+) -> None:
+    """
+    Write those notes to standard error that the format of a report has no place for.
+
+    Args:
+        kind: The format: rows hold no notes, and JSON none on how columns were found.
+
+        of_input: How columns were found.
+
+        of_report: All others.
+
+        quiet: Whether to say nothing.
+    """
+    if kind in (ReportFormat.JSON, ReportFormat.CSV, ReportFormat.JSON_LINES):
+        say_notes(of_input, quiet=quiet)
+    if kind in (ReportFormat.CSV, ReportFormat.JSON_LINES):
+        say_notes(of_report, quiet=quiet)
+
+
 def say_notes(notes: tuple[str, ...], *, quiet: bool) -> None:
     """Write notes to standard error, one line each."""
     for note in notes:

@@ -24,7 +24,7 @@ from calibcli.tasks.classes_asked import refuse_class_measures
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.judged import as_fitted, as_transform, refuse_applied_twice
 from calibcli.tasks.metrics import Metrics
-from calibcli.tasks.partition import check_confidence, chosen_bins, parted, summary_of
+from calibcli.tasks.partition import check_confidence, chosen_bins, parted, shared_bins_notes, summary_of
 from calibcli.tasks.reading import Reading, read_tables
 from calibcli.tasks.right_scale import table_scale_notes
 from calibcli.view_names import ClassMeasure
@@ -169,6 +169,8 @@ def compare_files(
             notes.append(fit_note(path, artifact.fit.rows, asked))
         notes += () if said else table_scale_notes(gathered, artifact)
     first, second = _sides(gathered, loaded)
+    for one, other in ((first, second), (second, first)):
+        notes += _shared_bins(one, other, asked)
     return CompareReport(
         input=gathered.input,
         first=side_of(first, second, asked),
@@ -258,6 +260,11 @@ def side_of(one: Seen, other: Seen, options: CompareOptions) -> Side:
     """Return one side as reports have it."""
     summary = summary_of(one.table, discrete=_bins(one, other, options) is ATOMS)
     return Side(one.name, one.score, one.artifact, summary)
+
+
+def _shared_bins(one: Seen, other: Seen, options: CompareOptions) -> tuple[str, ...]:
+    asked = (options.bins, options.binning) != (None, None)
+    return shared_bins_notes(one.table, _bins(one, other, options), asked=asked, measures=options.shown)
 
 
 def _bins(one: Seen, other: Seen, options: CompareOptions) -> Bins:

@@ -34,6 +34,7 @@ from calibcli.tasks.partition import (
     chosen_bins,
     given_bins,
     parted,
+    shared_bins_notes,
     summary_of,
 )
 from calibcli.tasks.slices import without_bands
@@ -84,6 +85,11 @@ class MeasureOptions:
     bounds: bool = False
     edges: tuple[float, ...] | None = None
     drawn: bool = True
+
+    @property
+    def cut(self) -> bool:
+        """Whether somebody said how bins are cut."""
+        return (self.bins, self.binning, self.edges) != (None, None, None)
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -144,7 +150,12 @@ def measure_table(
     report = replace(
         report,
         artifact=artifact,
-        notes=(*_table_notes(table), *_clipped_notes(report), *notes),
+        notes=(
+            *_table_notes(table),
+            *_clipped_notes(report),
+            *shared_bins_notes(table, bins, asked=options.cut, measures=options.metrics.measures),
+            *notes,
+        ),
     )
     return report if clusters is None else _clustered(report, clusters)
 

@@ -1,20 +1,27 @@
 """Which bins a report speaks of, and what it says of its table."""
 
+from collections.abc import Iterable
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 
 from calibcli.errors import IdleOption, UsageProblem
+from calibcli.families import BinnedMeasure
 from calibcli.names import DEFAULT_BINS, Binning
 from calibcli.reports.measure import TableSummary
 from calibcli.table import cells
-from calibcli.table.bins import ATOMS, Bins, bins_of, looks_discrete
+from calibcli.table.bins import ATOMS, Bins, bin_index, bins_of, looks_discrete
 from calibcli.table.digest import digest
 from calibcli.table.grid import GridTable, Table
 from calibcli.table.rows import Rows
 from calibcli.table.straddling import split_at, straddling
 
 MOST_BINS = 100_000
+_OVER_BINS = get_args(BinnedMeasure)
+# Scores of at most so many values, with so many rows each on average, are said to take few values.
+_FEW, _ROWS_EACH = 50, 2
+_MOST_VALUES, _ROWS_OF_MANY = 1_000, 20
 _EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
 MOST_CONFIDENCE = 0.999999
 
@@ -36,6 +43,36 @@ def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, disc
         msg = f"{count:,} bins"
         raise UsageProblem(msg, f"--bins takes a whole number from 1 to {MOST_BINS:,}")
     return bins_of(binning or Binning.EQUAL_WIDTH, count, table=table)
+
+
+def shared_bins_notes(
+    table: Table, bins: Bins, *, asked: bool, measures: Iterable[object]
+) -> tuple[str, ...]:
+    """
+    Say that a score takes few values and that bins put some of them together, as nobody asked for.
+
+    What a discrete recalibrator has written is such a score, and was measured value by value while the
+    artifact was named.
+
+    Args:
+        table: The rows.
+
+        bins: How they are cut.
+
+        asked: Whether somebody said how.
+
+        measures: What is shown; bins matter to some only.
+    """
+    if asked or bins.edges is None or not any(name in _OVER_BINS for name in measures):
+        return ()
+    count, rows = table.distinct, table.total_rows
+    each = _ROWS_EACH if count <= _FEW else _ROWS_OF_MANY
+    if table.kind != "exact" or not 1 < count <= _MOST_VALUES or rows < each * count:
+        return ()
+    if np.unique(bin_index(bins.edges, table.score)).size == count:
+        return ()
+    how = "--binning atoms takes each by itself, as is done where the --artifact that gave them is named"
+    return (f"the score takes {count:,} values, and {bins.described} put some of them together: {how}",)
 
 
 def edges_of(text: str) -> tuple[float, ...]:

@@ -18,7 +18,14 @@ from calibcli.tasks.classes import judged_view
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
 from calibcli.tasks.judged_parts import judged_parts
-from calibcli.tasks.partition import check_confidence, chosen_bins, may_cut_cells, parted, summary_of
+from calibcli.tasks.partition import (
+    check_confidence,
+    chosen_bins,
+    may_cut_cells,
+    parted,
+    shared_bins_notes,
+    summary_of,
+)
 from calibcli.tasks.reading import Reading
 from calibcli.tasks.regression import against_report, against_score
 from calibcli.tasks.rules import require_some
@@ -194,6 +201,7 @@ def _report(
         notes=(
             *judged.notes,
             *_one_label(judged),
+            *_shared_bins(judged, bins, options),
             *_notes(before, judged, artifact=artifact, digest=summary.digest),
             *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
         ),
@@ -203,6 +211,12 @@ def _report(
         least_group_rows=options.least_group_rows,
     )
     return _void(report) if judged.fitted_rows else report
+
+
+def _shared_bins(judged: Judged, bins: Bins, options: VerifyOptions) -> tuple[str, ...]:
+    asked = (options.bins, options.binning) != (None, None)
+    subjects = [rule.subject for rule in of_one_score(options.rules)]
+    return shared_bins_notes(judged.table, bins, asked=asked, measures=subjects)
 
 
 def _one_label(judged: Judged) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def compare(
       calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
     """
     from calibcli.cli.line import line_of
-    from calibcli.cli.output import format_of, renderer_for, say_notes, write
+    from calibcli.cli.output import format_of, renderer_for, say_notes_beside, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
     from calibcli.tasks.compare import CompareOptions, compare_files
@@ -132,6 +132,5 @@ def compare(
         renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
         output,
     )
-    # The other formats hold the notes where they are read.
-    say_notes(report.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)
+    say_notes_beside(chosen, report.input.notes, report.notes, quiet=quiet)
     return 1 if report.worse_by else 0

@@ -102,7 +102,7 @@ def measure(
     """
     from calibcli.cli.explain import write_explanation
     from calibcli.cli.line import line_of
-    from calibcli.cli.output import format_of, renderer_for, say_notes, write
+    from calibcli.cli.output import format_of, renderer_for, say_notes_beside, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
     from calibcli.tasks.destination import check_output
@@ -184,8 +184,7 @@ def measure(
         renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
         output,
     )
-    # The other formats hold the notes where they are read.
-    say_notes(report.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)
+    say_notes_beside(chosen, report.input.notes, report.notes, quiet=quiet)
 
 
 def _refuse_beside_compat(options: dict[str, object]) -> None:

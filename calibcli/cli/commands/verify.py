@@ -134,7 +134,7 @@ def verify(
       Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
     """
     from calibcli.cli.line import line_of
-    from calibcli.cli.output import format_of, renderer_for, say_notes, write
+    from calibcli.cli.output import format_of, renderer_for, say_notes_beside, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.cli.report_files import parse_reports, told_of_errors, write_reports
     from calibcli.readers.columns import Columns
@@ -207,8 +207,7 @@ def verify(
         judged = _judged(inputs, columns, options, kept, artifact=artifact, reading=reading)
         write(renderer_for(chosen, output, color=color, verbose=verbose, line=line).render(judged), output)
         write_reports(judged, wanted)
-    # The other formats hold the notes where they are read.
-    say_notes(judged.input.notes, quiet=quiet or chosen is not ReportFormat.JSON)
+    say_notes_beside(chosen, judged.input.notes, judged.notes, quiet=quiet)
     return exit_code(judged.outcome, inconclusive)
 
 
