@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from calibcli.artifacts.document import SCHEMA, check_schema
-from calibcli.artifacts.fit_record import SCORES, digest_text, quantiles_from, scalar
+from calibcli.artifacts.fit_record import SCORES, digest_text, quantiles_from, refuse_later, scalar
 from calibcli.documents import Node, same_length
 from calibcli.names import Scale
 from calibcli.recalibrators.classes import class_recalibrator_from_dict
@@ -147,8 +147,9 @@ class ClassArtifact:
         Raises:
             DocumentProblem: If no fit can have written this, with the place.
         """
-        check_schema(root)
+        version = check_schema(root)
         root.only(*_KEYS)
+        refuse_later(root.child("fit"), version=version)
         columns = root.child("input")
         columns.only("scale", "classes")
         classes = columns.child("classes").texts()

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from calibcli.artifacts.fit_record import FitRecord
+from calibcli.artifacts.fit_record import FitRecord, refuse_later
 from calibcli.documents import Node, version_of
 from calibcli.names import RecalibratorName, Scale
 from calibcli.recalibrators import recalibrator_from_dict
@@ -62,8 +62,9 @@ class Artifact:
         Raises:
             DocumentProblem: If no fit can have written this, with the place.
         """
-        check_schema(root)
+        version = check_schema(root)
         root.only(*_KEYS)
+        refuse_later(root.child("fit"), version=version)
         method = root.child("method").choice(RecalibratorName)
         recalibrator = recalibrator_from_dict(method, root.child("parameters"))
         columns = root.child("input")

@@ -169,6 +169,18 @@ class FitRecord:
         }
 
 
+def refuse_later(fit: Node, *, version: int) -> None:
+    """
+    Refuse a record of an earlier version that holds what only later ones have.
+
+    Raises:
+        DocumentProblem: With the place.
+    """
+    if version == 1 and SCORES in fit.members():
+        msg = "is there, and calibcli.artifact/1 had none"
+        raise fit.child(SCORES).problem(msg)
+
+
 def quantiles_from(node: Node) -> tuple[float, ...]:
     """
     Return the quantiles of scores that a node holds.

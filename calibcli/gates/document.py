@@ -76,7 +76,7 @@ def from_dict(root: Node) -> GateState:
         DocumentProblem: If no gate can have written this, with the place.
     """
     version = version_of(root, SCHEMA, what="the state of a gate", hint=_ORIGIN)
-    kinds = root.members().get("id_kinds") if version > 1 else None
+    kinds = root.members().get("id_kinds") if version > 1 and root.optional("ids") is not None else None
     root.only(*_KEYS, *(() if version == 1 else _LATER), *(() if kinds is None else ("id_kinds",)))
     since = 1 if version == 1 else root.child("since").whole(1, 2)
     terms = _terms(root, version=version)

@@ -1,7 +1,9 @@
 """An edited document is refused by every command that reads one, and read with a note where that is meant."""
 
 import json
+import re
 from collections.abc import Callable
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,13 @@ import numpy as np
 import pytest
 
 import calibcli
+from calibcli.artifacts.group_document import any_map_of
 from calibcli.artifacts.store import HeldDocument
+from calibcli.artifacts.summary_document import TableDocument
+from calibcli.documents import Node, document_of, version_of
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.gates.document import from_dict
+from mutations import edits
 from shell import Ran
 
 Run = Callable[..., Ran]
@@ -189,6 +196,46 @@ def test_every_reader_refuses_an_edited_document_and_says_so_where_it_is_meant(
     assert meant.code in (0, 1, 4), meant.err
     said = " ".join((meant.out + meant.err).split())
     assert "edited after it was written" in said, said
+
+
+READ: dict[str, Callable[[Node], object]] = {
+    "artifact": any_map_of,
+    "groups": any_map_of,
+    "classes": any_map_of,
+    "summary": TableDocument.from_dict,
+    "gate": from_dict,
+    "report": lambda node: version_of(node, "calibcli.report/2"),
+    "compare": lambda node: version_of(node, "calibcli.compare/2"),
+    "compat": lambda node: version_of(node, "calibcli.compat/2"),
+    "plan": lambda node: version_of(node, "calibcli.plan/2"),
+}
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(
+    "step", [pytest.param(97, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("kind", EDITS)
+def test_no_edit_of_any_field_of_any_document_is_read(folder: Path, kind: str, step: int) -> None:
+    """Numbers by 0.1 %, 1, sign or type; texts, members and elements; the digest; the version."""
+    document = json.loads((folder / f"{kind}.json").read_text())
+    document_of(document).built(READ[kind])
+    number = int(document["schema"][-1])
+    lowered = document | {"schema": document["schema"].replace(f"/{number}", f"/{number - 1}")}
+    assert number == 2
+    for one in chain([lowered], (one for _, _, one in islice(edits(document, longest=5), 0, None, step))):
+        with pytest.raises(DocumentProblem):
+            document_of(one).built(READ[kind])
+
+
+@pytest.mark.parametrize("kind", ["artifact", "groups", "classes", "summary", "gate"])
+def test_a_document_made_to_look_older_holds_what_older_ones_had_not(folder: Path, kind: str) -> None:
+    """Lowering the version and taking the digest away is not enough."""
+    text = (folder / f"{kind}.json").read_text()
+    document = json.loads(re.sub(r'"(calibcli\.[a-z]+)/2"', r'"\1/1"', text))
+    del document["digest"]
+    with pytest.raises(DocumentProblem):
+        document_of(document).built(READ[kind])
 
 
 @pytest.mark.parametrize("kind", [*EDITS, "more"])

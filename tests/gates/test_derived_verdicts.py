@@ -12,6 +12,7 @@ import pytest
 
 from calibcli.documents import Trust, document_of, sealed, sealed_text, trusting
 from calibcli.errors import DocumentProblem
+from calibcli.gate_names import IdKind
 from calibcli.gates.document import from_dict, to_dict
 from calibcli.gates.growth import Incoming, Rows, grown
 from calibcli.gates.merging import merged
@@ -41,7 +42,9 @@ def with_identities() -> GateState:
     ids = generator.integers(0, 2**64, 300, dtype=np.uint64)
     score, label = rows_of(generator, 300)
     rows = Rows(ids, score, label, np.ones(300, np.int64))
-    return grown(begun(FIFTEEN, identified=True), (Incoming("a", "sha256:a", "a", rows),)).state
+    return grown(
+        begun(FIFTEEN, identified=True), (Incoming("a", "sha256:a", "a", rows, frozenset({IdKind.NUMBERS})),)
+    ).state
 
 
 def failed() -> GateState:
