@@ -31,9 +31,8 @@ class ClassAside:
 
     @classmethod
     def start(cls, classes: tuple[str, ...], *, limit: int | None) -> Self:
-        """Return nothing yet; both views share the limit."""
-        share = None if limit is None else max(1, limit // 2)
-        return cls(classes, RunningSlices(share), RunningClasses(classes, share), ClassSums(len(classes)))
+        """Return nothing yet; each row has one score in the one view, and one for each class in the other."""
+        return cls(classes, RunningSlices(limit), RunningClasses(classes, limit), ClassSums(len(classes)))
 
     def add(self, rows: Rows) -> None:
         """Add rows of several classes."""

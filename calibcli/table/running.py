@@ -113,7 +113,7 @@ class RunningTable:
         if few is not None:
             self.add(few)
             return
-        if self._grid is None and self._limit is not None and _distinct_at_least(scores) > self._limit:
+        if self._grid is None and self._limit is not None and distinct_at_least(scores) > self._limit:
             self.become_grid()
         if self._grid is not None:
             for score, label in zip(scores, labels, strict=True):
@@ -135,14 +135,14 @@ class RunningTable:
         self.become_grid()
 
 
-def _distinct_at_least(scores: Sequence[Floats]) -> int:
+def distinct_at_least(scores: Sequence[Floats], *, bits: int = _MARKS_BITS) -> int:
     """Return a number of distinct scores that there certainly are, without sorting them."""
-    marks = np.zeros(1 << _MARKS_BITS, np.bool_)
-    for batch in scores:
+    marks = np.zeros(1 << bits, np.bool_)
+    for batch in (one.reshape(-1) for one in scores):
         for start in range(0, batch.size, _CHUNK):
             # Adding 0 takes the sign off -0.0.
             spread = (batch[start : start + _CHUNK] + 0.0).view(np.uint64)
             spread *= SPREAD
-            spread >>= np.uint64(64 - _MARKS_BITS)
+            spread >>= np.uint64(64 - bits)
             marks[spread] = True
     return int(np.count_nonzero(marks))

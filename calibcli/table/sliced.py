@@ -200,6 +200,11 @@ class RunningSlices:
         part = self.registry.places(names)[code]
         self._take(Sums(part, point, (number, number * ones), real), exact=True)
 
+    def add_table(self, place: int, table: ScoreTable) -> None:
+        """Add the rows of the exact table of a part, by its place in the registry."""
+        part = np.full(table.distinct, place, np.int64)
+        self._take(Sums(part, table.score.view(np.int64), (table.rows, table.positive_rows)), exact=True)
+
     def add(self, other: "RunningSlices") -> None:
         """Add the rows of another."""
         places = self.registry.places(other.registry.names)

@@ -15,12 +15,14 @@ from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport
 from calibcli.table.bins import binned
 from calibcli.table.class_sums import ClassSums
+from calibcli.table.class_tables import SCORES_FOR_ONE
 from calibcli.table.grid import Table
 from calibcli.tasks.classes_asked import OF_DISTRIBUTIONS, sees_all_classes, summing
 from calibcli.tasks.judged import Judged
 from calibcli.tasks.metrics import Metrics
 from calibcli.tasks.one_table import MeasureOptions, measure_table
 from calibcli.tasks.partition import chosen_bins, given_bins
+from calibcli.tasks.reading import memory_for
 from calibcli.tasks.slices import Group, level_of, refuse_cut_cells, worst_of
 from calibcli.view_names import ClassMeasure, ViewName
 
@@ -30,7 +32,8 @@ MOST_IN_FULL = 20
 _NOT_SUMMED = "sums of rows were not looked at, so that log loss and Brier score of rows are left out"
 _COARSE = (
     "over the memory allowed for {count:,} classes one by one: their scores are kept to {size:.2g} "
-    "(bin counts and residual sums stay exact, equal-mass bins, tests and nulls do not); --exact keeps all"
+    "(bin counts and residual sums stay exact, equal-mass bins, tests and nulls do not); "
+    "--memory {memory}MiB or --exact keeps all"
 )
 _DEPENDENT = "with --cluster the classes are not measured one by one, nor all together"
 FEW = (MeasureName.ECE, MeasureName.BIAS, MeasureName.BRIER)
@@ -150,7 +153,10 @@ def with_classes(
 def _coarse_notes(both: tuple[ClassGroups, ClassGroups]) -> tuple[str, ...]:
     """Say that the tables of classes are grids, where that of all rows may be none."""
     sizes = [one.table.resolution for view in both for one in view.groups if one.table.kind == "grid"]
-    return (_COARSE.format(count=len(both[0].groups), size=max(sizes)),) if sizes else ()
+    rows = [sum(one.table.total_rows for one in view.groups) for view in both]
+    memory = memory_for(max(-(-rows[0] // SCORES_FOR_ONE), rows[1]))
+    said = _COARSE.format(count=len(both[0].groups), size=max(sizes, default=0.0), memory=memory)
+    return (said,) if sizes else ()
 
 
 def class_views(

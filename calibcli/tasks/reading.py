@@ -94,6 +94,11 @@ def read_tables(
     )
 
 
+def memory_for(scores: int) -> int:
+    """Return how many MiB keep so many distinct scores exact."""
+    return -(-scores * bytes_of(DEFAULT_MEMORY) // (EXACT_LIMIT << 20)) + 1
+
+
 def bytes_of(size: str) -> int:
     """
     Return the number of bytes in words like "256MiB", "1G" or "4096"; K, M and G are powers of 1,024.

@@ -180,7 +180,7 @@ def refuse_cut_cells(group: Group, bins: int | None, edges: tuple[float, ...] | 
     asked = [] if edges is None else [round(edge * COARSE_CELLS, 9) for edge in edges]
     if (bins is not None and COARSE_CELLS % bins) or any(edge != round(edge) for edge in asked):
         msg = f"these bins would cut the cells of the grid tables that groups share ({group.key})"
-        raise UsageProblem(msg, "pass --exact, or ask for a number of bins that divides 5,040")
+        raise UsageProblem(msg, "pass --exact or more --memory, or a number of bins that divides 5,040")
 
 
 def binning_of(group: Table, whole: Table, *, discrete: bool) -> Binning:

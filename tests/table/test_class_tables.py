@@ -1,0 +1,87 @@
+"""Tables of several classes: exact while they fit, whatever the cut, and in little memory."""
+
+import copy
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.table import class_tables
+from calibcli.table.class_tables import RunningClasses
+from calibcli.table.score_table import ScoreTable
+
+NAMES = ("ant", "bee", "cat")
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data())
+def test_tables_are_those_of_the_columns(data: Any) -> None:
+    """In any cut into parts and batches, sorted early or late; grids exactly if there are too many scores."""
+    count = data.draw(st.integers(0, 60))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    probability = np.round(rng.dirichlet([0.5, 0.5, 0.5], count), data.draw(st.sampled_from([1, 12])))
+    label = rng.integers(0, 3, count)
+    counts = rng.integers(0, 3, count) if data.draw(st.booleans()) else None
+    limit = data.draw(st.sampled_from([None, 4, 1000]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(class_tables, "_WAITING", data.draw(st.sampled_from([0, 20, 1 << 20])))
+        patch.setattr(class_tables, "_MOST_WAITING", 1 << 20)
+        whole, part = RunningClasses(NAMES, limit), RunningClasses(NAMES, limit)
+        for some in np.array_split(np.arange(count), data.draw(st.integers(1, 5))):
+            part.add_rows(probability[some], label[some], counts=None if counts is None else counts[some])
+            if data.draw(st.booleans()):
+                whole.add(copy.copy(part) if data.draw(st.booleans()) else part)
+                part = RunningClasses(NAMES, limit)
+        whole.add(part)
+        found = whole.tables()
+    expected = {
+        name: ScoreTable.from_rows(probability[:, place], label == place, counts=counts)
+        for place, name in enumerate(NAMES)
+    }
+    expected = {name: table for name, table in expected.items() if table.distinct}
+    together = sum(table.distinct for table in expected.values())
+    assert list(found) == list(expected)
+    if limit is None or together <= 3 * limit:
+        assert found == expected
+        return
+    assert {table.kind for table in found.values()} == {"grid"}
+    once = RunningClasses(NAMES, limit)
+    once.add_rows(probability, label, counts=counts)
+    assert found == once.tables()
+    for name, table in expected.items():
+        assert found[name].total_rows == table.total_rows
+        assert found[name].total_positive_rows == table.total_positive_rows
+
+
+def test_weights_have_the_limit_of_one_score() -> None:
+    """Rows with importance weights take more memory, and are refused past it as ever."""
+    rng = np.random.default_rng(0)
+    probability, label = rng.dirichlet([1.0, 1.0, 1.0], 50), rng.integers(0, 3, 50)
+    whole = RunningClasses(NAMES, 150)
+    whole.add_rows(probability, label, weight=rng.random(50))
+    assert all(table.weighted for table in whole.tables().values())
+
+
+@pytest.mark.untraced
+def test_exact_tables_take_what_they_are_granted_at_most() -> None:
+    """At the limit all that is allocated stays below 268 bytes for each score that one table might have."""
+    limit, classes = 100_000, 100
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, classes, 3 * limit // classes)
+    probability = rng.random((label.size, classes))
+    names = tuple(str(place) for place in range(classes))
+    tracemalloc.start()
+    whole = RunningClasses(names, limit)
+    for some in np.array_split(np.arange(label.size), 4):
+        part = RunningClasses(names, limit)
+        part.add_rows(probability[some], label[some])
+        whole.add(part)
+    tables = whole.tables()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert {table.kind for table in tables.values()} == {"exact"}
+    assert sum(table.distinct for table in tables.values()) == 3 * limit
+    assert peak < 268 * limit / 2
