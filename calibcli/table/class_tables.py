@@ -129,8 +129,8 @@ class RunningClasses:
 
     @property
     def _enough(self) -> int:
-        """How many scores wait before they are sorted."""
-        return _WAITING if self._limit is None else min(max(_WAITING, self._limit), _MOST_WAITING)
+        """How many scores wait before they are sorted: more than the limit, as some marks coincide."""
+        return _WAITING if self._limit is None else min(max(_WAITING, 9 * self._limit // 8), _MOST_WAITING)
 
     def _take(self, tables: tuple[ScoreTable, ...]) -> None:
         """Add exact tables of all classes."""
