@@ -26,9 +26,10 @@ Fingerprints = npt.NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BLANK = 0x20
 _ZERO = np.uint8(ord("0"))
-# Which bytes a number may begin with, and which it may go on with.
-_OF_NUMBERS = np.array(
-    [[chr(byte) in letters for byte in range(256)] for letters in ("+-.0123456789", "+-.0123456789eE")]
+# Which bytes a number may begin with, and which it may go on with: with a sign only behind an e.
+_FIRST, _LATER, _SIGN, _POWER = (
+    np.array([chr(byte) in letters for byte in range(256)])
+    for letters in ("+-.0123456789", "+-.0123456789eE", "+-", "eE")
 )
 
 
@@ -60,7 +61,7 @@ def identities_of(column: Column) -> Identities:
         column = cast("Column", column.dictionary_decode())
     text = names_of(column)
     missing = nulls(text)
-    data, offsets = _bytes_of(text)
+    data, offsets = bytes_of(text)
     if _has_outer_blanks(data, offsets):
         stripped = [("" if one is None else one.strip()).encode() for one in text.to_pylist()]
         data = np.frombuffer(b"".join(stripped), np.uint8)
@@ -69,7 +70,7 @@ def identities_of(column: Column) -> Identities:
     if empty.any():
         missing = empty if missing is None else missing | empty
     kind = value_type(column.type)
-    respelled = _first_respelled(data, offsets) if is_text(kind) else None
+    respelled = first_respelled(data, offsets) if is_text(kind) else None
     spelling = Spelling(is_number(kind), is_text(kind), respelled)
     return Identities(fingerprints(data, offsets), missing, spelling)
 
@@ -105,7 +106,7 @@ def mixed(value: Fingerprints) -> Fingerprints:
     return value ^ (value >> np.uint64(31))
 
 
-def _bytes_of(text: Column) -> tuple[npt.NDArray[np.uint8], Integers]:
+def bytes_of(text: Column) -> tuple[npt.NDArray[np.uint8], Integers]:
     """Return the buffers of a column of large strings."""
     _, offsets, data = text.buffers()
     if offsets is None or len(text) == 0:
@@ -114,22 +115,32 @@ def _bytes_of(text: Column) -> tuple[npt.NDArray[np.uint8], Integers]:
     return np.zeros(0, np.uint8) if data is None else np.frombuffer(memoryview(data), np.uint8), begins
 
 
-def _first_respelled(data: npt.NDArray[np.uint8], offsets: Integers) -> str | None:
-    """Return the first text that is a number written otherwise than its name, such as 007, or None."""
+def first_respelled(data: npt.NDArray[np.uint8], offsets: Integers) -> str | None:
+    """
+    Return the first text that is a number written otherwise than its name, such as 007, or None.
+
+    Args:
+        data: The bytes of texts, one after the other.
+
+        offsets: Where each begins in them, and where the last ends; shape (n + 1,).
+    """
     begins, lengths = offsets[:-1], np.diff(offsets)
-    content = data[offsets[0] : offsets[-1]]
-    if ((content - _ZERO) < 10).all():
+    left = np.flatnonzero(lengths > 0)
+    if ((data[offsets[0] : offsets[-1]] - _ZERO) < 10).all():
         # Digits alone, as ids mostly are.
-        some = np.flatnonzero(lengths > 1)
-        some = some[data[begins[some]] == _ZERO][:1]
-    else:
-        some = np.flatnonzero(lengths > 0)
-        for place in range(int(lengths.max(initial=0))):
-            letters = data[np.minimum(begins[some] + place, data.size - 1)]
-            some = some[_OF_NUMBERS[min(place, 1)][letters] | (lengths[some] <= place)]
-            if not some.size:
-                return None
-    for row in some.tolist():
+        zeros = left[(data[begins[left]] == _ZERO) & (lengths[left] > 1)]
+        return None if not zeros.size else bytes(data[offsets[zeros[0]] : offsets[zeros[0] + 1]]).decode()
+    ended = []
+    place = 0
+    while left.size:
+        letter = data[begins[left] + place]
+        allowed = _FIRST[letter]
+        if place:
+            allowed = _LATER[letter] & (~_SIGN[letter] | _POWER[data[begins[left] + place - 1]])
+        left, place = left[allowed], place + 1
+        ended.append(left[lengths[left] == place])
+        left = left[lengths[left] > place]
+    for row in np.sort(np.concatenate(ended)).tolist() if ended else ():
         text = bytes(data[offsets[row] : offsets[row + 1]]).decode()
         if is_respelled(text):
             return text

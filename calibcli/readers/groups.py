@@ -19,7 +19,7 @@ from calibcli.readers.decode import (
     without_nulls,
 )
 from calibcli.readers.faults import FaultKind
-from calibcli.readers.fingerprints import Identities
+from calibcli.readers.fingerprints import Identities, bytes_of, first_respelled
 from calibcli.readers.numerals import Spelling, is_respelled
 from calibcli.readers.places import Places
 from calibcli.readers.values import names_of, wide_decimals
@@ -169,8 +169,9 @@ def groups_of(column: Column) -> Groups:
         elif pa.types.is_decimal(column.type):
             column = wide_decimals(column)
         column = (names_of(column) if is_text(column.type) else column).dictionary_encode()
-    entries = names_of(cast("Column", column.dictionary)).to_pylist()
-    text = tuple("" if one is None else str(one).strip() for one in entries)
+    names = names_of(cast("Column", column.dictionary))
+    entries = names.to_pylist()
+    text = stripped = tuple("" if one is None else str(one).strip() for one in entries)
     missing = nulls(column)
     code = np.from_dlpack(without_nulls(cast("Column", column.indices))).astype(np.int64)
     if missing is not None:
@@ -181,5 +182,8 @@ def groups_of(column: Column) -> Groups:
     if "" in text or not text:
         empty = np.array([not one for one in text] or [True], np.bool_)[code]
         missing = empty if missing is None else missing | empty
-    respelled = next(filter(is_respelled, text), None) if is_text(kind) else None
+    respelled = None
+    if is_text(kind):
+        bare = all(one is None or len(one) == len(name) for one, name in zip(entries, stripped, strict=True))
+        respelled = first_respelled(*bytes_of(names)) if bare else next(filter(is_respelled, text), None)
     return Groups(code, text or ("",), missing, Spelling(is_number(kind), is_text(kind), respelled))

@@ -45,8 +45,8 @@ class Labels:
 
         text: Returns the label of a row as text.
 
-        respelled: Shape (n,), which labels are text that differs from the positive one only as `1.0` does
-            from `1`; None if none does.
+        respelled: Shape (n,), which labels are text that differs from the positive one only as `1.0` or
+            `true` does from `1`; None if none does.
     """
 
     positive: Booleans
@@ -139,14 +139,22 @@ def _of_texts(values: Column, positive: str | None) -> Labels:
     if positive is not None:
         wanted = positive.strip()
         ones = np.array([text == wanted for text in texts], np.bool_)
-        usual = usual_name(wanted)
-        near = [usual is not None and text != wanted and usual_name(text) == usual for text in texts]
+        near = [text != wanted and _reads_like(text, wanted) for text in texts]
         respelled = np.array(near, np.bool_) if any(near) else None
         return Labels(ones, missing, None, places, texts.__getitem__, respelled)
     meaning = [_binary(text) for text in texts]
     strange = np.array([one is None for one in meaning], np.bool_)
     ones = np.array([bool(one) for one in meaning], np.bool_)
     return Labels(ones, missing, strange if strange.any() else None, places, texts.__getitem__)
+
+
+def _reads_like(text: str, positive: str) -> bool:
+    """Whether a text is hardly meant to be another label: 1.0 and 1, True and true, true and 1."""
+    if text.casefold() in _WORDS or positive.casefold() in _WORDS:
+        meaning = _binary(text)
+        return meaning is not None and meaning == _binary(positive)
+    usual = usual_name(positive)
+    return usual is not None and usual_name(text) == usual
 
 
 def _of_booleans(column: Column, positive: str | None) -> Labels:

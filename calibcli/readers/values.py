@@ -33,7 +33,7 @@ _SECONDS = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?) ?s")
 # No column of whole numbers or decimals holds a number of so many digits.
 _BEYOND = 100
 _EXACT = 1 << 53
-_POWERS_FROM = 1e15
+_POWERS_FROM = 1e10
 _TICKS = {"s": 0, "ms": -3, "us": -6, "ns": -9}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Seconds: TypeAlias = Callable[[re.Match[str], str | None], Decimal]

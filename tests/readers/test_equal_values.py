@@ -20,6 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pyarrow import feather
 
 from calibcli.api.columns import column_of
@@ -32,13 +34,15 @@ from calibcli.readers.compared import satisfied
 from calibcli.readers.conditions import condition_of
 from calibcli.readers.decode import value_type
 from calibcli.readers.files_with_paths import batches_of
-from calibcli.readers.fingerprints import identities_of
+from calibcli.readers.fingerprints import bytes_of, first_respelled, identities_of
 from calibcli.readers.fragments import list_fragments
 from calibcli.readers.groups import groups_of
 from calibcli.readers.in_memory import HeldRows
 from calibcli.readers.labels import can_be_labels, labels_of
 from calibcli.readers.members import MemberColumn
+from calibcli.readers.numerals import is_respelled, number_name
 from calibcli.readers.tally import intake_of, taken
+from calibcli.readers.values import names_of
 from calibcli.tasks.gate import StateOptions, judge_with_state
 from calibcli.tasks.gather import choose_columns, gather
 from calibcli.tasks.merge import merge_states
@@ -627,3 +631,38 @@ def test_ids_of_a_state_do_not_mix_numbers_with_their_respelling(tmp_path: Path)
     assert report.state.rows == 3
     assert any("the text '7' is the number 7" in note for note in report.notes)
     assert gate(tmp_path / "0.json", write(tmp_path, "c.csv", ["v,s,y", "x,0.5,1"])).state is not None
+
+
+def test_floats_and_decimals_are_named_as_numbers_are() -> None:
+    """What is done for a whole column is what is done for one number, whatever its size."""
+    rng = np.random.default_rng(5)
+    powers = 10.0 ** np.arange(-20, 40)
+    scattered = rng.random(3_000) * 10.0 ** rng.integers(-12, 18, 3_000)
+    rounded = np.round(rng.random(2_000) * 10.0 ** rng.integers(0, 18, 2_000), 2)
+    values = np.concatenate([scattered, rounded, powers, -powers, [0.0, -0.0, np.inf, -np.inf]])
+    assert names_of(pa.array(values)).to_pylist() == [number_name(one) for one in values.tolist()]
+    for scale in (0, 2, 9, 30):
+        exact = [Decimal(one).scaleb(-scale) for one in rng.integers(-(10**6), 10**6, 500).tolist()]
+        assert names_of(pa.array(exact, pa.decimal128(38, scale))).to_pylist() == list(
+            map(number_name, exact)
+        )
+    for one in values[np.isfinite(values)].tolist():
+        assert number_name(Decimal(number_name(one))) == number_name(one)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.text("0123456789+-.eE", max_size=8), st.text(max_size=5)), max_size=12))
+def test_numbers_written_otherwise_are_found_among_texts(texts: list[str]) -> None:
+    """The first of them, as one by one."""
+    names = pa.array(texts, pa.large_string())
+    assert first_respelled(*bytes_of(names)) == next(filter(is_respelled, texts), None)
+
+
+@pytest.mark.parametrize(
+    ("label", "asked"), [("true", "1"), ("1", "true"), ("TRUE", "true"), ("0.0", "false")]
+)
+def test_true_and_1_are_not_mixed_up_silently(label: str, asked: str, tmp_path: Path) -> None:
+    """In text they are other labels, and hardly meant to be."""
+    path = write(tmp_path, "a.csv", ["s,y", f"0.5,{asked}", f"0.25,{label}", "0.75,no"])
+    with pytest.raises(InputProblem, match="1 of 3 labels is text that only reads like"):
+        tally_of(path, positive=asked)
