@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from doors import CLASSES, FROZEN, STATES, Door, _rows_file, ended, summary_file
+from doors import FROZEN, STATES, Door, _rows_file, ended, summary_file
 from shell import SAMPLE
 
 _RULES = (
@@ -118,7 +118,7 @@ def quick_seeds(door: Door) -> Iterator[bytes]:
     """Return the inputs that take no fit and no picture to make, or to try."""
     match door:
         case Door.ARTIFACT:
-            for path in (*sorted(FROZEN.glob("*.json")), *sorted(CLASSES.glob("*.json"))):
+            for path in sorted(FROZEN.parent.glob("frozen*/*.json")):
                 yield path.read_bytes()
         case Door.COMMAND:
             yield from (line.replace(" ", "\n").encode() for line in _COMMANDS if line.startswith(_QUICK))

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+from calibcli.documents import sealed
+
 # Numbers and texts at which readers stumble.
 NUMBERS = (0, -1, 1, 2, 2**31 - 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**400, -0.0, 5e-324, 1e308)
 TEXTS = (
@@ -55,6 +57,9 @@ def replaced(content: bytes, random: Random) -> bytes:
     for _ in range(random.randint(1, 3)):
         tree = _changed(tree, random)
     try:
+        # Mostly with a digest that fits, so that what lies behind it is met as well.
+        if isinstance(tree, dict) and "digest" in tree and random.random() < 0.7:
+            tree = sealed(tree)
         return json.dumps(tree).encode("utf-8", "surrogatepass")
     except (ValueError, RecursionError):
         return damaged(content, random)

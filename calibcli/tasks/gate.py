@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from calibcli.documents import trust
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.gates.cells import table_of
 from calibcli.gates.growth import Growth, Rows, grown
@@ -86,7 +87,10 @@ def judge_with_state(
         if read.source is not None:
             read = replace(read, source=replace(read.source, notes=(*found.notes(), *read.source.notes)))
     growth, rows_before = update_state(state.path, read, least_rows=options.least_rows)
-    return _report(growth, read, rule, options=options, state=state, artifact=artifact, before=rows_before)
+    report = _report(growth, read, rule, options=options, state=state, artifact=artifact, before=rows_before)
+    # Where rows were read, what is said of the artifact stands beside them.
+    doubts = loaded.doubts if loaded is not None and not files else ()
+    return replace(report, notes=(*doubts, *report.notes))
 
 
 def _refuse_options(columns: Columns, options: VerifyOptions, state: StateOptions) -> None:
@@ -140,11 +144,13 @@ def update_state(path: str, read: ReadBatches, *, least_rows: int) -> tuple[Grow
         growth = grown(start, read.batches, least_rows=least_rows)
         found = growth.state
         _refuse_never_positive(found)
-        if before is None or (found.rows, found.passed_at, found.failed_at) != (
+        same = before is not None and (found.rows, found.passed_at, found.failed_at) == (
             before.rows,
             before.passed_at,
             before.failed_at,
-        ):
+        )
+        # What was edited, or signed otherwise, is taken over where that was asked for.
+        if not same or trust().allow_edited:
             save_state(path, found)
     return growth, start.rows
 

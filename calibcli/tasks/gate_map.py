@@ -26,11 +26,14 @@ class GateMap:
         outputs: Every value that the judged score can have, ascending; None where there are too many.
 
         variance: Mean of f (1 - f) on the rows of the fit, or None where that is not known.
+
+        doubts: What must be said of its document.
     """
 
     fingerprint: str
     outputs: tuple[float, ...] | None
     variance: float | None
+    doubts: tuple[str, ...] = ()
 
 
 def gate_map(path: str | None, several: SeveralClasses | None) -> GateMap | None:
@@ -54,7 +57,7 @@ def gate_map(path: str | None, several: SeveralClasses | None) -> GateMap | None
 
         binary = read_artifact(path)
         outputs = values_of(binary.recalibrator.bins)
-        return GateMap(fingerprint_of(binary), outputs, binary.fit.mean_variance)
+        return GateMap(fingerprint_of(binary), outputs, binary.fit.mean_variance, binary.doubts)
     from calibcli.artifacts.store import read_class_artifact
     from calibcli.recalibrators.classes.outputs import outputs_of
 
@@ -63,7 +66,7 @@ def gate_map(path: str | None, several: SeveralClasses | None) -> GateMap | None
         msg = f"{path}: there is no class {several.one_class!r}; the classes are {listing(loaded.classes)}"
         raise UsageProblem(msg, "name one of them with --class")
     seen = outputs_of(loaded.recalibrator, loaded.classes, view=several.view, one_class=several.one_class)
-    return GateMap(fingerprint_of(loaded), seen, None)
+    return GateMap(fingerprint_of(loaded), seen, None, loaded.doubts)
 
 
 def fingerprint_of(artifact: "Artifact | ClassArtifact") -> str:

@@ -359,6 +359,13 @@ def test_a_signed_state_is_read_with_its_key_alone(
     taken = run("verify", folder / "b.csv", *COLUMNS, "--max-ece", "0.1", "--state", plain, "--allow-edited")
     assert taken.code in (0, 4), taken.err
     assert "is not signed with a key" in run("inspect", plain).out
+    # So it is without new rows, and a key that is lost is left behind in the same way.
+    monkeypatch.delenv("CALIBCLI_STATE_KEY")
+    assert run("verify", "--max-ece", "0.1", "--state", plain).code == 3
+    assert run("verify", "--max-ece", "0.1", "--state", plain, "--allow-edited").code in (0, 4)
+    said = run("verify", "--max-ece", "0.1", "--state", plain, "--json")
+    assert said.code in (0, 4)
+    assert any("is signed with a key, and none was given" in note for note in json.loads(said.out)["notes"])
     for key, said in (("short", "less than 16 characters"), ("", "holds no key")):
         monkeypatch.setenv("CALIBCLI_STATE_KEY", key)
         ended = run("inspect", gate)
