@@ -628,7 +628,7 @@ def full_disk(stage: Stage, words: list[str]) -> Ran:
     "a full disk, and a state that exists", "verify rows.csv --max-ece 0.5 --state small/gate.json", slow=True
 )
 def full_disk_of_state(stage: Stage, words: list[str]) -> Ran:
-    with _mounted(stage, "size=64k"):
+    with _mounted(stage, "size=256k"):
         assert stage.run(words).code == 0
         with suppress(OSError), (stage.folder / "small" / "fill").open("wb", buffering=0) as fill:
             while fill.write(bytes(4096)):
