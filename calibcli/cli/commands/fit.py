@@ -101,6 +101,7 @@ def fit(
 
     \b
     METHODS
+      identity          changes nothing: the score is calibrated
       intercept         shifts the log odds; other base rate, few rows
       temperature       divides the logit by T; too sure or not sure enough
       platt             a logistic curve on the logit; few rows, smooth
@@ -113,7 +114,8 @@ def fit(
       centred-isotonic  isotonic without flat parts but at 0 and 1
       venn-abers        isotonic with two ends that bracket each probability
       smooth            the kernel regression that smECE measures
-      auto              one of these, chosen by cross-validation
+      auto              one of these, chosen by cross-validation; identity where
+                        no repair is better
 
     \b
     METHODS OF SEVERAL CLASSES
