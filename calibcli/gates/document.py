@@ -84,6 +84,9 @@ def from_dict(root: Node) -> GateState:
     epochs = _epochs(root.child("epochs"), terms, batches)
     total = sum(batch.rows for batch in batches)
     ids = np.zeros(0, np.uint64)
+    if kinds is not None and not terms.identified:
+        msg = "is there, and no identities are"
+        raise kinds.problem(msg)
     if terms.identified:
         ids = _fingerprints(root.child("ids"), most=total)
     else:

@@ -66,10 +66,19 @@ def problem_of(
 def never_positive(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:
     """Return the error for a `--positive` that no row of the whole input has."""
     positive = chosen.asked.positive
-    if positive is None or findings.positive_rows or findings.rows == findings.dropped:
+    used = findings.rows > findings.dropped + findings.unselected
+    if positive is None or findings.positive_rows or not used:
         return None
     msg = f"{shown}, column {chosen.label!r}: no label is {positive!r}, as --positive says"
     return InputProblem(msg, f"the labels are {_labels_listed(findings.labels)}")
+
+
+def note_without(findings: Findings) -> tuple[str, ...]:
+    """Return a note on the files of which no label is the one that `--positive` says, or nothing."""
+    if not findings.without:
+        return ()
+    first, *others = findings.without
+    return (f"{first}; and so in {len(others):,} more" if others else first,)
 
 
 def mixed(findings: Findings) -> InputProblem | None:

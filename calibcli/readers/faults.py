@@ -139,6 +139,8 @@ class Findings:
 
         respelled: For each such column a text that is a number written otherwise than its name, and its file.
 
+        without: What there is to say of each file of which no label is the positive one.
+
         sums: What rows of several classes that are read as logits sum to; None where there are none.
     """
 
@@ -157,6 +159,7 @@ class Findings:
     numbers: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
+    without: list[str] = field(default_factory=list)
     sums: RowSums | None = None
 
     @property
@@ -221,6 +224,7 @@ class Findings:
         self.unselected += later.unselected
         self.numbers = later.numbers | self.numbers
         self.texts = later.texts | self.texts
+        self.without += later.without
         self.respelled = later.respelled | self.respelled
         if later.sums is not None:
             self.note_sums(later.sums)

@@ -144,7 +144,7 @@ def wide_decimals(column: Column) -> Column:
 
 def _names_of_decimals(column: Column) -> Column:
     """Return digits without zeros at the end, of which a column has as many as its type says."""
-    names = column.cast(pa.large_string())
+    names = wide_decimals(column).cast(pa.large_string())
     letters = np.frombuffer(memoryview(names.buffers()[2] or b""), np.uint8)
     if column.type.scale > 0 and not (letters == ord("E")).any():
         import pyarrow.compute as pc

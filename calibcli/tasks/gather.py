@@ -14,7 +14,7 @@ from calibcli.readers.bundles import BundleWork, bundles_of
 from calibcli.readers.class_columns import counted
 from calibcli.readers.columns import ChosenColumns, Columns
 from calibcli.readers.decode import release_unused
-from calibcli.readers.fault_words import mixed, never_positive, problem_of, too_many
+from calibcli.readers.fault_words import mixed, never_positive, note_without, problem_of, too_many
 from calibcli.readers.faults import Findings, RowSums
 from calibcli.readers.files import found_in, shown_path
 from calibcli.readers.files_with_paths import columns_of
@@ -151,7 +151,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         again = SecondPass(fragments, chosen, engine, findings.rows)
     return Gathered(
         tables,
-        summary_of_input(files, first, findings, notes=found.notes()),
+        summary_of_input(files, first, findings, notes=(*found.notes(), *note_without(findings))),
         aside,
         len(findings.groups),
         again,
@@ -276,6 +276,9 @@ def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
     """Add the findings of a file to those of the input, or raise what is wrong with its values."""
     shown = last.fragment.shown
     problem = problem_of(of_file, last.columns, shown=shown)
+    lacking = never_positive(of_file, last.columns, shown=shown)
+    if lacking is not None:
+        of_file.without.append(f"{lacking.message}: {lacking.hint}")
     total.add(of_file)
     problem = problem or too_many(total, last.columns, shown=shown) or mixed(total)
     if problem is not None:

@@ -91,7 +91,7 @@ def number(value: object) -> Fraction:
 
 def typed(value: Any, kind: pa.DataType) -> Value:
     """Return a number of a type."""
-    column = pa.array([value], kind)
+    column = pa.array(np.array([value], kind.to_pandas_dtype()))
     exact = column.cast(pa.float64()).to_pylist()[0] if pa.types.is_floating(kind) else value
     return Value(number(exact), column)
 
@@ -666,3 +666,18 @@ def test_true_and_1_are_not_mixed_up_silently(label: str, asked: str, tmp_path: 
     path = write(tmp_path, "a.csv", ["s,y", f"0.5,{asked}", f"0.25,{label}", "0.75,no"])
     with pytest.raises(InputProblem, match="1 of 3 labels is text that only reads like"):
         tally_of(path, positive=asked)
+
+
+def test_a_file_without_the_positive_label_is_named(tmp_path: Path) -> None:
+    """Of several files, and of one that is a part of more, such as a batch of a state."""
+    one = write(tmp_path, "a.csv", ["s,y", "0.5,yes", "0.25,no"])
+    other = write(tmp_path, "b.csv", ["s,y", "0.5,YES", "0.25,no"])
+    said = f"{other}, column 'y': no label is 'yes', as --positive says: the labels are 'YES' and 'no'"
+    assert tally_of(one, other, positive="yes").input.notes == (said,)
+    third = write(tmp_path, "c.csv", ["s,y", "0.5,no"])
+    assert tally_of(one, other, third, positive="yes").input.notes == (f"{said}; and so in 1 more",)
+    part = gather(
+        [other], Columns("s", "y", positive="yes"), engine=ThreadEngine(1), beside=Beside(part=True)
+    )
+    assert part.input.notes == (said,)
+    assert not tally_of(one, positive="yes").input.notes
