@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, cast
@@ -165,9 +166,9 @@ def objects(text: str, repeated: Callable[[str], object]) -> Iterator[object]:
         if not all(map(str.isascii, made)):
             _refuse_halves(made)
         if len(made) < len(pairs):
-            names = [name for name, _ in pairs]
-            for name in {name for name in names if names.count(name) > 1}:
-                repeated(name)
+            for name, times in Counter(name for name, _ in pairs).items():
+                if times > 1:
+                    repeated(name)
         return made
 
     decoder = json.JSONDecoder(object_pairs_hook=paired, parse_float=_float_of)

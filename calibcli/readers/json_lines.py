@@ -161,9 +161,11 @@ class LineParser:
 
     def _line(self, row: Row, place: int, types: dict[str, pa.DataType]) -> str:
         uniform: dict[str, object] = {}
-        for name in self._names:
+        for name, value in row.items():
+            if name not in types:
+                continue
             try:
-                uniform[name] = fitted(row.get(name), types[name], nested=self._fixed)
+                uniform[name] = fitted(value, types[name], nested=self._fixed)
             except Unfit as unfit:
                 number = pa.types.is_float64(types[name])
                 what = "is not a number" if number else "is neither a number nor text, nor true or false"

@@ -4,8 +4,11 @@ JSON Lines: one object for each row, read in blocks of whole lines.
 A key that a row lacks is a missing value.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
 
 import pyarrow as pa
 
@@ -20,6 +23,14 @@ from calibcli.readers.text import chunks_of, kept_bytes
 _BLOCK = 1 << 21
 _HEAD = 1 << 18
 _LONGEST = 1 << 28
+# Rows times keys that are held at once: where few rows have each key, nearly all of it is empty.
+_CELLS = 1 << 24
+# Lines of so many bytes are counted together.
+_SLICE = 1 << 15
+# Beyond so many keys a table of them is made only where one cell in a thousand or more has a value.
+MOST_KEYS = 1_000
+_LEAST_FILLED = 0.001
+_LEAST_QUICK = 0.1
 
 
 def header(fragment: Fragment) -> tuple[str, ...]:
@@ -33,7 +44,7 @@ def header(fragment: Fragment) -> tuple[str, ...]:
 
 def every_key(fragment: Fragment) -> tuple[str, ...]:
     """Return the keys of all rows; what comes through a pipe is kept in a file for that."""
-    return tuple(_all_kinds(fragment))
+    return tuple(_all_kinds(fragment).kinds)
 
 
 def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
@@ -67,11 +78,15 @@ def blocks_and_batches(
 def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
     """Return what `batches_of_all` gives: every key of all rows, which takes a pass over them."""
     numbers = _numbers(chosen)
+    found = _all_kinds(fragment)
+    carried = None if chosen.carried is None else set(chosen.carried)
+    names = [name for name in found.kinds if carried is None or name in carried]
+    found.refuse_empty(names, fragment.shown)
+    kinds = ((name, found.kinds[name]) for name in names)
     return pa.schema(
         [
             pa.field(name, pa.float64() if name in numbers and not pa.types.is_nested(kind) else kind)
-            for name, kind in _all_kinds(fragment).items()
-            if chosen.carried is None or name in chosen.carried
+            for name, kind in kinds
         ]
     )
 
@@ -81,9 +96,10 @@ def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.Rec
     whole = schema(fragment, chosen)
     parser = LineParser(whole.names, shown=fragment.shown, numbers=_numbers(chosen), types=whole)
     for block in _blocks(fragment):
-        batch = parser.parse(block)
-        if batch is not None:
-            yield batch
+        for some in _cut(block, len(whole)):
+            batch = parser.parse(some)
+            if batch is not None:
+                yield batch
 
 
 def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
@@ -126,21 +142,84 @@ def _first_rows(fragment: Fragment) -> list[Row]:
     return rows(head)
 
 
-def _all_kinds(fragment: Fragment) -> dict[str, pa.DataType]:
+@dataclass(slots=True)
+class _Keys:
+    """
+    What is known of the keys of all rows.
+
+    Args:
+        kinds: Every key with the type that holds all its values.
+
+        rows: How many rows there are.
+
+        values: How many values each key has, or more.
+    """
+
+    kinds: dict[str, pa.DataType] = field(default_factory=dict)
+    rows: int = 0
+    values: Counter[str] = field(default_factory=Counter)
+
+    def add(self, kinds: dict[str, pa.DataType], *, rows: int, values: dict[str, int]) -> None:
+        """Add what some rows have."""
+        self.rows += rows
+        self.values.update(values)
+        for name, kind in kinds.items():
+            self.kinds[name] = joined(self.kinds.get(name), kind)
+
+    def refuse_empty(self, names: Collection[str], shown: str) -> None:
+        """Refuse what would be a table of very many columns, nearly all of it empty."""
+        values = sum(self.values[name] for name in names)
+        if len(names) > MOST_KEYS and values < _LEAST_FILLED * self.rows * len(names):
+            each = values / self.rows
+            msg = f"{shown}: {len(names):,} keys, of which a row has {each:.2g}: nearly all columns are empty"
+            raise InputProblem(msg, f"name at most {MOST_KEYS:,} of them with --keep, or write JSON lines")
+
+
+def _all_kinds(fragment: Fragment) -> _Keys:
     """Return every key of all rows with the type that holds all its values."""
     if fragment.pipe is not None:
         fragment.pipe.spooled()
-    found: dict[str, pa.DataType] = {}
-    rows = 0
+    found = _Keys()
+    quick = True
     for block in _blocks(fragment):
-        some = None if block.isspace() else quick_kinds(block)
-        if some is None:
-            by_hand = list(rows_in(block, (), shown=fragment.shown, rows_before=rows))
-            some = kinds_of(by_hand)
-        rows += block.count(b"\n")
-        for name, kind in some.items():
-            found[name] = joined(found.get(name), kind)
+        start = 0
+        for some in _cut(block) if quick else ():
+            rows = some.count(b"\n")
+            # Objects may stand in one line, and that cannot be cut.
+            wild = rows < 2 and some.count(b"{") * some.count(b":") > 8 * _CELLS
+            kinds = None if wild or some.isspace() else quick_kinds(some)
+            # Where most of a piece was empty, values are looked at one by one from here on.
+            quick = kinds is None or rows * len(kinds) * _LEAST_QUICK <= max(_CELLS >> 6, some.count(b":"))
+            if kinds is None or not quick:
+                break
+            found.add(kinds, rows=rows, values=dict.fromkeys(kinds, rows))
+            start += len(some)
+        if rest := block[start:]:
+            by_hand = list(rows_in(rest, (), shown=fragment.shown, rows_before=found.rows))
+            values = Counter(chain.from_iterable(by_hand))
+            found.add(kinds_of(by_hand), rows=len(by_hand), values=values)
     return found
+
+
+def _cut(block: bytes, keys: int | None = None) -> Iterator[bytes]:
+    """
+    Cut whole lines into pieces of which all rows times all keys are not too many to be held.
+
+    Args:
+        block: The lines.
+
+        keys: How many keys there are; None for at most as many as there are colons.
+    """
+    start = end = rows = most = 0
+    while end < len(block):
+        stop = block.rfind(b"\n", end, end + _SLICE) + 1 or block.find(b"\n", end + _SLICE) + 1 or len(block)
+        lines = block.count(b"\n", end, stop)
+        colons = block.count(b":", end, stop) if keys is None else keys
+        if start < end and (rows + lines) * (most + colons if keys is None else keys) > _CELLS:
+            yield block[start:end]
+            start, rows, most = end, 0, 0
+        end, rows, most = stop, rows + lines, most + colons
+    yield block[start:]
 
 
 def _blocks(fragment: Fragment, *, decoded: bool = True, size: int | None = None) -> Iterator[bytes]:

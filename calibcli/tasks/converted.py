@@ -20,6 +20,9 @@ from calibcli.tasks.destination import Destination
 from calibcli.tasks.widening import Widening
 from calibcli.writers.arrow import column_of
 
+# Of more columns less rows are put together.
+_MANY = 64
+
 
 def output_format(to: Destination, fragment: Fragment) -> DataFormat:
     """
@@ -62,7 +65,7 @@ def refuse_types(job: Widening) -> None:
         from calibcli.writers.csv import fits_csv as fits
     else:
         return
-    for field in (*_old_fields(job), *job.fields):
+    for field in (*_staying(job, _schema(job)), *job.fields):
         if not fits(field.type):
             msg = f"{job.fragment.shown}, column {field.name!r}: {job.kind.value} cannot hold {field.type}"
             raise InputProblem(msg, "parquet and arrow hold any type, and --keep names what goes along")
@@ -81,14 +84,16 @@ def convert(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) 
 
         advance: Told how many rows each part had.
     """
-    schema = pa.schema([*_old_fields(job), *job.fields]).with_metadata(_schema(job).metadata)
+    whole = _schema(job)
+    schema = pa.schema([*_staying(job, whole), *job.fields]).with_metadata(whole.metadata)
     found = _widened(job, schema)
     batches = made_ahead(found) if job.ahead else found
     match job.kind:
         case DataFormat.PARQUET:
             from calibcli.writers import parquet
 
-            return parquet.write_batches(batches, target, schema=schema, width=job.width, advance=advance)
+            width = max(job.width, len(schema) if len(schema) > _MANY else 1)
+            return parquet.write_batches(batches, target, schema=schema, width=width, advance=advance)
         case DataFormat.ARROW:
             from calibcli.writers.arrow_ipc import opened_sink, write_batches
 
@@ -113,7 +118,7 @@ def convert(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) 
 def conversion_notes(job: Widening) -> tuple[str, ...]:
     """Say in a sentence what another format changes; nothing where the format stays."""
     read, kind = job.fragment.format, job.kind
-    if not job.converts or job.kept == ():
+    if not job.converts or (job.kept is not None and not job.kept):
         return ()
     if read in (DataFormat.CSV, DataFormat.TSV):
         return _text_notes(job)
@@ -143,8 +148,8 @@ def _widened(job: Widening, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([*(batch.column(name) for name in stay), *added], schema=schema)
 
 
-def _old_fields(job: Widening) -> "list[pa.Field[Any]]":
-    return [field for field in _schema(job) if job.kept is None or field.name in job.kept]
+def _staying(job: Widening, whole: pa.Schema) -> "list[pa.Field[Any]]":
+    return [field for field in whole if job.stays(field.name)]
 
 
 def _schema(job: Widening) -> pa.Schema:

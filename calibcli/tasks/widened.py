@@ -51,7 +51,7 @@ def prepared(job: Widening, keep: str) -> Widening:
     needed = {*stay, *job.chosen.needed}
     carried = tuple(name for name in header if name in needed)
     chosen = replace(job.chosen, carried=None if kept is None else carried)
-    job = replace(job, kept=kept, chosen=chosen)
+    job = replace(job, kept=None if kept is None else frozenset(kept), chosen=chosen)
     if job.converts:
         refuse_types(job)
     return job
@@ -125,7 +125,7 @@ def _batches(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance)
 
     codec = codec_of(job.fragment)
     with stored(job.fragment, job.chosen.carried) as found:
-        stay = [field for field in found.schema if job.kept is None or field.name in job.kept]
+        stay = [field for field in found.schema if job.stays(field.name)]
         schema = pa.schema([*stay, *job.fields]).with_metadata(found.schema.metadata)
         with opened_sink(target, schema, stream=stream, codec=codec, footer=found.footer) as sink:
             return copy_with_fields(
@@ -166,7 +166,7 @@ def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
         within.delimiter,
         shown=within.shown,
         encoding=job.encoding,
-        kept=None if kept is None else tuple(place for place, name in enumerate(names) if name in kept),
+        kept=None if kept is None else tuple(place for place, name in enumerate(names) if job.stays(name)),
         fields=len(names),
         decimal=within.decimal,
     )

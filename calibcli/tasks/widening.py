@@ -1,6 +1,6 @@
 """What `apply` writes: columns that stay, and new ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,7 @@ class Widening:
     intake: Intake
     notes: Callable[[], tuple[str, ...]]
     width: int = 1
-    kept: tuple[str, ...] | None = None
+    kept: Collection[str] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,6 +61,10 @@ class Widening:
     def converts(self) -> bool:
         """Whether the output is of another format."""
         return self.fragment.format is not self.kind
+
+    def stays(self, name: str) -> bool:
+        """Whether a column of the input goes along."""
+        return self.kept is None or name in self.kept
 
     @property
     def encoding(self) -> str:

@@ -15,8 +15,9 @@ from calibcli.table.score_table import Floats
 from calibcli.writers.arrow import column_of
 from calibcli.writers.gathered import gathered
 
-# Batches of this many rows are put together from smaller ones.
+# Batches of this many rows are put together from smaller ones; of less where there are very many columns.
 _BATCH_ROWS = 1 << 17
+_MOST_VALUES = 1 << 25
 Sink: TypeAlias = "pa.ipc.RecordBatchFileWriter | pa.ipc.RecordBatchStreamWriter"
 
 
@@ -76,7 +77,7 @@ def write_batches(
     """
     rows = 0
     known: dict[str, Any] = {}
-    for table in gathered(batches, _BATCH_ROWS):
+    for table in gathered(batches, _BATCH_ROWS, values=_MOST_VALUES):
         columns = [_grown(table.column(name).combine_chunks(), name, known) for name in table.column_names]
         sink.write_batch(pa.RecordBatch.from_arrays(columns, schema=table.schema))
         rows += table.num_rows

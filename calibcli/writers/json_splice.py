@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ class NewKeys:
     names: tuple[str, ...]
     shown: str
     encoding: str = "utf-8"
-    kept: tuple[str, ...] | None = None
+    kept: Collection[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
