@@ -27,6 +27,7 @@ from calibcli.documents import sealed_text
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
 from calibcli.readers.columns import Columns
+from calibcli.readers.files import found_in
 from calibcli.readers.fragments import list_fragments
 from calibcli.readers.input_format import AS_FOUND
 from calibcli.recalibrators.interface import WithEnds
@@ -488,7 +489,7 @@ def test_one_input_for_one_output(tmp_path: Path) -> None:
     with pytest.raises(UsageProblem, match="2 inputs for one output"):
         apply_file("cal.json", ["a.csv", "b.csv"], output="c.csv")
     with pytest.raises(UsageProblem, match="holds several files"):
-        only_file(str(tmp_path), AS_FOUND)
+        only_file(found_in([str(tmp_path)]), AS_FOUND)
 
 
 @pytest.mark.parametrize(
