@@ -74,8 +74,8 @@ def _roles(header: tuple[str, ...], shown: str) -> dict[str, str]:
     roles: dict[str, str] = {}
     with suppress(InputProblem):
         roles["score"] = resolve(Columns(), header, path=shown, labelled=False).score
-    # Any column may be the score while the label is looked for.
-    for other in header:
+    # Any column may be the score while the label is looked for, but the label itself.
+    for other in header[:2]:
         try:
             label = resolve(Columns(score=other), header, path=shown).label
         except (InputProblem, UsageProblem):

@@ -273,3 +273,13 @@ def test_every_column_comes_with_its_type(kind: DataFormat) -> None:
     assert pa.Table.from_batches(batches)["s"].to_pylist() == SCORES.tolist()
     assert reader.row_count(fragment) == SCORES.size
     assert [one for one, _ in reader.kinds(fragment)] == whole.names
+
+
+@pytest.mark.parametrize("columns", [0, 100, 3_000])
+def test_arrow_of_many_columns_is_read_by_few_of_them(tmp_path: Path, columns: int) -> None:
+    """The schema that is held against the footer is that of the file, not of the columns that are read."""
+    names = [f"a column with a rather long name, number {k}" for k in range(columns)]
+    table = pa.table({"score": [0.25, 0.5], "label": [0, 1], **dict.fromkeys(names, [1.0, 2.0])})
+    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as sink:
+        sink.write_table(table)
+    assert measure_files([str(tmp_path / "a.arrow")]).table.rows == 2

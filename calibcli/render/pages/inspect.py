@@ -1,8 +1,11 @@
 """The page of `inspect`: what a file is, what it holds and what to type next."""
 
 from calibcli.render.blocks import Block, Column, Grid, Line, Listing, Page, Tone, paragraph
-from calibcli.render.words import quoted
+from calibcli.render.words import count, quoted
 from calibcli.reports.inspect import InspectReport
+
+# A table takes much longer to lay out than to read; those that have a role are always among them.
+_MOST_LISTED = 1_000
 
 
 def inspect_page(report: InspectReport) -> Page:
@@ -13,8 +16,11 @@ def inspect_page(report: InspectReport) -> Page:
         blocks.append(Listing(report.facts))
     if report.columns:
         columns = (Column("column"), Column("type"), Column("taken for"))
-        rows = tuple((one.name, one.kind, one.role) for one in report.columns)
-        blocks.append(Grid(columns, rows))
+        shown = [one for k, one in enumerate(report.columns) if k < _MOST_LISTED or one.role]
+        rows = tuple((one.name, one.kind, one.role) for one in shown)
+        more = len(report.columns) - len(shown)
+        notes = (Line(f"{count(more)} more columns; --json lists all."),) if more else ()
+        blocks.append(Grid(columns, rows, notes))
     if report.suggestion is not None:
         blocks.append(Listing((("next", report.suggestion),)))
     return tuple(blocks)
