@@ -99,7 +99,7 @@ def row_count(fragment: Fragment) -> int | None:
         source.seek(0)
         with pa.ipc.open_file(source) as file:
             if not is_object(fragment.location):
-                _hold_against_footer(file, source)
+                _hold_against_footer(source)
             return sum(file.get_batch(place).num_rows for place in range(file.num_record_batches))
 
 
@@ -200,7 +200,7 @@ def _of_file(
     source.seek(0)
     file = files.enter_context(pa.ipc.open_file(source, options=options))
     if not is_object(fragment.location):
-        _hold_against_footer(file, source)
+        _hold_against_footer(source)
     batches = map(file.get_batch_with_custom_metadata, range(file.num_record_batches))
     # Older versions of pyarrow do not tell what is said at the end.
     return Stored(file.schema, batches, getattr(file, "metadata", None))
@@ -232,7 +232,7 @@ def _to_the_end(found: Batches, source: pa.NativeFile) -> Batches:
         raise pa.ArrowInvalid(_MORE)
 
 
-def _hold_against_footer(file: pa.ipc.RecordBatchFileReader, source: pa.NativeFile) -> None:
+def _hold_against_footer(source: pa.NativeFile) -> None:
     """Refuse a file that holds more than its footer names: pyarrow goes by that alone."""
     size = source.size()
     source.seek(size - _FILE_END)
@@ -240,12 +240,22 @@ def _hold_against_footer(file: pa.ipc.RecordBatchFileReader, source: pa.NativeFi
     footer = size - _FILE_END - length
     source.seek(footer)
     blocks = sorted(_blocks_in(source.read(length)))
-    # How long the schema is that comes first only its writer knows.
-    end = _FILE_START + file.schema.serialize().size + _MOST_SCHEMA_MORE
+    # Polars leaves room behind the schema.
+    end = _end_of_schema(source) + _MOST_SCHEMA_MORE
     for start, stop in [*blocks, (footer, size)]:
         if start - end > _MOST_PADDING:
             raise pa.ArrowInvalid(_MORE)
         end = stop
+
+
+def _end_of_schema(source: pa.NativeFile) -> int:
+    """Return where the schema of a file ends, of all its columns, which begins with how long it is."""
+    source.seek(_FILE_START)
+    first = source.read(8)
+    # Before that stands a mark, in files of today.
+    marked = first[:4] == b"\xff" * 4
+    start = _FILE_START + (8 if marked else 4)
+    return start + int.from_bytes(first[4:] if marked else first[:4], "little")
 
 
 def _blocks_in(footer: bytes) -> Iterator[tuple[int, int]]:

@@ -35,11 +35,12 @@ def kept_columns(keep: str, header: Sequence[str], *, path: str) -> tuple[str, .
     if keep == KEEP_NONE:
         return ()
     found: set[str] = set()
+    there = set(header)
     for one in keep.split(","):
         if not one.strip():
             msg = f"--keep {keep!r} names a column without a name"
             raise UsageProblem(msg, "write all, none, or names and patterns parted by commas")
-        found |= {one} if one in header else _fitting(one.strip(), header, path=path)
+        found |= {one} if one in there else _fitting(one.strip(), header, path=path)
     return tuple(name for name in header if name in found)
 
 

@@ -120,3 +120,18 @@ def test_a_request_to_end_is_heard_while_keys_are_looked_for(artifact: str) -> N
     # A second on a machine that has nothing else to do.
     assert time.monotonic() - began < 5.0
     assert sorted(path.name for path in Path().iterdir()) == ["cal.json", "fit.csv", "keys.jsonl"]
+
+
+def test_a_header_of_very_many_columns_is_looked_into_once(run: Run, artifact: str) -> None:
+    """However many columns might be the label, and none is; a thousand are shown, and all in JSON."""
+    count = 30_000
+    line = ",".join(f"c{k}" for k in range(count))
+    Path("wide.csv").write_text(f"{line}\n{','.join(['0.5'] * count)}\n")
+    began = time.process_time()
+    lines = run("inspect", "wide.csv").out.splitlines()
+    assert f"{count - 1_000:,} more columns; --json lists all." in lines
+    assert len(json.loads(run("inspect", "wide.csv", "--json").out)["columns"]) == count
+    names = ",".join(f"c{k}" for k in range(1, count))
+    ended = run("apply", artifact, "wide.csv", "-s", "c0", "--keep", names, "-o", "out.csv", "-q")
+    assert ended.code == 0, ended.err
+    assert time.process_time() - began < 20.0

@@ -24,6 +24,7 @@ from calibcli.readers.files_with_paths import columns_of
 from calibcli.readers.fragments import list_fragments
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.gather import RAW, Gathered, gather
+from calibcli.tasks.measure import measure_files
 from calibcli.view_names import ViewName
 
 SCORES = np.array([0.25, 0.5, 0.25, 1.0, 0.0])
@@ -279,7 +280,7 @@ def test_every_column_comes_with_its_type(kind: DataFormat) -> None:
 def test_arrow_of_many_columns_is_read_by_few_of_them(tmp_path: Path, columns: int) -> None:
     """The schema that is held against the footer is that of the file, not of the columns that are read."""
     names = [f"a column with a rather long name, number {k}" for k in range(columns)]
-    table = pa.table({"score": [0.25, 0.5], "label": [0, 1], **dict.fromkeys(names, [1.0, 2.0])})
+    table = pa.table({"score": [0.25, 0.5], "label": [0, 1], **{name: [1.0, 2.0] for name in names}})
     with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as sink:
         sink.write_table(table)
-    assert measure_files([str(tmp_path / "a.arrow")]).table.rows == 2
+    assert measure_files([str(tmp_path / "a.arrow")], Columns()).table.rows == 2
