@@ -27,7 +27,7 @@ from calibcli.readers.fragments import Fragment
 from calibcli.readers.pipes import LONGEST_HEADER
 from calibcli.readers.sound import no_memory
 from calibcli.readers.text import chunks_of, kept_bytes, opened_text
-from calibcli.records import BOM, Block, Positions, blocks, first_record_end, lines_before
+from calibcli.records import BOM, Block, blocks, first_record_end, lines_before
 
 _ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
 NUMBER = pa.float64()
@@ -189,18 +189,18 @@ def rows_of(
         InputProblem: If a value is not what its column holds, or rows may be lost.
     """
     batch = _parsed(block, within, types, rows_before=rows_before, verbatim=verbatim)
-    if batch.num_rows != block.lines:
-        ends = block.line_ends()
-        counted = block.bounds(ends)[0].size
+    if batch.num_rows != block.most:
+        counted = block.bounds()[0].size
         if batch.num_rows != counted:
             where = f"lines {block.line:,} to {block.line + block.lines - 1:,}"
             msg = f"{within.shown}: {where} hold {counted:,} rows, and {batch.num_rows:,} were read"
             raise InputProblem(msg, "rewrite the file with a CSV library, or export it as Parquet")
-        _refuse_swallowed(block, ends[0], chosen, within)
+    if block.most != block.lines:
+        _refuse_swallowed(block, chosen, within)
     return batch
 
 
-def _refuse_swallowed(block: Block, ends: Positions, chosen: ChosenColumns, within: Layout) -> None:
+def _refuse_swallowed(block: Block, chosen: ChosenColumns, within: Layout) -> None:
     """
     Refuse quoted text most of whose lines look like rows of the file: those between two stray quotes.
 
@@ -208,57 +208,32 @@ def _refuse_swallowed(block: Block, ends: Positions, chosen: ChosenColumns, with
     lines have as many fields as the header, a score where the scores are and a label where the labels are.
     """
     names = within.names
-    edges = _around_text(block.edges)
-    before = np.concatenate(([0], np.searchsorted(edges, ends), [edges.size]))
-    # Lines that begin or end within quotes.
-    quoted = before % 2 == 1
-    line = np.flatnonzero(quoted[:-1] | quoted[1:])
-    if len(names) < 2 or not line.size:
+    lines = block.quoted_lines() if len(names) > 1 else None
+    if lines is None:
         return
-    separators = np.flatnonzero(block.characters == ord(within.delimiter))
-    through = np.concatenate(([0], np.searchsorted(separators, ends), [separators.size]))
-    passed = through[line]
-    alike = through[line + 1] - passed + 1 == len(names)
-    start = np.concatenate(([0], ends + 1))
-    stop = np.append(ends, block.size)
-    # A line on which two texts meet is looked at with the first.
-    text = np.where(quoted[line], before[line], before[line + 1]) // 2
     numbers = [names.index(name) for name in chosen.scores]
     # Of the lines on which quotes open and close only what is within them is text: the scores must be there.
-    some = np.append(separators, block.size)
-    first = start[line] - 1
-    if min(numbers):
-        first = some[np.minimum(passed + min(numbers) - 1, separators.size)]
-    last = np.minimum(some[np.minimum(passed + max(numbers), separators.size)], stop[line])
-    counts = (first >= edges[2 * text]) & (last <= edges[2 * text + 1]) & (stop[line] - start[line] > 1)
-    alike &= counts
+    counts = (lines.begins | (lines.outside < min(numbers))) & (
+        lines.ends | (lines.separators - lines.outside > max(numbers))
+    )
+    alike = counts & (lines.separators == len(names) - 1)
     if not alike.any():
         return
-    rows = np.bincount(text[counts])
-    for one in np.flatnonzero(2 * np.bincount(text[alike], minlength=rows.size) > rows).tolist():
-        places = line[alike & (text == one)].tolist()
-        looked_at = (block.whole[start[place] : stop[place]] for place in places[:_LOOKED_AT])
-        found = sum(
-            _is_row(content.decode("utf-8", "replace"), numbers, chosen, within) for content in looked_at
-        )
+    rows = np.bincount(lines.text[counts & (lines.stops - lines.starts > 1)])
+    many = np.bincount(lines.text[alike], minlength=rows.size)
+    for text in np.flatnonzero(2 * many > rows).tolist():
+        places = np.flatnonzero(alike & (lines.text == text)).tolist()
+        looked_at = (block.whole[lines.starts[at] : lines.stops[at]] for at in places[:_LOOKED_AT])
+        found = sum(_is_row(line.decode("utf-8", "replace"), numbers, chosen, within) for line in looked_at)
         found = found * len(places) // min(len(places), _LOOKED_AT)
-        if 2 * found > rows[one]:
-            at = block.line + lines_before(block.whole, int(edges[2 * one]))
+        if 2 * found > rows[text]:
+            at = block.line + lines_before(block.whole, lines.opening(text))
             look = "line that looks like a row" if found == 1 else "lines that look like rows"
             where = f"the text in quotes that opens on line {at:,}"
             msg = f"{within.shown}: {where} holds {found:,} {look} of the file"
             raise InputProblem(
                 msg, "close its quote; if it is text, write the file as Parquet or JSON Lines, without quotes"
             )
-
-
-def _around_text(edges: Positions) -> Positions:
-    """Return where the quotes around each text are, without those of a quote that is written twice in it."""
-    twice = np.flatnonzero(np.diff(edges) == 1)
-    twice = twice[twice % 2 == 1]
-    if not twice.size:
-        return edges
-    return np.delete(edges, np.concatenate((twice, twice + 1)))
 
 
 def _is_row(line: str, numbers: list[int], chosen: ChosenColumns, within: Layout) -> bool:
