@@ -122,7 +122,6 @@ class Block:
         separators = _bits(self.characters == ord(self.delimiter))
         plain = separators & ~inside[: separators.size]
         starts, stops = np.concatenate(([0], ends + 1)), np.append(ends, self.size)
-        # A line on which two texts meet is looked at with the first.
         passed = _counts(around, stops)
         text = (np.where(quoted[line], np.concatenate(([0], passed))[line], passed[line]) - 1) // 2
         between, outside = (np.diff(_counts(one, stops), prepend=0)[line] for one in (separators, plain))

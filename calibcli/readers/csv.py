@@ -216,6 +216,8 @@ def _refuse_swallowed(block: Block, chosen: ChosenColumns, within: Layout) -> No
     counts = (lines.begins | (lines.outside < min(numbers))) & (
         lines.ends | (lines.separators - lines.outside > max(numbers))
     )
+    # Where two texts meet on a line, what stands between them is none.
+    counts &= ~(lines.begins & lines.ends & (lines.outside > 0))
     alike = counts & (lines.separators == len(names) - 1)
     if not alike.any():
         return

@@ -206,6 +206,8 @@ MIDDLE, BETWEEN = ["id", "c", "score", "label"], ["score", "c", "label"]
         (MIDDLE, '7,"a\nand, so\n\n",0.3,1', 0),
         (BETWEEN, '0.5,"a,1\n0.2,x",1', 1),
         (BETWEEN, '0.5,"a\nx",1', 0),
+        (["c", "score", "d", "label"], '"a\nb",0.5,"c\nd",1', 0),
+        (["c", "score", "d"], '"a\n",0.5,"\nd"', 0),
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -214,9 +216,10 @@ def test_a_row_between_two_stray_quotes_is_noticed(
 ) -> None:
     """In whatever column, also where the quotes are on neighbouring lines; other text is read."""
     good = ",".join({"score": "0.25", "label": "0"}.get(name, "ok") for name in names)
+    label = [] if "label" in names else ["-y", "c", "--positive", "ok"]
     content = "\n".join([",".join(names), good, text, good, ""]).replace("\n", end).encode()
     if not rows:
-        assert rows_read(content, tmp_path) == 3
+        assert rows_read(content, tmp_path, *label) == 3
         return
     (tmp_path / "a.csv").write_bytes(content)
     ran = ended("measure", tmp_path / "a.csv", *LABELLED)
