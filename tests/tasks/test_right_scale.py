@@ -1,0 +1,59 @@
+"""Scores that pass by are remembered evenly, however they come."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibcli.artifacts.document import Artifact
+from calibcli.errors import InputProblem
+from calibcli.names import RecalibratorName, Scale
+from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.intake import Intake
+from calibcli.readers.scores import on_scale
+from calibcli.recalibrators.options import FitOptions
+from calibcli.table.quantiles import quantiles_of
+from calibcli.table.score_table import ScoreTable
+from calibcli.tasks.fit import fit_table
+from calibcli.tasks.right_scale import ScaleCheck
+
+INTAKE = Intake(ChosenColumns(Columns(), "score", None), shown="rows.csv")
+
+
+def _artifact(logits: np.ndarray) -> Artifact:
+    table = ScoreTable(np.array([0.2, 0.8]), np.array([5, 5]), np.array([1, 4]))
+    columns = Columns(scale=Scale.LOGIT)
+    artifact = fit_table(RecalibratorName.PLATT, table, columns, options=FitOptions())
+    return replace(
+        artifact, fit=replace(artifact.fit, score_quantiles=quantiles_of(on_scale(logits, Scale.LOGIT)))
+    )
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("size", [1, 7, 4_096, 50_000])
+def test_the_decision_depends_on_neither_blocks_nor_order(size: int, *, ordered: bool) -> None:
+    """Probabilities are refused, and one logit among 50,000 that cannot be one is enough to take them."""
+    logits = np.random.default_rng(0).normal(0, 2, 50_000)
+    shares = on_scale(logits, Scale.LOGIT)
+    shares = np.sort(shares) if ordered else shares
+    for one, refused in ((0.5, True), (1.5, False)):
+        rows = shares.copy()
+        rows[-2] = one
+        check = ScaleCheck(_artifact(logits))
+        read = on_scale(rows, Scale.LOGIT)
+        for first in range(0, read.size, size):
+            check.add(read[first : first + size])
+        if not refused:
+            assert check.notes(INTAKE) == ()
+            continue
+        with pytest.raises(
+            InputProblem, match=r"rows.csv, column 'score': 50,000 values from .* are not spread"
+        ):
+            check.notes(INTAKE)
+
+
+def test_nothing_is_said_of_no_rows() -> None:
+    """Neither before there are some, nor of blocks without any."""
+    check = ScaleCheck(_artifact(np.linspace(-3, 3, 100)))
+    check.add(np.empty(0))
+    assert check.notes(INTAKE) == ()
