@@ -109,6 +109,8 @@ def seeds(door: Door) -> Iterator[bytes]:  # noqa: C901, PLR0912 - one branch fo
             yield from _SETTINGS
         case Door.COMMAND:
             yield from (line.replace(" ", "\n").encode() for line in _COMMANDS)
+        case Door.RELATIONS:
+            yield from (bytes([number]) * 4 for number in range(24))
         case Door.RULE | Door.WHERE | Door.EDGES | Door.MEMORY:
             texts = {Door.RULE: _RULES, Door.WHERE: _WHERE, Door.EDGES: _EDGES, Door.MEMORY: _SIZES}
             yield from (text.encode() for text in texts[door])

@@ -58,6 +58,7 @@ class Door(StrEnum):
     MEMORY = "memory"
     SETTINGS = "settings"
     COMMAND = "command"
+    RELATIONS = "relations"
 
 
 @cache
@@ -344,6 +345,16 @@ def _command(content: bytes) -> None:
     _or_refused(ended(*command_line(words)))
 
 
+def _relations(content: bytes) -> None:
+    """Take the bytes for a seed of rows and questions whose answers must agree."""
+    from relations import Unrelated, relate
+
+    try:
+        relate(content, folder=scratch() / "relations", ended=ended)
+    except Unrelated as problem:
+        raise Broken(str(problem)) from problem
+
+
 def _or_refused(ran: Ran) -> None:
     """Raise what a command refused, so that it counts as such."""
     if ran.code in (2, 3, 5):
@@ -401,4 +412,5 @@ _KNOCKS: dict[Door, Callable[[bytes], None]] = {
     Door.MEMORY: _memory,
     Door.SETTINGS: _settings,
     Door.COMMAND: _command,
+    Door.RELATIONS: _relations,
 }

@@ -27,6 +27,7 @@ EXAMPLES = {
     Door.WHERE: 5,
     Door.SETTINGS: 20,
     Door.REPAIR: 25,
+    Door.RELATIONS: 5,
 }
 
 
@@ -77,7 +78,12 @@ def wrong(door: Door, content: bytes, random: Random) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "door", [door for door in Door if door not in (Door.REPORT, Door.SUMMARY, Door.COMMAND, Door.WHERE)]
+    "door",
+    [
+        door
+        for door in Door
+        if door not in (Door.REPORT, Door.SUMMARY, Door.COMMAND, Door.WHERE, Door.RELATIONS)
+    ],
 )
 @settings(deadline=None, max_examples=15, derandomize=True, database=None)
 @given(content=st.binary(max_size=200))
