@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from calibcli.chunks import DAMAGED, Chunks, encrypted, rows_of_groups
+from calibcli.chunks import DAMAGED, Chunks, decode_one, encrypted, rows_of_groups
 from calibcli.errors import InputProblem
 from calibcli.objects import is_object, opened_file, source_of
 from calibcli.readers.class_matrix import is_list_of_numbers, list_lengths, lists_of
@@ -35,7 +35,7 @@ def row_group_rows(fragment: Fragment) -> list[int]:
     """Return the number of rows in each row group of a file."""
     with _opened(fragment) as file:
         if not is_object(fragment.location):
-            _refuse_several(file.metadata, fragment.location)
+            _refuse_several(file, fragment.location)
         return rows_of_groups(file, shown=fragment.shown)
 
 
@@ -102,22 +102,26 @@ def _batches(
     chunks.end()
 
 
-def _refuse_several(metadata: pq.FileMetaData, path: str) -> None:
+def _refuse_several(read: pq.ParquetFile, path: str) -> None:
     """
     Refuse files that were put one after the other: the last footer would be taken to speak of the first file.
 
     Between the last page and the footer of a single file stand at most indexes and Bloom filters.
     """
+    last, column = read.num_row_groups - 1, len(read.schema) - 1
+    if last < 0 or column < 0:
+        return
+    try:
+        decode_one(read, last, [read.schema.column(column).path])
+    except (pa.ArrowException, OSError):
+        # Whoever reads that column is told; at one that cannot be decoded pyarrow does not survive a look.
+        return
     with opened_file(path) as file:
         end = file.size() - len(_MAGIC) - 4
         file.seek(end)
         footer = end - int.from_bytes(file.read(4), "little")
-        # A footer with a signature has encrypted columns, at which pyarrow does not survive a look.
-        if not metadata.num_row_groups or end - footer != metadata.serialized_size:
-            return
-        group = metadata.row_group(metadata.num_row_groups - 1)
-        columns = (group.column(place) for place in range(group.num_columns))
-        file.seek(max((_first_page(one) + one.total_compressed_size for one in columns), default=footer))
+        chunk = read.metadata.row_group(last).column(column)
+        file.seek(min(footer, _first_page(chunk) + chunk.total_compressed_size))
         tail = b""
         while file.tell() < footer and (more := file.read(min(_BUFFER, footer - file.tell()))):
             if 2 * _MAGIC in tail + more:
