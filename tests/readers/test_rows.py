@@ -167,7 +167,7 @@ def rows_read(content: bytes, tmp_path: Path, *more: str, name: str = "a.csv") -
     "text",
     [
         "Dear model,\n\nname,age\nBob,3\n\nHow old is he?",
-        "\n".join(["a line, with some commas, as people write them, and more"] * 3000),
+        "\n".join(["a line, with some commas, as people write them, and more"] * 300),
         "0.5 is a number\n0.25,1\n",
         "\n\n\n",
         'quotes: ""a""\n""b""\n\r\nend',
