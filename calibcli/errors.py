@@ -14,8 +14,6 @@ Exit code 1 is a failed gate and 4 an inconclusive one: those are verdicts, not 
 is not a CalibcliError is a bug (70).
 """
 
-from calibcli.redaction import without_secrets
-
 
 class CalibcliError(Exception):
     """
@@ -32,6 +30,9 @@ class CalibcliError(Exception):
     exit_code = 70
 
     def __init__(self, message: str, hint: str | None = None) -> None:
+        # Imported when something is wrong: `import calibcli` alone costs nothing.
+        from calibcli.redaction import without_secrets
+
         message = without_secrets(message)
         super().__init__(message)
         self.message = message
@@ -94,6 +95,8 @@ class DocumentProblem(InputProblem):
 
     def __init__(self, path: str, message: str, hint: str | None = None) -> None:
         super().__init__(f"{path}: {message}", hint)
+        from calibcli.redaction import without_secrets
+
         self.path = without_secrets(path)
         self.detail = without_secrets(message)
 

@@ -70,7 +70,7 @@ def test_defaults_from_a_file_stand_in_the_command(
     Path("calibcli.toml").write_text('[report]\nmetric = ["brier"]\nconfidence = 0.9\n')
     ran = run("report", small, "-o", "out.html", "-j", "1", "--title", "-x", "--quiet", "--max-ece", "0.9")
     assert ran.code == 0, ran.err
-    assert ran.err == ""
+    assert ran.err == 'note: calibcli.toml sets confidence = 0.9, metric = ["brier"]\n'
     found = Page(Path("out.html").read_text())
     (command,) = found.said("pre")
     wanted = {"--metric brier", "--confidence 0.9", "--title=-x", "--max-ece 0.9"}
