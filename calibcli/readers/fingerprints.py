@@ -126,7 +126,8 @@ def first_respelled(data: npt.NDArray[np.uint8], offsets: Integers) -> str | Non
     """
     begins, lengths = offsets[:-1], np.diff(offsets)
     left = np.flatnonzero(lengths > 0)
-    if ((data[offsets[0] : offsets[-1]] - _ZERO) < 10).all():
+    content = data[offsets[0] : offsets[-1]]
+    if all(((part - _ZERO) < 10).all() for part in (content[:4096], content)):
         # Digits alone, as ids mostly are.
         zeros = left[(data[begins[left]] == _ZERO) & (lengths[left] > 1)]
         return None if not zeros.size else bytes(data[offsets[zeros[0]] : offsets[zeros[0] + 1]]).decode()
