@@ -1,10 +1,10 @@
 """Pictures of several classes seen as one score: the title says how, the small print what label 1 is."""
 
-import json
 from pathlib import Path
 
 import pytest
 
+from calibcli.documents import sealed_text
 from calibcli.picture_names import PlotKind
 from calibcli.readers.class_columns import SeveralClasses
 from calibcli.readers.columns import Columns
@@ -48,7 +48,7 @@ def test_a_report_says_the_same_as_its_files(
     """It holds the view and the class."""
     report = measure_files([DIGITS], columns_of(view, one_class))
     path = tmp_path / "report.json"
-    path.write_text(json.dumps(report.to_dict()))
+    path.write_text(sealed_text(report.to_dict()))
     check(diagram_of(PlotRequest([str(path)], kind=PlotKind.BINNED)), added, meaning)
 
 
