@@ -29,6 +29,9 @@ from calibcli.readers.json_kinds import (
 from calibcli.readers.numerals import ALIKE, is_respelled
 
 _SAMPLE = 100
+# Python refuses a few hundred more; pyarrow has no limit but the stack.
+_DEEPEST = 500
+_OPENING, _CLOSING = list(b"{["), list(b"}]")
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE, _QUOTE, _OPEN, _CLOSE = b'\n"{}'
 _STRAY_NULL = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\n\r}])\s*null")
@@ -296,9 +299,19 @@ def _stray_null(block: bytes) -> bool:
     return b"null" in block and _STRAY_NULL.search(block) is not None
 
 
+def _is_deep(block: bytes) -> bool:
+    """Whether objects may stand within each other so often that the types of all of them end the process."""
+    opened = block.count(b"{") + block.count(b"[")
+    if opened <= block.count(b"\n") + _DEEPEST:
+        return False
+    letters = np.frombuffer(block, np.uint8)
+    steps = np.isin(letters, _OPENING).astype(np.int64) - np.isin(letters, _CLOSING)
+    return bool(np.cumsum(steps).max() > _DEEPEST)
+
+
 def quick_kinds(block: bytes) -> dict[str, pa.DataType] | None:
     """Return the keys of some lines with plain types, in the order of the lines; None where some are not."""
-    if _stray_null(block):
+    if _stray_null(block) or _is_deep(block):
         return None
     try:
         reader = pa_json.open_json(

@@ -135,3 +135,20 @@ def test_a_header_of_very_many_columns_is_looked_into_once(run: Run, artifact: s
     ended = run("apply", artifact, "wide.csv", "-s", "c0", "--keep", names, "-o", "out.csv", "-q")
     assert ended.code == 0, ended.err
     assert time.process_time() - began < 20.0
+
+
+@pytest.mark.parametrize("depth", [400, 100_000])
+@pytest.mark.parametrize("opened", ['{"a":', "["])
+def test_values_within_values_end_no_process(artifact: str, depth: int, opened: str) -> None:
+    """Whoever makes a type of each level needs room for all; what is not looked into may be as deep."""
+    deep = opened * depth + "1" + ("}" if opened == '{"a":' else "]") * depth
+    rows = '{"score":0.5,"label":1}\n{"score":0.25,"label":0}\n' * 20
+    Path("deep.jsonl").write_text(f'{rows}{{"score":0.5,"label":1,"x":{deep}}}\n')
+    for words, codes in (
+        (["apply", artifact, "deep.jsonl", "-o", "out.parquet"], (0,) if depth < 500 else (3,)),
+        (["apply", artifact, "deep.jsonl", "-o", "out.jsonl"], (0, 3)),
+        (["measure", "deep.jsonl", "--metric", "brier"], (0, 3)),
+    ):
+        command = [sys.executable, "-m", "calibcli", *words]
+        ended = subprocess.run(command, capture_output=True, check=False, timeout=60)
+        assert ended.returncode in codes, (words, ended.stderr)
