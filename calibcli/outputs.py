@@ -11,6 +11,7 @@ BrokenPipeError.
 import errno
 import io
 import os
+import signal
 import stat
 import sys
 import tempfile
@@ -68,10 +69,15 @@ class Completion:
         self._left = outputs
         self._quiet_since = None if outputs else time.monotonic()
         self._over = False
+        self.stopped_by: int | None = None
 
     @contextmanager
     def putting(self) -> Iterator[None]:
         """Put an output in place: a signal meanwhile comes too late, unless it cannot be put there."""
+        if self.stopped_by is not None:
+            # What it raised was lost on the way, as in a destructor, where Python goes on.
+            self._quiet_since = None
+            signal.raise_signal(self.stopped_by)
         self._count(-1)
         try:
             yield
@@ -85,13 +91,13 @@ class Completion:
         """Let nothing stop what comes now."""
         self._over = True
 
-    def hears(self) -> bool:
+    def hears(self, number: int) -> bool:
         """Whether a signal is to stop the command; the next one does not stop what is tidied up then."""
         now = time.monotonic()
         quiet = self._left <= 0 if self._quiet_since is None else now - self._quiet_since < self._QUIET
         if self._over or quiet:
             return False
-        self._quiet_since = now
+        self._quiet_since, self.stopped_by = now, number
         return True
 
     def _count(self, outputs: int) -> None:

@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 from typing import Annotated, Any
@@ -122,6 +122,7 @@ def run() -> None:
     """
     # Start-up makes very many objects that stay: looking among them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
+    sys.unraisablehook = _but_signals(sys.unraisablehook)
     _end_well()
     code = _main(sys.argv[1:])
     if sys.stderr is not None:
@@ -177,7 +178,7 @@ def _flushed(words: list[str]) -> int:
 def _run(words: list[str]) -> int:  # noqa: PLR0911 - one return for each way to end
     """Run one command; every error becomes a line and a code."""
     try:
-        outcome = _outcome(words)
+        outcome = _stopped_or(words)
     except CalibcliError as problem:
         return _explain(problem, debug="--debug" in words)
     except Terminated as stop:
@@ -197,6 +198,16 @@ def _run(words: list[str]) -> int:  # noqa: PLR0911 - one return for each way to
     except Exception as problem:  # noqa: BLE001 - the last line of defence
         return _admit(problem, debug="--debug" in words)
     return outcome if isinstance(outcome, int) else 0
+
+
+def _stopped_or(words: list[str]) -> object:
+    """Return what a command returns; after a signal every error is that signal, whatever became of it."""
+    try:
+        return _outcome(words)
+    except Exception as problem:
+        if COMPLETION.stopped_by is not None:
+            raise Terminated(COMPLETION.stopped_by) from problem
+        raise
 
 
 def _outcome(words: list[str]) -> object:
@@ -316,8 +327,18 @@ def _end_well() -> "dict[int, Any]":
     return before
 
 
+def _but_signals(told: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what tells of errors in destructors, but not of signals, by which the command ends later."""
+
+    def tell(lost: Any) -> None:  # noqa: ANN401 - as Python has it
+        if not isinstance(lost.exc_value, Terminated | KeyboardInterrupt):
+            told(lost)
+
+    return tell
+
+
 def _terminate(number: int, _: object) -> None:
-    if COMPLETION.hears():
+    if COMPLETION.hears(number):
         raise KeyboardInterrupt if number == signal.SIGINT else Terminated(number)
 
 

@@ -273,6 +273,44 @@ def _twice(number: int, *, after: bool) -> None:
     signals("os.unlink", signal.SIGHUP, after=False)()
 
 
+def _in_a_class() -> None:
+    """Send a signal while a class is made, where Python up to 3.11 makes another error of what it raises."""
+    synced = os.fsync
+
+    class Sends:
+        def __set_name__(self, owner: type, name: str) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def fsync(number: int) -> None:
+        type("Made", (), {"sends": Sends()})
+        synced(number)
+
+    os.fsync = fsync  # type: ignore[assignment]
+
+
+def _in_a_destructor() -> None:
+    """Send a signal while an object goes, where Python goes on after what it raises."""
+    synced = os.fsync
+
+    class Sends:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def fsync(number: int) -> None:
+        Sends()
+        synced(number)
+
+    os.fsync = fsync  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("place", [_in_a_class, _in_a_destructor])
+def test_a_signal_that_is_lost_on_the_way_is_heard(stage: Stage, place: Callable[[], None]) -> None:
+    """143, nothing new, and no word of a bug."""
+    ran = stage.run(WRITERS["apply"].split(), How(before=place))
+    assert (ran.code, ran.err) == (143, "")
+    assert stage.left() == "nothing"
+
+
 def test_a_failed_gate_stays_failed_when_a_signal_comes_late(stage: Stage) -> None:
     """The exit code is that of the verdict, and not 0."""
     words = ["verify", "rows.csv", "--max-ece", "0.0001", "-o", "out.txt"]
