@@ -1,5 +1,6 @@
 """Which files the inputs are, as the user named them: found before anything is opened."""
 
+import filecmp
 import os
 import stat
 import sys
@@ -28,6 +29,8 @@ from calibcli.readers.pipes import STDIN
 from calibcli.suffixes import format_of
 
 Stamp = FileStamp | ObjectStamp
+# Files of fewer bytes may be equal by chance.
+_SHORT = 1 << 10
 _TAKEN = (
     ".csv, .tsv, .tab, .jsonl and .ndjson, also with .gz, .zst, .bz2 or .lz4 after these, .parquet, .pq, "
     ".arrow, .arrows, .feather, .ipc and .npz"
@@ -71,14 +74,15 @@ class Found:
 
     def notes(self, *, made: Sequence[str] = ()) -> tuple[str, ...]:
         """
-        Return what reports say once all files are read; nothing where every file was named by itself.
+        Return what reports say once all files are read: of directories and patterns, and of copies.
 
         A file that appeared since is not read, and that is said: a moment earlier it was not there either.
 
         Args:
             made: Outputs of the command, which may appear among its inputs.
         """
-        return (self._counted(), *self._appeared(made)) if self.listed else ()
+        listed = (self._counted(), *self._appeared(made)) if self.listed else ()
+        return (*listed, *self._copied())
 
     def _counted(self) -> str:
         read = f"{_some(self.listed)}: {_count(len(self.files), 'file')} read"
@@ -99,6 +103,46 @@ class Found:
             ours = {_identity(path) for path in made}
             new = [path for path in new if _identity(path) not in ours]
         return (f"{_count(len(new), 'file')} appeared meanwhile and not read: {_some(new)}",) if new else ()
+
+    def _copied(self) -> tuple[str, ...]:
+        """Say which files hold the same bytes as one before them, though they are not the same file."""
+        by_size: dict[int, list[str]] = {}
+        for path in (file.path for file in self.files):
+            size = _size_of(path) if len(self.files) > 1 else 0
+            if size >= _SHORT:
+                by_size.setdefault(size, []).append(path)
+        # Files that end alike are rare enough to be read once more.
+        alike: dict[tuple[int, bytes], list[str]] = {}
+        for size, paths in by_size.items():
+            for path in paths if len(paths) > 1 else ():
+                alike.setdefault((size, _end_of(path)), []).append(path)
+        pairs = [
+            f"{path} as {first}"
+            for first, *others in alike.values()
+            for path in others
+            if filecmp.cmp(first, path, shallow=False)
+        ]
+        if not pairs:
+            return ()
+        what = "1 file holds" if len(pairs) == 1 else f"{len(pairs):,} files hold"
+        return (f"{what} the same bytes as another, so that rows are read twice: {_some(pairs)}",)
+
+
+def _size_of(path: str) -> int:
+    """Return how many bytes a file of this machine has, 0 of anything else."""
+    if path == STDIN or isinstance(path, HeldRows) or is_object(path):
+        return 0
+    try:
+        found = os.stat(path)  # noqa: PTH116 - one call
+    except (OSError, ValueError):
+        return 0
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+
+def _end_of(path: str) -> bytes:
+    with read_errors(path), open(path, "rb") as file:  # noqa: PTH123 - as it was opened
+        file.seek(-_SHORT, os.SEEK_END)
+        return file.read()
 
 
 def _count(number: int, what: str) -> str:

@@ -128,6 +128,22 @@ def test_outputs_among_inputs_did_not_appear(run: Run, place: Path, artifact: Pa
     assert "d: 6 files read" in run("measure", "d").out
 
 
+def test_a_copy_is_said_to_be_one(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under another name it is another file, whose rows count; one byte of difference makes no copy."""
+    monkeypatch.chdir(tmp_path)
+    rows = ROWS + ROWS[len("score,label\n") :] * 2
+    for name, text in {"a.csv": rows, "a (1).csv": rows, "b.csv": rows.replace("0.05", "0.06", 1)}.items():
+        Path(name).write_text(text)
+    said = "1 file holds the same bytes as another, so that rows are read twice: a (1).csv as a.csv"
+    report = json.loads(run("measure", "a.csv", "a (1).csv", "b.csv", *COLUMNS, "--json").out)
+    assert said in report["input"]["notes"]
+    assert report["input"]["rows"] == 3 * 180
+    assert found_in(["a.csv", "b.csv"]).notes() == ()
+    Path("short.csv").write_text("score,label\n")
+    Path("short too.csv").write_text("score,label\n")
+    assert found_in(["short.csv", "short too.csv"]).notes() == ()
+
+
 def test_files_that_are_named_are_not_counted(place: Path) -> None:
     """Each of them stands in the report already."""
     assert found_in(["d/a.csv", "d/sub/b.csv"]).notes() == ()
