@@ -3,17 +3,15 @@
 import re
 
 _HIDDEN = "***"
+# Compiled when first used: most commands never meet an address.
 # A user, or a user and a password, before a host; pathlib makes one slash of two.
-_USER = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]{1,30}:/{1,2})([^\s/?#'\"<>]{1,1000})@")
+_USER = r"(\b[A-Za-z][A-Za-z0-9+.-]{1,30}:/{1,2})([^\s/?#'\"<>]{1,1000})@"
 # A password with a slash in it, which is not the port and the path of a host.
-_ODD = re.compile(
-    r"(\b[A-Za-z][A-Za-z0-9+.-]{1,30}:/{1,2})[^\s/?#@:'\"<>]{0,200}:(?!\d{1,5}[/?#])[^\s@'\"<>]{1,1000}@"
-)
+_ODD = r"(\b[A-Za-z][A-Za-z0-9+.-]{1,30}:/{1,2})[^\s/?#@:'\"<>]{0,200}:(?!\d{1,5}[/?#])[^\s@'\"<>]{1,1000}@"
 # In the query of an address, as S3, Azure, Google and Spark write it.
-_KEY = re.compile(
+_KEY = (
     r"([?&;](?:[\w.-]{0,40}(?:signature|credential|secret|token|passw(?:or)?d|pwd|(?:api|access)[-_]?key)"
-    r"[\w.-]{0,40}|sig|key|auth)=)[^\s&;#'\"<>]+",
-    re.IGNORECASE,
+    r"[\w.-]{0,40}|sig|key|auth)=)[^\s&;#'\"<>]+"
 )
 
 
@@ -25,9 +23,9 @@ def without_secrets(text: str) -> str:
         text: A name, an address, or sentences around some.
     """
     if "@" in text and ":/" in text:
-        text = _ODD.sub(rf"\1{_HIDDEN}@", _USER.sub(_hidden, text))
+        text = re.sub(_ODD, rf"\1{_HIDDEN}@", re.sub(_USER, _hidden, text))
     if "=" in text and any(mark in text for mark in "?&;"):
-        text = _KEY.sub(rf"\1{_HIDDEN}", text)
+        text = re.sub(_KEY, rf"\1{_HIDDEN}", text, flags=re.IGNORECASE)
     return text
 
 

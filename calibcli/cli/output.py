@@ -119,11 +119,12 @@ def runs_on_github() -> bool:
 
 
 # Azure and GitHub obey it wherever it stands, TeamCity as well.
-_MARK = re.compile(r"##(?=[A-Za-z]*\[)")
+_MARK = r"##(?=[A-Za-z]*\[)"
 # GitHub obeys it at the start of a line.
-_WORKFLOW = re.compile(r"^([ \t]*:)(?=:)", re.MULTILINE)
+_WORKFLOW = r"(?m)^([ \t]*:)(?=:)"
+_HEADINGS = ("---", "+++", "~~~", "^^^")
 # Buildkite takes such a line for a heading, below which it folds what follows.
-_HEADING = re.compile(r"^(?=(?:---|\+\+\+|~~~|\^\^\^)(?:[ \t]|$))", re.MULTILINE)
+_HEADING = r"(?m)^(?=(?:---|\+\+\+|~~~|\^\^\^)(?:[ \t]|$))"
 
 
 def _without_commands(text: str, *, meant: bool = False) -> str:
@@ -139,8 +140,13 @@ def _without_commands(text: str, *, meant: bool = False) -> str:
         meant: Whether its lines are commands of GitHub themselves.
     """
     # In JSON it can stand in strings only, and is to be the same once it is read.
-    text = _MARK.sub("#\\\\u0023" if text.startswith("{") else "## ", text)
-    return text if meant else _HEADING.sub(" ", _WORKFLOW.sub(r"\1 ", text))
+    if "##" in text:
+        text = re.sub(_MARK, "#\\\\u0023" if text.startswith("{") else "## ", text)
+    if meant:
+        return text
+    if "::" in text:
+        text = re.sub(_WORKFLOW, r"\1 ", text)
+    return re.sub(_HEADING, " ", text) if any(mark in text for mark in _HEADINGS) else text
 
 
 def say_notes_beside(

@@ -26,10 +26,8 @@ from calibcli.selection_names import Comparison
 
 _DAY = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
 _CLOCK = r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]{1,12})?)?"
-_DATE = re.compile(_DAY)
-_TIME = re.compile(_CLOCK)
-_MOMENT = re.compile(rf"{_DAY}(?:[T ]{_CLOCK} ?(Z|[+-][0-9]{{2}}(?::?[0-9]{{2}})?)?)?")
-_SECONDS = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?) ?s")
+_MOMENT = rf"{_DAY}(?:[T ]{_CLOCK} ?(Z|[+-][0-9]{{2}}(?::?[0-9]{{2}})?)?)?"
+_SECONDS = r"([+-]?[0-9]+(?:\.[0-9]+)?) ?s"
 # No column of whole numbers or decimals holds a number of so many digits.
 _BEYOND = 100
 _EXACT = 1 << 53
@@ -370,12 +368,12 @@ def _ticks_in(text: str, kind: Any) -> tuple[pa.DataType, Decimal]:  # noqa: ANN
     words = f"a time such as '2024-05-01 12:30:00{'' if getattr(kind, 'tz', None) is None else '+02:00'}'"
     pattern, seconds = _MOMENT, cast("Seconds", _moment)
     if pa.types.is_date(kind):
-        words, pattern, seconds = "a date such as 2024-05-01", _DATE, _moment
+        words, pattern, seconds = "a date such as 2024-05-01", _DAY, _moment
     elif pa.types.is_time(kind):
-        words, pattern, seconds = "a time such as 12:30:00", _TIME, _clock
+        words, pattern, seconds = "a time such as 12:30:00", _CLOCK, _clock
     elif pa.types.is_duration(kind):
         words, pattern, seconds = "seconds such as 90s", _SECONDS, _length
-    found = pattern.fullmatch(text.strip())
+    found = re.fullmatch(pattern, text.strip())
     try:
         if found is None:
             raise Unreadable(words)
