@@ -12,7 +12,7 @@ from calibcli.names import Scale
 from calibcli.readers.class_rows import SUM_TOLERANCE
 from calibcli.readers.faults import RowSums
 from calibcli.table.quantiles import LEVELS, quantiles_of, score_quantiles
-from calibcli.table.score_table import Floats
+from calibcli.table.score_table import Floats, run_starts
 
 if TYPE_CHECKING:
     from calibcli.artifacts.class_document import ClassArtifact
@@ -155,10 +155,11 @@ class ScaleCheck:
         """Return where they lie; the ends are those of all."""
         if not self._rows:
             return None
+        # np.unique would import numpy.ma on the way to a small file.
         every = np.concatenate(self._kept)
         lowest, *inner, highest = quantiles_of(every)
         lowest, highest = min(lowest, self._ends[0]), max(highest, self._ends[1])
-        return Seen(self._rows, (lowest, *inner, highest), int(np.unique(every).size))
+        return Seen(self._rows, (lowest, *inner, highest), int(run_starts(np.sort(every)).size))
 
 
 def scale_notes(seen: Seen | None, artifact: "Artifact", *, column: str) -> tuple[str, ...]:
