@@ -140,6 +140,9 @@ def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Pat
     name = str(path)
     if name == STDOUT:
         return
+    if not name:
+        msg = "the name of the output is empty"
+        raise OutputProblem(msg, "name a file, or - for standard output")
     if is_object(name):
         _refuse_object(name, force=force, inputs=inputs)
         return

@@ -26,7 +26,7 @@ from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.pipes import LONGEST_HEADER
 from calibcli.readers.sound import no_memory
-from calibcli.readers.text import chunks_of, kept_bytes, opened_text
+from calibcli.readers.text import chunks_of, kept_bytes, not_text, opened_text
 from calibcli.records import BOM, Block, blocks, first_record_end, lines_before
 
 _ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
@@ -89,7 +89,7 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
         raise InputProblem(msg, "is it CSV, and are its quotes closed? --input-format says what else it is")
     try:
         text = head[:end].decode(encoding or "utf-8-sig")
-    except UnicodeDecodeError:
+    except UnicodeError:
         msg = f"{shown}: the header is not {encoding or 'UTF-8'} text"
         hint = "is it CSV? --input-format says what else it is" if b"\0" in head else _ENCODING_HINT
         raise InputProblem(msg, hint) from None
@@ -320,9 +320,8 @@ def _reported(found: Layout, *, rows_before: int = 0) -> Iterator[None]:
     """Turn what pyarrow says of a file into one line with the column and the row of the file."""
     try:
         yield
-    except UnicodeDecodeError as error:
-        msg = f"{found.shown} is not {error.encoding} text: {error.reason}"
-        raise InputProblem(msg, "--encoding names another encoding") from error
+    except UnicodeError as error:
+        raise not_text(found.shown, error) from error
     except MemoryError as error:
         raise no_memory(found.shown, error) from error
     except (pa.ArrowException, OSError) as error:

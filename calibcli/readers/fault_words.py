@@ -67,7 +67,7 @@ def never_positive(findings: Findings, chosen: ChosenColumns, *, shown: str) -> 
     """Return the error for a `--positive` that no row of the whole input has."""
     positive = chosen.asked.positive
     used = findings.rows > findings.dropped + findings.unselected
-    if positive is None or findings.positive_rows or not used:
+    if positive is None or findings.positive_rows or not used or not findings.labels:
         return None
     msg = f"{shown}, column {chosen.label!r}: no label is {positive!r}, as --positive says"
     return InputProblem(msg, f"the labels are {_labels_listed(findings.labels)}")

@@ -120,7 +120,7 @@ class Found:
             f"{path} as {first}"
             for first, *others in alike.values()
             for path in others
-            if filecmp.cmp(first, path, shallow=False)
+            if _same_bytes(first, path)
         ]
         if not pairs:
             return ()
@@ -137,6 +137,11 @@ def _size_of(path: str) -> int:
     except (OSError, ValueError):
         return 0
     return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+
+def _same_bytes(one: str, other: str) -> bool:
+    with read_errors(other):
+        return filecmp.cmp(one, other, shallow=False)
 
 
 def _end_of(path: str) -> bytes:

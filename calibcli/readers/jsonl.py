@@ -18,7 +18,7 @@ from calibcli.readers.fragments import Fragment
 from calibcli.readers.json_kinds import joined, kinds_of
 from calibcli.readers.json_lines import LineParser, Row, quick_kinds, rows_in
 from calibcli.readers.sound import no_memory
-from calibcli.readers.text import chunks_of, kept_bytes
+from calibcli.readers.text import chunks_of, kept_bytes, not_text
 
 _BLOCK = 1 << 21
 _HEAD = 1 << 18
@@ -251,9 +251,8 @@ def _reported(fragment: Fragment) -> Iterator[None]:
     """Turn what is wrong with the bytes of a file into one line."""
     try:
         yield
-    except UnicodeDecodeError as error:
-        msg = f"{fragment.shown} is not {error.encoding} text: {error.reason}"
-        raise InputProblem(msg, "--encoding names another encoding") from error
+    except UnicodeError as error:
+        raise not_text(fragment.shown, error) from error
     except MemoryError as error:
         raise no_memory(fragment.shown, error) from error
     except (pa.ArrowException, OSError) as error:

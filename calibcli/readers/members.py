@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,7 +37,14 @@ class MemberColumn:
     def respelled(self, text: str) -> str | None:
         """Return the group of the fit from which another differs only as 1.0 does from 1, or None."""
         usual = usual_name(text)
-        return usual and next((one for one in sorted(self.known) if usual_name(one) == usual), None)
+        return usual and _by_usual_name(self.known).get(usual)
+
+
+@lru_cache(maxsize=8)
+def _by_usual_name(known: frozenset[str]) -> dict[str, str]:
+    """Return the first group that a number may be written as."""
+    named = ((usual_name(one), one) for one in sorted(known, reverse=True))
+    return {usual: one for usual, one in named if usual is not None}
 
 
 @dataclass(frozen=True, slots=True)

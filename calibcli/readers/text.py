@@ -8,6 +8,7 @@ from typing import cast
 
 import pyarrow as pa
 
+from calibcli.errors import InputProblem
 from calibcli.objects import is_object, opened, opened_file
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.input_format import keeps_ascii
@@ -69,6 +70,16 @@ def chunks_of(fragment: Fragment, *, decoded: bool = True) -> Iterator[Read]:
 def kept_bytes(fragment: Fragment) -> bool:
     """Whether what is written beside a file's own text can be written in its encoding, byte for byte."""
     return keeps_ascii(fragment.encoding)
+
+
+def not_text(shown: str, error: UnicodeError) -> InputProblem:
+    """Return what is wrong with text that is not of the encoding it should be of."""
+    if isinstance(error, UnicodeDecodeError):
+        msg = f"{shown} is not {error.encoding} text: {error.reason}"
+        return InputProblem(msg, "--encoding names another encoding")
+    # UTF-16 and UTF-32 say which of their two orders of bytes it is in a mark at the beginning.
+    msg = f"{shown} is not text of that encoding: {error}"
+    return InputProblem(msg, "where a byte order mark is missing, say --encoding utf-16-le or utf-16-be")
 
 
 def _decoding(read: Read, encoding: str) -> Read:

@@ -378,7 +378,7 @@ def _ticks_in(text: str, kind: Any) -> tuple[pa.DataType, Decimal]:  # noqa: ANN
         if found is None:
             raise Unreadable(words)
         exact = seconds(found, getattr(kind, "tz", None))
-    except (ValueError, OverflowError, KeyError):
+    except (ValueError, OverflowError, KeyError, OSError):
         raise Unreadable(words) from None
     if pa.types.is_date32(kind):
         return pa.int32(), exact / 86_400

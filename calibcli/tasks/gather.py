@@ -277,7 +277,7 @@ def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
     shown = last.fragment.shown
     problem = problem_of(of_file, last.columns, shown=shown)
     lacking = never_positive(of_file, last.columns, shown=shown)
-    if lacking is not None:
+    if problem is None and lacking is not None:
         of_file.without.append(f"{lacking.message}: {lacking.hint}")
     total.add(of_file)
     problem = problem or too_many(total, last.columns, shown=shown) or mixed(total)

@@ -295,3 +295,33 @@ def test_ascii_terminal_gets_ascii(csv_of: Csv) -> None:
         ended = subprocess.run(command, capture_output=True, check=False, env=environment)
         assert ended.returncode == 0, ended.stderr
         ended.stdout.decode("ascii")
+
+
+@pytest.mark.parametrize("command", ["measure", "fit"])
+def test_labels_that_are_all_missing_are_said_to_be(
+    run: Run, csv_of: Csv, tmp_path: Path, command: str
+) -> None:
+    """Also beside `--positive`, for which there is no label to name then."""
+    empty = csv_of("score,label", "0.5,", "0.2,")
+    out = ("-o", tmp_path / "out.json") if command == "fit" else ()
+    err = one_line(run(command, empty, "-s", "score", "-y", "label", "--positive", "yes", *out), 3)
+    assert "2 of 2 values are missing" in err
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_utf_16_without_a_byte_order_mark_is_told_which_it_may_be(
+    run: Run, tmp_path: Path, suffix: str
+) -> None:
+    """The two orders of bytes have names of their own, which read it."""
+    rows = {"csv": "\n".join(GOOD), "jsonl": '{"score": 0.5, "label": 1}\n{"score": 0.5, "label": 0}'}
+    file = tmp_path / f"rows.{suffix}"
+    file.write_bytes(rows[suffix].encode("utf-16-le"))
+    columns = ("-s", "score", "-y", "label")
+    err = one_line(run("measure", file, "--encoding", "utf-16", *columns), 3)
+    assert "--encoding utf-16-le" in err
+    assert run("measure", file, "--encoding", "utf-16-le", *columns).code == 0
+
+
+def test_an_output_needs_a_name(run: Run, csv_of: Csv) -> None:
+    """The empty text is none."""
+    assert "the name of the output is empty" in one_line(run("measure", csv_of(*GOOD), "-o", ""), 5)

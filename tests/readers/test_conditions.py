@@ -192,3 +192,11 @@ def test_numbers_are_read_strictly() -> None:
     assert found == [1, -2.5, 0.5, 1000.0, None, None, None, None, None, None]
     assert number_of("9" * 500) == int("9" * 500)
     assert number_of("9e999") > number_of("8e999")  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("zone", ["Europe", "A" * 300])
+def test_times_of_a_zone_that_there_is_not_are_refused(zone: str) -> None:
+    """A folder of zones is none, and neither is a name that no file can have."""
+    times = pa.array([0], pa.timestamp("s", tz=zone))
+    with pytest.raises(InputProblem):
+        rows("t>='2023-11-14 00:00:00'", t=times)
