@@ -4,6 +4,8 @@ from enum import StrEnum
 
 # Of 8 bytes each, so many rows keep their identity.
 MOST_IDENTITIES = 10_000_000
+# So many rows are hardly ever alike by chance; fewer may be.
+LEAST_TWIN_ROWS = 30
 # Of a plan: how probably a gate passes after the rows that it tells.
 DEFAULT_POWER = 0.9
 

@@ -10,6 +10,7 @@ from calibcli.artifacts.store import HeldDocument, in_file, read_document
 from calibcli.artifacts.table_columns import columns_of, table_of
 from calibcli.documents import Node, sealed_text, version_of
 from calibcli.errors import DocumentProblem, InputProblem
+from calibcli.gate_names import LEAST_TWIN_ROWS
 from calibcli.names import Scale, WeightMeaning
 from calibcli.reports.input import InputSummary, SelectedRows
 from calibcli.table.cells import CODES
@@ -69,11 +70,22 @@ class TableDocument:
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """What tells the rows of each part from others: a hash of their table and names of files."""
+        """
+        What tells the rows of each part from others.
+
+        Where no parts are known, a hash of the table and the names of the files; of many scores the digest of
+        the table as well, which summaries with parts have among them.
+        """
         if self.parts:
             return self.parts
         text = "\n".join((digest(self.table), *self.input.files))
-        return (f"sha256:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()}",)
+        named = f"sha256:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()}"
+        return (named, *self.digest_of_many)
+
+    @property
+    def digest_of_many(self) -> tuple[str, ...]:
+        """The digest of the table, where its scores are too many to be alike by chance."""
+        return (digest(self.table),) if self.table.distinct >= LEAST_TWIN_ROWS else ()
 
     @classmethod
     def from_dict(cls, root: Node) -> Self:

@@ -5,15 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.gate_names import MOST_IDENTITIES, IdKind
+from calibcli.gate_names import LEAST_TWIN_ROWS, MOST_IDENTITIES, IdKind
 from calibcli.gates.cells import Sums, sums_of
 from calibcli.gates.state import Batch, Fingerprints, GateState
 from calibcli.names import DEFAULT_LEAST_ROWS
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats, Integers, ScoreTable
-
-# So many rows are hardly ever alike by chance; fewer may be.
-LEAST_TWIN_ROWS = 30
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,10 +16,10 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.gate_names import MOST_IDENTITIES, IdKind
+from calibcli.gate_names import LEAST_TWIN_ROWS, MOST_IDENTITIES, IdKind
 from calibcli.gates.agreement import differences
 from calibcli.gates.alarm import Epoch
-from calibcli.gates.growth import LEAST_TWIN_ROWS, kinds_mixed
+from calibcli.gates.growth import kinds_mixed
 from calibcli.gates.state import GateState
 
 

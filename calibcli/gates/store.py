@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from calibcli.documents import AGAIN, parse, sealed_text, trust, trusting
+from calibcli.documents import AGAIN, parse, sealed_text, trust, trust_from_now_on, trusting
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.gates.document import MOST_BYTES, from_dict, to_dict
 from calibcli.gates.state import GateState
@@ -43,7 +43,8 @@ def signing_keys() -> tuple[bytes, ...]:
     Return the keys that states may be signed with, those of a named file before that of the environment.
 
     Each line is one. The first signs; the others are those of before, so that a key can be replaced while
-    states are still signed with the old one. Nothing that is printed holds any of them.
+    states are still signed with the old one. Nothing that is printed holds any of them. The file is read once
+    a command, since a pipe gives what it holds only once.
 
     Raises:
         UsageProblem: If there is none, or one that is short enough to be guessed.
@@ -51,6 +52,8 @@ def signing_keys() -> tuple[bytes, ...]:
         InputProblem: If the file cannot be read.
     """
     path = trust().key_file
+    if path is not None and trust().keys:
+        return trust().keys
     where, content = path or _KEY_VARIABLE, os.environ.get(_KEY_VARIABLE, "").encode(errors="surrogateescape")
     if path is not None:
         try:
@@ -67,6 +70,8 @@ def signing_keys() -> tuple[bytes, ...]:
         lacks = f"holds a key of less than {_SHORTEST_KEY} characters" if keys else "holds no key"
         msg = f"{where} {'is no file of keys' if len(content) > _MOST_KEYS else lacks}"
         raise UsageProblem(msg, "write one a line, such as `openssl rand -hex 32` makes")
+    if path is not None:
+        trust_from_now_on(replace(trust(), keys=keys))
     return keys
 
 

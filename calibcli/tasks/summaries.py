@@ -11,7 +11,6 @@ from calibcli.artifacts.summary_document import (
     summary_text,
 )
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.gates.growth import LEAST_TWIN_ROWS
 from calibcli.names import OnMissing, OnRange, WeightMeaning
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import ChosenColumns, Columns
@@ -233,10 +232,8 @@ def _parts(inputs: Sequence[str], document: TableDocument) -> tuple[str, ...]:
     if are_summaries(inputs):
         return tuple(dict.fromkeys(part for one in inputs for part in read_summary(one).identities))
     marks = file_marks(document.input.files)
-    own = document.identities if marks is None else marks
-    table = document.table
-    known = (*own, digest(table)) if table.distinct >= LEAST_TWIN_ROWS else own
-    return tuple(dict.fromkeys(known))
+    own = document.identities if marks is None else (*marks, *document.digest_of_many)
+    return tuple(dict.fromkeys(own))
 
 
 def _how_read(columns: Columns) -> How:

@@ -1,6 +1,7 @@
 """An edited document is refused by every command that reads one, and read with a note where that is meant."""
 
 import json
+import os
 import re
 from collections.abc import Callable
 from itertools import chain, islice
@@ -379,3 +380,33 @@ def test_a_signed_state_is_read_with_its_key_alone(
         calibcli.verify(state=gate, max_ece=0.1, state_key_file=tmp_path / "none.key")
     ended = run("verify", *rows, "--max-ece", "0.1", "--state-key-file", old)
     assert (ended.code, "--state-key-file without --state" in ended.err) == (2, True)
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no names of open files")
+def test_the_key_of_a_state_may_come_through_a_pipe(run: Run, folder: Path, tmp_path: Path) -> None:
+    """Which gives it only once, though the state is read and written; from the shell and from Python."""
+    gate = tmp_path / "gate.json"
+
+    def piped() -> tuple[int, str]:
+        outlet, inlet = os.pipe()
+        os.write(inlet, b"a key that comes through a pipe\n")
+        os.close(inlet)
+        return outlet, f"/dev/fd/{outlet}"
+
+    for name in ("a.csv", "b.csv"):
+        outlet, path = piped()
+        words = [folder / name, *COLUMNS, "--max-ece", "0.1", "--state", gate, "--state-key-file", path]
+        ended = run("verify", *words)
+        assert ended.code in (0, 4), ended.err
+        os.close(outlet)
+        assert '"hmac-sha256:' in gate.read_text()
+    outlet, path = piped()
+    assert run("merge", gate, "-o", tmp_path / "m.json", "--state-key-file", path).code == 0
+    os.close(outlet)
+    outlet, path = piped()
+    report = calibcli.verify(
+        str(folder / "b.csv"), score="score", label="label", state=gate, max_ece=0.1, state_key_file=path
+    )
+    os.close(outlet)
+    assert report.status in ("pass", "inconclusive")
+    assert run("inspect", gate).code == 3

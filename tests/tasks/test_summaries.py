@@ -184,6 +184,20 @@ def test_a_file_in_two_summaries_is_refused(told: Told, parts: list[str]) -> Non
     assert told("verify", "both.json", made[1], "--max-ece", "0.9")[0] == 3
 
 
+def test_a_summary_of_the_first_version_beside_one_of_the_same_file_is_refused(
+    told: Told, parts: list[str]
+) -> None:
+    """In either order, and beside another one of the first version; that of another file is added."""
+    made = summarised(told, parts)
+    document = json.loads(Path(made[0]).read_text())
+    document |= {"schema": "calibcli.summary/1", "digest": document["table"].pop("digest"), "parts": []}
+    Path("old.json").write_text(json.dumps(document))
+    for words in (("old.json", made[0]), (made[0], "old.json"), ("old.json", "old.json")):
+        code, out, err = told("verify", *words, "--max-ece", "0.9")
+        assert (code, out, "which would count twice" in err) == (3, "", True), err
+    assert told("verify", "old.json", made[1], "--max-ece", "0.9")[0] == 0
+
+
 def test_files_of_one_name_in_several_summaries_are_said(told: Told, parts: list[str]) -> None:
     """Where their content differs, so that nobody can tell whether rows count twice."""
     made = summarised(told, parts)
