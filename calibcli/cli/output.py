@@ -14,6 +14,7 @@ from calibcli.streams import encoding_of, is_terminal
 if TYPE_CHECKING:
     from calibcli.cli.line import Line
     from calibcli.render.interface import Renderer
+    from calibcli.reports.input import InputSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,24 +151,32 @@ def _without_commands(text: str, *, meant: bool = False) -> str:
 
 
 def say_notes_beside(
-    kind: ReportFormat, of_input: tuple[str, ...], of_report: tuple[str, ...], *, quiet: bool
+    kind: ReportFormat, source: "InputSummary", of_report: tuple[str, ...], *, quiet: bool
 ) -> None:
     """
     Write those notes to standard error that the format of a report has no place for.
 
     Args:
-        kind: The format: rows hold no notes, and JSON none on how columns were found.
+        kind: The format: rows hold no notes and not which rows do not count, and JSON no notes on columns.
 
-        of_input: How columns were found.
+        source: What was read, with notes on how columns were found.
 
         of_report: All others.
 
         quiet: Whether to say nothing.
     """
     if kind in (ReportFormat.JSON, ReportFormat.CSV, ReportFormat.JSON_LINES):
-        say_notes(of_input, quiet=quiet)
+        say_notes(source.notes, quiet=quiet)
     if kind in (ReportFormat.CSV, ReportFormat.JSON_LINES):
+        say_rows(source, quiet=quiet)
         say_notes(of_report, quiet=quiet)
+
+
+def say_rows(source: "InputSummary", *, quiet: bool) -> None:
+    """Write to standard error which rows do not count, in the words of the report for people."""
+    from calibcli.render.pages.header import row_lines
+
+    say_notes(tuple(line.text.removeprefix("note: ") for line in row_lines(source)), quiet=quiet)
 
 
 def say_notes(notes: tuple[str, ...], *, quiet: bool) -> None:

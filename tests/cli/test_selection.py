@@ -158,3 +158,47 @@ def test_selections_travel_to_workers_elsewhere() -> None:
     assert columns.names == ("score", "label", "A")
     assert columns.words == ("label", "A")
     assert pickle.loads(pickle.dumps(columns)) == columns  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure", "--format", "csv"],
+        ["measure", "--format", "jsonl"],
+        ["verify", "--max-ece", "0.2", "--format", "csv"],
+        ["compare", "-s", "day", "--on-range", "clip", "--format", "jsonl"],
+        ["plot", "--terminal"],
+        ["plot", "--kind", "isotonic", "-o", "a.svg"],
+        ["plot", "--kind", "residual", "-o", "a.svg"],
+        ["plot", "--by", "country", "-o", "a.svg"],
+        ["plot", "-s", "day", "--on-range", "clip", "-o", "a.svg"],
+    ],
+)
+def test_what_has_no_place_for_rows_left_out_says_them_beside(
+    run: Run, groups: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """On standard error, in the words of the report for people, unless it is to be quiet."""
+    monkeypatch.chdir(groups.parent)
+    groups.write_text(groups.read_text() + ",1,US,900\n,0,US,901\n")
+    asked = [*words, groups, *ASKED, "--where", "country==US", "--on-missing", "drop"]
+    ended = run(*asked)
+    assert ended.code in (0, 1, 4), ended.err
+    assert "note: 600 rows not selected (--where 'country==US').\n" in ended.err
+    assert "note: 2 rows with a missing value dropped (--on-missing drop).\n" in ended.err
+    assert "not selected" not in run(*asked, "--quiet", "--force").err
+
+
+def test_reports_for_servers_count_rows_left_out(run: Run, groups: Path) -> None:
+    """JUnit as properties, OpenMetrics as gauges, so that rows in are rows used and rows said."""
+    groups.write_text(groups.read_text() + ",1,US,900\n,0,US,901\n")
+    junit, metrics = groups.with_name("a.xml"), groups.with_name("a.txt")
+    reports = ["--report", f"junit={junit}", "--report", f"openmetrics={metrics}"]
+    asked = ["--where", "country==US", "--on-missing", "drop", "--max-ece", "0.2"]
+    run("verify", groups, *ASKED, *asked, *reports)
+    found = junit.read_text()
+    assert '<property name="rows" value="300" />' in found
+    assert '<property name="dropped" value="2" />' in found
+    assert '<property name="not_selected" value="600 (--where \'country==US\')" />' in found
+    lines = metrics.read_text().splitlines()
+    assert "calibcli_dropped_rows 2" in lines
+    assert "calibcli_not_selected_rows 600" in lines

@@ -132,5 +132,5 @@ def compare(
         renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
         output,
     )
-    say_notes_beside(chosen, report.input.notes, report.notes, quiet=quiet)
+    say_notes_beside(chosen, report.input, report.notes, quiet=quiet)
     return 1 if report.worse_by else 0

@@ -184,7 +184,7 @@ def measure(
         renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
         output,
     )
-    say_notes_beside(chosen, report.input.notes, report.notes, quiet=quiet)
+    say_notes_beside(chosen, report.input, report.notes, quiet=quiet)
 
 
 def _refuse_beside_compat(options: dict[str, object]) -> None:

@@ -97,7 +97,7 @@ def plot(
       calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest -o classes.png
       calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest --class cat -o cat.svg
     """
-    from calibcli.cli.output import say_line, say_notes
+    from calibcli.cli.output import say_line, say_notes, say_rows
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.cli.terminal_diagram import refuse_kind, show
     from calibcli.readers.columns import Columns
@@ -157,6 +157,8 @@ def plot(
         COMPLETION.expect(2)
     if terminal:
         show(diagram, title=title, scale=axis, color=color)
+    if diagram.source is not None:
+        say_rows(diagram.source, quiet=quiet)
     say_notes(diagram.notes, quiet=quiet)
     if output is not None:
         from calibcli.cli.drawing_cache import drawing_cache

@@ -207,7 +207,7 @@ def verify(
         judged = _judged(inputs, columns, options, kept, artifact=artifact, reading=reading)
         write(renderer_for(chosen, output, color=color, verbose=verbose, line=line).render(judged), output)
         write_reports(judged, wanted)
-    say_notes_beside(chosen, judged.input.notes, judged.notes, quiet=quiet)
+    say_notes_beside(chosen, judged.input, judged.notes, quiet=quiet)
     return exit_code(judged.outcome, inconclusive)
 
 

@@ -108,6 +108,7 @@ def _said(case: Case) -> list[str]:
 
 def _properties(report: VerifyReport) -> dict[str, str]:
     source, state = report.input, report.state
+    selected, classes = source.selected, source.classes
     found = {
         "verdict": report.outcome.value,
         "inconclusive_counts_as": report.policy.value,
@@ -116,6 +117,9 @@ def _properties(report: VerifyReport) -> dict[str, str]:
         "label": source.label or "",
         "weight": source.weight or "",
         "rows": str(source.rows),
+        "dropped": str(source.dropped),
+        "not_selected": "" if selected is None else f"{selected.unselected} ({selected.options()})",
+        "other_predictions": "" if classes is None else str(classes.elsewhere),
         "artifact": report.artifact or "",
         "by": ", ".join(report.by),
         "state": "" if state is None else state.path,

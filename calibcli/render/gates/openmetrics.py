@@ -112,7 +112,11 @@ def _claims(cases: tuple[Case, ...]) -> list[_Family]:
 def _counts(report: VerifyReport, cases: tuple[Case, ...]) -> list[_Family]:
     judged = _Family("calibcli_judged_rows", "Rows by which a rule was judged.", unit="rows")
     judged.samples.extend((_keys(case), case.verdict.rows) for case in cases)
-    names = group_names(report)
+    source, names = report.input, group_names(report)
+    dropped = _Family("calibcli_dropped_rows", "Rows with a missing value, left out on request.", unit="rows")
+    dropped.samples.append(({}, source.dropped))
+    others = _Family("calibcli_not_selected_rows", "Rows read that were not asked for.", unit="rows")
+    others.samples.append(({}, 0 if source.selected is None else source.selected.unselected))
     small = _Family("calibcli_left_out_rows", "Rows of groups too small to be judged.", unit="rows")
     small.samples.extend(({"group": names[group]}, rows) for group, rows in report.left_out.items())
     kept = _Family("calibcli_state_rows", "Rows that the state of the gate holds.", unit="rows")
@@ -120,7 +124,7 @@ def _counts(report: VerifyReport, cases: tuple[Case, ...]) -> list[_Family]:
     if report.state is not None:
         kept.samples.append(({}, report.state.rows))
         batches.samples.append(({}, report.state.batches))
-    return [judged, small, kept, batches]
+    return [judged, dropped, others, small, kept, batches]
 
 
 def _about(report: VerifyReport) -> _Family:

@@ -51,12 +51,17 @@ def table_lines(table: "TableSummary") -> list[Line]:
 
 def repair_lines(source: "InputSummary") -> list[Line]:
     """Return what was dropped and moved on request, and the choices made for the user."""
+    return [*row_lines(source), *note_lines(source.notes)]
+
+
+def row_lines(source: "InputSummary") -> list[Line]:
+    """Return which rows do not count, and what was done to others on request."""
     lines = [] if source.selected is None else selected_lines(source.selected)
     lines += [] if source.classes is None else _class_lines(source.classes)
     if source.dropped:
         dropped = f"{plural(source.dropped, 'row')} with a missing value dropped"
         lines.append(Line(f"{dropped} (--on-missing drop).", Tone.NOTE))
-    return [*lines, *clipped_lines(source.clipped), *note_lines(source.notes)]
+    return [*lines, *clipped_lines(source.clipped)]
 
 
 def selected_lines(selected: "SelectedRows") -> list[Line]:
@@ -75,7 +80,7 @@ def _class_lines(classes: "ClassesRead") -> list[Line]:
         lines.append(Line(f"{plural(classes.elsewhere, 'row')} of other predictions left out.", Tone.FAINT))
     if classes.tied:
         tied = f"{plural(classes.tied, 'row')} with several most probable classes: the first counts"
-        lines.append(Line(f"note: {tied}", Tone.NOTE))
+        lines += note_lines((tied,))
     if classes.normalised:
         off = f"{plural(classes.normalised, 'row')} divided by the sum of the probabilities"
         lines.append(Line(f"{off} (--on-sum normalise).", Tone.NOTE))

@@ -61,7 +61,7 @@ def compare_diagram(request: PlotRequest) -> Diagram:
     diagram = scores_of_tree(Node(report.to_dict()))
     notes = (*report.input.notes, *report.notes, *judged.notes, *judged.fit_notes)
     drawn = replace(diagram.drawn, foot=(*diagram.drawn.foot, *fit_rows_foot(notes)))
-    return replace(diagram, drawn=drawn, notes=notes)
+    return replace(diagram, drawn=drawn, notes=notes, source=report.input)
 
 
 def _refuse_number(request: PlotRequest) -> None:

@@ -122,11 +122,14 @@ class Diagram:
         title: Files and column.
 
         notes: Sentences for the reader of the terminal.
+
+        source: What was read, or None for a document.
     """
 
     drawn: Drawn
     title: str
     notes: tuple[str, ...] = ()
+    source: InputSummary | None = None
 
 
 def title_of(source: InputSummary, *, artifact: str | None = None) -> str:

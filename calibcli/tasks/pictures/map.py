@@ -55,7 +55,7 @@ def map_diagram(request: PlotRequest) -> Diagram:
     source, found = judged.gathered.input, judged.fit_notes
     notes = (*source.notes, *judged.notes, *found)
     drawn = map_over_rows(artifact, judged, fitted_rows=bool(found), options=options)
-    return Diagram(drawn, title_of(source, artifact=request.artifact), notes)
+    return Diagram(drawn, title_of(source, artifact=request.artifact), notes, source)
 
 
 def _artifact_of_one_score(path: str) -> Artifact:

@@ -75,7 +75,8 @@ def diagram_of_measured(
         reading=request.reading,
     )
     measured = Measured(Node(report.to_dict()), report.curve, report.table.discrete)
-    return replace(_diagram(measured, draw), notes=(*report.input.notes, *report.notes))
+    notes = (*report.input.notes, *report.notes)
+    return replace(_diagram(measured, draw), notes=notes, source=report.input)
 
 
 def what_is_drawn(asked: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) -> MeasureOptions:

@@ -129,7 +129,7 @@ def _measured(request: PlotRequest, view: ViewName | None) -> Diagram:
     )
     tree = Node(report.to_dict())
     diagram = groups_of_tree(tree) if view is None else classes_of_tree(tree, view)
-    return replace(diagram, notes=(*report.input.notes, *report.notes))
+    return replace(diagram, notes=(*report.input.notes, *report.notes), source=report.input)
 
 
 def classes_of_tree(tree: Node, view: ViewName | None) -> Diagram:
