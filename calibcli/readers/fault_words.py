@@ -103,7 +103,8 @@ def not_numbers(column: Column, name: str, chosen: ChosenColumns, *, shown: str)
     """Return the error for a column of scores or weights that holds something else than numbers."""
     msg = f"{shown}, column {name!r}: it holds {value_type(column.type)}, not numbers"
     if name in chosen.scores and is_list_of_numbers(column.type):
-        return InputProblem(msg, f"pass --probs {name!r} if these are the probabilities of classes")
+        asked = f"--probs {shlex.quote(name)}"
+        return InputProblem(msg, f"pass {asked} if these are the probabilities of classes")
     some = column.slice(0, _LOOKED_AT).to_pylist()
     if any(isinstance(one, str) and _DECIMAL_COMMA.fullmatch(one) for one in some):
         return InputProblem(msg, "numbers need a decimal point, not a comma: export them as numbers")

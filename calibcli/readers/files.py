@@ -2,6 +2,7 @@
 
 import filecmp
 import os
+import shlex
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,7 @@ from calibcli.readers.globs import (
 )
 from calibcli.readers.in_memory import HeldRows
 from calibcli.readers.pipes import STDIN
+from calibcli.redaction import without_secrets
 from calibcli.suffixes import format_of
 
 Stamp = FileStamp | ObjectStamp
@@ -206,6 +208,13 @@ def files_of(inputs: Sequence[str]) -> list[InputFile]:
 def shown_path(path: str) -> str:
     """Return an input's name in messages."""
     return "standard input" if path == STDIN else path
+
+
+def file_word(path: str) -> str:
+    """Return a file's name as one word of a command line; FILE where it cannot be shown as it is."""
+    if not path.isprintable() or without_secrets(path) != path:
+        return "FILE"
+    return shlex.quote(f"./{path}" if path.startswith("-") and path != STDIN else path)
 
 
 def stamp_of(path: str) -> Stamp | None:

@@ -8,6 +8,7 @@ from calibcli.bounds.interval import Interval
 from calibcli.documents import Document, Node, version_of
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import MeasureName, Target
+from calibcli.readers.files import file_word
 from calibcli.reports.measure import SCHEMA
 
 # Measures that have bounds, and of which more is worse; the upper bound of smECE speaks of the population and
@@ -205,7 +206,7 @@ def _before(path: str, tree: Node, names: Sequence[MeasureName], *, confidence: 
 def _refuse_artifact(path: str, tree: Document) -> None:
     if tree.family == "calibcli.artifact":
         msg = f"{path}: is an artifact of fit, and --baseline takes what `calibcli measure --json` wrote"
-        again = f"calibcli measure OLD_ROWS ... --artifact {path} --json -o report.json"
+        again = f"calibcli measure OLD_ROWS ... --artifact {file_word(path)} --json -o report.json"
         raise UsageProblem(msg, f"write that first: {again}; or judge the artifact itself with --artifact")
 
 

@@ -8,7 +8,7 @@ from calibcli.names import DataFormat
 from calibcli.readers import reader_of
 from calibcli.readers.classes_guessed import asking_for, guessed_classes
 from calibcli.readers.columns import Columns, resolve
-from calibcli.readers.files import found_in
+from calibcli.readers.files import file_word, found_in
 from calibcli.readers.fragments import Fragment, list_fragments
 from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.names_of_columns import folded, separator_hint
@@ -44,10 +44,11 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     hint = separator_hint(header)
     if hint is not None:
         facts.append(("note", hint))
-    words = f"{_asked(probs, roles)} -y {roles.get('label', 'LABEL')}{_as_said(input_format)}"
+    words = f"{_asked(probs, roles)} -y {shlex.quote(roles.get('label', 'LABEL'))}{_as_said(input_format)}"
     typed = (*kinds, *((name, "partition") for name in partitions))
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
-    return InspectReport(path, first.format.value, tuple(facts), columns, f"calibcli measure {path} {words}")
+    following = f"calibcli measure {file_word(path)} {words}"
+    return InspectReport(path, first.format.value, tuple(facts), columns, following)
 
 
 def _as_said(asked: InputFormat) -> str:
@@ -65,7 +66,7 @@ def _as_said(asked: InputFormat) -> str:
 def _asked(probs: tuple[str, ...], roles: dict[str, str]) -> str:
     """Return the option that names the probabilities."""
     if not probs or roles.get("score", probs[0]) not in probs:
-        return f"-s {roles.get('score', 'SCORE')}"
+        return f"-s {shlex.quote(roles.get('score', 'SCORE'))}"
     return asking_for(probs)
 
 

@@ -9,6 +9,7 @@ from calibcli.gates.state import GateState, Terms
 from calibcli.gates.store import read_state
 from calibcli.gates.verdict import measure_word, verdict_on_file
 from calibcli.names import DEFAULT_CONFIDENCE, MeasureName, Scale
+from calibcli.readers.files import file_word
 from calibcli.readers.names_of_columns import listing
 from calibcli.reports.inspect import InspectReport
 from calibcli.verdicts.claim import Verdict
@@ -105,7 +106,7 @@ def _again(path: str, state: GateState) -> str:
         words += f" --bins {bins}" if bins else ""
     words += " --alarm" if terms.alarm else ""
     words += " --id COL" if terms.identified else ""
-    return f"{words} --state {shlex.quote(path)}"
+    return f"{words} --state {file_word(path)}"
 
 
 def _columns(terms: Terms) -> str:

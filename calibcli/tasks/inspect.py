@@ -14,6 +14,7 @@ from calibcli.documents import Node, version_of
 from calibcli.errors import DocumentProblem
 from calibcli.gates.document import MOST_BYTES
 from calibcli.names import DataFormat
+from calibcli.readers.files import file_word
 from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.recalibrators.interface import Recalibrator, distinct_outputs
 from calibcli.recalibrators.selection import Selection
@@ -147,7 +148,7 @@ def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
     facts += [("guarantee", _statement(one)) for one in _bounds(recalibrator.guarantee)]
     facts += [("note", note) for note in fit.notes]
     return InspectReport(
-        path, "artifact", tuple(facts), (), f"calibcli apply {path} preds.csv -o repaired.csv"
+        path, "artifact", tuple(facts), (), f"calibcli apply {file_word(path)} preds.csv -o repaired.csv"
     )
 
 
@@ -208,7 +209,7 @@ def saved_report_facts(path: str, root: Node) -> InspectReport:
         ("rule", f"{rule.child('expr').text()}: {rule.child('status').text()}") for rule in rules.values()
     ]
     plotted = root.child("curve").value is not None
-    suggestion = f"calibcli plot {path} -o reliability.png" if plotted else None
+    suggestion = f"calibcli plot {file_word(path)} -o reliability.png" if plotted else None
     return InspectReport(path, "report", tuple(facts), (), suggestion)
 
 

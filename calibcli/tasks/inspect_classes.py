@@ -3,6 +3,7 @@
 import json
 
 from calibcli.artifacts.class_document import ClassArtifact
+from calibcli.readers.files import file_word
 from calibcli.recalibrators.classes.ends import kind_of_ends
 from calibcli.reports.inspect import InspectReport
 from calibcli.view_names import EndsOf
@@ -39,7 +40,11 @@ def class_artifact_report(path: str, artifact: ClassArtifact) -> InspectReport:
         *(("note", note) for note in fit.notes),
     ]
     return InspectReport(
-        path, "artifact", tuple(facts), (), f"calibcli apply {path} preds.csv --probs 'p_*' -o repaired.csv"
+        path,
+        "artifact",
+        tuple(facts),
+        (),
+        f"calibcli apply {file_word(path)} preds.csv --probs 'p_*' -o repaired.csv",
     )
 
 

@@ -2,6 +2,7 @@
 
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.readers.files import file_word
 from calibcli.reports.inspect import InspectReport
 
 
@@ -35,7 +36,7 @@ def group_artifact_report(path: str, artifact: GroupArtifact) -> InspectReport:
         for key, one in sorted(artifact.shared.items())
     ]
     facts += [("note", note) for note in pooled.fit.notes]
-    following = f"calibcli apply {path} preds.csv -o repaired.csv"
+    following = f"calibcli apply {file_word(path)} preds.csv -o repaired.csv"
     return InspectReport(path, "artifact by group", tuple(facts), (), following)
 
 

@@ -14,6 +14,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, WeightMeaning
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.files import file_word
 from calibcli.readers.members import OfMembers
 from calibcli.readers.names_of_columns import folded
 from calibcli.readers.rows_asked import ALL_ROWS
@@ -174,7 +175,7 @@ def summary_report(path: str, document: TableDocument) -> InspectReport:
     if source.weight is not None:
         facts.insert(3, ("weight", source.weight))
     facts += [("note", note) for note in source.notes]
-    return InspectReport(path, "summary", tuple(facts), (), f"calibcli measure {path}")
+    return InspectReport(path, "summary", tuple(facts), (), f"calibcli measure {file_word(path)}")
 
 
 def refuse_summary(columns: Columns) -> None:

@@ -1,6 +1,8 @@
 """Paths that cannot be used: one line each, and no input is ever replaced."""
 
+import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -242,3 +244,69 @@ def test_closed_streams_are_no_failed_gate(tmp_path: Path, closed: str, code: in
     assert ended.returncode == code, ended
     assert said in ended.stderr.decode()
     assert b"Traceback" not in ended.stderr
+
+
+HOSTILE = [
+    "x;touch PWN.csv",
+    "$(touch P).csv",
+    "`id`.csv",
+    "it's.csv",
+    'a "b" & c.csv',
+    "a b/f 1.csv",
+    "a  b.csv",
+    "-dash.csv",
+    "it's $HOME\\.csv",
+    "plain.csv",
+    "\u00fc.csv",
+]
+
+
+def next_words(run: Run, path: str) -> list[str]:
+    """Return the words that a shell makes of the command that inspect prints."""
+    dashes = ["--"] if path.startswith("-") else []
+    ended = run("inspect", *dashes, path)
+    assert ended.code == 0, ended
+    (line,) = [one for one in ended.out.splitlines() if one.startswith("next  ")]
+    suggested = json.loads(run("inspect", "--json", *dashes, path).out)["suggestion"]
+    words = shlex.split(line.removeprefix("next"))
+    assert words == shlex.split(suggested)
+    return words
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_next_command_has_a_file_name_as_one_word(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Whatever letters a name has, a shell that is given the printed command sees that file and no more."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    first, *rows = GOOD
+    Path(name).write_text("".join(f"{line}\n" for line in (f"{first},land", *(f"{row},a" for row in rows))))
+    shown = f"./{name}" if name.startswith("-") else name
+    words = next_words(run, name)
+    assert words == ["calibcli", "measure", shown, "-s", "score", "-y", "label"]
+    assert run(*words[1:]).code == 0
+    stem = name.removesuffix(".csv")
+    made = {kind: f"{stem} {kind}.json" for kind in ("artifact", "groups", "summary", "report", "state")}
+    verify = ("--max-ece", "0.5", "--state", f"./{made['state']}")
+    assert run("fit", shown, *CHURN, "-o", f"./{made['artifact']}").code == 0
+    assert run("fit", shown, *CHURN, "--by", "land", "-o", f"./{made['groups']}").code == 0
+    assert run("measure", shown, *CHURN, "--summary-out", f"./{made['summary']}").code == 0
+    assert run("measure", shown, *CHURN, "--json", "-o", f"./{made['report']}").code == 0
+    assert run("verify", shown, *CHURN, *verify).code in (0, 1, 4)
+    for kind, document in made.items():
+        words = next_words(run, document)
+        assert words[0] == "calibcli"
+        assert words.count(f"./{document}" if document.startswith("-") else document) == 1, kind
+    hint = run("verify", shown, *CHURN, f"--baseline=./{made['artifact']}", "--max-regression", "0.1").err
+    command = hint.split("write that first: ")[1].rsplit("; or judge", 1)[0]
+    assert f"./{made['artifact']}" in shlex.split(command)
+
+
+def test_a_name_that_cannot_be_shown_is_not_in_a_command(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An escape in place of a letter would name another file."""
+    monkeypatch.chdir(tmp_path)
+    Path("a\nb.csv").write_text("".join(f"{line}\n" for line in GOOD))
+    assert next_words(run, "a\nb.csv")[:3] == ["calibcli", "measure", "FILE"]
