@@ -80,7 +80,8 @@ def from_dict(root: Node) -> GateState:
     root.only(*_KEYS, *(() if version == 1 else _LATER), *(() if kinds is None else ("id_kinds",)))
     since = 1 if version == 1 else root.child("since").whole(1, 2)
     terms = _terms(root, version=version)
-    batches = _batches(root.child("batches"), alarm=terms.alarm, later=_later_of_looks(version, since))
+    later = _later_of_looks(version, since)
+    batches = _batches(root.child("batches"), alarm=terms.alarm, later=later, identified=terms.identified)
     epochs = _epochs(root.child("epochs"), terms, batches)
     total = sum(batch.rows for batch in batches)
     ids = np.zeros(0, np.uint64)
@@ -266,6 +267,7 @@ def _batch_to_dict(batch: Batch) -> dict[str, object]:
         "key": batch.key,
         "digest": batch.digest,
         "rows": batch.rows,
+        **({} if batch.content is None else {"content": batch.content}),
         "look": None
         if look is None
         else {
@@ -284,8 +286,8 @@ def _later_of_looks(version: int, since: int) -> bool | None:
     return None if version > 1 and since == 1 else version > 1
 
 
-def _batches(node: Node, *, alarm: bool, later: bool | None) -> tuple[Batch, ...]:
-    batches = tuple(_batch(item, alarm=alarm, later=later) for item in node.items())
+def _batches(node: Node, *, alarm: bool, later: bool | None, identified: bool) -> tuple[Batch, ...]:
+    batches = tuple(_batch(item, alarm=alarm, later=later, identified=identified) for item in node.items())
     seen: set[str] = set()
     for batch, item in zip(batches, node.items(), strict=True):
         if batch.key in seen:
@@ -295,8 +297,9 @@ def _batches(node: Node, *, alarm: bool, later: bool | None) -> tuple[Batch, ...
     return batches
 
 
-def _batch(node: Node, *, alarm: bool, later: bool | None) -> Batch:
-    node.only("key", "digest", "rows", "look")
+def _batch(node: Node, *, alarm: bool, later: bool | None, identified: bool) -> Batch:
+    content = node.members().get("content") if identified else None
+    node.only("key", "digest", "rows", "look", *(() if content is None else ("content",)))
     look = node.optional("look")
     found = None
     if look is not None:
@@ -317,7 +320,8 @@ def _batch(node: Node, *, alarm: bool, later: bool | None) -> Batch:
             *(bounds or (None, None)),
             *(look.child(name).whole() for name in more),
         )
-    return Batch(node.child("key").text(), node.child("digest").text(), node.child("rows").whole(1), found)
+    key, digest, rows = node.child("key").text(), node.child("digest").text(), node.child("rows").whole(1)
+    return Batch(key, digest, rows, found, None if content is None else content.text())
 
 
 def _text_of(ids: Fingerprints) -> str:

@@ -49,6 +49,10 @@ class Incoming:
         rows: Its rows: a table, or one by one where they have identities.
 
         id_kinds: What the identities are written as.
+
+        content: The digest of its scores and labels alone, where its rows have identities.
+
+        distinct: How many different scores it has.
     """
 
     key: str
@@ -56,6 +60,8 @@ class Incoming:
     shown: str
     rows: Table | Rows
     id_kinds: frozenset[IdKind] = frozenset()
+    content: str | None = None
+    distinct: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +144,11 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
             f"{batch.shown}: {left_out:,} of {total:,} rows were counted before, by their identity",
         )
     if sums.total_rows:
-        state = state.counted(sums, key=batch.key, digest=batch.digest, ids=ids, least_rows=least_rows)
+        alike = _alike_note(state, batch, total)
+        notes = notes if alike is None else (*notes, alike)
+        state = state.counted(
+            sums, key=batch.key, digest=batch.digest, content=batch.content, ids=ids, least_rows=least_rows
+        )
         state = state.bounded()
     return Growth(state, growth.known, growth.known_rows + left_out, notes)
 
@@ -199,9 +209,35 @@ def _refuse_other_rows(known: Batch, batch: Incoming) -> None:
 def _refuse_twin(twin: Batch, batch: Incoming, total: int) -> None:
     """Refuse rows that were counted under another name, where they are too many to be alike by chance."""
     if total >= LEAST_TWIN_ROWS:
-        name = "a batch without a name" if twin.key == twin.digest else f"batch {twin.key!r}"
-        msg = f"{batch.shown}: these are the very {total:,} rows that were counted as {name}"
-        raise InputProblem(msg, "every row counts once; rows that only look alike are told apart by --id")
+        msg = f"{batch.shown}: these are the very {total:,} rows that were counted as {_named(twin)}"
+        raise InputProblem(
+            msg,
+            "every row counts once; if these are others, begin a new state with --id COL",
+        )
+
+
+def _alike_note(state: GateState, batch: Incoming, total: int) -> str | None:
+    """
+    Return what there is to say of scores and labels that were counted under other ids, or None.
+
+    Raises:
+        InputProblem: If there are too many different scores for that to be chance.
+    """
+    twin = next((one for one in state.batches if one.content and one.content == batch.content), None)
+    if twin is None:
+        return None
+    these = (
+        f"{batch.shown}: these {total:,} rows have the scores and labels of {_named(twin)} under other ids"
+    )
+    if batch.distinct >= LEAST_TWIN_ROWS:
+        raise InputProblem(
+            these, "every row counts once: write ids as before; 7, 7.0 and 007 as text are three ids"
+        )
+    return f"{these}: they count; are ids written alike?"
+
+
+def _named(batch: Batch) -> str:
+    return "a batch without a name" if batch.key == batch.digest else f"batch {batch.key!r}"
 
 
 def _known_note(batch: Incoming, total: int) -> str:

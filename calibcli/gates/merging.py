@@ -66,7 +66,7 @@ def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
         key=lambda batch: batch.key,
     )
     epochs = (Epoch(1, total),) if batches else ()
-    said = [*(note for _, state in states for note in state.notes), *filter(None, mixed)]
+    said = [*(note for _, state in states for note in state.notes), *filter(None, mixed), *_alike(states)]
     return GateState(
         named,
         epochs,
@@ -99,6 +99,20 @@ def _refuse_twice(states: Sequence[tuple[str, GateState]]) -> None:
         raise InputProblem(msg, "every row counts once: count the rows of one of them into the other")
 
 
+def _alike(states: Sequence[tuple[str, GateState]]) -> list[str]:
+    """Return what there is to say of scores and labels that two states have under other ids."""
+    seen: dict[str, tuple[str, str]] = {}
+    found = []
+    for path, state in states:
+        for batch in state.batches:
+            if batch.content in seen:
+                key, where = seen[batch.content]
+                these = f"batch {batch.key!r} in {path} has the scores and labels of batch {key!r} in {where}"
+                found.append(f"{these} under other ids: are ids written alike?")
+        seen |= {one.content: (one.key, path) for one in state.batches if one.content}
+    return found
+
+
 def _refuse_twins(states: Sequence[tuple[str, GateState]]) -> None:
     """Refuse the very rows of a batch of one state under another name in a second."""
     seen: dict[str, tuple[str, str]] = {}
@@ -110,6 +124,6 @@ def _refuse_twins(states: Sequence[tuple[str, GateState]]) -> None:
                 some = f"the very {batch.rows:,} rows of batch {key!r} in {where}"
                 msg = f"batch {batch.key!r} in {path} has {some}"
                 raise InputProblem(
-                    msg, "every row counts once; rows that only look alike are told apart by --id"
+                    msg, "every row counts once; if these are other rows, begin new states with --id COL"
                 )
         seen |= {one.digest: (one.key, path) for one in large}

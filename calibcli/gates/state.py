@@ -129,12 +129,15 @@ class Batch:
         rows: How many of them were counted.
 
         look: What the gate said then; None in a merged state, whose batches have no order.
+
+        content: The digest of its scores and labels alone, where its rows have identities and it was kept.
     """
 
     key: str
     digest: str
     rows: int
     look: Look | None = None
+    content: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,6 +226,7 @@ class GateState:
         *,
         key: str,
         digest: str = "",
+        content: str | None = None,
         ids: Fingerprints | None = None,
         least_rows: int = DEFAULT_LEAST_ROWS,
     ) -> Self:
@@ -235,6 +239,8 @@ class GateState:
             key: Its name.
 
             digest: The digest of its rows.
+
+            content: That of its scores and labels alone, where its rows have identities.
 
             ids: Fingerprints of its rows, all different and all new.
 
@@ -255,7 +261,7 @@ class GateState:
             self,
             epochs=epochs,
             ids=known,
-            batches=(*self.batches, Batch(key, digest, sums.total_rows)),
+            batches=(*self.batches, Batch(key, digest, sums.total_rows, content=content)),
         )
         look = replace(grown.look(), positive=grown.sums.total_positive, least=least_rows)
         grown = replace(grown, batches=(*self.batches, replace(grown.batches[-1], look=look)))

@@ -159,9 +159,18 @@ def _incoming(judged: Judged, terms: Terms, *, shown: str, named: str | None) ->
     ids, score, label, counts = identified.columns()
     state = hashlib.sha256(found.encode())
     state.update(np.sort(ids).astype("<u8").tobytes())
-    found = f"sha256:{state.hexdigest()}"
+    content, found = found, f"sha256:{state.hexdigest()}"
     kinds = judged.gathered.id_kinds
-    return Incoming(named or found, found, shown, Rows(ids, score, label, counts), kinds)
+    distinct = max(table.distinct for table in judged.gathered.tables.values())
+    return Incoming(
+        named or found,
+        found,
+        shown,
+        Rows(ids, score, label, counts),
+        kinds,
+        content=content,
+        distinct=distinct,
+    )
 
 
 def _digest(judged: Judged) -> str:

@@ -171,6 +171,27 @@ def test_identities_keep_rows_from_counting_twice(
     assert state.read_bytes() == before
 
 
+def test_ids_written_otherwise_do_not_count_rows_again(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The same rows with every id written otherwise are exit 3, and the state stays as it was."""
+    state, first, again = tmp_path / "gate.json", batch_of("a.csv"), tmp_path / "b.csv"
+    run("verify", first, *GATE, "--state", state, "--id", "id")
+    before = state.read_bytes()
+    header, *lines = first.read_text().splitlines()
+    place = header.split(",").index("id")
+    cells = [line.split(",") for line in lines]
+    again.write_text(
+        "\n".join([header, *(",".join([*row[:place], f"x{row[place]}", *row[place + 1 :]]) for row in cells)])
+        + "\n"
+    )
+    for words in ([], ["--batch", "other"]):
+        ran = run("verify", again, *GATE, "--state", state, "--id", "id", *words)
+        assert ran.code == 3
+        assert "have the scores and labels of a batch without a name under other ids" in ran.err
+        assert state.read_bytes() == before
+
+
 def test_a_batch_has_one_name_and_counts_once(
     run: Run, batch_of: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -1,5 +1,7 @@
 """No batch is counted twice, and no row with an identity."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -88,6 +90,33 @@ def test_rows_known_by_their_identity_are_left_out() -> None:
     nothing_new = grown(found.state, (identified("d", "4", [3, 5, 249]),))
     assert nothing_new.state.batches == found.state.batches
     assert nothing_new.known_rows == 3
+
+
+@pytest.mark.parametrize(("distinct", "refused"), [(30, True), (29, False)])
+def test_rows_under_other_ids_are_refused_or_said(distinct: int, *, refused: bool) -> None:
+    """Scores and labels counted under other ids are refused where that cannot be chance, else said."""
+    first = replace(identified("a", "1", [*range(150)]), content="same", distinct=distinct)
+    again = replace(
+        first,
+        key="b",
+        digest="2",
+        shown="b.csv",
+        rows=replace(first.rows, ids=np.arange(500, 650).astype(np.uint64)),
+    )
+    state = grown(begun(identified=True), (first,)).state
+    said = "b.csv: these 150 rows have the scores and labels of batch 'a' under other ids"
+    if refused:
+        with pytest.raises(InputProblem, match=said) as problem:
+            grown(state, (again,))
+        assert "write ids as before" in str(problem.value.hint)
+    else:
+        found = grown(state, (again,))
+        assert found.state.rows == 300
+        assert found.notes == (f"{said}: they count; are ids written alike?",)
+    other = grown(begun(identified=True), (again,)).state
+    (note,) = merged([("s1.json", state), ("s2.json", other)]).notes
+    assert note.startswith("batch 'b' in s2.json has the scores and labels of batch 'a' in s1.json")
+    assert grown(state, (first,)).known == ("a",)
 
 
 def test_an_identity_that_repeats_within_a_batch_is_an_error() -> None:
