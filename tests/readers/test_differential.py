@@ -147,10 +147,13 @@ def _check_commands(odd: Odd, path: Path, found: Found) -> None:
     ran = ended("apply", PLATT, path, *said, "-s", "score", "-q", "--force", "-o", out)
     assert ran.code in (0, 2, 3)
     if ran.code == 0:
-        assert found is not None
         text = io.StringIO(out.read_text("utf-8-sig"), newline="")
         delimiter = "," if odd.ending != "csv" else odd.delimiter
         header, *rows = (row for row in csv.reader(text, delimiter=delimiter, strict=True) if row)
+        if found is None:
+            # A header that was cut before the label is refused by what needs it alone.
+            assert "label" not in header
+            return
         assert [number(row[header.index("score")]) for row in rows] == [score for score, _ in found]
 
 
