@@ -1,6 +1,7 @@
 """The map of an artifact as something that other software runs."""
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
@@ -14,6 +15,7 @@ from calibcli.exports.group_maps import GroupMaps
 from calibcli.exports.maps import Shift
 from calibcli.exports.origin import Origin
 from calibcli.exports.python_text import Style
+from calibcli.readers.numerals import usual_name
 from calibcli.recalibrators.prior_shift import check_prior
 from calibcli.selection_names import OnUnseen
 from calibcli.tasks.added_columns import fitted_rate
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from calibcli.exports.sql import SqlAsk
 
 _NAME = "calibrated"
+# How times and dates with a time begin.
+_TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,13 +251,30 @@ def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
     return ask.probs
 
 
-def unnamed_columns(artifact: Artifact | ClassArtifact | GroupArtifact, ask: ExportAsk) -> tuple[str, ...]:
-    """Return a sentence about the columns that a query reads and nobody has named, or nothing."""
-    if not isinstance(artifact, ClassArtifact) or ask.target is not ExportTarget.SQL or ask.probs is not None:
+def query_notes(artifact: Artifact | ClassArtifact | GroupArtifact, ask: ExportAsk) -> tuple[str, ...]:
+    """Return what a query relies on: columns that nobody has named, and the text of groups; or nothing."""
+    if ask.target is not ExportTarget.SQL:
+        return ()
+    if isinstance(artifact, GroupArtifact):
+        return _texts_of_groups(artifact)
+    if not isinstance(artifact, ClassArtifact) or ask.probs is not None:
         return ()
     from calibcli.exports.sql import read_from
 
     return (read_from(_columns(artifact, ask), places=None),)
+
+
+def _texts_of_groups(artifact: GroupArtifact) -> tuple[str, ...]:
+    """Say that engines write decimals, floats and times in their own ways, where groups may be such."""
+    known = sorted(artifact.members.keys() | artifact.shared.keys())
+    some = [one for one in known if usual_name(one) is not None or _TIME.match(one)][:2]
+    if not some:
+        return ()
+    such = " and ".join(map(repr, some))
+    said = (
+        f"groups are compared as text, such as {such}: where column {artifact.by!r} holds decimals, floats or"
+    )
+    return (f"{said} times, cast it to these texts first, or rows of known groups count as unseen",)
 
 
 def _style(target: ExportTarget) -> Style:

@@ -1,8 +1,12 @@
 """Exports of a map for each group give what `apply` gives, in SQL and in Python."""
 
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Any, cast
 
 import duckdb
 import numpy as np
@@ -11,6 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlglot
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from calibcli.artifacts.group_document import group_artifact_text
 from calibcli.errors import IdleOption, UsageProblem
@@ -21,7 +27,7 @@ from calibcli.names import Scale
 from calibcli.readers.groups import groups_of
 from calibcli.selection_names import OnUnseen
 from calibcli.tasks.apply import apply_file
-from calibcli.tasks.export import ExportAsk, export
+from calibcli.tasks.export import ExportAsk, export, query_notes
 from exported_maps import BLANKS, GROUPS, asked_groups, group_map, one_map
 
 NEAR = 1e-12
@@ -132,6 +138,51 @@ def test_module_reads_values_of_numpy_and_pandas(values: tuple[object, ...], tex
         found = groups_of(pa.array(pd.Series([value], dtype=kind), from_pandas=True)).filled()
         assert found.text[found.code[0]] == text
         assert given["calibrate"](0.3, value) == pytest.approx(expected, abs=NEAR)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        (("1.5", "2"), True),
+        (("12:30:00.5",), True),
+        (("2024-05-01 12:00:00Z",), True),
+        (("DE", "a:b"), False),
+    ],
+)
+def test_a_query_says_where_engines_write_groups_otherwise(groups: tuple[str, ...], said: bool) -> None:
+    """Decimals, floats and times have a text of their own in each engine; names have one."""
+    notes = query_notes(group_map("platt", groups=groups), ExportAsk(ExportTarget.SQL))
+    assert [("cast it to these texts" in note) for note in notes] == [True] * said
+    assert query_notes(group_map("platt", groups=groups), ExportAsk(ExportTarget.PYTHON)) == ()
+
+
+@cache
+def module_text() -> Callable[[object], str]:
+    """Return what a module calls a group."""
+    made: dict[str, Any] = {}
+    exec(written(group_map("platt"), ExportTarget.PYTHON), made)  # noqa: S102 - that is what is tested
+    return cast("Callable[[object], str]", made["_text"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.one_of(
+        st.floats(allow_nan=False),
+        st.floats(1e-12, 1e-3),
+        st.datetimes(),
+        st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])),
+        st.times(),
+    )
+)
+def test_module_names_numbers_and_times_as_apply_does(value: object) -> None:
+    """Floats of any size and times of any zone are the group that the fit has called so."""
+    column = pa.array([value])
+    name = groups_of(column).text[0]
+    text = module_text()
+    assert text(value) == name
+    if isinstance(value, datetime) and value.tzinfo is None and 1700 < value.year < 2200:
+        assert text(np.datetime64(value)) == text(np.datetime64(value, "ns")) == name
+        assert text(pd.Timestamp(value)) == name
 
 
 @pytest.mark.parametrize("dialect", SqlDialect)

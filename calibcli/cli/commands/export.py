@@ -48,7 +48,7 @@ def export(
     from calibcli.artifacts.group_document import GroupArtifact, read_any_map
     from calibcli.cli.output import say_line, say_notes
     from calibcli.outputs import refuse_existing, write_file
-    from calibcli.tasks.export import ExportAsk, unnamed_columns
+    from calibcli.tasks.export import ExportAsk, query_notes
     from calibcli.tasks.export import export as exported
 
     columns = None if probs is None else tuple(one.strip() for one in probs.split(","))
@@ -60,7 +60,7 @@ def export(
     refuse_existing(output, force=force, inputs=[artifact])
     loaded = read_any_map(artifact)
     write_file(output, exported(loaded, ask))
-    say_notes((*loaded.doubts, *unnamed_columns(loaded, ask)), quiet=quiet)
+    say_notes((*loaded.doubts, *query_notes(loaded, ask)), quiet=quiet)
     if output != STDOUT:
         one = loaded.pooled if isinstance(loaded, GroupArtifact) else loaded
         what = f"{one.recalibrator.name.value} map{'s' if one is not loaded else ''}"
