@@ -149,7 +149,7 @@ def test_module_reads_values_of_numpy_and_pandas(values: tuple[object, ...], tex
         (("DE", "a:b"), False),
     ],
 )
-def test_a_query_says_where_engines_write_groups_otherwise(groups: tuple[str, ...], said: bool) -> None:
+def test_a_query_says_where_engines_write_groups_otherwise(groups: tuple[str, ...], said: int) -> None:
     """Decimals, floats and times have a text of their own in each engine; names have one."""
     notes = query_notes(group_map("platt", groups=groups), ExportAsk(ExportTarget.SQL))
     assert [("cast it to these texts" in note) for note in notes] == [True] * said
