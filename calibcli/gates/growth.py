@@ -53,6 +53,8 @@ class Incoming:
         content: The digest of its scores and labels alone, where its rows have identities.
 
         distinct: How many different scores it has.
+
+        ids_renamed: Whether they had other names in the first version of states.
     """
 
     key: str
@@ -62,6 +64,7 @@ class Incoming:
     id_kinds: frozenset[IdKind] = frozenset()
     content: str | None = None
     distinct: int = 0
+    ids_renamed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

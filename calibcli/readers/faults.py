@@ -137,6 +137,8 @@ class Findings:
 
         texts: For each such column of text the first file where it is.
 
+        renamed: Such columns of types whose values had other names in the first version of states.
+
         respelled: For each such column a text that is a number written otherwise than its name, and its file.
 
         without: What there is to say of each file of which no label is the positive one.
@@ -158,6 +160,7 @@ class Findings:
     unselected: int = 0
     numbers: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    renamed: set[str] = field(default_factory=set)
     respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
     without: list[str] = field(default_factory=list)
     sums: RowSums | None = None
@@ -189,6 +192,8 @@ class Findings:
         """Add how the values of a column are written in a file."""
         if spelling.numbers:
             self.numbers.setdefault(column, shown)
+        if spelling.renamed:
+            self.renamed.add(column)
         if spelling.text:
             self.texts.setdefault(column, shown)
         if spelling.respelled is not None:
@@ -224,6 +229,7 @@ class Findings:
         self.unselected += later.unselected
         self.numbers = later.numbers | self.numbers
         self.texts = later.texts | self.texts
+        self.renamed |= later.renamed
         self.without += later.without
         self.respelled = later.respelled | self.respelled
         if later.sums is not None:

@@ -3,7 +3,8 @@ Identities of rows as whole numbers of 64 bits: the hash of their text, the same
 
 Words of eight bytes are taken in one after the other, each followed by the finaliser of splitmix64, for all
 rows at once. Different texts get the same number by chance only: of ten million, any two do with probability
-3e-6. The numbers are kept in the states of gates, so they never change.
+3e-6. The numbers are kept in the states of gates, so the hash of a text never changes. The text of floats,
+decimals, times and durations did (`was_renamed`): such ids are not added to states of the first version.
 
 References:
     Steele, Lea & Flood (2014), OOPSLA, "Fast splittable pseudorandom number generators".
@@ -71,8 +72,15 @@ def identities_of(column: Column) -> Identities:
         missing = empty if missing is None else missing | empty
     kind = value_type(column.type)
     respelled = first_respelled(data, offsets) if is_text(kind) else None
-    spelling = Spelling(is_number(kind), is_text(kind), respelled)
+    spelling = Spelling(is_number(kind), is_text(kind), respelled, was_renamed(kind))
     return Identities(fingerprints(data, offsets), missing, spelling)
+
+
+def was_renamed(kind: pa.DataType) -> bool:
+    """Whether values of a type were named otherwise when states had their first version."""
+    test = pa.types
+    times = test.is_timestamp(kind) or test.is_time(kind) or test.is_duration(kind)
+    return times or test.is_floating(kind) or test.is_decimal(kind)
 
 
 def fingerprints(data: npt.NDArray[np.uint8], offsets: Integers) -> Fingerprints:

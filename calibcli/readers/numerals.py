@@ -64,11 +64,14 @@ class Spelling:
         text: Whether there is text.
 
         respelled: A text that is a number written otherwise than its name, or None.
+
+        renamed: Whether values of such a type had other names in the first version of states.
     """
 
     numbers: bool = False
     text: bool = False
     respelled: str | None = None
+    renamed: bool = False
 
 
 def is_respelled(text: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from calibcli.documents import trust
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.gates.cells import table_of
-from calibcli.gates.growth import Growth, Rows, grown
+from calibcli.gates.growth import Growth, Incoming, Rows, grown
 from calibcli.gates.state import GateState, Terms
 from calibcli.gates.store import locked, read_state, refuse_state, save_state
 from calibcli.gates.verdict import verdict_of
@@ -141,6 +141,8 @@ def update_state(path: str, read: ReadBatches, *, least_rows: int) -> tuple[Grow
             # A state of version 1 did not say which columns it counts.
             named = replace(start.terms, label=read.terms.label, weight=read.terms.weight)
             start = replace(start, terms=named)
+        if start.since == 1 and start.ids.size:
+            _refuse_renamed(path, read.batches)
         growth = grown(start, read.batches, least_rows=least_rows)
         found = growth.state
         _refuse_never_positive(found)
@@ -153,6 +155,15 @@ def update_state(path: str, read: ReadBatches, *, least_rows: int) -> tuple[Grow
         if not same or trust().allow_edited:
             save_state(path, found)
     return growth, start.rows
+
+
+def _refuse_renamed(path: str, batches: Sequence[Incoming]) -> None:
+    """Refuse ids that had other names when a state was begun, by which no row would be known again."""
+    other = next((batch.shown for batch in batches if batch.ids_renamed), None)
+    if other is not None:
+        msg = f"{other}: state {path} was begun by a calibcli that named such ids otherwise"
+        hint = "begin a new state: floats, decimals, times and durations are known again in that one"
+        raise InputProblem(msg, hint)
 
 
 def _refuse_never_positive(state: GateState) -> None:

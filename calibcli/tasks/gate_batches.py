@@ -160,16 +160,17 @@ def _incoming(judged: Judged, terms: Terms, *, shown: str, named: str | None) ->
     state = hashlib.sha256(found.encode())
     state.update(np.sort(ids).astype("<u8").tobytes())
     content, found = found, f"sha256:{state.hexdigest()}"
-    kinds = judged.gathered.id_kinds
-    distinct = max(table.distinct for table in judged.gathered.tables.values())
+    gathered = judged.gathered
+    distinct = max(table.distinct for table in gathered.tables.values())
     return Incoming(
         named or found,
         found,
         shown,
         Rows(ids, score, label, counts),
-        kinds,
+        gathered.id_kinds,
         content=content,
         distinct=distinct,
+        ids_renamed=gathered.ids_renamed,
     )
 
 

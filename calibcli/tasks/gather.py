@@ -56,6 +56,8 @@ class Gathered:
         sums: What rows of several classes that were read as logits sum to; None where there are none.
 
         id_kinds: What the identities of rows are written as.
+
+        ids_renamed: Whether they had other names in the first version of states.
     """
 
     tables: dict[str, Table]
@@ -66,6 +68,7 @@ class Gathered:
     chosen: ChosenColumns | None = None
     sums: RowSums | None = None
     id_kinds: frozenset[IdKind] = frozenset()
+    ids_renamed: bool = False
 
     @property
     def paired(self) -> "PairedSums | None":
@@ -158,6 +161,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         first,
         findings.sums,
         findings.kinds_of(first.identity),
+        first.identity in findings.renamed,
     )
 
 

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import jsonschema
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 
 from calibcli.artifacts.store import schema_text
@@ -190,6 +193,51 @@ def test_ids_written_otherwise_do_not_count_rows_again(
         assert ran.code == 3
         assert "have the scores and labels of a batch without a name under other ids" in ran.err
         assert state.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        (pa.int32(), True),
+        (pa.large_string(), True),
+        (pa.date32(), True),
+        (pa.float64(), False),
+        (pa.decimal128(12, 2), False),
+        (pa.timestamp("ms"), False),
+        (pa.time32("ms"), False),
+        (pa.duration("s"), False),
+    ],
+)
+def test_ids_that_were_named_otherwise_are_not_added_to_a_state_of_the_first_version(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, *, kind: pa.DataType, known: bool
+) -> None:
+    """Their rows would count twice: exit 3, and the state stays; those of other types are known again."""
+    state, rows = tmp_path / "gate.json", tmp_path / "rows.parquet"
+    table = pyarrow.csv.read_csv(batch_of("log.csv", 300))
+    ids = pa.array(np.arange(300, dtype=np.int64))
+    via = pa.int64() if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) else pa.int32()
+    ids = ids.cast(via).cast(kind)
+    pq.write_table(table.set_column(0, "id", ids), rows)
+    words = ["verify", rows, *GATE, "--state", state, "--id", "id", "--batch"]
+    assert run(*words, "monday").code == 4
+    document = json.loads(state.read_text())
+    document |= {"schema": "calibcli.gate/1"}
+    for key in ("digest", "passed_on", "failed_on", "since", "notes", "id_kinds"):
+        document.pop(key, None)
+    for key in ("label", "weight"):
+        del document["input"][key]
+    for batch in document["batches"]:
+        for key in ("positive", "least"):
+            batch["look"].pop(key, None)
+    state.write_text(json.dumps(document))
+    before = state.read_bytes()
+    ran = run(*words, "tuesday", "--json")
+    if known:
+        assert json.loads(ran.out)["state"]["known_rows"] == 300
+    else:
+        assert (ran.code, ran.out, state.read_bytes()) == (3, "", before)
+        assert f"state {state} was begun by a calibcli that named such ids otherwise" in ran.err
+        assert "begin a new state" in ran.err
 
 
 def test_a_batch_has_one_name_and_counts_once(
