@@ -11,6 +11,7 @@ the link that it was found by. It chooses what is read and how it is judged; wha
 is said by the command line, a variable, or a file that `--config` names.
 """
 
+import difflib
 import os
 import stat
 from collections.abc import Iterable, Mapping
@@ -27,6 +28,8 @@ OWN_FILE = "calibcli.toml"
 SHARED_FILE = "pyproject.toml"
 _TABLE = "tool.calibcli"
 _PREFIX = "CALIBCLI_"
+# The key of states, and what tells this program's own tests to write files anew.
+_NO_OPTIONS = {"CALIBCLI_STATE_KEY", "CALIBCLI_REFRESH_GOLDEN", "CALIBCLI_UPDATE_DOCS"}
 _MOST_BYTES = 1 << 20
 
 
@@ -110,6 +113,33 @@ def defaults_for(name: str, command: Command, configuration: Configuration) -> d
     return {**configuration.settings(name, command), **environment_settings(name, command, os.environ)}
 
 
+def refuse_strange_variables(commands: Mapping[str, Command], variables: Mapping[str, str]) -> None:
+    """
+    Refuse variables of ours that name no command, such as CALIBCLI_VERFY_RULE; the options are not looked at.
+
+    Raises:
+        UsageProblem: If there is one that is not empty, with the closest one that there could be.
+    """
+    prefixes = tuple(f"{_PREFIX}{name.upper()}_" for name in commands)
+    for variable, text in variables.items():
+        if not text or not variable.startswith(_PREFIX) or variable.startswith(prefixes):
+            continue
+        if variable not in _NO_OPTIONS:
+            options = {name: options_of(command) for name, command in commands.items()}
+            known = [_variable(name, key) for name, own in options.items() for key in own]
+            msg = f"{variable}: names no command: a variable is {_PREFIX}<COMMAND>_<OPTION>"
+            # Without what all of them have in common, which would make any two alike.
+            rests = [one.removeprefix(_PREFIX) for one in (*known, "CALIBCLI_STATE_KEY")]
+            near = difflib.get_close_matches(variable.removeprefix(_PREFIX), rests, n=1)
+            meant = f"did you mean {_PREFIX}{near[0]}? else " if near else ""
+            raise UsageProblem(msg, f"{meant}unset it; `calibcli config` lists commands and options")
+
+
+def _variable(name: str, key: str) -> str:
+    """Return the variable that sets an option of a command."""
+    return f"{_PREFIX}{name.upper()}_{key.upper().replace('-', '_')}"
+
+
 def environment_settings(name: str, command: Command, variables: Mapping[str, str]) -> dict[str, Setting]:
     """
     Return the defaults that variables such as CALIBCLI_VERIFY_MAX_ECE give; blanks part several values.
@@ -122,7 +152,7 @@ def environment_settings(name: str, command: Command, variables: Mapping[str, st
     if not said:
         return {}
     options = options_of(command).values()
-    by_variable = {f"{prefix}{one.key.upper().replace('-', '_')}": one for one in options}
+    by_variable = {_variable(name, one.key): one for one in options}
     found = {}
     for variable, text in said.items():
         if variable not in by_variable:

@@ -1,5 +1,6 @@
 """The line that was typed, and the defaults that the environment and a file give to its options."""
 
+import os
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -62,9 +63,10 @@ class Line:
         Raises:
             UsageProblem: If one of them cannot be what was meant.
         """
-        from calibcli.cli.configuration import configuration_of, defaults_for
+        from calibcli.cli.configuration import configuration_of, defaults_for, refuse_strange_variables
 
         self.name = name
+        refuse_strange_variables(self.commands, os.environ)
         configuration = configuration_of(config, isolated=isolated).checked(self.commands)
         found = defaults_for(name, self.commands[name], configuration)
         if any(word.split("=")[0] == "--format" for word in self.words):

@@ -217,11 +217,51 @@ def test_mistakes_in_the_environment_are_usage_errors(
     assert message in ended.err
 
 
+@pytest.mark.parametrize(
+    ("variable", "hint"),
+    [
+        ("CALIBCLI_VERFY_RULE", "did you mean CALIBCLI_VERIFY_RULE? else unset it"),
+        ("CALIBCLI_MESURE_BINS", "did you mean CALIBCLI_MEASURE_BINS? else unset it"),
+        ("CALIBCLI_BINS", "_BINS? else unset it"),
+        ("CALIBCLI_MAX_ECE", "_MAX_ECE? else unset it"),
+        ("CALIBCLI_VERIFY", "did you mean CALIBCLI_VERIFY_"),
+        ("CALIBCLI_STATE_KEYS", "did you mean CALIBCLI_STATE_KEY? else unset it"),
+        ("CALIBCLI_ZZZZZZ", "hint: unset it; `calibcli config` lists commands and options"),
+        ("CALIBCLI_", "hint: unset it"),
+    ],
+)
+@pytest.mark.parametrize("command", ["verify", "config"])
+def test_a_variable_that_names_no_command_is_refused(
+    run: Run, thousand: Path, monkeypatch: pytest.MonkeyPatch, command: str, variable: str, hint: str
+) -> None:
+    """A misspelt command would otherwise take a limit away without a word."""
+    words = [thousand, "--max-ece", "0.2"] if command == "verify" else []
+    monkeypatch.setenv(variable, "5")
+    ended = run(command, *words)
+    assert ended.code == 2
+    assert f"error: {variable}: names no command" in ended.err
+    assert hint in ended.err
+    assert run("--isolated", command, *words).code == 2
+    assert run(command, "--help").code == 0
+
+
+@pytest.mark.parametrize(
+    "variable", ["CALIBCLI", "CALIBCLI_FIT_NOTHING", "CALIBCLI_STATE_KEY", "_CALIBCLI_X"]
+)
+def test_variables_of_other_commands_and_purposes_stop_nothing(
+    run: Run, thousand: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """A key of states, the options of another command, and names that only begin alike."""
+    monkeypatch.setenv(variable, "a key of more than sixteen letters")
+    assert run("verify", thousand, "--max-ece", "0.2").code == 0
+
+
 def test_an_empty_variable_and_those_of_other_commands_do_not_count(
     run: Run, thousand: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As is the custom."""
     monkeypatch.setenv("CALIBCLI_VERIFY_MAX_ECE", "")
+    monkeypatch.setenv("CALIBCLI_BINS", "")
     monkeypatch.setenv("CALIBCLI_MEASURE_BINS", "many")
     assert run("verify", thousand, "--max-ece", "0.2").code == 0
 
