@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from calibcli.gate_names import IdKind
 from calibcli.readers.numerals import Spelling
+from calibcli.reports.input import MOST_POOLED
 
 # A column with more different labels than this is not listed in full.
 MOST_LABELS = 5
@@ -133,6 +134,12 @@ class Findings:
 
         unselected: Rows left out by a condition or a draw.
 
+        weightless: Rows used whose frequency weight is 0.
+
+        pooled_rows: Rows of groups that a fit has not seen, which took the map of all rows, on request.
+
+        pooled: The first of these groups, at most `MOST_POOLED`.
+
         numbers: For each column of numbers that tells rows or groups apart, the first file where it does.
 
         texts: For each such column of text the first file where it is.
@@ -158,6 +165,9 @@ class Findings:
     tied: int = 0
     elsewhere: int = 0
     unselected: int = 0
+    weightless: int = 0
+    pooled_rows: int = 0
+    pooled: dict[str, None] = field(default_factory=dict)
     numbers: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     renamed: set[str] = field(default_factory=set)
@@ -187,6 +197,13 @@ class Findings:
             if len(self.groups) >= MOST_GROUPS:
                 return
             self.groups.add(group)
+
+    def note_pooled(self, rows: int, groups: Iterable[str]) -> None:
+        """Add rows that took the map of all rows, and their groups as long as these are few."""
+        self.pooled_rows += rows
+        for group in groups:
+            if len(self.pooled) < MOST_POOLED:
+                self.pooled.setdefault(group)
 
     def note_spelling(self, column: str, spelling: Spelling, *, shown: str) -> None:
         """Add how the values of a column are written in a file."""
@@ -227,6 +244,8 @@ class Findings:
         self.tied += later.tied
         self.elsewhere += later.elsewhere
         self.unselected += later.unselected
+        self.weightless += later.weightless
+        self.note_pooled(later.pooled_rows, later.pooled)
         self.numbers = later.numbers | self.numbers
         self.texts = later.texts | self.texts
         self.renamed |= later.renamed

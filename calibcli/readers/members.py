@@ -100,4 +100,8 @@ def placed_members(
         text = members.text[int(members.code[first])]
         fault = Fault(int(np.count_nonzero(unseen)), places.row(first), repr(text))
         findings.note(FaultKind.UNSEEN_GROUP, fault)
+    elif column.pooled:
+        rows = np.bincount(members.code, minlength=len(members.text)).tolist()
+        new = {text: rows[code] for code, text in enumerate(members.text) if text not in column.known}
+        findings.note_pooled(sum(new.values()), (text for text, many in new.items() if many))
     return members

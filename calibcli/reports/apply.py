@@ -35,6 +35,10 @@ class ApplyReport:
         prior: Base rate that probabilities were shifted to, or None.
 
         fitted_rate: Base rate of the fit rows where they were shifted from it, or None.
+
+        pooled_rows: Rows of groups that the fit has not seen, which took the map of all rows, on request.
+
+        pooled_groups: The first of these groups.
     """
 
     page: ClassVar[Literal[PageName.APPLY]] = PageName.APPLY
@@ -50,6 +54,8 @@ class ApplyReport:
     ends: tuple[str, ...] = ()
     prior: float | None = None
     fitted_rate: float | None = None
+    pooled_rows: int = 0
+    pooled_groups: tuple[str, ...] = ()
 
     @property
     def dropped(self) -> int:
@@ -71,5 +77,6 @@ class ApplyReport:
             "highest": self.highest,
             "prior": self.prior,
             "fitted_rate": self.fitted_rate,
+            "pooled_rows": self.pooled_rows,
             "notes": list(self.notes),
         }

@@ -40,6 +40,17 @@ class FolderApplyReport:
         return sum(part.clipped for part in self.parts)
 
     @property
+    def pooled_rows(self) -> int:
+        """Rows of groups that the fit has not seen, which took the map of all rows, on request."""
+        return sum(part.pooled_rows for part in self.parts if isinstance(part, ApplyReport))
+
+    @property
+    def pooled_groups(self) -> tuple[str, ...]:
+        """The first of these groups."""
+        parts = (part for part in self.parts if isinstance(part, ApplyReport))
+        return tuple(dict.fromkeys(group for part in parts for group in part.pooled_groups))
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that were added."""
         if not self.parts:
@@ -58,6 +69,7 @@ class FolderApplyReport:
             "folder": self.folder,
             "rows": self.rows,
             "clipped": self.clipped,
+            "pooled_rows": self.pooled_rows,
             "columns": list(self.columns),
             "parts": [part.to_dict() for part in self.parts],
             "skipped": list(self.skipped),

@@ -1,10 +1,14 @@
 """What was read, as every report states it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from calibcli.view_names import ViewName
+
+# So many groups that a fit has not seen are kept.
+MOST_POOLED = 100
+_FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +180,24 @@ def _in_several(parts: Sequence[InputSummary]) -> tuple[str, ...]:
         return ()
     which = f"{twice[0]} is" if len(twice) == 1 else f"{len(twice):,} files such as {twice[0]} are"
     return (f"{which} in several summaries: the rows of one file would count twice",)
+
+
+def weightless_words(rows: int) -> str:
+    """Return that rows are there and count for nothing."""
+    have, counts = ("rows have", "count") if rows != 1 else ("row has", "counts")
+    return f"{rows:,} {have} weight 0 and {counts} for nothing"
+
+
+def pooled_words(rows: int, groups: Collection[str]) -> str:
+    """
+    Return that rows of groups that a fit has not seen took the map of all rows.
+
+    Args:
+        rows: How many there are.
+
+        groups: Their groups, as many as were kept.
+    """
+    few = ", ".join(repr(group) for group in sorted(groups)[:_FEW]) + (", ..." if len(groups) > _FEW else "")
+    many = f"{len(groups):,} group{'s' * (len(groups) != 1)}{' or more' * (len(groups) >= MOST_POOLED)}"
+    of = f"{rows:,} row{'s' * (rows != 1)} of {many} that the fit has not seen ({few})"
+    return f"{of} took the map of all rows (--unseen pooled)"

@@ -137,17 +137,20 @@ def apply_map(
     job = prepared(job, to.shape.keep)
     rows, notes = write_widened(job, to)
     name, *ends = added.names
+    findings = predictor.intake.findings
     return ApplyReport(
         files=(fragment.path,),
         score=chosen.score,
         output=to.path,
         column=name,
         rows=rows,
-        clipped=predictor.intake.findings.clipped,
+        clipped=findings.clipped,
         lowest=predictor.lowest,
         highest=predictor.highest,
         notes=(*chosen.notes, *conversion_notes(job), *notes),
         ends=tuple(ends),
+        pooled_rows=findings.pooled_rows,
+        pooled_groups=tuple(findings.pooled),
     )
 
 

@@ -14,6 +14,7 @@ from calibcli.outputs import STDOUT
 from calibcli.progress import Advance
 from calibcli.readers import reader_of
 from calibcli.readers.fragments import Fragment
+from calibcli.readers.text import kept_bytes
 from calibcli.streams import is_terminal
 from calibcli.suffixes import compression_of, format_of
 from calibcli.tasks.destination import Destination
@@ -116,6 +117,19 @@ def convert(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) 
 
 
 def conversion_notes(job: Widening) -> tuple[str, ...]:
+    """Say in a sentence what another format or encoding changes; nothing where both stay."""
+    return (*_format_notes(job), *_encoding_notes(job))
+
+
+def _encoding_notes(job: Widening) -> tuple[str, ...]:
+    """Say that text is of another encoding than it was."""
+    encoding = job.fragment.encoding
+    if encoding is None or not job.kind.is_text or (kept_bytes(job.fragment) and not job.converts):
+        return ()
+    return (f"written as UTF-8; the input was {encoding.upper()}",)
+
+
+def _format_notes(job: Widening) -> tuple[str, ...]:
     """Say in a sentence what another format changes; nothing where the format stays."""
     read, kind = job.fragment.format, job.kind
     if not job.converts or (job.kept is not None and not job.kept):

@@ -8,7 +8,7 @@ from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.faults import Findings
 from calibcli.readers.files import shown_path
 from calibcli.readers.rows_asked import RowsAsked
-from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
+from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 
 
 def nothing_left(files: Sequence[str], chosen: ChosenColumns, findings: Findings) -> EmptyTable:
@@ -36,6 +36,12 @@ def summary_of_input(
     notes = [*notes, *chosen.notes]
     if chosen.weights_are is WeightMeaning.IMPORTANCE and chosen.asked.weights_are is None:
         notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
+    # Notes of several parts stand side by side, each of the same words once.
+    shown = shown_path(files[0]) + (f" and {len(files) - 1:,} more" if len(files) > 1 else "")
+    if findings.weightless:
+        notes.append(f"{shown}: {weightless_words(findings.weightless)}")
+    if findings.pooled_rows:
+        notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")
     return InputSummary(
         files=tuple(str(file) for file in files),
         score=chosen.shown_score,

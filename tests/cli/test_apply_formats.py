@@ -342,3 +342,20 @@ def test_a_terminal_gets_text_alone(
     ended = run("apply", artifact, first, "-s", "score", "--to", kind, "-o", "-")
     assert ("standard output is a terminal" in ended.err) is refused
     assert ended.code == (5 if refused else 0)
+
+
+@pytest.mark.parametrize(("encoding", "said"), [("utf-16", True), ("cp1252", False)])
+def test_text_that_comes_out_in_another_encoding_is_noted(
+    run: Run, tmp_path: Path, encoding: str, *, said: bool
+) -> None:
+    """UTF-16 as UTF-8; an encoding that stays is passed over."""
+    rows, artifact = tmp_path / "rows.csv", tmp_path / "cal.json"
+    text = "score,label\n" + "0.2,0\n0.4,1\n0.6,0\n0.8,1\n" * 50
+    rows.write_bytes(text.encode(encoding))
+    asked = ["-s", "score", "--encoding", encoding]
+    assert run("fit", rows, *asked, "-y", "label", "-m", "platt", "-o", artifact).code == 0
+    output = tmp_path / "out.csv"
+    ended = run("apply", artifact, rows, *asked, "-o", output)
+    assert ended.code == 0, ended.err
+    assert ("note: written as UTF-8; the input was UTF-16" in ended.err) == said
+    output.read_text(encoding="utf-8" if said else encoding)

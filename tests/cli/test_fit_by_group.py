@@ -265,3 +265,26 @@ def test_groups_may_stand_in_the_path(
         assert [float(line.rpartition(",")[2]) for line in out] == expected
     shown = run("apply", fitted, "hive", "-s", "nothing", "--out-dir", "other").err
     assert f"error: hive/country=DE/a.{kind}: there is no column 'nothing'" in shown
+
+
+@pytest.mark.parametrize("command", ["apply", "folder", "measure", "verify"])
+def test_rows_of_new_groups_that_took_the_map_of_all_are_counted(
+    run: Run, rows: Path, fitted: Path, command: str
+) -> None:
+    """With their groups; of many files all of them together."""
+    new = [rows.with_name(name) for name in ("new.csv", "newer.csv")]
+    for path in new:
+        path.write_text(rows.read_text() + "0.5,1,west\n0.4,0,'east\n0.6,1,west\n")
+    words = {
+        "apply": ["apply", fitted, new[0], "-s", "score", "-o", rows.with_name("o.csv")],
+        "folder": ["apply", fitted, *new, "-s", "score", "--out-dir", rows.with_name("o")],
+        "measure": ["measure", *new, *ASKED, "--artifact", fitted, "--format", "csv", "--metric", "bias"],
+        "verify": ["verify", new[0], *ASKED, "--artifact", fitted, "--max-ece", "0.3", "-o", "-"],
+    }[command]
+    ended = run(*words, "--unseen", "pooled", *(["--allow-fit-rows"] if command == "verify" else []))
+    assert ended.code in (0, 1, 4), ended.err
+    many = 6 if command in ("folder", "measure") else 3
+    said = f"{many} rows of 2 groups that the fit has not seen (\"'east\", 'west') took the map of all rows"
+    assert " ".join((ended.out + ended.err).split()).count(f"{said} (--unseen pooled)") == 1
+    known = [rows if word in new else word for word in words]
+    assert "took the map" not in run(*dict.fromkeys(known), "--unseen", "pooled", "--force").err

@@ -202,3 +202,20 @@ def test_reports_for_servers_count_rows_left_out(run: Run, groups: Path) -> None
     lines = metrics.read_text().splitlines()
     assert "calibcli_dropped_rows 2" in lines
     assert "calibcli_not_selected_rows 600" in lines
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_rows_that_stand_for_none_are_counted(run: Run, tmp_path: Path, form: str) -> None:
+    """Of frequency weights, and only where there are some."""
+    path = tmp_path / "weights.csv"
+    head, kept = "score,label,n\n", "0.3,1,2\n0.7,1,1\n0.2,0,3\n"
+    asked = ["measure", path, *ASKED, "--weight", "n", "--metric", "bias", "--format", form]
+    asked += ["--weights-are", "frequency"]
+    path.write_text(head + kept + "0.9,1,0\n0.1,0,0\n")
+    ended = run(*asked)
+    assert "note: weights.csv: 2 rows have weight 0 and count for nothing" in " ".join(
+        (ended.out + ended.err).replace(f"{tmp_path}/", "").split()
+    )
+    path.write_text(head + kept)
+    ended = run(*asked)
+    assert "weight 0" not in ended.out + ended.err

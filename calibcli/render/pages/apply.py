@@ -1,7 +1,7 @@
 """The page of `apply`: where the rows went and what was added to them."""
 
 from calibcli.render.blocks import Line, Listing, Page, Tone, paragraph
-from calibcli.render.pages.header import clipped_lines, file_words, note_lines
+from calibcli.render.pages.header import clipped_lines, file_words, note_lines, pooled_lines
 from calibcli.render.words import between, count, four, listed, quoted
 from calibcli.reports.apply import ApplyReport
 
@@ -18,7 +18,7 @@ def apply_page(report: ApplyReport) -> Page:
     if report.prior is not None:
         rates = f"from {four(report.fitted_rate)} in the fit rows to {four(report.prior)}"
         facts.append(("base rate", f"{rates}; scores given the label are taken to be distributed as there"))
-    notes = [*clipped_lines(report.clipped), *note_lines(report.notes)]
+    notes = [*clipped_lines(report.clipped), *pooled_lines(report), *note_lines(report.notes)]
     title = paragraph(Line(f"added {_column_words(report)}, written to {where}", Tone.TITLE))
     return (title, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
 

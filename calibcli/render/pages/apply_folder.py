@@ -1,7 +1,7 @@
 """The page of `apply --out-dir`: where the rows of many files went."""
 
 from calibcli.render.blocks import Line, Listing, Page, Tone, paragraph
-from calibcli.render.pages.header import clipped_lines, note_lines
+from calibcli.render.pages.header import clipped_lines, note_lines, pooled_lines
 from calibcli.render.words import count, listed, quoted
 from calibcli.reports.apply_folder import FolderApplyReport
 
@@ -18,5 +18,5 @@ def apply_folder_page(report: FolderApplyReport) -> Page:
         facts.append(("skipped", f"{count(len(report.skipped))} whose outputs were there already"))
     done = f"added {columns} to {files}" if report.parts else "nothing left to do"
     title = paragraph(Line(f"{done}, written below {quoted(report.folder)}", Tone.TITLE))
-    notes = [*clipped_lines(report.clipped), *note_lines(report.notes)]
+    notes = [*clipped_lines(report.clipped), *pooled_lines(report), *note_lines(report.notes)]
     return (title, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))

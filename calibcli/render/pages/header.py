@@ -4,11 +4,14 @@ from typing import TYPE_CHECKING
 
 from calibcli.render.blocks import Line, Page, Tone, paragraph
 from calibcli.render.words import count, four, listed, plural, quoted, share
+from calibcli.reports.input import pooled_words
 from calibcli.reports.settings import Setting, settings_said
 from calibcli.view_names import ViewName
 
 if TYPE_CHECKING:
     # Most pages have a header, and few have a table of measures that start-up should pay for.
+    from calibcli.reports.apply import ApplyReport
+    from calibcli.reports.apply_folder import FolderApplyReport
     from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
     from calibcli.reports.measure import TableSummary
 
@@ -109,6 +112,12 @@ def clipped_lines(clipped: int) -> list[Line]:
         return []
     scores = f"{plural(clipped, 'score')} outside [0, 1] moved to 0 or 1"
     return [Line(f"{scores} (--on-range clip).", Tone.NOTE)]
+
+
+def pooled_lines(report: "ApplyReport | FolderApplyReport") -> list[Line]:
+    """Return how many rows of new groups took the map of all rows, if any did."""
+    rows = report.pooled_rows
+    return note_lines((pooled_words(rows, report.pooled_groups),)) if rows else []
 
 
 def note_lines(notes: tuple[str, ...]) -> list[Line]:
