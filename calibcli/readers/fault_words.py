@@ -177,7 +177,8 @@ def _said(  # noqa: C901 - one case a kind
             other = None if member is None else member.respelled(fault.value[1:-1])
             hint = "--unseen pooled takes the map of all fit rows for them"
             if other is not None:
-                hint = f"the fit has {other!r}, and text equals the same text alone: write the groups alike"
+                alike = "text equals the same text alone: write the groups alike, or fit anew"
+                hint = f"the fit has {other!r}, and {alike}"
         case FaultKind.BAD_WEIGHT:
             said, hint = "weights {are} negative or infinite", "weights must be finite and at least 0"
         case FaultKind.FRACTIONAL_WEIGHT:

@@ -1,7 +1,10 @@
 """Rows told apart by the column that a map of several members was fitted by."""
 
+import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 
 import numpy as np
@@ -11,6 +14,8 @@ from calibcli.readers.groups import Groups
 from calibcli.readers.numerals import usual_name
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats
+
+_TIME = r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(Z|[+-][0-9]{4})?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +40,36 @@ class MemberColumn:
         return text not in self.known and (not self.pooled or self.respelled(text) is not None)
 
     def respelled(self, text: str) -> str | None:
-        """Return the group of the fit from which another differs only as 1.0 does from 1, or None."""
-        usual = usual_name(text)
+        """
+        Return the group of the fit from which another differs only as 1.0 does from 1, or None.
+
+        Times are such that differ in zeros at the end of the second, or in how the zone is written: the first
+        version of artifacts named them so.
+        """
+        usual = _usual(text)
         return usual and _by_usual_name(self.known).get(usual)
 
 
 @lru_cache(maxsize=8)
 def _by_usual_name(known: frozenset[str]) -> dict[str, str]:
     """Return the first group that a number may be written as."""
-    named = ((usual_name(one), one) for one in sorted(known, reverse=True))
+    named = ((_usual(one), one) for one in sorted(known, reverse=True))
     return {usual: one for usual, one in named if usual is not None}
+
+
+def _usual(text: str) -> str | None:
+    """Return the one name of a number or a time, however it is written; None for other text."""
+    number = usual_name(text)
+    found = None if number else re.fullmatch(_TIME, text)
+    if found is None:
+        return number
+    day, clock, part, zone = found.groups(default="")
+    part = part.rstrip("0").rstrip(".")
+    if day and zone:
+        with suppress(ValueError, OverflowError):
+            moment = datetime.strptime(f"{day}{clock}{zone}", "%Y-%m-%d %H:%M:%S%z").astimezone(UTC)
+            day, clock, zone = f"{moment.date()} ", f"{moment.time()}", "Z"
+    return f"{day}{clock}{part}{zone}"
 
 
 @dataclass(frozen=True, slots=True)

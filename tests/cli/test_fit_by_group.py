@@ -7,6 +7,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
@@ -239,6 +240,44 @@ def test_a_document_by_group_is_no_map_of_one_score(fitted: Path) -> None:
     """Its own reader says so by the missing keys."""
     with pytest.raises(DocumentProblem):
         Artifact.from_dict(document_of(json.loads(fitted.read_text())))
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        (pa.timestamp("us"), "2024-05-01 12:00:00.500000"),
+        (pa.timestamp("s"), "2024-05-01 12:00:00"),
+        (pa.timestamp("us", "UTC"), "2024-05-01 12:00:00.500000Z"),
+        (pa.timestamp("ms", "Europe/Berlin"), "2024-05-01 14:00:00.500+0200"),
+        (pa.time64("us"), "12:00:00.500000"),
+    ],
+)
+def test_groups_of_times_of_the_first_version_get_their_own_map_or_none(
+    run: Run, fitted: Path, tmp_path: Path, *, kind: pa.DataType, written: str
+) -> None:
+    """Where the name of a time is another one today, the map of all rows is not taken for it in silence."""
+    document = json.loads(fitted.read_text())
+    del document["digest"]
+    document["members"][written] = document["members"].pop("DE")
+    for one in (document, document["pooled"], *document["members"].values()):
+        one["schema"] = "calibcli.artifact/1"
+        if "fit" in one:
+            del one["fit"]["score_quantiles"]
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps(document))
+    half = 43_200_500_000 + (0 if pa.types.is_time(kind) else 19_844 * 86_400_000_000)
+    scale = 1 if kind.unit == "us" else 1_000 if kind.unit == "ms" else 1_000_000
+    whens = pa.array([half // scale], pa.int64()).cast(kind)
+    pq.write_table(pa.table({"score": [0.5], "country": whens}), tmp_path / "one.parquet")
+    for words in ([], ["--unseen", "pooled"]):
+        output = tmp_path / "applied.csv"
+        ended = run("apply", old, tmp_path / "one.parquet", "-o", output, "--force", *words)
+        if kind.unit == "s":
+            assert ended.code == 0, ended.err
+        else:
+            assert (ended.code, output.exists()) == (3, False), ended.err
+            assert f"the fit has {written!r}" in ended.err
+            assert "fit anew" in ended.err
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "arrow"])
