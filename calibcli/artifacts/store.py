@@ -193,7 +193,9 @@ def artifact_of(root: Node) -> "Artifact | ClassArtifact":
     return ClassArtifact.from_dict(root)
 
 
-def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Document:
+def read_document(
+    path: Path | str, *, most: int = MOST_BYTES, origin: str = "an artifact is what `calibcli fit` writes"
+) -> Document:
     """
     Return the root of a JSON document on disk.
 
@@ -201,6 +203,8 @@ def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Document:
         path: The file.
 
         most: How many bytes it may have.
+
+        origin: What writes such a document, where there is no file.
 
     Raises:
         InputProblem: If the file cannot be opened.
@@ -215,7 +219,7 @@ def read_document(path: Path | str, *, most: int = MOST_BYTES) -> Document:
         content = content_of_file(path, most + 1)
     except FileNotFoundError:
         msg = f"{path}: there is no such file"
-        raise InputProblem(msg, "an artifact is what `calibcli fit` writes") from None
+        raise InputProblem(msg, origin) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         msg = f"{path}: cannot be read ({reason})"

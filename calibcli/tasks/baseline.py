@@ -23,6 +23,7 @@ COMPARED = (
 )
 # What binary fractions add to a confidence such as 0.95.
 _ROUNDING = 1e-9
+_ORIGIN = "a baseline is what `calibcli measure ... --json -o report.json` writes"
 _HOW = "--baseline report.json --max-regression 0.01, or --baseline-score COL --max-regression 0.01"
 
 
@@ -183,7 +184,7 @@ def read_baseline(path: str, names: Sequence[MeasureName], *, confidence: float)
         UsageProblem: If it lacks a measure, its interval, or enough confidence in it.
     """
     try:
-        tree = read_document(path)
+        tree = read_document(path, origin=_ORIGIN)
         _refuse_artifact(path, tree)
         before, doubts = tree.built(lambda node: _before(path, node, names, confidence=confidence))
     except DocumentProblem as problem:

@@ -133,7 +133,18 @@ def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:
     found = differences(before, now)
     if found:
         msg = f"{path} was begun on other terms: {'; '.join(found)}"
-        raise UsageProblem(msg, "ask as before, or begin another --state")
+        raise UsageProblem(msg, f"ask as before{_options_before(before, now)}, or begin another --state")
+
+
+def _options_before(before: Terms, now: Terms) -> str:
+    """Return the options that a call lacks, or has too many."""
+    pairs = (
+        (before.identified, now.identified, "--id COL"),
+        (before.artifact is not None, now.artifact is not None, "--artifact FILE"),
+        (before.alarm, now.alarm, "--alarm"),
+    )
+    found = [f"{'with' if then else 'without'} {option}" for then, this, option in pairs if then != this]
+    return f", {' and '.join(found)}" if found else ""
 
 
 def _stakes(confidence: float, *, artifact: GateMap | None, before: GateState | None) -> Stakes:

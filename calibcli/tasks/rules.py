@@ -4,9 +4,10 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import NoReturn
 
-from calibcli.errors import IdleOption, UsageProblem
+from calibcli.errors import CalibcliError, IdleOption, UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import Binning, MeasureName, TestName
 from calibcli.verdicts.claim import ClassRule, Rule
@@ -56,16 +57,36 @@ def rules_of(
     return tuple(rules.values())
 
 
-def require_some(rules: Iterable[object]) -> None:
+def require_some(rules: Iterable[object], *, state: str | None = None) -> None:
     """
     Refuse a gate that asks for nothing.
+
+    Args:
+        rules: What is asked.
+
+        state: Where the state of the gate is, whose rule is named, or None.
 
     Raises:
         UsageProblem: If there is no rule.
     """
     if not any(True for _ in rules):
         msg = "no rule to verify"
-        raise UsageProblem(msg, _NO_RULE)
+        raise UsageProblem(msg, _NO_RULE if state is None else _rule_of_state(state))
+
+
+def _rule_of_state(path: str) -> str:
+    """Return the hint that names the rule a state was begun with, where there is one that can be read."""
+    from calibcli.gates.store import read_state, refuse_state
+
+    with suppress(CalibcliError):
+        refuse_state(path)
+        found = read_state(path)
+        if found is not None:
+            terms = found.terms
+            limit = None if terms.limit is None else f"--max-{terms.measure.value} {terms.limit!r}"
+            words = filter(None, ("--alarm" if terms.alarm else None, limit))
+            return f"{path} was begun with {' '.join(words)}: ask the same"
+    return _NO_RULE
 
 
 def largest(name: MeasureName, limit: float) -> Rule:

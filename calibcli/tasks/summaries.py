@@ -69,6 +69,9 @@ def gather_summaries(
     Raises:
         UsageProblem: If something is asked that a summary does not hold.
     """
+    if beside.part:
+        msg = f"--state counts rows, and {inputs[0]} is a summary of rows"
+        raise UsageProblem(msg, "name the files of rows that it was made of, or leave out --state")
     if beside != NOTHING:
         msg = f"{inputs[0]} is a summary of one score over all rows, without groups, clusters or other scores"
         raise UsageProblem(msg, "ask the files of rows, or summarise each group with --where")

@@ -118,6 +118,44 @@ def test_a_changed_question_is_refused(run: Run, batch_of: Callable[..., Path], 
     assert state.read_bytes() == before
 
 
+def test_hints_on_a_state_name_what_it_was_begun_with(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A call that lacks the rule or options of the state is told them; following the hint works."""
+    state, batch = tmp_path / "gate.json", batch_of("a.csv")
+    asked = ["verify", batch, "-s", "score", "-y", "label", "--state", state]
+    run(*asked, "--max-ece", "0.3", "--alarm", "--id", "id")
+    ran = run(*asked, "--id", "id")
+    assert (ran.code, "gate.json was begun with --alarm --max-ece 0.3: ask the same" in ran.err) == (2, True)
+    ran = run(*asked, "--max-ece", "0.3")
+    assert (ran.code, "ask as before, with --id COL and with --alarm, or begin" in ran.err) == (2, True)
+    assert run(*asked, "--max-ece", "0.3", "--alarm", "--id", "id").code == 0
+    ran = run(*asked[:-1], tmp_path / "none.json")
+    assert (ran.code, "try --max-ece 0.02" in ran.err) == (2, True)
+
+
+def test_a_summary_is_not_counted_by_a_state(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+    """A state counts rows: a summary of them is exit 2, and says so."""
+    summary = tmp_path / "sum.json"
+    run("measure", batch_of("a.csv"), "-s", "score", "-y", "label", "--summary-out", summary)
+    ran = run("verify", summary, "--max-ece", "0.3", "--state", tmp_path / "gate.json")
+    assert ran.code == 2
+    assert "--state counts rows, and " in ran.err
+    assert "sum.json is a summary of rows" in ran.err
+
+
+def test_a_baseline_that_is_not_there_is_no_artifact(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The hint says what writes a baseline."""
+    ran = run(
+        "verify", batch_of("a.csv"), "-s", "score", "-y", "label",
+        "--baseline", tmp_path / "nope.json", "--max-regression", "0.01",
+    )  # fmt: skip
+    assert ran.code == 3
+    assert "a baseline is what `calibcli measure ... --json -o report.json` writes" in ran.err
+
+
 @pytest.mark.parametrize("rule", ["--max-l2", "--max-linf", "--max-smece"])
 def test_measures_without_a_bet_are_refused(
     run: Run, batch_of: Callable[..., Path], tmp_path: Path, rule: str

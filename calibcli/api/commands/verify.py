@@ -256,7 +256,8 @@ def verify(
         regression,
     )
     if not alarm:
-        require_some([*options.rules, *([] if regression is None else [regression])])
+        asked_of = [*options.rules, *([] if regression is None else [regression])]
+        require_some(asked_of, state=None if state is None else str(state))
     if rows is None and state is None:
         msg = "no rows, and no state that holds some"
         raise UsageProblem(msg, "pass scores and labels, a frame, or paths")

@@ -167,7 +167,7 @@ def verify(
             regression,
         )
         if not alarm:
-            require_some([*options.rules, *([] if regression is None else [regression])])
+            require_some([*options.rules, *([] if regression is None else [regression])], state=state)
         if by and regression is not None and not options.rules:
             msg = "--by with nothing but a baseline, which is compared over all rows"
             raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
