@@ -152,7 +152,10 @@ def test_state_counts_arrays_once(tmp_path: Path) -> None:
     """A gate that is asked again knows rows by their identities, and says what it holds without any."""
     asked = {"max_ece": 0.2, "state": tmp_path / "gate.json"}
     first = calibcli.verify(*TWO, row_id=np.arange(800), **asked)
-    second = calibcli.verify(*TWO, row_id=np.arange(400, 1200), **asked)
+    # The second half of them again, and as many new rows.
+    score, label = (np.asarray(column) for column in TWO)
+    more = (np.concatenate((score[400:], 1 - score[:400])), np.concatenate((label[400:], 1 - label[:400])))
+    second = calibcli.verify(*more, row_id=np.arange(400, 1200), **asked)
     assert (first.report.state.rows, second.report.state.rows) == (800, 1200)
     held = calibcli.verify(**asked, row_id="row_id")
     assert held.status == second.status
