@@ -59,6 +59,7 @@ class ClassIntake(Intake):
         ]
         places = self._kept(gaps)
         self._check_classes(labels, places)
+        self.findings.counted_classes |= labels.counted
         probability = self._checked(places, matrix)
         self._advance(batch.num_rows)
         if self.findings.faults:

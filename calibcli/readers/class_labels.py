@@ -1,6 +1,6 @@
 """Labels of several classes to their places: by the names of the classes, or as indices from 0."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
@@ -23,10 +23,13 @@ class ClassLabels:
         place: Shape (n,), the place of each label's class, -1 where it names none.
 
         labels: The labels as they stand.
+
+        counted: Whether some are no names, but numbers that were read as places counted from 0.
     """
 
     place: Integers
     labels: Labels
+    counted: bool
 
     @property
     def missing(self) -> Booleans | None:
@@ -55,7 +58,12 @@ def class_labels_of(column: Column, classes: tuple[str, ...]) -> ClassLabels:
     places = np.array([_place(text, names, typed=typed) for text in texts], np.int64)
     if not codes.size:
         places = np.zeros(0, np.int64)
-    return ClassLabels(places[inverse], labels)
+    named = replace(names, indices=0)
+    counted = names.indices > 0 and any(
+        place != NO_CLASS and _place(text, named, typed=typed) == NO_CLASS
+        for text, place in zip(texts, places, strict=False)
+    )
+    return ClassLabels(places[inverse], labels, counted)
 
 
 @dataclass(frozen=True, slots=True)

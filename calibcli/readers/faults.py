@@ -151,6 +151,8 @@ class Findings:
         without: What there is to say of each file of which no label is the positive one.
 
         sums: What rows of several classes that are read as logits sum to; None where there are none.
+
+        counted_classes: Whether labels of several classes with names were numbers, read as places from 0.
     """
 
     faults: dict[tuple[FaultKind, int], Fault] = field(default_factory=dict)
@@ -174,6 +176,7 @@ class Findings:
     respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
     without: list[str] = field(default_factory=list)
     sums: RowSums | None = None
+    counted_classes: bool = False
 
     @property
     def refused(self) -> bool:
@@ -251,5 +254,6 @@ class Findings:
         self.renamed |= later.renamed
         self.without += later.without
         self.respelled = later.respelled | self.respelled
+        self.counted_classes |= later.counted_classes
         if later.sums is not None:
             self.note_sums(later.sums)

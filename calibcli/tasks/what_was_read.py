@@ -10,6 +10,8 @@ from calibcli.readers.files import shown_path
 from calibcli.readers.rows_asked import RowsAsked
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 
+_LISTED = 10
+
 
 def nothing_left(files: Sequence[str], chosen: ChosenColumns, findings: Findings) -> EmptyTable:
     """Return the error for an input of which no row counts."""
@@ -42,6 +44,11 @@ def summary_of_input(
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")
     if findings.pooled_rows:
         notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")
+    if findings.counted_classes:
+        named = [f"{place} = {name}" for place, name in enumerate(chosen.classes[:_LISTED])]
+        more = [] if len(chosen.classes) <= _LISTED else ["..."]
+        listed = ", ".join([*named, *more])
+        notes.append(f"labels are numbers, read as places from 0: {listed}; --classes names them otherwise")
     return InputSummary(
         files=tuple(str(file) for file in files),
         score=chosen.shown_score,

@@ -1,5 +1,6 @@
 """What is said of several classes where it used to pass in silence."""
 
+import json
 import re
 from pathlib import Path
 
@@ -100,3 +101,45 @@ def test_classes_are_exact_where_they_fit_the_memory(
     assert "over the memory" not in within
     assert main([*words, "--memory", "2MiB"]) == 2
     assert "hint: pass --exact or more --memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], ["0", "1", "2"], ["cat", "dog", "2"]], ids=str)
+def test_labels_that_are_read_as_places_are_said(
+    labels: list[int | str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever counts from 1, or in another order than the columns, sees which class each number is."""
+    rng = np.random.default_rng(4)
+    rows = rng.dirichlet([1.0, 1.0, 1.0], 300)
+    draws = [int(rng.choice(3, p=row)) for row in rows]
+    columns = {f"p_{name}": rows[:, place] for place, name in enumerate(("cat", "dog", "fox"))}
+    file = str(tmp_path / "p.parquet")
+    pq.write_table(pa.table({**columns, "label": pa.array([labels[draw] for draw in draws])}), file)
+    words = [file, "--probs", "p_*", "-y", "label"]
+    expected = (
+        "labels are numbers, read as places from 0: 0 = cat, 1 = dog, 2 = fox; --classes names them otherwise"
+    )
+    commands = (["measure"], ["verify", "--max-ece", "0.5"], ["fit", "-o", str(tmp_path / "c.json")])
+    for name, *more in commands:
+        assert main([name, *words, *more]) in (0, 1, 4)
+        printed = capsys.readouterr()
+        assert expected in " ".join((printed.out + printed.err).split()), name
+    assert main(["measure", *words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["input"]["notes"] == [expected]
+    if labels[0] != "cat":
+        assert main(["measure", *words, "--json", "--classes", "0,1,2"]) == 0
+        assert json.loads(capsys.readouterr().out)["input"]["notes"] == []
+
+
+def test_labels_that_are_names_are_not_said_to_be_places(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither text nor numbers where classes are called by numbers."""
+    draws = np.random.default_rng(3).integers(0, 2, 300)
+    rows = np.random.default_rng(4).dirichlet([1.0, 1.0], 300)
+    file = str(tmp_path / "p.parquet")
+    for names in (("cat", "dog"), ("1", "2"), ("0", "1")):
+        columns = {f"p_{name}": rows[:, place] for place, name in enumerate(names)}
+        given = [names[draw] if names[0] == "cat" else int(names[draw]) for draw in draws]
+        pq.write_table(pa.table({**columns, "label": pa.array(given)}), file)
+        assert main(["measure", file, "--probs", "p_*", "-y", "label", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["input"]["notes"] == []
