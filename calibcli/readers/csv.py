@@ -98,6 +98,9 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
     except csv.Error as error:
         msg = f"{shown}: the header is not CSV: {error}"
         raise InputProblem(msg) from None
+    if not any(names):
+        msg = f"{shown}: line 1, where the names of the columns should be, is blank"
+        raise InputProblem(msg, "take blank lines before the header away, as with: grep -v '^$' FILE")
     return tuple(names)
 
 

@@ -158,6 +158,12 @@ def matching(pattern: str) -> Names:
     """
     found = _objects(pattern) if is_object(pattern) else _local(pattern)
     if not found.files and not found.folders:
+        hidden = [name for name, reason in found.passed if reason is Reason.HIDDEN]
+        if hidden:
+            msg = f"{pattern}: all that match start with _ or ., such as {hidden[0]}"
+            raise InputProblem(
+                msg, "such names are passed over unless the pattern says _ or . there, or they are named"
+            )
         msg = f"{pattern}: there is no such file, and none matches"
         raise InputProblem(msg, "** stands for any directories, * for any part of a name")
     found.files.sort()
@@ -202,12 +208,14 @@ def _local(pattern: str) -> Names:
 
 
 def _sorted_out(pattern: str) -> Names:
-    """Return what matches a pattern without `**`."""
+    """Return what matches a pattern without `**`; what it says itself, as in `_*.csv`, is not hidden."""
     found = Names()
     start = len(Path(fixed_part(pattern)).parts)
+    words = PurePath(pattern).parts
     matches = (str(Path(one)) for one in glob.glob(pattern, include_hidden=True))  # noqa: PTH207
     for name in dict.fromkeys(matches):
-        if any(part.startswith(_SKIPPED) for part in PurePath(name).parts[start:]):
+        parts = zip(PurePath(name).parts, words, strict=False)
+        if any(part.startswith(_SKIPPED) and word[0] != part[0] for part, word in list(parts)[start:]):
             found.passed.append((name, Reason.HIDDEN))
         else:
             (found.folders if stat.S_ISDIR(mode_of(name)) else found.files).append(name)

@@ -322,6 +322,13 @@ def test_utf_16_without_a_byte_order_mark_is_told_which_it_may_be(
     assert run("measure", file, "--encoding", "utf-16-le", *columns).code == 0
 
 
+@pytest.mark.parametrize("head", ["\n\n", "\ufeff\n", '""\n'])
+def test_a_blank_header_is_said_to_be_one(run: Run, tmp_path: Path, head: str) -> None:
+    """Rather than that there is no column."""
+    (tmp_path / "blank.csv").write_text(head + "\n".join(GOOD))
+    assert "is blank" in one_line(run("measure", tmp_path / "blank.csv"), 3)
+
+
 def test_an_output_needs_a_name(run: Run, csv_of: Csv) -> None:
     """The empty text is none."""
     assert "the name of the output is empty" in one_line(run("measure", csv_of(*GOOD), "-o", ""), 5)

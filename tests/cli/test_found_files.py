@@ -170,6 +170,16 @@ def test_a_link_to_a_directory_that_is_not_there_is_refused(place: Path) -> None
         found_in(["d"])
 
 
+def test_a_pattern_that_says_how_names_begin_takes_them(place: Path) -> None:
+    """As a shell does; where nothing else matches, it is said that names that begin so are passed over."""
+    for name in ("_a.csv", "_b.csv", ".c.csv"):
+        (place / name).write_text(ROWS)
+    assert paths("_*.csv") == ["_a.csv", "_b.csv"]
+    assert paths(".*.csv") == [".c.csv"]
+    with pytest.raises(InputProblem, match="all that match start with _ or"):
+        found_in(["*.csv"])
+
+
 def test_hidden_names_are_looked_at_no_further(place: Path) -> None:
     """Editors leave links that lead nowhere, such as `.#a.csv`."""
     (place / "d" / ".#a.csv").symlink_to("user@host.1234")
