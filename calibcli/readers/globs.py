@@ -236,9 +236,12 @@ def _anywhere(head: str, tail: str) -> Names:
     """Return what matches `tail`, which begins with `**`, below the directories that match `head`."""
     roots = _sorted_out(head) if _LOCAL.search(head) else Names(folders=[str(Path(head))])
     expression = _expression(tail.rstrip("/"))
+    # The directories themselves match nothing but `**` alone, which may be none.
+    itself = set(tail.rstrip("/").split("/")) == {"**"}
 
     def fits(path: str) -> bool:
-        return any(expression.fullmatch(below) for below in map(partial(_below, path), roots.folders))
+        places = map(partial(_below, path), roots.folders)
+        return any(expression.fullmatch(below) and (below or itself) for below in places)
 
     found = Names(passed=roots.passed)
     for root in roots.folders:
