@@ -76,11 +76,13 @@ class TableDocument:
         Where no parts are known, a hash of the table and the names of the files; of many scores the digest of
         the table as well, which summaries with parts have among them.
         """
-        if self.parts:
-            return self.parts
+        return self.parts or (self.first_identity, *self.digest_of_many)
+
+    @property
+    def first_identity(self) -> str:
+        """What the first version of sums called the rows: a hash of the table and the names of the files."""
         text = "\n".join((digest(self.table), *self.input.files))
-        named = f"sha256:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()}"
-        return (named, *self.digest_of_many)
+        return f"sha256:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()}"
 
     @property
     def digest_of_many(self) -> tuple[str, ...]:

@@ -100,13 +100,19 @@ def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> T
     first_path, first = parts[0]
     running = RunningTable(limit)
     seen: dict[str, str] = {}
+    older: dict[str, str] = {}
     for path, one in parts:
         _refuse_different(first_path, first, path, one)
         for identity in one.identities:
             if identity in seen:
                 raise _twice(path, seen[identity])
             seen[identity] = path
+        if one.digest_of_many and one.first_identity not in one.identities:
+            older[one.first_identity] = path
         running.add(one.table)
+    for identity, path in older.items():
+        if identity in seen:
+            raise _twice(path, seen[identity])
     source = together([one.input for _, one in parts])
     return TableDocument(source, first.how, running.table(), tuple(seen))
 

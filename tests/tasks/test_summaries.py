@@ -1,6 +1,7 @@
 """Summaries of inputs: what parts give together, and what is refused."""
 
 import base64
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -193,6 +194,14 @@ def test_a_summary_of_the_first_version_beside_one_of_the_same_file_is_refused(
     document |= {"schema": "calibcli.summary/1", "digest": document["table"].pop("digest"), "parts": []}
     Path("old.json").write_text(json.dumps(document))
     for words in (("old.json", made[0]), (made[0], "old.json"), ("old.json", "old.json")):
+        code, out, err = told("verify", *words, "--max-ece", "0.9")
+        assert (code, out, "which would count twice" in err) == (3, "", True), err
+    assert told("verify", "old.json", made[1], "--max-ece", "0.9")[0] == 0
+    # Sums of the first version name their parts by tables and names of files.
+    named = "\n".join((document["digest"], *document["input"]["files"]))
+    parts_of_old = [f"sha256:{hashlib.sha256(one.encode()).hexdigest()}" for one in (named, "another")]
+    Path("old.json").write_text(json.dumps(document | {"parts": parts_of_old}))
+    for words in (("old.json", made[0]), (made[0], "old.json")):
         code, out, err = told("verify", *words, "--max-ece", "0.9")
         assert (code, out, "which would count twice" in err) == (3, "", True), err
     assert told("verify", "old.json", made[1], "--max-ece", "0.9")[0] == 0
