@@ -52,6 +52,9 @@ def without_source(document: str | dict[str, Any]) -> dict[str, Any]:
     found = json.loads(document) if isinstance(document, str) else json.loads(json.dumps(document))
     bodies = [found, *found.get("slices", {}).values()]
     for body in bodies:
+        source = body["input"]
+        if source.get("files") and "notes" in source:
+            source["notes"] = [note.removeprefix(f"{source['files'][0]}: ") for note in source["notes"]]
         for key in ("files", "score", "label", "weight"):
             body["input"].pop(key, None)
         body["artifact"] = None

@@ -127,6 +127,9 @@ def placed_members(
         findings.note(FaultKind.UNSEEN_GROUP, fault)
     elif column.pooled:
         rows = np.bincount(members.code, minlength=len(members.text)).tolist()
-        new = {text: rows[code] for code, text in enumerate(members.text) if text not in column.known}
-        findings.note_pooled(sum(new.values()), (text for text, many in new.items() if many))
+        # A text may stand there twice, as where one reads like what is said of a missing group.
+        new = [
+            pair for pair in zip(members.text, rows, strict=True) if pair[1] and pair[0] not in column.known
+        ]
+        findings.note_pooled(sum(many for _, many in new), (text for text, _ in new))
     return members

@@ -327,3 +327,12 @@ def test_rows_of_new_groups_that_took_the_map_of_all_are_counted(
     assert " ".join((ended.out + ended.err).split()).count(f"{said} (--unseen pooled)") == 1
     known = [rows if word in new else word for word in words]
     assert "took the map" not in run(*dict.fromkeys(known), "--unseen", "pooled", "--force").err
+
+
+def test_a_group_called_like_missing_ones_is_counted_with_them(run: Run, rows: Path) -> None:
+    """Both kinds of rows, though they have one name."""
+    alone, strange = rows.with_name("alone.json"), rows.with_name("strange.csv")
+    run("fit", rows, *ASKED, "--by", "country", "--where", "country==DE", "-o", alone)
+    strange.write_text(HEAD + "0.5,1,(missing)\n0.4,0,(missing)\n0.6,1,\n")
+    ended = run("apply", alone, strange, "-s", "score", "--unseen", "pooled", "-o", rows.with_name("o.csv"))
+    assert "note: 3 rows of 1 group that the fit has not seen ('(missing)')" in ended.err
