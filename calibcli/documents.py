@@ -243,6 +243,9 @@ class Document(Node):
             found = build(self)
         except DocumentProblem as problem:
             if fault is not None and problem.hint in (None, AGAIN):
+                if fault[0].startswith(_EDITED) and fault[1] == _RESTORE:
+                    what = f"{_EDITED} and contradicts itself: {problem.path} {problem.detail}"
+                    raise self.problem(what, _BEYOND) from None
                 raise DocumentProblem(problem.path, problem.detail, f"the document {fault[0]}") from None
             raise
         if fault is not None:
@@ -287,14 +290,14 @@ class Document(Node):
         if isinstance(stated, str) and stated.startswith(_KEYED) and not keys:
             return "is signed with a key, and none was given", _NO_KEY
         if not self.present:
-            return "was edited after it was written: its digest is missing", _RESTORE
+            return f"{_EDITED}: its digest is missing", _RESTORE
         if self.intact:
             return None
         if isinstance(stated, str) and self._fits(stated, keys):
             return None
         if keys:
-            return "was edited after it was written, or signed with another key", _OTHER_KEY
-        return "was edited after it was written: its digest is not that of what it says", _RESTORE
+            return f"{_EDITED}, or signed with another key", _OTHER_KEY
+        return f"{_EDITED}: its digest is not that of what it says", _RESTORE
 
     def _fits(self, stated: str, keys: Sequence[bytes]) -> bool:
         """Whether a digest is that of the values, however they were laid out."""
@@ -306,6 +309,8 @@ class Document(Node):
 
 
 _RESTORE = "restore it from a copy, or make it again; whoever means the edit passes --allow-edited"
+_BEYOND = "restore it from a copy, or make it again; --allow-edited cannot read what contradicts itself"
+_EDITED = "was edited after it was written"
 _UNSIGNED = "if it is yours, --allow-edited takes it over and signs it from now on"
 _NO_KEY = "name the key with --state-key-file FILE, or in CALIBCLI_STATE_KEY"
 _OTHER_KEY = "restore it, or give the key that it was signed with; an old key may stand below the new one"

@@ -88,16 +88,17 @@ def test_an_edited_document_is_refused_unless_that_is_allowed(edit: str, indent:
     assert "read all the same" in doubt
 
 
-def test_what_contradicts_itself_is_named_before_the_digest() -> None:
-    """The place helps more than the digest, whose mismatch is said beside it."""
+@pytest.mark.parametrize("allowed", [False, True])
+def test_an_edit_that_contradicts_the_rest_is_named_with_its_place(*, allowed: bool) -> None:
+    """The edit comes first, then the place; --allow-edited helps no more, and the hint says so."""
 
     def build(node: Node) -> object:
         return node.child("a").text()
 
-    with pytest.raises(DocumentProblem) as problem:
+    with trusting(Trust(allow_edited=allowed)), pytest.raises(DocumentProblem) as problem:
         document_of({**sealed(SOME), "a": 3}).built(build)
-    assert problem.value.path == "$.a"
-    assert "edited" in str(problem.value.hint)
+    assert problem.value.detail.startswith("was edited after it was written and contradicts itself: $.a is 3")
+    assert "--allow-edited cannot read what contradicts itself" in str(problem.value.hint)
     with pytest.raises(DocumentProblem) as problem:
         document_of(sealed(SOME)).built(build)
     assert "edited" not in str(problem.value.hint)
