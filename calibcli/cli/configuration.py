@@ -31,6 +31,7 @@ _PREFIX = "CALIBCLI_"
 # The key of states, and what tells this program's own tests to write files anew.
 _NO_OPTIONS = {"CALIBCLI_STATE_KEY", "CALIBCLI_REFRESH_GOLDEN", "CALIBCLI_UPDATE_DOCS"}
 _MOST_BYTES = 1 << 20
+_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,10 @@ class Configuration:
         names = sorted(known)
         if key not in names:
             msg = f"{self.path}: {place}: there is no such {what}"
-            raise UsageProblem(msg, closest(key, names))
+            of = what.removeprefix("option of ") if what.startswith("option of ") else "COMMAND"
+            raise UsageProblem(
+                msg, closest(key, names) if len(names) <= _LISTED else _nearest(key, names, of)
+            )
 
 
 def defaults_for(name: str, command: Command, configuration: Configuration) -> dict[str, Setting]:
@@ -111,6 +115,15 @@ def defaults_for(name: str, command: Command, configuration: Configuration) -> d
         UsageProblem: If one of them cannot be what was meant.
     """
     return {**configuration.settings(name, command), **environment_settings(name, command, os.environ)}
+
+
+def _nearest(word: str, names: list[str], command: str) -> str:
+    """Return a hint: the option that was meant, or the three that come nearest and what lists all."""
+    hint = closest(word, names)
+    if hint.startswith("did you mean"):
+        return hint
+    near = difflib.get_close_matches(word, names, n=3, cutoff=0.0)
+    return f"the nearest are {', '.join(near)}; `calibcli config {command}` lists all"
 
 
 def refuse_strange_variables(commands: Mapping[str, Command], variables: Mapping[str, str]) -> None:
@@ -157,7 +170,9 @@ def environment_settings(name: str, command: Command, variables: Mapping[str, st
     for variable, text in said.items():
         if variable not in by_variable:
             msg = f"{variable}: {name} has no such option"
-            raise UsageProblem(msg, closest(variable, sorted(by_variable)))
+            known = sorted(by_variable)
+            many = len(known) > _LISTED
+            raise UsageProblem(msg, _nearest(variable, known, name) if many else closest(variable, known))
         option = by_variable[variable]
         parts = [value_of(part, option.kind) for part in (text.split() if option.several else [text])]
         value = typed(parts if option.several else parts[0], option, place=variable)

@@ -1,5 +1,6 @@
 """Summaries of inputs: written after a measurement, added up, and read where inputs are."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -307,8 +308,18 @@ def _refuse_different(first_path: str, first: TableDocument, path: str, one: Tab
     }
     for option, (mine, theirs) in pairs.items():
         if mine != theirs:
-            msg = f"{path}: --{option} was {theirs!r}, and in {first_path} it was {mine!r}"
+            there, here = _asked_for(option, theirs), _asked_for(option, mine)
+            here = "without" if mine in (None, ()) else here
+            msg = f"{path} was summarised {there}, {first_path} {here}"
             raise UsageProblem(msg, "summarise all parts with the same options")
+
+
+def _asked_for(option: str, value: object) -> str:
+    """Return that an option was said, as it is typed, or that it was not."""
+    if value in (None, ()):
+        return f"without --{option}"
+    values = value if isinstance(value, tuple) else (value,)
+    return "with " + " ".join(f"--{option} {shlex.quote(str(one))}" for one in values)
 
 
 def _where(document: TableDocument) -> tuple[str, ...]:

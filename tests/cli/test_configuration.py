@@ -146,8 +146,9 @@ def test_help_needs_no_file(run: Run, home: Path) -> None:
         (
             "[measure]\nmax-ece = 0.1",
             "measure.max-ece: there is no such option of measure",
-            "one of allow-edited, artifact",
+            "; `calibcli config measure` lists all",
         ),
+        ("debug = true", "debug: there is no such option", "; `calibcli config COMMAND` lists all"),
         ("[verfy]\nmax-ece = 0.1", "verfy: there is no such command", "did you mean verify?"),
         ('[verify]\nmax-ece = "0.1"', "verify.max-ece: is '0.1', should be a number", "--max-ece"),
         ("[verify]\nmax-ece = true", "verify.max-ece: is true, should be a number", "--max-ece"),

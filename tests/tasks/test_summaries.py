@@ -239,7 +239,11 @@ def test_files_of_one_name_in_several_summaries_are_said(told: Told, parts: list
         (("measure", "a.json", "a.json"), 3, "holds rows of a.json"),
         (("merge", "a.json", "a.json", "-o", "m.json"), 3, "holds rows of a.json"),
         (("merge", "a.json", "part1.parquet", "-o", "m.json"), 2, "is a summary of rows"),
-        (("merge", "a.json", "w.json", "-o", "m.json"), 2, "--weight was 'often'"),
+        (
+            ("merge", "a.json", "w.json", "-o", "m.json"),
+            2,
+            "w.json was summarised with --weight often, a.json without",
+        ),
         (("merge", "a.json", "b.json", "-o", "a.json", "--force"), 5, "a.json"),
         (("measure", "part0.parquet", *ASKED, "--summary-out", "a.json"), 5, "a.json exists"),
         (("measure", "part0.parquet", *ASKED, "--summary-out", "x", "-o", "x"), 2, "both name x"),
@@ -372,3 +376,17 @@ def test_no_bytes_break_the_reader(noise: bytes, at: int) -> None:
     except DocumentProblem:
         return
     assert digest(found.table) == digest(table)
+
+
+def test_summaries_of_other_rows_are_told_apart_as_they_were_asked_for(told: Told, parts: list[str]) -> None:
+    """Options as they are typed, not values as a program keeps them."""
+    columns = ("-s", "score", "-y", "label")
+    assert told("measure", parts[0], *columns, "--summary-out", "1.json", "--force")[0] == 0
+    where = ("--where", "score>0.2", "--where", "score<0.9")
+    assert told("measure", parts[1], *columns, *where, "--summary-out", "2.json", "--force")[0] == 0
+    options = "--where 'score>0.2' --where 'score<0.9'"
+    ended = told("merge", "1.json", "2.json", "-o", "apart.json")
+    assert ended[0] == 2
+    assert f"2.json was summarised with {options}, 1.json without\n" in ended[2]
+    ended = told("merge", "2.json", "1.json", "-o", "apart.json")
+    assert f"1.json was summarised without --where, 2.json with {options}\n" in ended[2]
