@@ -220,7 +220,7 @@ def test_column_names_are_the_same_in_either_form_of_unicode(run: Run, csv_of: C
 @pytest.mark.parametrize(
     ("column", "hint"),
     [
-        (pa.array([[0.25, 0.75]]), "pass --probs 'probs' if"),
+        (pa.array([[0.25, 0.75]]), "pass --probs probs if"),
         (pa.array([None, "0,1"]), "a decimal point, not a comma"),
         (pa.array(["high"]), "name another column, or export numbers"),
     ],
