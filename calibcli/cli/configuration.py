@@ -28,8 +28,10 @@ OWN_FILE = "calibcli.toml"
 SHARED_FILE = "pyproject.toml"
 _TABLE = "tool.calibcli"
 _PREFIX = "CALIBCLI_"
-# The key of states, and what tells this program's own tests to write files anew.
-_NO_OPTIONS = {"CALIBCLI_STATE_KEY", "CALIBCLI_REFRESH_GOLDEN", "CALIBCLI_UPDATE_DOCS"}
+# The key of states, what makes tests write files anew, and what images are labelled with.
+_NO_OPTIONS = {"CALIBCLI_STATE_KEY", "CALIBCLI_REFRESH_GOLDEN", "CALIBCLI_UPDATE_DOCS", "CALIBCLI_VERSION"}
+# What Kubernetes sets in every container beside a service that is called calibcli.
+_OF_SERVICES = ("CALIBCLI_SERVICE_", "CALIBCLI_PORT")
 _MOST_BYTES = 1 << 20
 _LISTED = 20
 
@@ -137,7 +139,7 @@ def refuse_strange_variables(commands: Mapping[str, Command], variables: Mapping
     for variable, text in variables.items():
         if not text or not variable.startswith(_PREFIX) or variable.startswith(prefixes):
             continue
-        if variable not in _NO_OPTIONS:
+        if variable not in _NO_OPTIONS and not variable.startswith(_OF_SERVICES):
             options = {name: options_of(command) for name, command in commands.items()}
             known = [_variable(name, key) for name, own in options.items() for key in own]
             msg = f"{variable}: names no command: a variable is {_PREFIX}<COMMAND>_<OPTION>"

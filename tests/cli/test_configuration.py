@@ -247,12 +247,21 @@ def test_a_variable_that_names_no_command_is_refused(
 
 
 @pytest.mark.parametrize(
-    "variable", ["CALIBCLI", "CALIBCLI_FIT_NOTHING", "CALIBCLI_STATE_KEY", "_CALIBCLI_X"]
+    "variable",
+    [
+        "CALIBCLI",
+        "CALIBCLI_FIT_NOTHING",
+        "CALIBCLI_STATE_KEY",
+        "_CALIBCLI_X",
+        "CALIBCLI_VERSION",
+        "CALIBCLI_SERVICE_HOST",
+        "CALIBCLI_PORT_80_TCP_ADDR",
+    ],
 )
 def test_variables_of_other_commands_and_purposes_stop_nothing(
     run: Run, thousand: Path, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
-    """A key of states, the options of another command, and names that only begin alike."""
+    """A key of states, options of another command, similar names, and those of images and services."""
     monkeypatch.setenv(variable, "a key of more than sixteen letters")
     assert run("verify", thousand, "--max-ece", "0.2").code == 0
 
