@@ -323,6 +323,9 @@ def _reported(found: Layout, *, rows_before: int = 0) -> Iterator[None]:
     """Turn what pyarrow says of a file into one line with the column and the row of the file."""
     try:
         yield
+    except UnicodeEncodeError:
+        # Of the name of a file, and said where names are.
+        raise
     except UnicodeError as error:
         raise not_text(found.shown, error) from error
     except MemoryError as error:

@@ -251,6 +251,9 @@ def _reported(fragment: Fragment) -> Iterator[None]:
     """Turn what is wrong with the bytes of a file into one line."""
     try:
         yield
+    except UnicodeEncodeError:
+        # Of the name of a file, and said where names are.
+        raise
     except UnicodeError as error:
         raise not_text(fragment.shown, error) from error
     except MemoryError as error:

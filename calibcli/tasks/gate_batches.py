@@ -81,7 +81,7 @@ def read_batches(
     columns = replace(columns, identity=asked.id_column)
     batches: list[Incoming] = []
     sources: list[InputSummary] = []
-    empty: EmptyTable | None = None
+    empty: list[EmptyTable] = []
     for file in files:
         form = replace(reading.input_format, format=file.forced or reading.input_format.format)
         own = replace(reading, input_format=form)
@@ -95,7 +95,7 @@ def read_batches(
                 beside=beside,
             )
         except EmptyTable as problem:
-            empty = empty or problem
+            empty.append(problem)
             continue
         if not sources:
             columns, terms = _settled(columns, terms, judged)
@@ -112,9 +112,13 @@ def read_batches(
         batches.append(_incoming(judged, terms, shown=shown_path(file.path), named=named))
         source = judged.gathered.input
         sources.append(replace(source, notes=(*source.notes, *judged.notes)))
-    if empty is not None and not batches:
-        raise empty
-    return ReadBatches(terms, tuple(batches), _together(sources))
+    if empty and not batches:
+        raise empty[0]
+    together = _together(sources)
+    if together is not None:
+        notes = (*together.notes, *(f"{one.message}: nothing of it is counted" for one in empty))
+        together = replace(together, notes=notes)
+    return ReadBatches(terms, tuple(batches), together)
 
 
 def _nested(partition: Partition) -> bool:

@@ -615,3 +615,13 @@ def test_an_artifact_that_is_replaced_meanwhile_is_noticed(
     assert ended.code == 3
     assert "cal.json changed while it was read" in ended.err
     assert not state.exists()
+
+
+def test_a_file_without_a_row_left_is_said(run: Run, csv_of: Callable[..., Path], tmp_path: Path) -> None:
+    """Beside others that have some its rows are counted nowhere else."""
+    some = csv_of("score,label", *(f"{i / 100},{i % 3 == 0:d}" for i in range(100)), name="some.csv")
+    none = csv_of("score,label", "0.5,", "0.4,", name="none.csv")
+    columns = ("-s", "score", "-y", "label", "--max-ece", "0.9", "--on-missing", "drop")
+    report = json.loads(run("verify", some, none, *columns, "--state", tmp_path / "g.json", "--json").out)
+    said = f"{none}: none of 2 rows has every value: nothing of it is counted"
+    assert said in report["input"]["notes"]
