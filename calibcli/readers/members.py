@@ -67,7 +67,7 @@ def _usual(text: str) -> str | None:
     part = part.rstrip("0").rstrip(".")
     if day and zone:
         with suppress(ValueError, OverflowError):
-            moment = datetime.strptime(f"{day}{clock}{zone}", "%Y-%m-%d %H:%M:%S%z").astimezone(UTC)
+            moment = datetime.fromisoformat(f"{day}{clock}{zone}").astimezone(UTC)
             day, clock, zone = f"{moment.date()} ", f"{moment.time()}", "Z"
     return f"{day}{clock}{part}{zone}"
 

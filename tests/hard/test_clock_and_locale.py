@@ -14,8 +14,8 @@ PACKAGE = ROOT / "calibcli"
 CAL = str(ROOT / "tests" / "artifacts" / "frozen" / "platt.json")
 # What tells the hour, or follows the locale.
 ASKS = re.compile(
-    r"\btime\.(time|localtime|gmtime|ctime|strftime|asctime)\b|\bfrom time import\b|\bdatetime\."
-    r"|\bdate\.today|\bimport locale"
+    r"\btime\.(time|localtime|gmtime|ctime|strftime|asctime)\b|\bfrom time import\b"
+    r"|\bdatetime\.(?!fromisoformat\b)|\bdate\.today|\bimport locale"
 )
 OUTPUTS = (
     ("fit", "rows.csv", "-m", "platt", "-o", "out"),

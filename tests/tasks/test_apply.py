@@ -79,6 +79,7 @@ def test_other_columns_of_csv_survive_byte_for_byte(tmp_path: Path) -> None:
         "highest": 0.5,
         "prior": None,
         "fitted_rate": None,
+        "pooled_rows": 0,
         "notes": ["column 'score' was taken as the score; --score names another"],
     }
 
