@@ -66,7 +66,8 @@ def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
         key=lambda batch: batch.key,
     )
     epochs = (Epoch(1, total),) if batches else ()
-    said = [*(note for _, state in states for note in state.notes), *filter(None, mixed), *_alike(states)]
+    said = [*(note for _, state in states for note in state.notes), *filter(None, mixed)]
+    said += [*_renamed(states), *_alike(states)]
     return GateState(
         named,
         epochs,
@@ -97,6 +98,16 @@ def _refuse_twice(states: Sequence[tuple[str, GateState]]) -> None:
         counted = "1 row is" if again.size == 1 else f"{again.size:,} rows are"
         msg = f"{counted} in more than one state by their identity; the first in {' and '.join(where)}"
         raise InputProblem(msg, "every row counts once: count the rows of one of them into the other")
+
+
+def _renamed(states: Sequence[tuple[str, GateState]]) -> list[str]:
+    """Return what there is to say of states of which some were begun when ids had other names."""
+    began = {state.since: path for path, state in reversed(states) if state.ids.size}
+    later = frozenset().union(*(state.id_kinds for _, state in states if state.since > 1))
+    if set(began) != {1, 2} or later == {IdKind.TEXT}:
+        return []
+    which = "that named ids otherwise that are floats, decimals, times or durations"
+    return [f"{began[1]} was begun by a calibcli {which}: rows with such ids in {began[2]} too count twice"]
 
 
 def _alike(states: Sequence[tuple[str, GateState]]) -> list[str]:

@@ -28,7 +28,7 @@ _ROUNDED = 0.01
 _DECIMAL_COMMA = re.compile(r"\s*-?\d*,\d+\s*")
 # Values of a column that is text are looked at up to here for what they might be.
 _LOOKED_AT = 100
-_SOFT = (
+SOFT = (
     "soft labels are not read: round them, or write each row twice, with label 1 and weight p and with "
     "label 0 and weight 1 - p"
 )
@@ -79,6 +79,12 @@ def note_without(findings: Findings) -> tuple[str, ...]:
         return ()
     first, *others = findings.without
     return (f"{first}; and so in {len(others):,} more" if others else first,)
+
+
+def soft_words(rows: int) -> str:
+    """Return that labels are neither 0 nor 1 and count as 0, as soft labels may without being meant to."""
+    are, count = ("labels are numbers", "count") if rows != 1 else ("label is a number", "counts")
+    return f"{rows:,} {are} between 0 and 1, and {count} as 0"
 
 
 def mixed(findings: Findings) -> InputProblem | None:
@@ -174,7 +180,7 @@ def _said(  # noqa: C901 - one case a kind
         case FaultKind.UNSEEN_GROUP:
             said = "rows {are} of a group that the fit has not seen"
             member = chosen.asked.member
-            other = None if member is None else member.respelled(fault.value[1:-1])
+            other = None if member is None else member.respelled(fault.value[1:-1], renamed=member.pooled)
             hint = "--unseen pooled takes the map of all fit rows for them"
             if other is not None:
                 alike = "text equals the same text alone: write the groups alike, or fit anew"
@@ -196,7 +202,7 @@ def _said_of_labels(labels: Iterable[str], *, some: str, first: str) -> tuple[st
     seen = list(labels)
     if _soft(seen):
         said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
-        return (f"the labels are {_labels_listed(seen)}, not 0 and 1" if len(seen) == 2 else said), _SOFT
+        return (f"the labels are {_labels_listed(seen)}, not 0 and 1" if len(seen) == 2 else said), SOFT
     if len(seen) == 1:
         positive = shlex.quote(seen[0])
         said = f"the only label is {seen[0]!r}, not 0 or 1"

@@ -148,6 +148,8 @@ class Findings:
 
         respelled: For each such column a text that is a number written otherwise than its name, and its file.
 
+        soft: Rows used whose label is a number between 0 and 1, and not the positive one.
+
         without: What there is to say of each file of which no label is the positive one.
 
         sums: What rows of several classes that are read as logits sum to; None where there are none.
@@ -174,6 +176,7 @@ class Findings:
     texts: dict[str, str] = field(default_factory=dict)
     renamed: set[str] = field(default_factory=set)
     respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
+    soft: int = 0
     without: list[str] = field(default_factory=list)
     sums: RowSums | None = None
     counted_classes: bool = False
@@ -252,6 +255,7 @@ class Findings:
         self.numbers = later.numbers | self.numbers
         self.texts = later.texts | self.texts
         self.renamed |= later.renamed
+        self.soft += later.soft
         self.without += later.without
         self.respelled = later.respelled | self.respelled
         self.counted_classes |= later.counted_classes

@@ -19,7 +19,7 @@ from calibcli.readers.decode import (
     without_nulls,
 )
 from calibcli.readers.faults import FaultKind
-from calibcli.readers.fingerprints import Identities, bytes_of, first_respelled
+from calibcli.readers.fingerprints import Identities, bytes_of, first_respelled, was_renamed
 from calibcli.readers.numerals import Spelling, is_respelled
 from calibcli.readers.places import Places
 from calibcli.readers.values import names_of, wide_decimals
@@ -57,7 +57,8 @@ class Groups:
 
         missing: Shape (n,), or None if nothing is missing.
 
-        spelling: Whether they are numbers, or text that is a number written otherwise.
+        spelling: Whether they are numbers, text that is a number written otherwise, or of a type whose
+            values had other names in the first version of artifacts.
     """
 
     code: Integers
@@ -73,7 +74,8 @@ class Groups:
         """Return the same groups with one of their own for rows whose group is missing."""
         if self.missing is None:
             return self
-        return Groups(np.where(self.missing, len(self.text), self.code), (*self.text, MISSING))
+        code = np.where(self.missing, len(self.text), self.code)
+        return Groups(code, (*self.text, MISSING), spelling=self.spelling)
 
     def keys(self) -> Integers:
         """Return for each row a number of 63 bits, equal for rows of one group: the hash of its text."""
@@ -186,4 +188,6 @@ def groups_of(column: Column) -> Groups:
     if is_text(kind):
         bare = all(one is None or len(one) == len(name) for one, name in zip(entries, stripped, strict=True))
         respelled = first_respelled(*bytes_of(names)) if bare else next(filter(is_respelled, text), None)
-    return Groups(code, text or ("",), missing, Spelling(is_number(kind), is_text(kind), respelled))
+    return Groups(
+        code, text or ("",), missing, Spelling(is_number(kind), is_text(kind), respelled, was_renamed(kind))
+    )

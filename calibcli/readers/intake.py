@@ -286,6 +286,8 @@ class Intake:
         positive = places.select(labels.positive)
         if labels.respelled is not None:
             self._note_respelled(labels, places.select(labels.respelled), places)
+        if labels.between is not None:
+            self.findings.soft += int(np.count_nonzero(places.select(labels.between)))
         if strange is not None and strange.any():
             position = int(np.argmax(strange))
             text = labels.text(places.row(position) - 1 - self._before)

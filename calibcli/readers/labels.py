@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
@@ -47,6 +48,9 @@ class Labels:
 
         respelled: Shape (n,), which labels are text that differs from the positive one only as `1.0` or
             `true` does from `1`; None if none does.
+
+        between: Shape (n,), which labels are numbers between 0 and 1 and not the positive one, as soft labels
+            are; None if none is.
     """
 
     positive: Booleans
@@ -55,6 +59,7 @@ class Labels:
     codes: npt.NDArray[np.generic]
     text: Callable[[int], str]
     respelled: Booleans | None = None
+    between: Booleans | None = None
 
     def distinct(self, places: Places) -> list[str]:
         """Return the different labels among the rows that are left, in order of appearance, as text."""
@@ -124,8 +129,16 @@ def _of_dictionary(column: "pa.DictionaryArray[Any, Any]", positive: str | None)
         missing = lost if missing is None else missing | lost
     strange = None if entries.strange is None else entries.strange[index]
     respelled = None if entries.respelled is None else entries.respelled[index]
+    between = None if entries.between is None else entries.between[index]
+    text = entries.text
     return Labels(
-        entries.positive[index], missing, strange, index, lambda row: entries.text(int(index[row])), respelled
+        entries.positive[index],
+        missing,
+        strange,
+        index,
+        lambda row: text(int(index[row])),
+        respelled,
+        between,
     )
 
 
@@ -141,11 +154,17 @@ def _of_texts(values: Column, positive: str | None) -> Labels:
         ones = np.array([text == wanted for text in texts], np.bool_)
         near = [text != wanted and _reads_like(text, wanted) for text in texts]
         respelled = np.array(near, np.bool_) if any(near) else None
-        return Labels(ones, missing, None, places, texts.__getitem__, respelled)
+        soft = [text != wanted and _between(number_of(text)) for text in texts]
+        between = np.array(soft, np.bool_) if any(soft) else None
+        return Labels(ones, missing, None, places, texts.__getitem__, respelled, between)
     meaning = [_binary(text) for text in texts]
     strange = np.array([one is None for one in meaning], np.bool_)
     ones = np.array([bool(one) for one in meaning], np.bool_)
     return Labels(ones, missing, strange if strange.any() else None, places, texts.__getitem__)
+
+
+def _between(number: Decimal | None) -> bool:
+    return number is not None and 0 < number < 1
 
 
 def _reads_like(text: str, positive: str) -> bool:
@@ -174,13 +193,18 @@ def _of_numbers(column: Column, positive: str | None) -> Labels:
         decoded = floats(column)
         values, missing = decoded.values, decoded.missing
     strange: Booleans | None = None
+    between: Booleans | None = None
     if positive is not None:
         ones = _equal(column, positive)
+        if not pa.types.is_integer(column.type):
+            between = (values > 0) & (values < 1) & ~ones
     else:
         ones = values == 1
         if np.count_nonzero(ones) + np.count_nonzero(values == 0) < values.size:
             strange = ~ones & (values != 0)
-    return Labels(ones, missing, strange, values, lambda row: number_name(values[row].item()))
+    return Labels(
+        ones, missing, strange, values, lambda row: number_name(values[row].item()), between=between
+    )
 
 
 def _of_decimals(values: Column, positive: str | None) -> Labels:
@@ -188,7 +212,10 @@ def _of_decimals(values: Column, positive: str | None) -> Labels:
     names = names_of(values).to_pylist()
     ones = _equal(values, "1" if positive is None else positive)
     strange = None if positive is not None else ~ones & ~_equal(values, "0")
-    return Labels(ones, nulls(values), strange, np.arange(len(names)), lambda row: str(names[row]))
+    soft = [_between(None if name is None else number_of(str(name))) for name in names]
+    between = None if positive is None else ~ones & np.array(soft, np.bool_)
+    order = np.arange(len(names))
+    return Labels(ones, nulls(values), strange, order, lambda row: str(names[row]), between=between)
 
 
 def _equal(column: Column, positive: str) -> Booleans:

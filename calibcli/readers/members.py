@@ -1,7 +1,7 @@
 """Rows told apart by the column that a map of several members was fitted by."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,11 +11,13 @@ import numpy as np
 
 from calibcli.readers.faults import Fault, FaultKind, Findings
 from calibcli.readers.groups import Groups
-from calibcli.readers.numerals import usual_name
+from calibcli.readers.numerals import number_name, number_of, usual_name
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats
 
 _TIME = r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(Z|[+-][0-9]{4})?"
+# No double has digits farther from the point.
+_FARTHEST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +37,27 @@ class MemberColumn:
     known: frozenset[str]
     pooled: bool = False
 
-    def refuses(self, text: str) -> bool:
+    def refuses(self, text: str, *, renamed: bool) -> bool:
         """Whether rows of a group are refused: it is new, or one of the fit in other words."""
-        return text not in self.known and (not self.pooled or self.respelled(text) is not None)
+        return text not in self.known and (
+            not self.pooled or self.respelled(text, renamed=renamed) is not None
+        )
 
-    def respelled(self, text: str) -> str | None:
+    def respelled(self, text: str, *, renamed: bool) -> str | None:
         """
         Return the group of the fit from which another differs only as 1.0 does from 1, or None.
 
         Times are such that differ in zeros at the end of the second, or in how the zone is written: the first
-        version of artifacts named them so.
+        version of artifacts named them so. It named floats and durations otherwise, too.
+
+        Args:
+            text: The other group.
+
+            renamed: Whether it is of a type whose values had other names then.
         """
         usual = _usual(text)
-        return usual and _by_usual_name(self.known).get(usual)
+        found = usual and _by_usual_name(self.known).get(usual)
+        return _by_later_name(self.known).get(text) if not found and renamed else found
 
 
 @lru_cache(maxsize=8)
@@ -55,6 +65,27 @@ def _by_usual_name(known: frozenset[str]) -> dict[str, str]:
     """Return the first group that a number may be written as."""
     named = ((_usual(one), one) for one in sorted(known, reverse=True))
     return {usual: one for usual, one in named if usual is not None}
+
+
+@lru_cache(maxsize=8)
+def _by_later_name(known: frozenset[str]) -> dict[str, str]:
+    """Return the first group that a float or a duration may be, by what it is called since."""
+    named = ((later, one) for one in sorted(known, reverse=True) for later in _later_names(one))
+    return dict(named)
+
+
+def _later_names(text: str) -> Iterator[str]:
+    """Yield what a number in the words of the first version of artifacts may be called since."""
+    number = number_of(text)
+    if number is None or abs(number.adjusted()) > _FARTHEST:
+        return
+    # It was a power of ten, as 1e+10; or one of 32 bits with as many digits as those need;
+    yield number_name(number)
+    yield number_name(float(np.float32(float(number))))
+    # or how many seconds, or thousandths and so on, a duration lasts.
+    if number == number.to_integral_value():
+        for power in (0, 3, 6, 9):
+            yield f"{number_name(number.scaleb(-power))}s"
 
 
 def _usual(text: str) -> str | None:
@@ -116,10 +147,12 @@ def placed_members(
     """
     if members is None:
         return None
+    renamed = members.spelling.renamed
     members = members.filled().selected(places)
     if column is None:
         return members
-    unseen = np.array([column.refuses(text) for text in members.text], np.bool_)[members.code]
+    refused = [column.refuses(text, renamed=renamed) for text in members.text]
+    unseen = np.array(refused, np.bool_)[members.code]
     if unseen.any():
         first = int(np.argmax(unseen))
         text = members.text[int(members.code[first])]

@@ -1,10 +1,12 @@
 """What a reading found, in the words of reports: the input's summary, and that nothing is left of it."""
 
+import shlex
 from collections.abc import Sequence
 
 from calibcli.errors import EmptyTable
 from calibcli.names import WeightMeaning
 from calibcli.readers.columns import ChosenColumns
+from calibcli.readers.fault_words import SOFT, soft_words
 from calibcli.readers.faults import Findings
 from calibcli.readers.files import shown_path
 from calibcli.readers.rows_asked import RowsAsked
@@ -44,6 +46,9 @@ def summary_of_input(
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")
     if findings.pooled_rows:
         notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")
+    if findings.soft:
+        asked = f"--positive {shlex.quote(str(chosen.asked.positive))}"
+        notes.append(f"{shown}, column {chosen.label!r}: {soft_words(findings.soft)} by {asked}; {SOFT}")
     if findings.counted_classes:
         named = [f"{place} = {name}" for place, name in enumerate(chosen.classes[:_LISTED])]
         more = [] if len(chosen.classes) <= _LISTED else ["..."]

@@ -18,6 +18,7 @@ from calibcli.artifacts.store import schema_text
 from calibcli.documents import document_of, sealed
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind
+from calibcli.readers.values import names_of
 from shell import Ran
 
 Run = Callable[..., Ran]
@@ -278,6 +279,47 @@ def test_groups_of_times_of_the_first_version_get_their_own_map_or_none(
             assert (ended.code, output.exists()) == (3, False), ended.err
             assert f"the fit has {written!r}" in ended.err
             assert "fit anew" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "written"),
+    [
+        (pa.float64(), 1e10, "1e+10"),
+        (pa.float64(), -123456789012.5, "-1.234567890125e+11"),
+        (pa.float32(), 0.1, "0.1"),
+        (pa.float32(), 1e20, "1e+20"),
+        (pa.duration("s"), 90, "90"),
+        (pa.duration("ms"), 1_500, "1500"),
+        (pa.duration("us"), 1_500, "1500"),
+        (pa.duration("ns"), -1_500, "-1500"),
+    ],
+)
+def test_groups_of_floats_and_durations_of_the_first_version_take_no_map_of_all_rows(
+    run: Run, fitted: Path, tmp_path: Path, *, kind: pa.DataType, value: float, written: str
+) -> None:
+    """What the first version called otherwise is a group of the fit in other words, and no new one."""
+    column = pa.array([value], kind)
+    assert written == column.cast(pa.string())[0].as_py()
+    document = json.loads(fitted.read_text())
+    del document["digest"]
+    document["members"][written] = document["members"].pop("DE")
+    for one in (document, document["pooled"], *document["members"].values()):
+        one["schema"] = "calibcli.artifact/1"
+        if "fit" in one:
+            del one["fit"]["score_quantiles"]
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps(document))
+    data, output = tmp_path / "one.parquet", tmp_path / "applied.csv"
+    pq.write_table(pa.table({"score": [0.5], "country": column}), data)
+    ended = run("apply", old, data, "-o", output, "--unseen", "pooled")
+    assert (ended.code, output.exists()) == (3, False), ended.err
+    assert f"the fit has {written!r}" in ended.err
+    # A text that only looks so is a new group, and said to be one.
+    name = names_of(column)[0].as_py()
+    (tmp_path / "text.csv").write_text(f"score,country\n0.5,{name}\n")
+    ended = run("apply", old, tmp_path / "text.csv", "-o", output, "--unseen", "pooled")
+    assert (ended.code, output.exists()) == (0, True), ended.err
+    assert repr(name) in ended.err
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "arrow"])

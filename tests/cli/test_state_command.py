@@ -276,6 +276,20 @@ def test_ids_that_were_named_otherwise_are_not_added_to_a_state_of_the_first_ver
         assert (ran.code, ran.out, state.read_bytes()) == (3, "", before)
         assert f"state {state} was begun by a calibcli that named such ids otherwise" in ran.err
         assert "begin a new state" in ran.err
+    # Shards are added, as nothing tells which ids the older one holds; said unless the others are text.
+    table = pyarrow.csv.read_csv(batch_of("more.csv", 300, seed=1, first=300))
+    later = pa.array(np.arange(300, 600, dtype=np.int64)).cast(via).cast(kind)
+    columns = ((later, int(not pa.types.is_large_string(kind))), (table["id"], 0))
+    for place, (column, said) in enumerate(columns):
+        pq.write_table(table.set_column(0, "id", column), rows)
+        shard = tmp_path / f"{place}.json"
+        state.write_bytes(before)
+        assert run("verify", rows, *GATE, "--state", shard, "--id", "id", "--batch", "more").code == 4
+        ran = run("merge", shard, state, "-o", tmp_path / f"sum{place}.json")
+        assert (ran.code, ran.err.count(f"{state} was begun by a calibcli that named ids otherwise")) == (
+            0,
+            said,
+        )
 
 
 def test_a_batch_has_one_name_and_counts_once(

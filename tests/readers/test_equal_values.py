@@ -27,12 +27,14 @@ from pyarrow import feather
 from calibcli.api.columns import column_of
 from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import OnMissing
 from calibcli.readers.beside import Beside
 from calibcli.readers.class_labels import class_labels_of
 from calibcli.readers.columns import Columns
 from calibcli.readers.compared import satisfied
 from calibcli.readers.conditions import condition_of
 from calibcli.readers.decode import value_type
+from calibcli.readers.fault_words import SOFT
 from calibcli.readers.files_with_paths import batches_of
 from calibcli.readers.fingerprints import bytes_of, first_respelled, identities_of
 from calibcli.readers.fragments import list_fragments
@@ -41,6 +43,7 @@ from calibcli.readers.in_memory import HeldRows
 from calibcli.readers.labels import can_be_labels, labels_of
 from calibcli.readers.members import MemberColumn
 from calibcli.readers.numerals import is_respelled, number_name
+from calibcli.readers.rows_asked import RowsAsked
 from calibcli.readers.tally import intake_of, taken
 from calibcli.readers.values import names_of
 from calibcli.tasks.gate import StateOptions, judge_with_state
@@ -578,7 +581,7 @@ def test_labels_name_classes_exactly(labels: Any, classes: tuple[str, ...], plac
 def test_a_group_in_other_words_is_not_pooled_silently() -> None:
     """It is a group of the fit, or would be taken for none."""
     column = MemberColumn("g", frozenset({"1", "2.50", "007", "east"}), pooled=True)
-    assert [column.refuses(text) for text in ("1", "1.0", "2.5", "7", "west", "east")] == [
+    assert [column.refuses(text, renamed=False) for text in ("1", "1.0", "2.5", "7", "west", "east")] == [
         False,
         True,
         True,
@@ -681,3 +684,30 @@ def test_a_file_without_the_positive_label_is_named(tmp_path: Path) -> None:
     )
     assert part.input.notes == (said,)
     assert not tally_of(one, positive="yes").input.notes
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pa.array([1.0, 0.93, 0.2, None, 0.0, 1.0]),
+        pa.array([1.0, 0.93, 0.2, None, 0.0, 1.0], pa.float32()),
+        pa.array([Decimal(1), Decimal("0.93"), Decimal("0.20"), None, Decimal(0), Decimal(1)]),
+        pa.array(["1", "0.93", " .2", None, "0", "1"]),
+        pa.array([1.0, 0.93, 0.2, None, 0.0, 1.0]).dictionary_encode(),
+    ],
+    ids=lambda one: str(one.type),
+)
+def test_soft_labels_beside_a_positive_one_are_counted_and_said(labels: Any, tmp_path: Path) -> None:
+    """Those strictly between 0 and 1 count as 0 because it was asked for, and hardly because it was meant."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"s": [0.5] * 6, "y": labels, "keep": [1, 1, 1, 1, 1, 0]}), path)
+    kept = RowsAsked((condition_of("keep==1"),))
+    found = tally_of(str(path), positive="1", on_missing=OnMissing.DROP, rows=kept).input
+    assert (found.rows, found.dropped) == (4, 1)
+    assert [note for note in found.notes if "between 0 and 1" in note] == [
+        f"{path}, column 'y': 2 labels are numbers between 0 and 1, and count as 0 by --positive 1; {SOFT}"
+    ]
+    # Grades that are whole numbers, and a label of that kind that was asked for, are what they seem.
+    grades = tmp_path / "grades.parquet"
+    pq.write_table(pa.table({"s": [0.5] * 3, "y": [0.5, 1.0, 2.0]}), grades)
+    assert not tally_of(str(grades), positive="0.5").input.notes
