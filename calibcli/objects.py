@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.redaction import without_secrets
@@ -137,13 +137,20 @@ def content_of_file(path: str | Path, most: int) -> bytes:
         OSError: If it cannot be read.
     """
     with Path(path).open("rb") as file:
-        before = file_stamp(file.fileno())
-        content = file.read(most)
-        # What comes through a pipe changes with every byte.
-        if file_stamp(file.fileno()) != before and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            msg = f"{path} changed while it was read"
-            raise InputProblem(msg, "run this again once nobody writes to it")
+        content = content_unless_changed(file, most)
+    if content is None:
+        msg = f"{path} changed while it was read"
+        raise InputProblem(msg, "run this again once nobody writes to it")
     return content
+
+
+def content_unless_changed(file: BinaryIO, most: int) -> bytes | None:
+    """Return the first bytes of an open file, at most so many; None if it is written to meanwhile."""
+    before = file_stamp(file.fileno())
+    content = file.read(most)
+    # What comes through a pipe changes with every byte.
+    changed = file_stamp(file.fileno()) != before and stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    return None if changed else content
 
 
 def object_stamp(address: str) -> ObjectStamp | None:

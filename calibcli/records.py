@@ -22,6 +22,8 @@ from calibcli.errors import InputProblem
 BOM = b"\xef\xbb\xbf"
 _BLOCK = 1 << 20
 _WIDEST_BLOCK = 1 << 25
+# A file without line ends is no CSV, and is not read to its end to find that out.
+LONGEST_HEADER = 1 << 24
 # A row that is not at its end after so many bytes is waited for until there are twice as many.
 _SHORT = 1 << 16
 _LONGEST = 1 << 28
@@ -220,6 +222,26 @@ def blocks(
             header = False
         line += lines
         content = content[cut:]
+
+
+def first_record(head: bytes, more: Callable[[int], bytes], delimiter: str) -> bytes:
+    """
+    Return the beginning of a file, long enough for its first record, or for a header that is too long.
+
+    Args:
+        head: What of it is there.
+
+        more: Returns up to so many of the bytes that follow, and none at the end.
+
+        delimiter: What separates fields.
+    """
+    while first_record_end(head, delimiter) is None and len(head) < LONGEST_HEADER:
+        # Twice as much each time, so that looking again costs no more than looking once.
+        found = more(max(_SHORT, len(head)))
+        if not found:
+            break
+        head += found
+    return head
 
 
 def first_record_end(head: bytes, delimiter: str) -> int | None:

@@ -1,4 +1,4 @@
-"""What is shown of addresses: never who asks, by which password, nor what else grants access."""
+"""Secrets in addresses: those of stores are refused, and of no address are they shown."""
 
 import json
 import time
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.errors import DocumentProblem, InputProblem
+from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.objects import objects_below, refuse_secrets
+from calibcli.outputs import new_file, refuse_existing
 from calibcli.redaction import without_secrets
 from calibcli.reports.settings import Setting, settings_said
 
@@ -38,6 +40,13 @@ HARMLESS = [
     "a:b@c",
     "is 'x@y' a label? say --positive VALUE; or drop it: a=b",
     "design=3 ?design=4",
+]
+WITH_SECRETS = [
+    f"s3://AKIA:{SECRET}@bucket/preds.csv",
+    f"s3://AKIA:{SECRET}/slash@bucket/preds.csv",
+    f"S3://AKIA:{SECRET}@bucket/",
+    f"abfs://account:{SECRET}@host:10000/preds.csv",
+    f"abfs://container@account.dfs.core.windows.net/preds.csv?client_secret={SECRET}",
 ]
 
 
@@ -124,3 +133,31 @@ def test_an_engine_that_cannot_be_reached_is_named_without_its_password(
         assert main([*line(engine), "--engine-address", address]) in (2, 3)
         said = capsys.readouterr()
         assert SECRET not in said.out + said.err
+
+
+@pytest.mark.parametrize("address", WITH_SECRETS)
+def test_an_address_with_a_secret_is_refused_without_repeating_it(address: str) -> None:
+    """It would stand in reports: reading, writing and replacing say so, and not the secret."""
+    with pytest.raises(UsageProblem) as reading:
+        objects_below(address)
+    with pytest.raises(UsageProblem) as writing, new_file(address) as file:
+        file.write(b"x")
+    with pytest.raises(UsageProblem) as replacing:
+        refuse_existing(address, force=True)
+    for problem in (reading.value, writing.value, replacing.value):
+        assert SECRET not in f"{problem} {problem.hint}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "s3://bucket/preds.csv",
+        "s3://bucket/preds.csv?region=eu-west-1",
+        "gs://anonymous@bucket/a.csv",
+        "abfs://box@account.dfs.core.windows.net/a:b@c.csv",
+        "abfs://127.0.0.1:10000/box/a.csv",
+    ],
+)
+def test_addresses_without_secrets_are_not_taken_for_such(address: str) -> None:
+    """A user alone, a port, and colons in names are none."""
+    refuse_secrets(address)

@@ -1,11 +1,11 @@
 """The artifact of several classes: a fitted map of rows of probabilities with the record of its fit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Self
 
 from calibcli.artifacts.document import SCHEMA, check_schema
-from calibcli.artifacts.fit_record import SCORES, digest_text, quantiles_from, refuse_later, scalar
+from calibcli.artifacts.fit_record import SCORES, Doubted, digest_text, quantiles_from, refuse_later, scalar
 from calibcli.documents import Node, same_length
 from calibcli.names import Scale
 from calibcli.recalibrators.classes import class_recalibrator_from_dict
@@ -114,7 +114,7 @@ class ClassFitRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassArtifact:
+class ClassArtifact(Doubted):
     """
     What `fit --probs` writes, and `apply`, `measure` and `verify` read.
 
@@ -167,14 +167,6 @@ class ClassArtifact:
             scale=columns.child("scale").choice(Scale),
             calibcli=root.child("calibcli").text(),
         )
-
-    def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
-        """Return the artifact with what must be said of its document; saved again, it says so itself."""
-        if not doubts:
-            return self
-        kept = tuple(f"the document {one}" for one in doubts)
-        fit = replace(self.fit, notes=(*self.fit.notes, *kept))
-        return replace(self, fit=fit, doubts=tuple(f"{name} {one}" for one in doubts))
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""

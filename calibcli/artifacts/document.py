@@ -1,10 +1,10 @@
 """The artifact: a fitted recalibrator with the record of its fit, and the JSON object it travels as."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
-from calibcli.artifacts.fit_record import FitRecord, refuse_later
+from calibcli.artifacts.fit_record import Doubted, FitRecord, refuse_later
 from calibcli.documents import Node, version_of
 from calibcli.names import RecalibratorName, Scale
 from calibcli.recalibrators import recalibrator_from_dict
@@ -26,7 +26,7 @@ _KEYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Doubted):
     """
     What `fit` writes and `apply`, `measure` and `verify` read.
 
@@ -88,14 +88,6 @@ class Artifact:
         root.child("bins").expect(implied["bins"])
         _check_guarantee(root.child("guarantee"), recalibrator.guarantee)
         return artifact
-
-    def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
-        """Return the artifact with what must be said of its document; saved again, it says so itself."""
-        if not doubts:
-            return self
-        kept = tuple(f"the document {one}" for one in doubts)
-        fit = replace(self.fit, notes=(*self.fit.notes, *kept))
-        return replace(self, fit=fit, doubts=tuple(f"{name} {one}" for one in doubts))
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""

@@ -1,8 +1,8 @@
 """The record of a fit that travels with its recalibrator."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -29,6 +29,21 @@ _KEYS = (
 # Older artifacts have no base rate, or do not say where scores lay; only a method chosen by
 # cross-validation has a selection.
 _OPTIONAL = ("base_rate", "selection", SCORES)
+
+
+class Doubted:
+    """An artifact with a record `fit`, and `doubts`: what must be said of its document."""
+
+    __slots__ = ()
+
+    def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
+        """Return the artifact with what must be said of its document; saved again, it says so itself."""
+        if not doubts:
+            return self
+        this: Any = self
+        kept = tuple(f"the document {one}" for one in doubts)
+        fit = replace(this.fit, notes=(*this.fit.notes, *kept))
+        return cast("Self", replace(this, fit=fit, doubts=tuple(f"{name} {one}" for one in doubts)))
 
 
 @dataclass(frozen=True, slots=True)

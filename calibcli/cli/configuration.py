@@ -21,7 +21,7 @@ from pathlib import Path
 
 from calibcli.cli.option_types import Command, Option, Reach, Value, closest, options_of, typed, value_of
 from calibcli.errors import UsageProblem
-from calibcli.objects import file_stamp
+from calibcli.objects import content_unless_changed
 from calibcli.reports.settings import Setting
 
 OWN_FILE = "calibcli.toml"
@@ -302,9 +302,8 @@ def _content(path: Path, *, found: bool) -> tuple[bytes, int]:
         if found and not stat.S_ISREG(status.st_mode):
             msg = "not a regular file"
             raise OSError(msg)
-        before = file_stamp(file.fileno())
-        content = file.read(_MOST_BYTES + 1)
-        if stat.S_ISREG(status.st_mode) and file_stamp(file.fileno()) != before:
+        content = content_unless_changed(file, _MOST_BYTES + 1)
+        if content is None:
             msg = "it changed while it was read"
             raise OSError(msg)
     if len(content) > _MOST_BYTES:

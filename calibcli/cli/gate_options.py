@@ -9,10 +9,6 @@ from calibcli.cli.option_types import Reach
 from calibcli.gate_names import Inconclusive
 from calibcli.names import MeasureName
 
-StateFiles = Annotated[
-    list[str], typer.Argument(metavar="STATE...", help="What `calibcli verify --state` wrote.")
-]
-
 GateInputs = Annotated[
     list[str] | None,
     typer.Argument(

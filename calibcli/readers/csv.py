@@ -24,10 +24,9 @@ from calibcli.errors import InputProblem
 from calibcli.names import DataFormat, Scale
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import Fragment
-from calibcli.readers.pipes import LONGEST_HEADER
 from calibcli.readers.sound import no_memory
 from calibcli.readers.text import chunks_of, kept_bytes, not_text, opened_text
-from calibcli.records import BOM, Block, blocks, first_record_end, lines_before
+from calibcli.records import BOM, LONGEST_HEADER, Block, blocks, first_record, first_record_end, lines_before
 
 _ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
 NUMBER = pa.float64()
@@ -77,7 +76,7 @@ def layout(fragment: Fragment) -> Layout:
         names = header_names(head, delimiter, shown=fragment.shown, encoding=fragment.encoding)
     else:
         with _reported(Layout(fragment.shown, (), "")), opened_text(fragment) as stream:
-            names = header_names(_first_record(stream, delimiter), delimiter, shown=fragment.shown)
+            names = header_names(first_record(b"", stream.read, delimiter), delimiter, shown=fragment.shown)
     return Layout(fragment.shown, names, delimiter, fragment.decimal or ".")
 
 
@@ -305,17 +304,6 @@ def _stream(
             rows += batch.num_rows
             if batch.num_rows:
                 yield batch
-
-
-def _first_record(stream: pa.NativeFile, delimiter: str) -> bytes:
-    head = b""
-    while first_record_end(head, delimiter) is None and len(head) < LONGEST_HEADER:
-        # Twice as much each time, so that looking again costs no more than looking once.
-        more = stream.read(max(1 << 16, len(head)))
-        if not more:
-            break
-        head += more
-    return head
 
 
 @contextmanager

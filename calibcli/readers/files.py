@@ -1,6 +1,5 @@
 """Which files the inputs are, as the user named them: found before anything is opened."""
 
-import filecmp
 import os
 import shlex
 import stat
@@ -143,6 +142,8 @@ def _size_of(path: str) -> int:
 
 def _same_bytes(one: str, other: str) -> bool:
     with read_errors(other):
+        import filecmp
+
         return filecmp.cmp(one, other, shallow=False)
 
 

@@ -13,7 +13,6 @@ from calibcli.readers import reader_of
 from calibcli.readers.classes_guessed import asking_for, guessed_classes
 from calibcli.readers.columns import ChosenColumns, Columns, resolve
 from calibcli.readers.columns_again import same_again
-from calibcli.readers.compared import equal_to
 from calibcli.readers.decode import Column, value_type
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.groups import can_be_groups, groups_of
@@ -145,6 +144,8 @@ def _with_path(
 
 def _refuse_other(column: Column, value: str | None, *, name: str, shown: str, rows: int) -> None:
     """Refuse a column of the file that is not what the path says, read as the column's type."""
+    from calibcli.readers.compared import equal_to
+
     if not can_be_groups(value_type(column.type)):
         return
     found = groups_of(column)

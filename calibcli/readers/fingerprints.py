@@ -20,7 +20,6 @@ import pyarrow as pa
 from calibcli.readers.decode import Booleans, Column, is_number, is_text, nulls, value_type
 from calibcli.readers.numerals import Spelling, is_respelled
 from calibcli.readers.places import Places
-from calibcli.readers.values import names_of
 from calibcli.table.score_table import Integers
 
 Fingerprints = npt.NDArray[np.uint64]
@@ -58,6 +57,8 @@ class Identities:
 
 def identities_of(column: Column) -> Identities:
     """Read a column of identities by their names; outer blanks do not count, and an empty one is missing."""
+    from calibcli.readers.values import names_of
+
     if isinstance(column, pa.DictionaryArray):
         column = cast("Column", column.dictionary_decode())
     text = names_of(column)

@@ -22,7 +22,6 @@ from calibcli.readers.faults import FaultKind
 from calibcli.readers.fingerprints import Identities, bytes_of, first_respelled, was_renamed
 from calibcli.readers.numerals import Spelling, is_respelled
 from calibcli.readers.places import Places
-from calibcli.readers.values import names_of, wide_decimals
 from calibcli.table.score_table import Integers
 
 # The group of rows whose value is missing, where such rows stay.
@@ -160,6 +159,8 @@ def can_be_groups(kind: pa.DataType) -> bool:
 
 def groups_of(column: Column) -> Groups:
     """Read a column of groups; blanks around a text do not count, and an empty one or NaN is missing."""
+    from calibcli.readers.values import names_of, wide_decimals
+
     kind = value_type(column.type)
     column = names_of(column) if isinstance(column.type, pa.UuidType) else plain(column)
     if pa.types.is_null(column.type):

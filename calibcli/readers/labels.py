@@ -23,7 +23,6 @@ from calibcli.readers.decode import (
 from calibcli.readers.faults import MOST_LABELS
 from calibcli.readers.numerals import number_name, number_of, usual_name
 from calibcli.readers.places import Places
-from calibcli.readers.values import Unreadable, compared, names_of, wide_decimals
 from calibcli.selection_names import Comparison
 from calibcli.table.score_table import Floats, Integers, run_starts
 
@@ -94,20 +93,16 @@ def labels_of(column: Column, positive: str | None) -> Labels:
     column = plain(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.bool_())
-    if is_text(column.type):
-        column = names_of(column).dictionary_encode()
-    elif pa.types.is_decimal(column.type):
-        column = _with_few_values(column)
+    if is_text(column.type) or pa.types.is_decimal(column.type):
+        # Each different one is looked at once.
+        from calibcli.readers.values import names_of, wide_decimals
+
+        column = (names_of if is_text(column.type) else wide_decimals)(column).dictionary_encode()
     if isinstance(column, pa.DictionaryArray):
         return _of_dictionary(column, positive)
     if pa.types.is_boolean(column.type):
         return _of_booleans(column, positive)
     return _of_numbers(column, positive)
-
-
-def _with_few_values(column: Column) -> Column:
-    """Return decimals as a dictionary, so that each different one is looked at once."""
-    return wide_decimals(column).dictionary_encode()
 
 
 def _of_dictionary(column: "pa.DictionaryArray[Any, Any]", positive: str | None) -> Labels:
@@ -144,8 +139,12 @@ def _of_dictionary(column: "pa.DictionaryArray[Any, Any]", positive: str | None)
 
 def _of_texts(values: Column, positive: str | None) -> Labels:
     """Read the entries of a dictionary of text, one by one."""
-    # A cast imports pyarrow.compute, which takes longer than a small file does.
-    entries = values if pa.types.is_string(values.type) else names_of(values)
+    entries = values
+    if not pa.types.is_string(values.type):
+        # A cast imports pyarrow.compute, which takes longer than a small file does.
+        from calibcli.readers.values import names_of
+
+        entries = names_of(values)
     texts = [("" if text is None else str(text)).strip() for text in entries.to_pylist()]
     missing = np.array([not text for text in texts], np.bool_)
     places = np.arange(len(texts))
@@ -209,6 +208,8 @@ def _of_numbers(column: Column, positive: str | None) -> Labels:
 
 def _of_decimals(values: Column, positive: str | None) -> Labels:
     """Read the different values of a column of decimals, as they are."""
+    from calibcli.readers.values import names_of
+
     names = names_of(values).to_pylist()
     ones = _equal(values, "1" if positive is None else positive)
     strange = None if positive is not None else ~ones & ~_equal(values, "0")
@@ -220,6 +221,8 @@ def _of_decimals(values: Column, positive: str | None) -> Labels:
 
 def _equal(column: Column, positive: str) -> Booleans:
     """Return which numbers are the one that a text reads as: none of them where it is no number."""
+    from calibcli.readers.values import Unreadable, compared
+
     try:
         return compared(column, Comparison.EQUAL, positive)
     except Unreadable:

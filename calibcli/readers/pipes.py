@@ -15,13 +15,11 @@ from functools import partial
 from typing import BinaryIO, cast
 
 from calibcli.errors import OutputProblem
-from calibcli.records import first_record_end
+from calibcli.records import LONGEST_HEADER, first_record
 
 STDIN = "-"
 # ENOENT is what tempfile says where no folder can be written.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOENT)
-# A file without line ends is no CSV, and is not read to its end to find that out.
-LONGEST_HEADER = 1 << 24
 _HEAD = 1 << 16
 _BLOCK = 1 << 20
 
@@ -55,12 +53,7 @@ class Pipe:
 
     def first_record(self, delimiter: str) -> bytes:
         """Return the beginning, long enough for the first line of CSV, and wait for nothing after it."""
-        while first_record_end(self._head, delimiter) is None and len(self._head) < LONGEST_HEADER:
-            # Twice as much each time, so that looking again costs no more than looking once.
-            more = self._take(max(_HEAD, len(self._head)))
-            if not more:
-                break
-            self._head += more
+        self._head = first_record(self._head, self._take, delimiter)
         return self._head
 
     def first_lines(self) -> bytes:

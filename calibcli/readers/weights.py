@@ -39,11 +39,6 @@ def check_weights(weight: Floats, *, whole: bool, findings: Findings, places: Pl
             findings.note(FaultKind.HUGE_WEIGHT, _fault(weight, extreme, places))
 
 
-def _number_text(value: float) -> str:
-    """Return the shortest text of a number, whole numbers without a point."""
-    return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
-
-
 def _fault(weight: Floats, where: Booleans, places: Places) -> Fault:
     first = int(np.argmax(where))
-    return Fault(int(np.count_nonzero(where)), places.row(first), _number_text(float(weight[first])))
+    return Fault(int(np.count_nonzero(where)), places.row(first), str(weight[first]).removesuffix(".0"))

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from calibcli.tasks.verify import VerifyOptions
 
 MOST_BINS = 10_000
+# What `of_columns` finds out, beside the classes.
+_OF_COLUMNS = ("score", "label", "weight", "scale", "positive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +114,7 @@ def as_before(terms: Terms, before: Terms) -> Terms:
     seen = terms.classes
     if seen is not None and before.classes is not None:
         seen = replace(seen, names=before.classes.names)
-    return replace(
-        terms,
-        score=before.score,
-        label=before.label,
-        weight=before.weight,
-        scale=before.scale,
-        positive=before.positive,
-        classes=seen,
-    )
+    return replace(terms, classes=seen, **{name: getattr(before, name) for name in _OF_COLUMNS})
 
 
 def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:

@@ -55,43 +55,6 @@ class NewFields:
     needed: Sequence[str] = ()
 
 
-def copy_with_columns(
-    source: str,
-    target: BinaryIO,
-    *,
-    score: str,
-    names: Sequence[str],
-    predicted: Callable[["pa.Array[Any]"], Sequence[Floats]],
-    shown: str,
-) -> int:
-    """
-    Write a Parquet file anew with float64 columns at the end.
-
-    Args:
-        source: The path of the file to read.
-
-        target: The file to write.
-
-        score: The column that the new ones are made of.
-
-        names: Names of the new columns.
-
-        predicted: From the values of the score column to those of each new one; called in the order of the
-            rows.
-
-        shown: The file's name in messages.
-
-    Returns:
-        The number of rows.
-
-    Raises:
-        InputProblem: If the file cannot be read; what is wrong with the target is raised as it comes.
-    """
-    fields = [pa.field(name, pa.float64()) for name in names]
-    new = NewFields(fields, lambda batch: predicted(batch.column(score)), score)
-    return copy_with_fields(source, target, new=new, shown=shown)
-
-
 def copy_with_fields(
     source: str, target: BinaryIO, *, new: NewFields, shown: str, advance: Advance = lambda _: None
 ) -> int:

@@ -11,11 +11,14 @@ import pytest
 
 from calibcli.writers import parquet
 from calibcli.writers.csv import write_batches as write_csv
-from calibcli.writers.parquet import copy_with_columns, write_batches
+from calibcli.writers.parquet import NewFields, copy_with_fields, write_batches
 
 
-def halved(chunk: Any) -> Any:
-    return [np.from_dlpack(chunk) / 2]
+def with_half(source: Path, out: Any) -> int:
+    """Write a file anew with half of each score beside it."""
+    fields = [pa.field("c", pa.float64())]
+    new = NewFields(fields, lambda batch: [np.from_dlpack(batch.column("score")) / 2], "score")
+    return copy_with_fields(str(source), out, new=new, shown=source.name)
 
 
 def source(path: Path) -> pa.Table:
@@ -54,10 +57,7 @@ def test_everything_else_stays(tmp_path: Path) -> None:
     """Values, types, row groups, codecs, dictionaries, statistics, order and metadata."""
     table = source(tmp_path / "a.parquet")
     with (tmp_path / "b.parquet").open("wb") as out:
-        rows = copy_with_columns(
-            str(tmp_path / "a.parquet"), out, score="score", names=["c"], predicted=halved, shown="a.parquet"
-        )
-    assert rows == 1000
+        assert with_half(tmp_path / "a.parquet", out) == 1000
     old, new = (pq.ParquetFile(tmp_path / name) for name in ("a.parquet", "b.parquet"))
     with old, new:
         written = new.read()
@@ -85,9 +85,7 @@ def test_large_row_groups_are_written_in_pieces(tmp_path: Path, monkeypatch: pyt
     table = source(tmp_path / "a.parquet")
     monkeypatch.setattr(parquet, "LARGEST_PIECE", 128)
     with (tmp_path / "b.parquet").open("wb") as out:
-        copy_with_columns(
-            str(tmp_path / "a.parquet"), out, score="score", names=["c"], predicted=halved, shown="a.parquet"
-        )
+        with_half(tmp_path / "a.parquet", out)
     with pq.ParquetFile(tmp_path / "b.parquet") as new:
         assert new.read().drop_columns(["c"]).equals(table.cast(new.read().drop_columns(["c"]).schema))
         assert max(new.metadata.row_group(g).num_rows for g in range(new.num_row_groups)) <= 128
@@ -97,12 +95,7 @@ def test_a_file_without_rows_gets_the_column(tmp_path: Path) -> None:
     """An empty shard stays an empty shard."""
     pq.write_table(pa.table({"score": pa.array([], pa.float64())}), tmp_path / "a.parquet")
     out = io.BytesIO()
-    assert (
-        copy_with_columns(
-            str(tmp_path / "a.parquet"), out, score="score", names=["c"], predicted=halved, shown="a.parquet"
-        )
-        == 0
-    )
+    assert with_half(tmp_path / "a.parquet", out) == 0
     assert pq.read_table(io.BytesIO(out.getvalue())).schema.names == ["score", "c"]
 
 

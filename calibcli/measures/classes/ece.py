@@ -16,7 +16,6 @@ from calibcli.view_names import ClassMeasure
 
 _EFFECTIVE = "upper: Hoeffding at the effective number of rows"
 _LOWER = "lower: McDiarmid"
-_ALIKE = "every class counts alike"
 
 
 def classwise_ece(views: ClassViews) -> ClassEstimate:
