@@ -117,12 +117,13 @@ class Found:
         for size, paths in by_size.items():
             for path in paths if len(paths) > 1 else ():
                 alike.setdefault((size, _end_of(path)), []).append(path)
-        pairs = [
-            f"{path} as {first}"
-            for first, *others in alike.values()
-            for path in others
-            if _same_bytes(first, path)
-        ]
+        pairs = []
+        for paths in alike.values():
+            first_of: dict[bytes, str] = {}
+            for path in paths if len(paths) > 1 else ():
+                first = first_of.setdefault(_digest_of(path), path)
+                if first is not path:
+                    pairs.append(f"{path} as {first}")
         if not pairs:
             return ()
         what = "1 file holds" if len(pairs) == 1 else f"{len(pairs):,} files hold"
@@ -140,11 +141,11 @@ def _size_of(path: str) -> int:
     return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
 
-def _same_bytes(one: str, other: str) -> bool:
-    with read_errors(other):
-        import filecmp
+def _digest_of(path: str) -> bytes:
+    with read_errors(path), open(path, "rb") as file:  # noqa: PTH123 - as it was opened
+        import hashlib
 
-        return filecmp.cmp(one, other, shallow=False)
+        return hashlib.file_digest(file, "sha256").digest()
 
 
 def _end_of(path: str) -> bytes:

@@ -139,6 +139,13 @@ def test_a_copy_is_said_to_be_one(run: Run, tmp_path: Path, monkeypatch: pytest.
     assert said in report["input"]["notes"]
     assert report["input"]["rows"] == 3 * 180
     assert found_in(["a.csv", "b.csv"]).notes() == ()
+    # Copies of a file that is no copy of the first one of its size and end.
+    for name in ("b (1).csv", "b (2).csv"):
+        Path(name).write_bytes(Path("b.csv").read_bytes())
+    every = ["a.csv", "b.csv", "b (1).csv", "a (1).csv", "b (2).csv"]
+    pairs = "b (1).csv as b.csv, a (1).csv as a.csv, b (2).csv as b.csv"
+    said = f"3 files hold the same bytes as another, so that rows are read twice: {pairs}"
+    assert found_in(every).notes() == (said,)
     Path("short.csv").write_text("score,label\n")
     Path("short too.csv").write_text("score,label\n")
     assert found_in(["short.csv", "short too.csv"]).notes() == ()

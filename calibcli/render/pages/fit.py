@@ -12,7 +12,8 @@ from calibcli.reports.fit import FitReport, GroupFit
 _PAIRED = "The standard error is that of the difference to the best, fold by fold."
 _RULE = (
     "Chosen: the simplest method whose loss exceeds the best by at most one standard error. "
-    "The raw score is the simplest, unless intercept, temperature or platt beats it by half of one."
+    "The raw score, simplest of all, is out if intercept, temperature or platt beats it by more than half a "
+    "standard error."
 )
 
 
