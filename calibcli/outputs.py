@@ -14,7 +14,6 @@ import os
 import signal
 import stat
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -277,6 +276,8 @@ def append_file(path: str | Path, content: bytes) -> None:
 @contextmanager
 def _uploaded_at_the_end(name: str) -> Iterator[BinaryIO]:
     """Write a temporary file first: an upload that is given up on would be completed with what it has."""
+    import tempfile
+
     seen = _checked.pop(name, None)
     try:
         descriptor, beside = tempfile.mkstemp(prefix="calibcli-")

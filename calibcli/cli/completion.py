@@ -1,6 +1,5 @@
 """Completion in the shell: columns, from the header of the files that are typed already, and measures."""
 
-import csv
 import os
 import re
 import shlex
@@ -65,6 +64,8 @@ def _header(word: str, delimiter: str | None, encoding: str | None) -> tuple[str
 
 def _header_of_text(path: Path, delimiter: str | None, encoding: str | None) -> tuple[str, ...]:
     """Return the first record of a CSV file, without what it takes to import a reader."""
+    import csv
+
     separator = "\t" if delimiter in _TABS else delimiter or _TEXT[path.suffix.lower()]
     with path.open(encoding=encoding or "utf-8-sig", newline="") as file:
         lines = csv.reader([*file.readlines(_LONGEST_HEADER)], delimiter=separator)

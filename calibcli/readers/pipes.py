@@ -6,7 +6,6 @@ import os
 import select
 import shutil
 import signal
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -193,6 +192,8 @@ def _temporary_file() -> tuple[BinaryIO, str]:
     Where the system offers a path to an open file, nothing stands in any directory: however the process
     ends, nothing stays behind.
     """
+    import tempfile
+
     nameless = tempfile.TemporaryFile(prefix="calibcli-")  # noqa: SIM115 - closed with the pipe
     path = f"/proc/self/fd/{nameless.fileno()}"
     if os.path.exists(path):  # noqa: PTH110 - a link to no name, which still can be opened

@@ -335,7 +335,7 @@ from calibcli.engines.threads import ThreadEngine
 from calibcli.readers.columns import Columns
 from calibcli.tasks.gather import gather
 gather(sys.argv[1:], Columns(), engine=ThreadEngine(2))
-heavy = ("pandas", "scipy", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet")
+heavy = ("pandas", "scipy", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet", "calibcli.readers.values")
 print([name for name in heavy if name in sys.modules])
 """
 
