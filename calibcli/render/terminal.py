@@ -1,11 +1,16 @@
 """Reports for people, on a terminal or in a log."""
 
+import io
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
+from rich.color import ColorSystem
+from rich.console import Console
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
 
 from calibcli.render.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.render.diagram import ASCII, LEAST_WIDTH, UNICODE, WIDTH, Marks, axis, drawn
@@ -19,17 +24,18 @@ if TYPE_CHECKING:
 
 _GAP = 2
 _LEAST_FOLDED = 24
-_WORD = re.compile(r"\s*\S+\s*")
-# As ANSI codes.
-_BOLD = "1"
+# Wider than any line: off a terminal nothing is folded.
+_UNLIMITED = 1_000_000
+# Spaces, and colour switches between them, at the end of a line.
+_TRAILING = re.compile(r"(?: |\x1b\[[\d;]*m)+$", re.MULTILINE)
 _STYLES = {
     Tone.PLAIN: "",
-    Tone.TITLE: _BOLD,
-    Tone.FAINT: "2",
-    Tone.NOTE: "33",
-    Tone.PASS: "1;32",
-    Tone.FAIL: "1;31",
-    Tone.INCONCLUSIVE: "1;33",
+    Tone.TITLE: "bold",
+    Tone.FAINT: "dim",
+    Tone.NOTE: "yellow",
+    Tone.PASS: "bold green",
+    Tone.FAIL: "bold red",
+    Tone.INCONCLUSIVE: "bold yellow",
 }
 
 
@@ -62,7 +68,8 @@ class TerminalRenderer:
 
     def text(self, page: Page) -> str:
         """Return a page as text without trailing spaces."""
-        return "\n".join(self._block(block) for block in page)
+        text = "\n".join(self._block(block) for block in page)
+        return _TRAILING.sub(lambda end: end.group().replace(" ", ""), text)
 
     def _block(self, block: Block) -> str:
         match block:
@@ -76,70 +83,39 @@ class TerminalRenderer:
                 return title + self._listing(block)
 
     def _line(self, line: Line) -> str:
-        parts = _folded(self._plain(line.text), self.width)
-        return "".join(f"{styled(part, line.tone, color=self.color)}\n" for part in parts)
+        text = Text(self._plain(line.text), style=_STYLES[line.tone], overflow="fold")
+        return self._laid_out(text, width=self.width)
 
     def _grid(self, grid: Grid) -> str:
         fixed, last = grid.columns[:-1], grid.columns[-1]
         cells = [[self._plain(cell) for cell in row[:-1] if isinstance(cell, str)] for row in grid.rows]
-        titles = [self._plain(column.title) for column in fixed]
-        widths = [max(cell_len(row[k]) for row in (titles, *cells)) for k in range(len(fixed))]
+        widths = [
+            max(cell_len(text) for text in (self._plain(column.title), *(row[k] for row in cells)))
+            for k, column in enumerate(fixed)
+        ]
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+        for column, width in zip(fixed, widths, strict=True):
+            title = Text(self._plain(column.title))
+            table.add_column(
+                title, min_width=width, no_wrap=True, justify="right" if column.numeric else "left"
+            )
         left = sum(widths) + _GAP * len(widths)
         room = None if self.width is None else self.width - left
-        heading = self._heading(last.title, grid, room)
-        places = list(zip(widths, (column.numeric for column in fixed), strict=True))
-        text = self._row(titles, places, heading, room=room, bold=len(grid.columns))
+        table.add_column(Text(self._heading(last.title, grid, room)), overflow="fold")
         for row, texts in zip(grid.rows, cells, strict=True):
-            text += self._row(texts, places, self._last(row[-1], room), room=room)
-        return text
+            table.add_row(*(Text(text) for text in texts), Text(self._last(row[-1], room)))
+        return self._laid_out(table, width=None if room is None else left + max(room, _LEAST_FOLDED))
 
     def _listing(self, listing: Listing) -> str:
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=False)
         words = [self._plain(word) for word, _ in listing.items]
         left = max(map(cell_len, words), default=0)
-        room = None if self.width is None else self.width - left - _GAP
-        return "".join(
-            self._row([word], [(left, False)], self._plain(sentence), room=room, bold=1)
-            for word, (_, sentence) in zip(words, listing.items, strict=True)
-        )
-
-    def _row(
-        self,
-        begin: Sequence[str],
-        places: Sequence[tuple[int, bool]],
-        end: str,
-        *,
-        room: int | None,
-        bold: int = 0,
-    ) -> str:
-        """
-        Return a row of a table.
-
-        Args:
-            begin: All cells but the last.
-
-            places: For each of them how wide it is, and whether the text stands on its right.
-
-            end: The last one, which is folded below itself.
-
-            room: How wide it may be, or None for any width.
-
-            bold: How many cells are bold.
-        """
-        parts = _folded(end, None if room is None else max(room, _LEAST_FOLDED))
-        line, below = "", ""
-        for place, (cell, (width, right)) in enumerate(zip(begin, places, strict=True)):
-            text = cell.rstrip()
-            blanks = " " * (width - cell_len(text))
-            shown = self._strong(text, place < bold)
-            line += (blanks + shown if right else shown + blanks) + " " * _GAP
-            below += " " * (width + _GAP)
-        lines = [
-            f"{below if k else line}{self._strong(part, bold > len(begin))}" for k, part in enumerate(parts)
-        ]
-        return "".join(f"{one.rstrip()}\n" for one in lines)
-
-    def _strong(self, text: str, bold: bool) -> str:  # noqa: FBT001 - one word
-        return styled(text, Tone.TITLE, color=self.color) if bold else text
+        table.add_column(min_width=left, no_wrap=True, style="bold")
+        table.add_column(overflow="fold")
+        for word, (_, sentence) in zip(words, listing.items, strict=True):
+            table.add_row(Text(word), Text(self._plain(sentence)))
+        least = left + _GAP + _LEAST_FOLDED
+        return self._laid_out(table, width=None if self.width is None else max(self.width, least))
 
     def _heading(self, title: str, grid: Grid, room: int | None) -> str:
         return axis(_bar_width(room)) if _draws(grid) else self._plain(title)
@@ -160,27 +136,30 @@ class TerminalRenderer:
         text = printable(text)
         return text if self.unicode else in_ascii(text)
 
+    def _laid_out(self, what: Text | Table, *, width: int | None) -> str:
+        """Return what rich makes of a text, told everything that it would otherwise look for itself."""
+        console = Console(
+            file=io.StringIO(),
+            width=width or _UNLIMITED,
+            height=100,
+            color_system=None,
+            force_terminal=False,
+            force_jupyter=False,
+            legacy_windows=False,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+        return "".join(
+            style.render(text, color_system=ColorSystem.STANDARD) if style and self.color else text
+            for text, style, _ in console.render(what)
+        )
+
 
 def styled(text: str, tone: Tone, *, color: bool) -> str:
     """Return text in the colour of a tone, where colour is wanted."""
-    return f"\x1b[{_STYLES[tone]}m{text}\x1b[0m" if color and _STYLES[tone] and text else text
-
-
-def _folded(text: str, width: int | None) -> list[str]:
-    """Return the lines of a text without blanks at their ends, cut between words, or within too long ones."""
-    if width is None or cell_len(text.rstrip()) <= width:
-        return [text.rstrip()]
-    lines, used = [""], 0
-    for word in _WORD.findall(text):
-        size = cell_len(word.rstrip())
-        if size <= width - used:
-            lines[-1] += word
-            used += cell_len(word)
-            continue
-        parts = [word] if size <= width else chop_cells(word, width)
-        lines += parts
-        used = cell_len(parts[-1])
-    return [line.rstrip() for line in (lines if lines[0] else lines[1:])]
+    style = Style.parse(_STYLES[tone]) if color and _STYLES[tone] else None
+    return text if style is None else style.render(text, color_system=ColorSystem.STANDARD)
 
 
 def _draws(grid: Grid) -> bool:

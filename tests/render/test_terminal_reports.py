@@ -13,13 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
-from rich.text import Text
 
 from calibcli.names import ReportFormat
 from calibcli.render import renderer_named
-from calibcli.render.blocks import Line, Paragraph
-from calibcli.render.terminal import TerminalRenderer
 
 GOLDEN = Path(__file__).parent / "golden"
 REFRESH = "CALIBCLI_REFRESH_GOLDEN"
@@ -136,19 +132,6 @@ def test_no_width_loses_a_word(reports: dict[str, Any], name: str, width: int) -
 def _letters(text: str) -> list[str]:
     """Return the letters and digits of a text, in an order that folding cannot change."""
     return sorted(re.sub(r"[^0-9A-Za-z]", "", re.sub(r"(?m) {2,}[ |o@-]+$", "", text)))
-
-
-@pytest.mark.parametrize("width", [3, 10, 24, 80])
-def test_sentences_are_cut_where_rich_cuts_them(width: int) -> None:
-    """Between words, and within those that are longer than a line, also where letters are two cells wide."""
-    rng = np.random.default_rng(width)
-    pieces = ("a", "two", " ", "  ", ", ", "-", "予測", "é", "x" * 30)
-    page = TerminalRenderer(width=width, color=False, verbose=False, unicode=True)
-    for _ in range(100):
-        text = "".join(rng.choice(pieces, rng.integers(40)))
-        lines = Text(text).wrap(Console(width=width), width, overflow="fold")
-        wanted = "".join(f"{line.plain.rstrip()}\n" for line in lines)
-        assert page.text((Paragraph((Line(text),)),)) == wanted, text
 
 
 def test_wide_terminal_shows_what_a_pipe_does(reports: dict[str, Any]) -> None:
