@@ -2,8 +2,9 @@
 
 import pytest
 
+from calibcli.errors import UsageProblem
 from calibcli.names import Compression, DataFormat
-from calibcli.suffixes import compression_of, data_suffix, format_of
+from calibcli.suffixes import compression_of, data_suffix, format_of, promise_of, refuse_promise
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,32 @@ def test_every_compression_has_a_suffix() -> None:
     suffixes = (".gz", ".zst", ".bz2", ".lz4")
     assert {compression_of(f"a{suffix}") for suffix in suffixes} == set(Compression)
     assert data_suffix("a.JSON.lz4") == ".json"
+
+
+@pytest.mark.parametrize(
+    ("name", "promised"),
+    [
+        ("a.csv", "csv"),
+        ("a.json", "json"),
+        ("a.markdown", "md"),
+        ("a.XLSX", "Excel"),
+        ("a.csv.gz", "csv"),
+        ("a.csv.zip", "zip"),
+        ("a.txt", None),
+        ("a.v2", None),
+        ("-", None),
+        ("", None),
+    ],
+)
+def test_a_name_promises_what_else_is_written(name: str, promised: str | None) -> None:
+    """Names that promise nothing may hold anything."""
+    assert promise_of(name) == promised
+
+
+def test_what_is_written_is_what_the_name_promises() -> None:
+    """Or nothing is; a compression promises what documents and reports are not."""
+    for name in ("a.json", "a.txt", "a", "-"):
+        refuse_promise(name, "json", what="an artifact is JSON", hint="name it cal.json")
+    for name, word in (("a.csv", "csv"), ("a.json.gz", "gzip")):
+        with pytest.raises(UsageProblem, match=f"{name} is the name of {word}, and an artifact is JSON"):
+            refuse_promise(name, "json", what="an artifact is JSON", hint="name it cal.json")

@@ -264,7 +264,10 @@ Prior = Annotated[
     ),
 ]
 
-Format = Annotated[ReportFormat, typer.Option("--format", help="How to write the report.")]
+Format = Annotated[
+    ReportFormat | None,
+    typer.Option("--format", help="How to write the report; else by the suffix of -o, or as a table."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Same as --format json.")]
 Out = Annotated[
     str,

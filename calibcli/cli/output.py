@@ -71,19 +71,40 @@ def renderer_for(
     )
 
 
-def format_of(kind: ReportFormat, *, json: bool) -> ReportFormat:
+def format_of(kind: ReportFormat | None, *, json: bool, output: str = STDOUT) -> ReportFormat:
     """
-    Return the format of a report, `--json` being one more word for JSON.
+    Return the format of a report: that of `--format` or `--json`, else of the output's name, else a table.
+
+    Args:
+        kind: What `--format` says, or None.
+
+        json: Whether `--json` stands there.
+
+        output: Where the report goes.
 
     Raises:
-        IdleOption: If `--format` names another beside it.
-    """
-    if not json or kind in (ReportFormat.TABLE, ReportFormat.JSON):
-        return ReportFormat.JSON if json else kind
-    from calibcli.errors import IdleOption
+        IdleOption: If two of them name different formats.
 
-    msg = f"--json and --format {kind.value} are two formats"
-    raise IdleOption(msg, "leave out one of them", options=("format", "json"))
+        UsageProblem: If the output's name promises what no report is.
+    """
+    from calibcli.errors import IdleOption
+    from calibcli.suffixes import promise_of, refuse_promise
+
+    if json and kind not in (None, ReportFormat.JSON):
+        msg = f"--json and --format {kind.value} are two formats"
+        raise IdleOption(msg, "leave out one of them", options=("format", "json"))
+    asked = ReportFormat.JSON if json else kind
+    promised = promise_of(output)
+    kinds = [one.value for one in ReportFormat if one is not ReportFormat.TABLE]
+    if promised in kinds and asked not in (None, promised):
+        option = "json" if json else "format"
+        msg = f"{output} is the name of {promised}, and --{option} says otherwise"
+        raise IdleOption(msg, f"leave out --{option}, or name the output otherwise", options=(option,))
+    of_report = promised if promised in kinds else ""
+    what = f"a report is written as a table, {', '.join(kinds[:-1])} or {kinds[-1]}"
+    hint = "name it .txt or .json; `calibcli report` and `calibcli plot` write pages and pictures"
+    refuse_promise(output, str(of_report), what=what, hint=hint)
+    return asked or ReportFormat(of_report or ReportFormat.TABLE)
 
 
 def write(text: str, output: str) -> None:

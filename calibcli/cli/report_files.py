@@ -11,6 +11,7 @@ from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsagePro
 from calibcli.gate_names import GateFormat
 from calibcli.names import ColorWhen
 from calibcli.outputs import STDOUT, append_file, refuse_existing, write_file
+from calibcli.suffixes import refuse_promise
 
 if TYPE_CHECKING:
     from calibcli.cli.line import Line
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 # Files of the runner, which steps add to.
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 _OUTPUT = "GITHUB_OUTPUT"
+# What the names of files of each kind promise, if anything.
+_FORMS = {
+    GateFormat.JUNIT: "xml",
+    GateFormat.MARKDOWN: "md",
+    GateFormat.JSON: "json",
+    GateFormat.OPENMETRICS: "",
+    GateFormat.GITHUB: "",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,8 @@ def parse_reports(
     for one in wanted:
         if one.path is not None:
             refuse_existing(one.path, force=force, inputs=[*files, *kept])
+            form, what = _FORMS[one.kind], f"the report is {one.kind.value}"
+            refuse_promise(one.path, form, what=what, hint=f"name it report.{form or 'prom'}")
     _refuse_shared([*kept, output, *(one.path for one in wanted if one.path is not None)])
     if missing is not None:
         write_error_reports(missing, wanted)

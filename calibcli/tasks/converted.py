@@ -16,7 +16,7 @@ from calibcli.readers import reader_of
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.text import kept_bytes
 from calibcli.streams import is_terminal
-from calibcli.suffixes import compression_of, format_of
+from calibcli.suffixes import compression_of, format_of, promise_of
 from calibcli.tasks.destination import Destination
 from calibcli.tasks.widening import Widening
 from calibcli.writers.arrow import column_of
@@ -41,6 +41,11 @@ def output_format(to: Destination, fragment: Fragment) -> DataFormat:
         msg = f"{to.path} is the name of {promised.value if promised else ''}, and --to says {asked.value}"
         raise UsageProblem(msg, "leave out --to, or name the output otherwise")
     kind = asked or promised or fragment.format
+    # Rows of JSON Lines are read from files of that name as well.
+    other = None if promised is not None or kind is DataFormat.JSONL else promise_of(to.path)
+    if other is not None:
+        msg = f"{to.path} is the name of {other}, and rows are written as {kind.value}"
+        raise UsageProblem(msg, "name it .csv, .tsv, .jsonl, .parquet or .arrow")
     if not isinstance(kind, DataFormat) or kind is DataFormat.NPZ:
         msg = f"{kind.value} is read, not written"
         raise UsageProblem(msg, "pass --to csv, tsv, jsonl, parquet or arrow")

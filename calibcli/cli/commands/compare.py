@@ -17,7 +17,6 @@ from calibcli.names import (
     EngineName,
     OnMissing,
     OnRange,
-    ReportFormat,
 )
 from calibcli.outputs import STDOUT
 from calibcli.view_names import OnSum, ViewName
@@ -60,7 +59,7 @@ def compare(
     engine: e.EngineChoice = EngineName.LOCAL,
     engine_address: e.EngineAddress = None,
     allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    fmt: o.Format = ReportFormat.TABLE,
+    fmt: o.Format = None,
     json: o.Json = False,
     output: o.Out = STDOUT,
     force: o.Force = False,
@@ -97,6 +96,7 @@ def compare(
     artifacts = tuple(artifact or ())
     for path in artifacts or (None,):
         check_output(output, force=force, inputs=inputs, artifact=path)
+    chosen = format_of(fmt, json=json, output=output)
     scores = tuple(score or ())
     report = compare_files(
         inputs,
@@ -127,7 +127,6 @@ def compare(
             progress_bar(quiet=quiet),
         ),
     )
-    chosen = format_of(fmt, json=json)
     write(
         renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
         output,

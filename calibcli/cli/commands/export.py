@@ -48,6 +48,7 @@ def export(
     from calibcli.artifacts.group_document import GroupArtifact, read_any_map
     from calibcli.cli.output import say_line, say_notes
     from calibcli.outputs import refuse_existing, write_file
+    from calibcli.suffixes import refuse_promise
     from calibcli.tasks.export import ExportAsk, query_notes
     from calibcli.tasks.export import export as exported
 
@@ -58,6 +59,9 @@ def export(
         msg = "an ONNX model is not text, and standard output is a terminal"
         raise OutputProblem(msg, "name a file with -o, or send it through a pipe")
     refuse_existing(output, force=force, inputs=[artifact])
+    kind = "python" if to is ExportTarget.SKLEARN else to.value
+    ending = ".py" if kind == "python" else f".{kind}"
+    refuse_promise(output, kind, what=f"--to says {to.value}", hint=f"name it calibrated{ending}")
     loaded = read_any_map(artifact)
     write_file(output, exported(loaded, ask))
     say_notes((*loaded.doubts, *query_notes(loaded, ask)), quiet=quiet)

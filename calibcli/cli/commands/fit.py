@@ -132,12 +132,14 @@ def fit(
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
     from calibcli.recalibrators.options import FitOptions
+    from calibcli.suffixes import refuse_promise
     from calibcli.tasks import fit_asked as asked
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.fit import fit_files
     from calibcli.tasks.reading import Reading
 
     check_output(output, force=force, inputs=inputs)
+    refuse_promise(output, "json", what="an artifact is JSON", hint="name it cal.json")
     several = k.several_classes(probs, classes, on_sum=on_sum, view=ViewName.CONFIDENCE, one_class=None)
     columns = Columns(
         score,

@@ -5,7 +5,7 @@ import typer
 from calibcli.cli import document_options as d
 from calibcli.cli import input_options as i
 from calibcli.cli import options as o
-from calibcli.names import ColorWhen, ReportFormat
+from calibcli.names import ColorWhen
 from calibcli.outputs import STDOUT
 
 
@@ -18,7 +18,7 @@ def inspect(
     decimal: i.Decimal = None,
     state_key_file: d.StateKeyFile = None,  # noqa: ARG001 - heard where it is declared
     allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    fmt: o.Format = ReportFormat.TABLE,
+    fmt: o.Format = None,
     json: o.Json = False,
     verbose: o.Verbose = False,
     color: o.Color = ColorWhen.AUTO,

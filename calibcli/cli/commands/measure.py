@@ -75,7 +75,7 @@ def measure(
     engine: e.EngineChoice = EngineName.LOCAL,
     engine_address: e.EngineAddress = None,
     allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    fmt: o.Format = ReportFormat.TABLE,
+    fmt: o.Format = None,
     json: o.Json = False,
     output: o.Out = STDOUT,
     summary_out: d.SummaryOut = None,
@@ -105,14 +105,15 @@ def measure(
     from calibcli.cli.output import format_of, renderer_for, say_notes_beside, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.readers.columns import Columns
+    from calibcli.suffixes import refuse_promise
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.measure import MeasureOptions, measure_files
     from calibcli.tasks.metrics import metrics_of
     from calibcli.tasks.partition import edges_of
     from calibcli.tasks.reading import Reading
 
-    chosen = format_of(fmt, json=json)
     if explain is not None:
+        chosen = format_of(fmt, json=json, output=output)
         write_explanation(explain, chosen, output, force=force, color=color)
         return
     if not inputs:
@@ -127,9 +128,11 @@ def measure(
         msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
         raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
     check_output(output, force=force, inputs=inputs, artifact=artifact)
+    chosen = format_of(fmt, json=json, output=output)
     if summary_out is not None:
         d.refuse_one_place(output, summary_out)
         check_output(summary_out, force=force, inputs=inputs, artifact=artifact)
+        refuse_promise(summary_out, "json", what="a summary is JSON", hint="name it part.json")
     complete = chosen is ReportFormat.JSON
     columns = Columns(
         scores[0],

@@ -33,8 +33,10 @@ def merge(
       calibcli verify more.csv -s score -y label --max-ece 0.02 --state gate.json
     """
     from calibcli.cli.output import renderer_for, say, say_notes
+    from calibcli.suffixes import refuse_promise
     from calibcli.tasks.merge import merge_documents
 
+    refuse_promise(output, "json", what="states and summaries are JSON", hint="name it whole.json")
     merged = merge_documents(documents, output=output, force=force)
     summary = renderer_for(ReportFormat.TABLE, STDERR, color=color, verbose=verbose)
     say(summary.render(merged.report), quiet=quiet)

@@ -49,7 +49,7 @@ def plan(
     exact: o.Exact = False,
     memory: o.Memory = DEFAULT_MEMORY,
     allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    fmt: o.Format = ReportFormat.TABLE,
+    fmt: o.Format = None,
     json: o.Json = False,
     output: o.Out = STDOUT,
     force: o.Force = False,
@@ -91,6 +91,7 @@ def plan(
         limits, error, power, confidence, any_time, *bins_of_gate(bins, binning), min_rows, seed
     )
     check_output(output, force=force, inputs=[] if like is None else [like], artifact=artifact)
+    chosen = format_of(fmt, json=json, output=output)
     report = plan_rows(
         options,
         artifact=artifact,
@@ -100,7 +101,6 @@ def plan(
             i.input_format_of(input_format, delimiter, encoding, decimal=decimal), None, exact, memory
         ),
     )
-    chosen = format_of(fmt, json=json)
     write(
         renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
         output,

@@ -25,7 +25,6 @@ from calibcli.names import (
     MeasureName,
     OnMissing,
     OnRange,
-    ReportFormat,
     VerdictName,
 )
 from calibcli.outputs import STDOUT
@@ -98,7 +97,7 @@ def verify(
     engine_address: e.EngineAddress = None,
     state_key_file: d.StateKeyFile = None,
     allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    fmt: o.Format = ReportFormat.TABLE,
+    fmt: o.Format = None,
     json: o.Json = False,
     output: o.Out = STDOUT,
     force: o.Force = False,
@@ -145,7 +144,6 @@ def verify(
     from calibcli.tasks.verify import VerifyOptions
 
     inputs, line = files or [], line_of(context)
-    chosen = format_of(fmt, json=json)
     others = (artifact, baseline, state, state_key_file)
     wanted = parse_reports(
         report, inputs=inputs, output=output, force=force, others=others, settings=line.settings
@@ -181,6 +179,7 @@ def verify(
         kept.refuse_output(output)
         check_output(output, force=force, inputs=inputs, artifact=artifact)
         check_output(output, force=force, inputs=inputs, artifact=baseline)
+        chosen = format_of(fmt, json=json, output=output)
         columns = Columns(
             score,
             label,
