@@ -11,6 +11,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import Scale
 from calibcli.readers.class_rows import SUM_TOLERANCE
 from calibcli.readers.faults import RowSums
+from calibcli.recalibrators.interface import values_of
 from calibcli.table.quantiles import LEVELS, quantiles_of, score_quantiles
 from calibcli.table.score_table import Floats, run_starts
 
@@ -32,6 +33,15 @@ _DISAGREES = 3.0
 # row does.
 _APART = 50.0
 _INNER = slice(1, -1)
+# Scores are a map's own outputs where these are so many times nearer than the fit rows, and the map moves
+# scores by so much of their log-odds, and by such a share of the spread.
+_TIMES_NEARER = 8.0
+_MOVED, _MOVED_SHARE = 0.05, 0.1
+_FEWEST_OUTPUTS = 3
+_TWICE = (
+    "the scores lie where the outputs of this map lie, not where the scores of its fit lay: has it been "
+    "applied to them already?"
+)
 _TEN, _NINETY = LEVELS.index(10), LEVELS.index(90)
 # The log-odds of 0 and 1 are infinite, and those past this are not told from them.
 _FARTHEST = 36.0
@@ -166,6 +176,8 @@ def scale_notes(seen: Seen | None, artifact: "Artifact", *, column: str) -> tupl
     """
     Refuse scores that are on another scale than those of a fit, and return what is to be said of others.
 
+    Scores that seem to be outputs of the map itself are said to be.
+
     They are refused where all of these hold: there are at least 100 rows and 20 different scores; their
     log-odds spread at least three times as far as those of the fit rows, or a third as far or less; half of
     them lie outside the range of the fit rows, or half of the fit rows where values of the other scale cannot
@@ -190,6 +202,11 @@ def scale_notes(seen: Seen | None, artifact: "Artifact", *, column: str) -> tupl
             apart = max(_outside(there, ends), _outside(here, there[[0, -1]])) >= _APART
             if apart and _disagrees(here, there) and _agrees(other, there):
                 raise _refused(seen, fitted, scale, what=what, column=column)
+        outputs = _log_odds(np.sort(artifact.recalibrator.predict(np.array(fitted))))
+        if _applied_before(here, there, outputs=outputs):
+            return (f"{column}: {_TWICE}",)
+    if _all_outputs(seen, artifact):
+        return (f"{column}: {_TWICE}",)
     if scale is not Scale.LOGIT or not _within(seen, 1.0):
         return ()
     # Of fit rows that all lay there, too, nothing is odd.
@@ -234,6 +251,31 @@ def _agrees(here: Floats, there: Floats) -> bool:
 def _disagrees(here: Floats, there: Floats) -> bool:
     one, other = _spread(here), _spread(there)
     return other > 0.0 and not other / _DISAGREES < one < other * _DISAGREES
+
+
+def _applied_before(here: Floats, there: Floats, *, outputs: Floats) -> bool:
+    """
+    Whether scores lie where a map's outputs lie and not where its fit rows lay, by the mean over quantiles.
+
+    Args:
+        here: Log-odds of the scores.
+
+        there: Those of the fit rows.
+
+        outputs: Those of the fit rows after the map.
+    """
+    near, far, apart = (
+        float(np.abs(one - other)[_INNER].mean())
+        for one, other in ((here, outputs), (here, there), (there, outputs))
+    )
+    return apart >= max(_MOVED, _MOVED_SHARE * _spread(there)) and _TIMES_NEARER * near <= far
+
+
+def _all_outputs(seen: Seen, artifact: "Artifact") -> bool:
+    """Whether scores are the very values that a map of few values has, and its fit rows were not."""
+    outputs, scores = set(values_of(artifact.recalibrator.bins) or ()), set(seen.quantiles)
+    fitted = artifact.fit.score_quantiles
+    return len(scores) >= _FEWEST_OUTPUTS and scores <= outputs and not set(fitted or scores) <= outputs
 
 
 def _outside(log_odds: Floats, ends: Floats) -> float:

@@ -268,3 +268,36 @@ def test_python_refuses_rows_of_classes_too() -> None:
             calibcli.apply(found, rows)
         calibcli.apply(found, rows, scale="prob")
     assert np.allclose(calibcli.apply(found, shares, scale="prob"), calibcli.apply(found, logits))
+
+
+@pytest.mark.parametrize("method", ["platt", "isotonic", "histogram"])
+def test_a_map_over_its_own_output_is_noted(run: Run, tmp_path: Path, method: str) -> None:
+    """By every command that applies one, in text and in columns; rows that it was not applied to are not."""
+    rng = np.random.default_rng(11)
+    for name in ("fit.csv", "new.csv"):
+        logits = rng.normal(-0.5, 2, 1_500)
+        label = rng.random(logits.size) < _share(0.4 * logits + 0.8)
+        pairs = zip(_share(logits).tolist(), label, strict=True)
+        (tmp_path / name).write_text("score,label\n" + "".join(f"{one!r},{y:d}\n" for one, y in pairs))
+    artifact, new = tmp_path / "cal.json", tmp_path / "new.csv"
+    assert run("fit", tmp_path / "fit.csv", "--method", method, "-o", artifact, "-q").code == 0
+    for kind in ("csv", "parquet"):
+        once = tmp_path / f"once.{kind}"
+        found = {}
+        assert "applied to them already" not in run("apply", artifact, new, "-s", "score", "-o", once).err
+        for score in ("score", "calibrated"):
+            source = [once, "-s", score, "-y", "label", "--artifact", artifact]
+            output = ["-o", tmp_path / f"out-{score}.{kind}"]
+            for words in (
+                ["apply", artifact, once, "-s", score, "--name", "z", *output],
+                ["measure", *source, "--metric", "bias"],
+                ["verify", *source, "--max-ece", "0.9"],
+                ["compare", *source, "--metric", "brier"],
+            ):
+                ended = run(*words)
+                said = " ".join((ended.out + ended.err).split())
+                # What a discrete map gives is known for certain where all rows are counted.
+                refused = "already applied?" in said
+                assert (ended.code, refused and method != "histogram") == (2 if refused else 0, False), said
+                found[words[0], score] = refused or "applied to them already" in said
+        assert found == {(one, of): of == "calibrated" for one, of in found}
