@@ -11,6 +11,7 @@ References:
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import cast
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.readers.decode import Booleans, Column, is_number, is_text, nulls, value_type
-from calibcli.readers.numerals import Spelling, is_respelled
+from calibcli.readers.numerals import MOST_DIGITS, Spelling, is_respelled
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Integers
 
@@ -26,11 +27,36 @@ Fingerprints = npt.NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BLANK = 0x20
 _ZERO = np.uint8(ord("0"))
-# Which bytes a number may begin with, and which it may go on with: with a sign only behind an e.
-_FIRST, _LATER, _SIGN, _POWER = (
-    np.array([chr(byte) in letters for byte in range(256)])
-    for letters in ("+-.0123456789", "+-.0123456789eE", "+-", "eE")
-)
+_ROWS_AT_ONCE = 1 << 16
+# Reading a text as a number: the state after each at a plus, a minus, a 0, another digit, a point, and an e.
+_STEPS = {
+    "": ("", "", "", "", "", ""),
+    "start": ("plus", "minus", "nought", "whole", "bare", ""),
+    "plus": ("", "", "other", "other", "bare", ""),
+    "minus": ("", "", "odd nought", "whole", "bare", ""),
+    "nought": ("", "", "other", "other", "0.", "e"),
+    "odd nought": ("", "", "other", "other", "0.", "e"),
+    "whole": ("", "", "whole", "whole", "1.", "e"),
+    "1.": ("", "", "1.0", "1.1", "", "e"),
+    "1.0": ("", "", "1.0", "1.1", "", "e"),
+    "1.1": ("", "", "1.0", "1.1", "", "e"),
+    "0.": ("", "", "0.0", "1.1", "", "e"),
+    "0.0": ("", "", "0.00", "1.1", "", "e"),
+    "0.00": ("", "", "0.000", "1.1", "", "e"),
+    "0.000": ("", "", "0.0000", "1.1", "", "e"),
+    "0.0000": ("", "", "0.00000", "1.1", "", "e"),
+    "0.00000": ("", "", "other part", "1.1", "", "e"),
+    "other": ("", "", "other", "other", "other part", "e"),
+    "bare": ("", "", "other part", "other part", "", ""),
+    "other part": ("", "", "other part", "other part", "", "e"),
+    "e": ("e+", "e+", "power", "power", "", ""),
+    "e+": ("", "", "power", "power", "", ""),
+    "power": ("", "", "power", "power", "", ""),
+}
+# States in which what was read is a number as its name has it, no number, or one that is looked at by itself.
+_AS_NAMED = ("nought", "whole", "1.1")
+_NO_NUMBER = ("", "start", "plus", "minus", "bare", "e", "e+")
+_TO_BE_ASKED = ("power",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,21 +166,48 @@ def first_respelled(data: npt.NDArray[np.uint8], offsets: Integers) -> str | Non
         # Digits alone, as ids mostly are.
         zeros = left[(data[begins[left]] == _ZERO) & (lengths[left] > 1)]
         return None if not zeros.size else bytes(data[offsets[zeros[0]] : offsets[zeros[0] + 1]]).decode()
+    for start in range(0, left.size, _ROWS_AT_ONCE):
+        found = _respelled_among(left[start : start + _ROWS_AT_ONCE], data, begins, lengths)
+        if found is not None:
+            return found
+    return None
+
+
+def _respelled_among(
+    rows: Integers, data: npt.NDArray[np.uint8], begins: Integers, lengths: Integers
+) -> str | None:
+    """Return the first text of some rows, none of them empty, that is a number written otherwise."""
+    steps, otherwise, asked = _reading()
+    state = np.full(rows.size, list(_STEPS).index("start"), np.uint8)
     ended = []
     place = 0
-    while left.size:
-        letter = data[begins[left] + place]
-        allowed = _FIRST[letter]
-        if place:
-            allowed = _LATER[letter] & (~_SIGN[letter] | _POWER[data[begins[left] + place - 1]])
-        left, place = left[allowed], place + 1
-        ended.append(left[lengths[left] == place])
-        left = left[lengths[left] > place]
-    for row in np.sort(np.concatenate(ended)).tolist() if ended else ():
-        text = bytes(data[offsets[row] : offsets[row + 1]]).decode()
-        if is_respelled(text):
+    while rows.size:
+        state = steps[state, data[begins[rows] + place]]
+        place += 1
+        over = lengths[rows] == place
+        # A whole number of so many digits has a power of ten in its name.
+        which = over & (otherwise[state] | asked[state] | ((state > 0) & (place > MOST_DIGITS)))
+        ended.append(np.stack((rows[which], otherwise[state[which]])))
+        on = (state > 0) & ~over
+        rows, state = rows[on], state[on]
+    for row, is_respelt in sorted(np.concatenate(ended, axis=1).T.tolist()):
+        text = bytes(data[begins[row] : begins[row] + lengths[row]]).decode()
+        if is_respelt or is_respelled(text):
             return text
     return None
+
+
+@cache
+def _reading() -> tuple[npt.NDArray[np.uint8], Booleans, Booleans]:
+    """Return the state after each one and a byte, and which are numbers written otherwise, or are to be asked."""
+    states = list(_STEPS)
+    steps = np.zeros((len(states), 256), np.uint8)
+    for state, after in _STEPS.items():
+        for letters, then in zip(("+", "-", "0", "123456789", ".", "eE"), after, strict=True):
+            steps[states.index(state), [ord(letter) for letter in letters]] = states.index(then)
+    asked = np.array([state in _TO_BE_ASKED for state in states])
+    usual = np.array([state in (*_AS_NAMED, *_NO_NUMBER) for state in states])
+    return steps, ~usual & ~asked, asked
 
 
 def _has_outer_blanks(data: npt.NDArray[np.uint8], offsets: Integers) -> bool:

@@ -9,7 +9,7 @@ _FIRST_OF_NUMBERS = frozenset("+-.0123456789")
 # A number as most tools write it: the same text but for zeros at the end.
 _USUAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?")
 # Whole numbers with more digits than any double has stay in powers of ten.
-_MOST_DIGITS = 400
+MOST_DIGITS = 400
 # What to do about numbers that are text in one place and numbers in another.
 ALIKE = "text equals a number only digit by digit, as '7' is 7: write all values alike"
 
@@ -27,7 +27,7 @@ def is_whole(number: Decimal) -> bool:
 
 def number_name(value: float | Decimal) -> str:
     """Return the name of a number: equal for equal numbers of any type, and for no others."""
-    if isinstance(value, int) and value.bit_length() < _MOST_DIGITS:
+    if isinstance(value, int) and value.bit_length() < MOST_DIGITS:
         return str(value)
     number = Decimal(value) if isinstance(value, int | Decimal) else _of_float(value)
     if not number.is_finite():
@@ -36,7 +36,7 @@ def number_name(value: float | Decimal) -> str:
     if not any(digits):
         return "0"
     power = number.adjusted()
-    if is_whole(number) and power < _MOST_DIGITS:
+    if is_whole(number) and power < MOST_DIGITS:
         return str(int(number))
     minus = "-" if sign else ""
     text = "".join(map(str, digits)).lstrip("0").rstrip("0")

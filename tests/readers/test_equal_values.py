@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -659,6 +659,19 @@ def test_numbers_written_otherwise_are_found_among_texts(texts: list[str]) -> No
     """The first of them, as one by one."""
     names = pa.array(texts, pa.large_string())
     assert first_respelled(*bytes_of(names)) == next(filter(is_respelled, texts), None)
+
+
+def test_every_short_text_is_known_as_a_number_written_otherwise_or_not() -> None:
+    """All of up to four letters, powers of ten, small numbers, and numbers of hundreds of digits."""
+    small = [f"{sign}0.{'0' * zeros}{end}" for sign in ("", "-") for zeros in range(9) for end in ("1", "10")]
+    long = [
+        f"{first}{'7' * digits}{end}" for first in "10" for digits in range(397, 402) for end in ("", ".5")
+    ]
+    powers = ["1e+400", "1e+399", "1.5e-7", "1.5e-6", "1.50e-7", "1e-07", "-1e-7", "10e-8", "1e" + "1" * 18]
+    short = ["".join(letters) for size in range(1, 5) for letters in product("015+-.eE", repeat=size)]
+    for text in (*small, *long, *powers, *short):
+        found = first_respelled(*bytes_of(pa.array([text], pa.large_string())))
+        assert found == (text if is_respelled(text) else None), text
 
 
 @pytest.mark.parametrize(
