@@ -199,7 +199,7 @@ def _respelled_among(
 
 @cache
 def _reading() -> tuple[npt.NDArray[np.uint8], Booleans, Booleans]:
-    """Return the state after each one and a byte, and which are numbers written otherwise, or are to be asked."""
+    """Return the state after each one and a byte, and which are numbers written otherwise, or to be asked."""
     states = list(_STEPS)
     steps = np.zeros((len(states), 256), np.uint8)
     for state, after in _STEPS.items():
