@@ -54,6 +54,8 @@ _WAYS = {
     _LOGITS: "pass --scale logit",
     _PERCENT: "divide by 100 and pass --scale prob",
 }
+_LABELS = {0.0, 1.0}
+_HARD = "every score is 0 or 1, as predicted labels are and probabilities hardly: is it the right column?"
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
 PROBABILITIES = (
@@ -89,12 +91,19 @@ def seen_in(table: "Table") -> Seen:
 
 
 def read_notes(gathered: "Gathered", scale: Scale) -> tuple[str, ...]:
-    """Return what is to be said of scores that were read as log-odds where no fit tells whether they are."""
+    """
+    Return what is to be said of scores where no fit tells what they are.
+
+    Log-odds may be probabilities, and scores that are 0 and 1 labels that a model predicts.
+    """
     from calibcli.tasks.gather import RAW
 
     raw = gathered.tables[RAW]
-    if scale is not Scale.LOGIT or raw.total_rows < _FEWEST:
+    if raw.total_rows < _FEWEST:
         return ()
+    if scale is not Scale.LOGIT:
+        several = gathered.input.classes is not None or raw.distinct > len(_LABELS)
+        return () if several or not _LABELS.issuperset(raw.score.tolist()) else (_HARD,)
     if gathered.sums is not None:
         return (_UNSURE_ROWS,) if gathered.sums.all_near(1.0, within=SUM_TOLERANCE) else ()
     return (_UNSURE,) if raw.distinct >= _FEWEST_VALUES and _within(seen_in(raw), 1.0) else ()

@@ -301,3 +301,23 @@ def test_a_map_over_its_own_output_is_noted(run: Run, tmp_path: Path, method: st
                 assert (ended.code, refused and method != "histogram") == (2 if refused else 0, False), said
                 found[words[0], score] = refused or "applied to them already" in said
         assert found == {(one, of): of == "calibrated" for one, of in found}
+
+
+def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run, tmp_path: Path) -> None:
+    """As where columns were mixed up; fewer than 100 rows, and one score between, say nothing."""
+    rng = np.random.default_rng(2)
+    said = "every score is 0 or 1, as predicted labels are"
+    for name, rows, first, expected in (("a", 120, 1, True), ("b", 90, 1, False), ("c", 120, 0.75, False)):
+        scores = [first, *rng.integers(0, 2, rows - 1).tolist()]
+        labels = (rng.random(rows) < 0.5).astype(int).tolist()
+        path = tmp_path / f"{name}.csv"
+        path.write_text("s,y\n" + "".join(f"{s},{y}\n" for s, y in zip(scores, labels, strict=True)))
+        asked = [path, "-s", "s", "-y", "y"]
+        for words in (
+            ["measure", "--metric", "bias"],
+            ["verify", "--max-ece", "0.9"],
+            ["fit", "-m", "platt"],
+        ):
+            ended = run(*words, *asked)
+            assert ended.code in (0, 4), ended.err
+            assert (said in " ".join((ended.out + ended.err).split())) == expected, (name, words)
