@@ -61,9 +61,9 @@ class CosineSeries:
         values = np.fft.irfft(spectrum, 2 * intervals, axis=-1)[..., : intervals + 1]
         return np.asarray(values * (2 * intervals))
 
-    def l1_norm(self, bandwidth: float) -> Floats:
+    def l1_norm(self, bandwidth: float, *, oversampling: int = 32) -> Floats:
         """Return the integral of |density smoothed at the bandwidth|, shape (...,)."""
-        return l1_of_polyline(self.smoothed(bandwidth))
+        return l1_of_polyline(self.smoothed(bandwidth, oversampling=oversampling))
 
 
 def l1_of_polyline(values: Floats) -> Floats:

@@ -23,6 +23,7 @@ from calibcli.recalibrators.interface import values_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plan import PlanReport
 from calibcli.table.bins import ATOMS, Bins
+from calibcli.table.kernel import LEAST_BANDWIDTH
 from calibcli.table.streams import stream
 from calibcli.tasks.judged import as_fitted, as_transform
 from calibcli.tasks.partition import check_confidence, chosen_bins
@@ -36,6 +37,7 @@ from calibcli.verdicts.plan_looks import Asked
 from calibcli.verdicts.plan_population import Population, erring, population_like, population_of
 
 _MOST_POWER = 0.99
+_EXAMPLE_ROWS = 100_000
 _WAYS = "--artifact cal.json with a discrete method such as scaling-binning, or --like preds.csv -s score"
 
 
@@ -89,6 +91,8 @@ class PlanOptions:
         if self.binning is Binning.EQUAL_MASS:
             msg = "equal-mass bins are cut by the rows they would judge"
             raise UsageProblem(msg, "a gate takes --binning equal-width or atoms, fixed in advance")
+        if self.measure is MeasureName.SMECE and self.wanted is VerdictName.PASS:
+            _refuse_unresolved(self.rule.limit)
         if self.any_time and self.measure is not MeasureName.ECE:
             msg = f"plan --any-time speaks of the ece, not of {self.measure.value}"
             raise UsageProblem(msg, "ask for --max-ece, or plan one look without --any-time")
@@ -194,6 +198,12 @@ def plan_rows(
     )
 
 
+def _refuse_unresolved(limit: float) -> None:
+    if limit < LEAST_BANDWIDTH:
+        msg = f"no number of rows passes smece <= {limit:g}: less than {LEAST_BANDWIDTH:.2g} is not resolved"
+        raise UsageProblem(msg, f"ask for --max-smece {1.1 * LEAST_BANDWIDTH:.2g} or more")
+
+
 def _of_fit(artifact: Artifact | None, path: str | None) -> _Scores:
     """Take the fit rows of a discrete recalibrator for the rows to come."""
     fitted = None if artifact is None else artifact.recalibrator.bins
@@ -242,6 +252,9 @@ def _ground(options: PlanOptions, artifact: Artifact | None, bins: Bins) -> Grou
 def _example(asked: Asked, found: Plan, generator: np.random.Generator, *, any_time: bool) -> Verdict:
     """Return one verdict of the gate, which says by which method and over which bins it decides."""
     rows = min(found.rows or MOST_ROWS, MOST_ROWS)
+    if asked.rule.subject is MeasureName.SMECE:
+        # The method is that of any number of rows, and the more there are the longer the estimate takes.
+        rows = min(rows, _EXAMPLE_ROWS)
     count, ones = found.population.drawn(rows, times=1, generator=generator)
     ground = replace(asked.ground, variance=None) if any_time else asked.ground
     return judge(found.population.table(count[0], ones[0]), asked.rule, ground=ground)

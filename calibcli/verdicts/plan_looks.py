@@ -23,9 +23,10 @@ from calibcli.verdicts.claim import Ground, Rule
 from calibcli.verdicts.outcome import LEAST_RARER
 from calibcli.verdicts.plan_bets import log_evidence
 from calibcli.verdicts.plan_population import Population
-from calibcli.verdicts.smece_below import lower_bound_at
+from calibcli.verdicts.smece_below import norm_may_stray
 
 Flags = npt.NDArray[np.bool_]
+_OVERSAMPLING = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,16 @@ class Looks:
 
     def reaches(self, rows: int, times: int, power: float) -> bool:
         """Whether the wanted verdict comes in at least this share of so many tables."""
-        if self.asked.rule.subject is not MeasureName.L2 or rows < self.asked.ground.least_rows:
+        subject = self.asked.rule.subject
+        if rows < self.asked.ground.least_rows or subject in (MeasureName.ECE, MeasureName.LINF):
             return self.share(rows, times) >= power
         count, ones = self._drawn(rows, times)
         count, ones = count[_enough(count, ones)], ones[_enough(count, ones)]
         last = math.ceil(power * times) - 1
         if last >= count.shape[0]:
             return False
+        if subject is not MeasureName.L2:
+            return _so_many(self.asked, self.population, count, ones, wanted=last + 1)
         place = _in_order(self.asked, self.population, count, ones)[last]
         return is_given(self.asked, self.population.table(count[place], ones[place]))
 
@@ -183,6 +187,16 @@ def _by_order(asked: Asked, population: Population, count: Integers, ones: Integ
     return given
 
 
+def _so_many(asked: Asked, population: Population, count: Integers, ones: Integers, *, wanted: int) -> bool:
+    """Whether at least so many tables get the verdict; no further ones are judged once that is settled."""
+    given, left = 0, count.shape[0]
+    for one in zip(count, ones, strict=True):
+        if given >= wanted or given + left < wanted:
+            break
+        given, left = given + is_given(asked, population.table(*one)), left - 1
+    return given >= wanted
+
+
 def _in_order(asked: Asked, population: Population, count: Integers, ones: Integers) -> npt.NDArray[np.intp]:
     """Return the places of the tables, those with the most to say for the verdict first."""
     some = count[0] > 1
@@ -213,9 +227,10 @@ def _passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> b
             seen = asked.ground.outputs is None or bool(np.isin(asked.ground.outputs, table.score).all())
             sums = binned(table, asked.ground.bins)
             return seen and float(farthest(sums, delta=delta)[1].max()) <= limit
-        case MeasureName.SMECE if limit >= LEAST_BANDWIDTH:
+        case MeasureName.SMECE:
+            # Narrower bandwidths are not resolved, so that no upper bound lies below.
             margin = population_margin(table, delta=delta)
-            return float(residual_series(table).l1_norm(limit)) + margin <= limit
+            return limit >= LEAST_BANDWIDTH and margin < limit and _norm(table, limit) + margin <= limit
         case MeasureName.DCE:
             interval = distance_interval(table, confidence=1.0 - 2.0 * delta)
             return interval.upper is not None and interval.upper <= limit
@@ -235,12 +250,20 @@ def _fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bo
             each = each_of(int(sums.occupied.sum()), delta) / 2.0
             return float(farthest(sums, delta=each)[0].max()) > limit
         case MeasureName.SMECE:
-            return lower_bound_at(table, residual_series(table), bandwidth=limit, delta=delta) > limit
+            # The bound is above the limit where the norm at the limit is, less what it may stray.
+            at = max(limit, LEAST_BANDWIDTH)
+            strays = norm_may_stray(table, at, delta=delta)
+            return strays + limit < 1.0 and _norm(table, at) - strays > limit
         case MeasureName.DCE:
             level, tilt = dictionary(table, delta=delta)
             return max(level, tilt / 3.0) > limit
         case _:
             return None
+
+
+def _norm(table: ScoreTable, bandwidth: float) -> float:
+    """Return the smoothed norm of the residuals, within some 1e-4 of its size."""
+    return float(residual_series(table).l1_norm(bandwidth, oversampling=_OVERSAMPLING))
 
 
 def _bets_on(asked: Asked, table: ScoreTable) -> GroupedResiduals:

@@ -122,9 +122,14 @@ def lower_bound_at(table: Table, series: CosineSeries, *, bandwidth: float, delt
         delta: Error probability.
     """
     at = max(bandwidth, LEAST_BANDWIDTH)
-    placed = gathered(table, table.score) if table.distinct > MESH else table
-    strays = noise_of_norm(placed, at) + hoeffding_deviation(table.total_rows, delta)
+    strays = norm_may_stray(table, at, delta=delta)
     here = float(series.l1_norm(at)) - strays
     if here <= at:
         return max(0.0, here)
     return max(math.nextafter(at, 1.0), fixpoint(series, added=-strays))
+
+
+def norm_may_stray(table: Table, bandwidth: float, *, delta: float) -> float:
+    """Return how far above the true one the norm at a bandwidth is, but with a probability of delta."""
+    placed = gathered(table, table.score) if table.distinct > MESH else table
+    return noise_of_norm(placed, bandwidth) + hoeffding_deviation(table.total_rows, delta)

@@ -203,6 +203,14 @@ def test_rule_without_a_bound_is_refused(run: Run, unlabelled: Path) -> None:
     assert "2,000 values in 2,000 rows" in ran.err
 
 
+def test_a_limit_that_no_rows_can_show_is_refused(run: Run, unlabelled: Path) -> None:
+    """An upper bound of smECE is never below the narrowest bandwidth that is resolved."""
+    ran = run("plan", "--max-smece", "1e-4", "--like", unlabelled, "-s", "score")
+    assert ran.code == 2
+    assert "no number of rows passes smece <= 0.0001" in ran.err
+    assert "ask for --max-smece 0.00019 or more" in ran.err
+
+
 def test_bad_scores_are_refused(run: Run, csv_of: Callable[..., Path]) -> None:
     """What is wrong with a file is said as everywhere: code 3, the value and the row."""
     ran = run("plan", "--max-ece", "0.02", "--like", csv_of("score", "0.5", "1.7"))

@@ -14,7 +14,7 @@ from calibcli.measures.binned_ece import grouped_residuals
 from calibcli.names import Binning, MeasureName, VerdictName
 from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.table.kernel import cosine_series, fixpoint
-from calibcli.verdicts import judge
+from calibcli.verdicts import judge, plan_looks
 from calibcli.verdicts import plan as plan_module
 from calibcli.verdicts.claim import Ground, Rule
 from calibcli.verdicts.plan import Plan, effort_of, planned
@@ -134,6 +134,22 @@ def test_tables_need_not_all_be_asked() -> None:
     assert share == np.mean(each)
     for power in (share, share + 0.1):
         assert Looks(asked, population, rng(4)).reaches(450, 10, power) == (power <= share)
+
+
+@pytest.mark.parametrize("measure", [MeasureName.SMECE, MeasureName.DCE])
+def test_tables_are_asked_until_it_is_settled(measure: MeasureName, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a power is reached is what the share of all tables says, from fewer of them."""
+    asked = gate(measure, 0.06, bins=FIFTEEN)
+    population = uniform(FIFTEEN, np.linspace(0.01, 0.99, 60))
+    found = []
+    judged = plan_looks.is_given
+    monkeypatch.setattr(plan_looks, "is_given", lambda *one: found.append(judged(*one)) or found[-1])
+    for rows in (300, 2_000, 4_000, 9_000):
+        share = Looks(asked, population, rng(6)).share(rows, 10)
+        for power in (0.5, 0.9, share):
+            found.clear()
+            assert Looks(asked, population, rng(6)).reaches(rows, 10, power) == (power <= share)
+            assert share or not power or len(found) < 10
 
 
 def test_output_that_nobody_saw_cannot_pass() -> None:
