@@ -33,8 +33,8 @@ _DISAGREES = 3.0
 # row does.
 _APART = 50.0
 _INNER = slice(1, -1)
-# Scores are a map's own outputs where these are so many times nearer than the fit rows, and the map moves
-# scores by so much of their log-odds, and by such a share of the spread.
+# Scores are a map's own outputs where these are so many times nearer than the fit rows and than they are
+# spread, and the map moves scores by so much of their log-odds, and by such a share of the spread.
 _TIMES_NEARER = 8.0
 _MOVED, _MOVED_SHARE = 0.05, 0.1
 _FEWEST_OUTPUTS = 3
@@ -277,7 +277,8 @@ def _applied_before(here: Floats, there: Floats, *, outputs: Floats) -> bool:
         float(np.abs(one - other)[_INNER].mean())
         for one, other in ((here, outputs), (here, there), (there, outputs))
     )
-    return apart >= max(_MOVED, _MOVED_SHARE * _spread(there)) and _TIMES_NEARER * near <= far
+    moves = apart >= max(_MOVED, _MOVED_SHARE * _spread(there))
+    return moves and _TIMES_NEARER * near <= min(far, _spread(outputs))
 
 
 def _all_outputs(seen: Seen, artifact: "Artifact") -> bool:
