@@ -1,11 +1,15 @@
 """
-Bounds on a population's mean, and on sums of group-wise signed means, by betting.
+Bounds on a population's mean, on sums of group-wise signed means and on weighed means, by betting.
 
 For values X_i in [-1, 1] of independent rows from one population, the claim "E X >= eps" is bet against with
 prod_i (1 - lambda (X_i - eps)), and "|E X| <= eps" with the average over both signs s of
 prod_i (1 + lambda (s X_i - eps)). Where every group of rows has one of two values by an unknown but fixed
 sign, the product over groups of the lesser one is below the product with the true signs. Under the claim
 each has mean at most 1, so it exceeds 1 / delta with probability at most delta (Markov).
+
+Where X_i = w_i r_i with |w_i| <= 1 and only sum X_i <= n N is known: log(1 - a x) + a x falls as |x| grows,
+and faster above 0 than below, so that with a = lambda / (1 + lambda eps) the logarithm of the first product
+is at least n log(1 + lambda eps) - a n N + sum_i [log(1 - a |r_i|) + a |r_i|].
 
 References:
     Waudby-Smith & Ramdas (2024), JRSS-B 86, "Estimating means of bounded random variables by betting".
@@ -185,3 +189,46 @@ def lower_bound_of_size(pieces: Pieces, values: Quadratic, *, delta: float) -> f
         return level - log_sum((shares + rows * np.log1p(-bets * eps) + average).tolist())
 
     return crossing(doubt, 0.0, 1.0)[0]
+
+
+class WeighedResiduals:
+    """
+    Bets on the mean of residual times a fixed function into [-1, 1] that is not known.
+
+    Args:
+        size: |label - score| of some rows or more than it, in [0, 1].
+
+        rows: How many rows have each.
+    """
+
+    def __init__(self, size: Floats, rows: Floats) -> None:
+        self.rows = float(rows.sum())
+        self._size, self._power = size, rows
+        self._moments: list[float] = []
+
+    def log_evidence_below(self, eps: float, stakes: Stakes, *, norm: float) -> float:
+        """
+        Return the log of the e-value against "some such mean is at least eps"; grows with eps.
+
+        Args:
+            eps: The limit.
+
+            stakes: The bets.
+
+            norm: The largest that any such mean is in these rows.
+        """
+        terms = []
+        for size, share in zip(stakes.sizes, stakes.shares, strict=True):
+            a = size / (1.0 + size * eps)
+            kept = self.rows * (math.log1p(size * eps) - a * norm)
+            terms.append(math.log(share) + kept - self._bent(a))
+        return log_sum(terms)
+
+    def _bent(self, slope: float) -> float:
+        """Return minus the sum of log(1 - slope x) + slope x, the series sum_j (slope x)^j / j from j = 2."""
+        needed = math.ceil(-40.0 / math.log(slope)) + 1
+        while len(self._moments) < needed:
+            self._power = self._power * self._size
+            self._moments.append(float(self._power.sum()))
+        order = np.arange(2, needed + 1)
+        return float(np.array(self._moments[1:needed]) @ (slope**order / order))

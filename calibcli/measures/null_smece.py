@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from calibcli.table.crossing import crossing
 from calibcli.table.grid import Table
 from calibcli.table.kernel import (
     LEAST_BANDWIDTH,
     MESH,
     CosineSeries,
+    bandwidths_around,
     cosine_series_of_cells,
 )
 from calibcli.table.score_table import Floats
@@ -22,7 +22,6 @@ _MANY = 20.0
 _RESOLVED, _COARSER = 20, (8, 4, 2)
 # Relative to the bandwidth; three digits are printed.
 _WITHIN = 1e-4
-_USUAL_BANDWIDTH = 0.01
 
 
 def expected_smece(table: Table, *, generator: np.random.Generator) -> float:
@@ -105,11 +104,7 @@ def _of_normal_noise(score: Floats, variance: Floats, *, rows: int, length: floa
         spread = mean_spread(series, gathered, bandwidth=bandwidth)
         return length * bandwidth - math.sqrt(2.0 / math.pi) * spread / rows
 
-    within = _WITHIN * LEAST_BANDWIDTH
-    # Small bandwidths take long transforms, and few solutions lie there.
-    low, high = crossing(excess, _USUAL_BANDWIDTH, 1.0, within=within)
-    if high == _USUAL_BANDWIDTH:
-        low, high = crossing(excess, LEAST_BANDWIDTH, _USUAL_BANDWIDTH, within=within)
+    low, high = bandwidths_around(excess, within=_WITHIN * LEAST_BANDWIDTH)
     return length * 0.5 * (low + high)
 
 

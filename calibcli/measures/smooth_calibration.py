@@ -1,12 +1,16 @@
 """Smooth calibration error: the largest mean of residual times a 1-Lipschitz weight, solved exactly."""
 
+import math
+
 import numpy as np
 
 from calibcli.bounds.interval import Interval
+from calibcli.bounds.mean_bets import stakes_of_rows
 from calibcli.measures.distance import ONE_POPULATION, dictionary
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
-from calibcli.measures.smooth_ece import population_margin
+from calibcli.measures.smooth_ece import weighed
 from calibcli.names import MeasureName, Target
+from calibcli.table.crossing import crossing
 from calibcli.table.grid import Table
 from calibcli.table.residuals import residuals
 from calibcli.table.score_table import Floats, run_starts
@@ -27,8 +31,8 @@ def smooth_calibration_error(table: Table, *, confidence: float = 0.95) -> Estim
         confidence: Coverage asked of the two-sided interval, in (0, 1).
 
     Returns:
-        The plug-in value with finite-sample bounds for the population: above, empirical Bernstein at the best
-        w of the population, which is fixed, so that no union is needed; below, betting on w = 1 and f - 1/2.
+        The plug-in value with finite-sample bounds for the population: above, betting on the best w of
+        the population, which is fixed, so that no union is needed; below, betting on w = 1 and f - 1/2.
 
     References:
         Kakade & Foster (2008), J. Comput. Syst. Sci. 74; Blasiok, Gopalan, Hu & Nakkiran (2023), STOC.
@@ -74,9 +78,13 @@ def _gathered(table: Table) -> tuple[Floats, Floats, float]:
 
 def _interval(table: Table, *, value: float, moved: float, confidence: float) -> Interval:
     delta = (1.0 - confidence) / 2.0
-    upper = min(1.0, value + moved + population_margin(table, delta=delta))
+    held, stakes = weighed(table), stakes_of_rows(table.total_rows, delta=delta)
+    level = math.log(1.0 / delta)
+    _, upper = crossing(
+        lambda eps: held.log_evidence_below(eps, stakes, norm=value + moved) - level, value, 1.0
+    )
     level, tilt = dictionary(table, delta=delta)
-    method = "upper: empirical Bernstein; lower: betting on rows"
+    method = "betting on rows"
     return Interval(max(level, tilt / 2.0), upper, confidence, method, Target.POPULATION, finite_sample=True)
 
 

@@ -4,7 +4,10 @@ import math
 
 import numpy as np
 
+from calibcli.bounds.betting import Stakes, stakes_for_one_look
 from calibcli.bounds.interval import Interval
+from calibcli.bounds.mean_bets import WeighedResiduals, stakes_of_rows
+from calibcli.measures.bias import bias
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.measures.null_smece import expected_smece_along, mean_spread
@@ -15,15 +18,17 @@ from calibcli.table.kernel import (
     LEAST_BANDWIDTH,
     MESH,
     CosineSeries,
+    bandwidths_around,
     cosine_series,
     cosine_series_of_cells,
     fixpoint,
 )
-from calibcli.table.residuals import residuals, squared_residuals
+from calibcli.table.residuals import residuals
 from calibcli.table.score_table import Floats
 
 # The bandwidths of the lower bound, fixed in advance.
 _LOWER_BANDWIDTHS = np.geomspace(0.005, 0.5, 16)
+BY_BETS, BY_MEAN = "betting at the fixpoint", "|bias|"
 # Narrower kernels see at most one reflection, and their noise is taken from the cosine series.
 _NARROW = 0.004
 
@@ -42,8 +47,9 @@ def smooth_ece(
         calibrated: Labels drawn from the scores, for the null reference.
 
     Returns:
-        smECE, which needs no bins. Upper bound for the population (empirical Bernstein at the fixpoint),
-        lower bound for these scores (McDiarmid over 16 bandwidths fixed in advance); both finite-sample.
+        smECE, which needs no bins. Upper bound for the population (betting at the fixpoint), lower
+        bound for these scores (the larger of that of |bias| and McDiarmid's over 16 bandwidths fixed in
+        advance, at half the error each); both finite-sample.
 
     References:
         Blasiok & Nakkiran (2023), Definition 5 and Theorem 9; the bounds are proved in `docs/methods.md`.
@@ -140,32 +146,89 @@ def smooth_ece_along(
 
 def _interval(table: Table, axis: Axis, series: CosineSeries, *, value: float, confidence: float) -> Interval:
     delta = (1.0 - confidence) / 2.0
-    upper = fixpoint(series, added=population_margin(table, delta=delta), scale=axis.length)
+    upper = upper_bound(table, series, delta=delta, length=axis.length)
     at = table if axis.length == 1.0 else gathered(table, axis.places)
-    lower = min(lower_bound(at, series, delta=delta, length=axis.length), value)
-    method = "upper: empirical Bernstein at the fixpoint; lower: McDiarmid on a grid"
+    lower = lower_bound(at, series, delta=delta / 2.0, length=axis.length)
+    lower = min(max(lower, least_by_mean(table, delta=delta / 2.0)), value)
+    method = f"upper: {BY_BETS}; lower: {BY_MEAN} or McDiarmid on a grid"
     return Interval(lower, min(1.0, upper), confidence, method, Target.MIXED, finite_sample=True)
 
 
-def population_margin(table: Table, *, delta: float) -> float:
+def upper_bound(
+    table: Table, series: CosineSeries, *, delta: float, length: float = 1.0, variance: float | None = None
+) -> float:
     """
-    Return how far the mean of residual times a fixed function into [-1, 1] strays below its expectation.
+    Return an upper bound of the population's smECE, by betting on residuals times the best test function.
 
-    The empirical Bernstein bound at range 2. The best test function at a fixed bandwidth is fixed, so no
-    union over functions is needed, and none over bandwidths because the norm does not increase.
+    The best test function at a bandwidth is a fixed one, so no union over functions is needed, and none over
+    bandwidths because the norm does not increase.
 
     Args:
-        table: The rows, unweighted, at least two.
+        table: The rows, unweighted.
+
+        series: The table's residual series.
 
         delta: One-sided error probability.
 
-    References:
-        Maurer & Pontil (2009), COLT, Theorem 4.
+        length: What [0, 1] is long in the units of the bandwidths.
+
+        variance: What the mean of f (1 - f) is expected to be, from rows that are not judged, or None.
     """
-    n = table.total_rows
-    mean_square = float(squared_residuals(table).sum()) / (n - 1.0)
-    log_term = math.log(2.0 / delta)
-    return math.sqrt(2.0 * mean_square * log_term / n) + 14.0 * log_term / (3.0 * (n - 1.0))
+    held, stakes = weighed(table), stakes_for(table.total_rows, variance, delta=delta)
+    level = math.log(1.0 / delta)
+
+    def rises(bandwidth: float) -> float:
+        norm = float(series.l1_norm(bandwidth))
+        return held.log_evidence_below(length * bandwidth, stakes, norm=norm) - level
+
+    return length * bandwidths_around(rises, within=1e-9)[1]
+
+
+def weighed(table: Table) -> WeighedResiduals:
+    """
+    Return the sizes of a table's residuals; rows are unweighted.
+
+    Of more scores than the kernel has cells they are rounded up to a multiple of a cell, which claims less.
+    """
+    negative = table.weight - table.positive
+    if table.distinct <= MESH:
+        size = np.concatenate((1.0 - table.score_of_positive, table.score_of_negative))
+        return WeighedResiduals(size, np.concatenate((table.positive, negative)))
+    cell = np.minimum((table.score * MESH).astype(np.int64), MESH - 1)
+    zeros, ones = (np.bincount(cell, weights=rows, minlength=MESH) for rows in (negative, table.positive))
+    return WeighedResiduals((np.arange(MESH) + 1.0) / MESH, np.asarray(zeros + ones[::-1], dtype=np.float64))
+
+
+def stakes_for(rows: int, variance: float | None, *, delta: float) -> Stakes:
+    """
+    Return bets that no row has a say in that will be judged.
+
+    Args:
+        rows: Number of rows that will be.
+
+        variance: What the mean of f (1 - f) is expected to be, or None where nothing is known.
+
+        delta: Error probability.
+    """
+    if variance is None:
+        return stakes_of_rows(rows, delta=delta)
+    return stakes_for_one_look(rows, variance, delta=delta)
+
+
+def least_by_mean(table: Table, *, delta: float) -> float:
+    """
+    Return a lower bound of |mean of label - score|, and so of smECE, which is never below it.
+
+    The kernel integrates to 1, so that the smoothed residuals have the mean that the residuals have, at every
+    bandwidth, and the integral of their size is at least the size of their integral.
+
+    Args:
+        table: The rows, unweighted.
+
+        delta: Error probability, half of which each end of the interval of the mean gets.
+    """
+    ends = bias(table, confidence=1.0 - delta).interval
+    return 0.0 if ends is None else max(0.0, ends.lower or 0.0, -(ends.upper or 0.0))
 
 
 def lower_bound(table: Table, series: CosineSeries, *, delta: float, length: float = 1.0) -> float:

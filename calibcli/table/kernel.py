@@ -9,6 +9,7 @@ References:
     Blasiok & Nakkiran (2023), "Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing".
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -149,8 +150,21 @@ def fixpoint(series: CosineSeries, *, added: float = 0.0, scale: float = 1.0) ->
     def excess(bandwidth: float) -> float:
         return scale * bandwidth - float(series.l1_norm(bandwidth)) - added
 
-    # Small bandwidths take long transforms, and few solutions lie there.
-    low, high = crossing(excess, _USUAL_BANDWIDTH, 1.0, within=1e-13)
-    if high == _USUAL_BANDWIDTH:
-        low, high = crossing(excess, LEAST_BANDWIDTH, _USUAL_BANDWIDTH, within=1e-13)
+    low, high = bandwidths_around(excess, within=1e-13)
     return scale * 0.5 * (low + high)
+
+
+def bandwidths_around(rises: Callable[[float], float], *, within: float) -> tuple[float, float]:
+    """
+    Enclose the bandwidth, of those resolved, at which an increasing function changes sign.
+
+    Args:
+        rises: The function.
+
+        within: Largest distance between the two bandwidths returned.
+    """
+    # Small bandwidths take long transforms, and few solutions lie there.
+    low, high = crossing(rises, _USUAL_BANDWIDTH, 1.0, within=within)
+    if high == _USUAL_BANDWIDTH:
+        return crossing(rises, LEAST_BANDWIDTH, _USUAL_BANDWIDTH, within=within)
+    return low, high

@@ -13,10 +13,11 @@ from calibcli.measures.binned_ece import grouped_residuals
 from calibcli.measures.distance import dictionary, distance_interval
 from calibcli.measures.l2_bounds import lower_bound, upper_chernoff
 from calibcli.measures.linf import each_of, farthest
-from calibcli.measures.smooth_ece import population_margin
+from calibcli.measures.smooth_ece import least_by_mean, stakes_for, weighed
 from calibcli.names import MeasureName, VerdictName
 from calibcli.table.bins import binned, segment_sums
 from calibcli.table.kernel import LEAST_BANDWIDTH, residual_series
+from calibcli.table.residuals import residuals
 from calibcli.table.score_table import Integers, ScoreTable
 from calibcli.verdicts import judge
 from calibcli.verdicts.claim import Ground, Rule
@@ -228,9 +229,7 @@ def _passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> b
             sums = binned(table, asked.ground.bins)
             return seen and float(farthest(sums, delta=delta)[1].max()) <= limit
         case MeasureName.SMECE:
-            # Narrower bandwidths are not resolved, so that no upper bound lies below.
-            margin = population_margin(table, delta=delta)
-            return limit >= LEAST_BANDWIDTH and margin < limit and _norm(table, limit) + margin <= limit
+            return _smece_passes(asked, table, delta=delta, limit=limit)
         case MeasureName.DCE:
             interval = distance_interval(table, confidence=1.0 - 2.0 * delta)
             return interval.upper is not None and interval.upper <= limit
@@ -250,15 +249,33 @@ def _fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bo
             each = each_of(int(sums.occupied.sum()), delta) / 2.0
             return float(farthest(sums, delta=each)[0].max()) > limit
         case MeasureName.SMECE:
-            # The bound is above the limit where the norm at the limit is, less what it may stray.
-            at = max(limit, LEAST_BANDWIDTH)
-            strays = norm_may_stray(table, at, delta=delta)
-            return strays + limit < 1.0 and _norm(table, at) - strays > limit
+            return least_by_mean(table, delta=delta / 2.0) > limit or _norm_is_above(
+                table, limit, delta=delta / 2.0
+            )
         case MeasureName.DCE:
             level, tilt = dictionary(table, delta=delta)
             return max(level, tilt / 3.0) > limit
         case _:
             return None
+
+
+def _smece_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
+    """Whether bets refute a norm above the limit; narrower bandwidths than the least are not resolved."""
+    stakes, held = stakes_for(table.total_rows, asked.ground.variance, delta=delta), weighed(table)
+
+    def refuted(norm: float) -> bool:
+        return held.log_evidence_below(limit, stakes, norm=norm) >= -math.log(delta)
+
+    # No norm is below the size of the mean residual, which is found sooner.
+    least = abs(float(residuals(table).sum())) / table.total_rows
+    return limit >= LEAST_BANDWIDTH and refuted(least) and refuted(_norm(table, limit))
+
+
+def _norm_is_above(table: ScoreTable, limit: float, *, delta: float) -> bool:
+    """Whether the lower bound is above the limit: where the norm at the limit is, less what it may stray."""
+    at = max(limit, LEAST_BANDWIDTH)
+    strays = norm_may_stray(table, at, delta=delta)
+    return strays + limit < 1.0 and _norm(table, at) - strays > limit
 
 
 def _norm(table: ScoreTable, bandwidth: float) -> float:

@@ -1,4 +1,4 @@
-"""Is smECE at most eps? One bandwidth is looked at, eps itself, with delta on each side."""
+"""Is smECE at most eps? One bandwidth is looked at, eps itself, and the mean residual; delta on each side."""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from calibcli.bounds.proportion import hoeffding_deviation
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
-from calibcli.measures.smooth_ece import noise_of_norm, population_margin
+from calibcli.measures.smooth_ece import BY_BETS, BY_MEAN, least_by_mean, noise_of_norm, upper_bound
 from calibcli.measures.smooth_scales import gathered
 from calibcli.names import Target
 from calibcli.table.grid import Table
@@ -47,7 +47,8 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     Judge "smECE <= eps": for the population where it passes, for these scores where it fails.
 
     Since the smoothed norm does not increase with the bandwidth, smECE <= eps says that the norm at the
-    bandwidth eps, which is fixed before a row is seen, is at most eps.
+    bandwidth eps, which is fixed before a row is seen, is at most eps. Nor is it ever below the size of the
+    mean residual, which takes far fewer rows to see; each of the two lower bounds has half of the error.
 
     Args:
         table: The rows to judge by.
@@ -67,9 +68,8 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     """
     refuse_weights(table)
     claim = claim_of(rule, ground, measure="smece")
-    at_lower, at_upper = levels(rule, ground)
     series = residual_series(table)
-    found = _bounds(table, series, limit=rule.limit, at_lower=at_lower, at_upper=at_upper)
+    found = _bounds(table, series, rule=rule, ground=ground)
     outcome, reason = outcome_of(table, claim, ground, lower=found.lower, upper=found.upper)
     needed = None
     if wants_rows(claim, ground, outcome=outcome, reason=reason):
@@ -80,7 +80,7 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         value=found.value,
         lower=found.lower,
         upper=found.upper,
-        method="upper: empirical Bernstein at the fixpoint; lower: McDiarmid at the bandwidth of the limit",
+        method=f"upper: {BY_BETS}; lower: {BY_MEAN} or McDiarmid at the bandwidth of the limit",
         target=Target.MIXED,
         partition="",
         any_time=False,
@@ -91,14 +91,17 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     )
 
 
-def _bounds(table: Table, series: CosineSeries, *, limit: float, at_lower: float, at_upper: float) -> _Bounds:
+def _bounds(table: Table, series: CosineSeries, *, rule: Rule, ground: Ground) -> _Bounds:
     value = 0.0 if not np.any(series.coefficients) else fixpoint(series)
     if 0.0 < value <= LEAST_BANDWIDTH:
         value = min(value, float(series.l1_norm(LEAST_BANDWIDTH)))
     if table.total_rows < 2:
         return _Bounds(value, None, None)
-    upper = min(1.0, fixpoint(series, added=population_margin(table, delta=at_upper)))
-    return _Bounds(value, lower_bound_at(table, series, bandwidth=limit, delta=at_lower), upper)
+    at_lower, at_upper = levels(rule, ground)
+    upper = min(1.0, upper_bound(table, series, delta=at_upper, variance=ground.variance))
+    by_mean = least_by_mean(table, delta=at_lower / 2.0)
+    by_norm = lower_bound_at(table, series, bandwidth=rule.limit, delta=at_lower / 2.0)
+    return _Bounds(value, max(by_mean, by_norm), upper)
 
 
 def lower_bound_at(table: Table, series: CosineSeries, *, bandwidth: float, delta: float) -> float:

@@ -1,4 +1,4 @@
-"""How many rows would decide a claim about smECE, by the bounds at the bandwidth of the limit."""
+"""How many rows would decide a claim about smECE, by its bounds at the bandwidth of the limit."""
 
 import math
 
@@ -6,10 +6,11 @@ import numpy as np
 
 from calibcli.bounds.proportion import hoeffding_deviation
 from calibcli.measures.null_smece import mean_spread
-from calibcli.measures.smooth_ece import noise_of_norm
+from calibcli.measures.smooth_ece import least_by_mean, noise_of_norm, stakes_for
 from calibcli.measures.smooth_scales import gathered
 from calibcli.table.grid import Table
 from calibcli.table.kernel import LEAST_BANDWIDTH, MESH, CosineSeries, cosine_series_of_cells
+from calibcli.table.residuals import residuals
 from calibcli.table.score_table import Floats
 from calibcli.verdicts.claim import Claim, Ground, RowsNeeded
 from calibcli.verdicts.rows_needed import at_best, first_rows, mean_size_of_noise, promise
@@ -23,10 +24,13 @@ class SmeceGrowth:
         table: The rows.
 
         limit: The limit, which is also the bandwidth that is looked at.
+
+        expected: What the bets of a pass take the mean of f (1 - f) for, or None.
     """
 
-    def __init__(self, table: Table, *, limit: float) -> None:
+    def __init__(self, table: Table, *, limit: float, expected: float | None = None) -> None:
         self.limit, rows = limit, table.total_rows
+        self._table, self._expected = table, expected
         self._bandwidth = max(limit, LEAST_BANDWIDTH)
         variance = table.weight * table.score * (1.0 - table.score)
         cell = np.minimum((table.score * MESH).astype(np.int64), MESH - 1)
@@ -42,9 +46,12 @@ class SmeceGrowth:
         return mean_size_of_noise(self._spread, self._variance, power=power) / math.sqrt(rows)
 
     def margin(self, rows: float, *, delta: float) -> float:
-        """Return the empirical Bernstein margin of calibrated labels."""
-        log_term, fewer = math.log(2.0 / delta), max(rows - 1.0, 0.5)
-        return math.sqrt(2.0 * self._variance * log_term / fewer) + 14.0 * log_term / (3.0 * fewer)
+        """Return by how much the limit is to exceed the norm of calibrated labels for the bets to pass it."""
+        stakes = stakes_for(math.ceil(rows), self._expected, delta=delta)
+        return min(
+            ((math.log(1.0 / delta) - math.log(share)) / rows + 0.5 * size**2 * self._variance) / size
+            for size, share in zip(stakes.sizes, stakes.shares, strict=True)
+        )
 
     def rows_to_pass(self, *, error: float, delta: float, power: float = 0.5) -> int:
         """
@@ -64,15 +71,38 @@ class SmeceGrowth:
 
         return first_rows(evidence)
 
-    def rows_to_fail(self, *, error: float, delta: float) -> int:
-        """Return the rows at which the lower bound rises to the limit, the norm being `error`, above it."""
+    def rows_to_fail(self, *, error: float, mean: float, delta: float) -> int:
+        """
+        Return the rows at which either lower bound rises to the limit.
+
+        Args:
+            error: The true norm at the bandwidth of the limit.
+
+            mean: The size of the true mean residual; either is above the limit.
+
+            delta: Error probability.
+        """
 
         def evidence(digits: float) -> float:
             rows = 10.0**digits
-            strays = self._strays / math.sqrt(rows) + hoeffding_deviation(rows, delta)
+            strays = self._strays / math.sqrt(rows) + hoeffding_deviation(rows, delta / 2.0)
             return error - strays - self.limit
 
-        return first_rows(evidence)
+        by_norm = first_rows(evidence)
+        if mean <= self.limit:
+            return by_norm
+        # The interval of the mean narrows as the root of the rows.
+        rows, found = (
+            self._table.total_rows,
+            abs(float(residuals(self._table).sum())) / self._table.total_rows,
+        )
+        short = (found - least_by_mean(self._table, delta=delta / 2.0)) / (mean - self.limit)
+        return min(by_norm, math.ceil(rows * short**2))
+
+    def mean(self, rows: float) -> float:
+        """Return the size of the mean residual without noise, which adds up as squares do."""
+        found = float(residuals(self._table).sum()) / rows
+        return math.sqrt(max(0.0, found**2 - self._variance / rows))
 
     def error(self, series: CosineSeries, rows: float) -> float:
         """Return the norm at the bandwidth of the limit without noise, which adds up as squares do."""
@@ -97,13 +127,15 @@ def smece_rows_needed(table: Table, series: CosineSeries, claim: Claim, *, groun
     """
     if claim.limit <= 0.0:
         return RowsNeeded(None, None, 0, within_noise=True)
-    growth, rows = SmeceGrowth(table, limit=claim.limit), float(table.total_rows)
-    error = growth.error(series, rows)
+    growth = SmeceGrowth(table, limit=claim.limit, expected=ground.variance)
+    rows = float(table.total_rows)
+    mean = growth.mean(rows)
+    error = max(growth.error(series, rows), mean)
     return promise(
         claim.limit - error,
         width=2.0 * growth.margin(rows, delta=ground.delta),
         rows=table.total_rows,
         at_best=at_best(growth.rows_to_pass(error=0.0, delta=ground.delta), ground),
         to_pass=lambda: growth.rows_to_pass(error=error, delta=ground.delta),
-        to_fail=lambda: growth.rows_to_fail(error=error, delta=ground.fail_delta),
+        to_fail=lambda: growth.rows_to_fail(error=error, mean=mean, delta=ground.fail_delta),
     )

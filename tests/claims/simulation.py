@@ -32,7 +32,7 @@ from calibcli.measures.binned_ece import binned_ece, grouped_residuals
 from calibcli.measures.calibrated import draw_calibrated
 from calibcli.measures.l2 import score_interval, t_statistic
 from calibcli.measures.proper_scores import brier, log_loss
-from calibcli.measures.smooth_ece import lower_bound, noise_of_norm, population_margin
+from calibcli.measures.smooth_ece import lower_bound, noise_of_norm, upper_bound
 from calibcli.measures.tests import calibration_tests
 from calibcli.names import Binning, MeasureName, VerdictName
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
@@ -335,8 +335,7 @@ def population(
                 if interval is not None:
                     cell.add(name, lower=interval.lower, upper=interval.upper, truth=truths[name])
         if "smece upper" in names:
-            margin = population_margin(table, delta=(1.0 - confidence) / 2.0)
-            high = fixpoint(residual_series(table), added=margin)
+            high = upper_bound(table, residual_series(table), delta=(1.0 - confidence) / 2.0)
             cell.add("smece upper", lower=0.0, upper=high, truth=truths["smece upper"])
     return cell
 

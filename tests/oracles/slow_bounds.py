@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -17,12 +18,10 @@ def slow_bounds(score: np.ndarray, label: np.ndarray) -> Values:
     """Return the ends as `name.lower` and `name.upper`, over 15 equal-width bins where there are bins."""
     y, n = label.astype(float), score.size
     residual = y - score
-    square, log_term = float((residual**2).sum()) / (n - 1), math.log(2 / DELTA)
-    margin = math.sqrt(2 * square * log_term / n) + 14 * log_term / (3 * (n - 1))
     found = of_ece(score, residual) | of_bias(score, residual) | of_l2(score, residual)
     found |= {
-        "smece.upper": min(1.0, smece_with(score, y, "smece", added=margin)),
-        "smce.upper": min(1.0, smooth_error(score, y) + margin),
+        "smece.upper": min(1.0, smece_with(score, y, "smece", excess=partial(spare, residual))),
+        "smce.upper": least(lambda eps: LEVEL + spare(residual, eps, smooth_error(score, y)), 0.0),
     }
     given = np.where(label == 1, score, 1 - score)
     for name, loss in (("brier", residual**2), ("log_loss", -np.log(np.maximum(given, 1e-320)))):
@@ -30,6 +29,18 @@ def slow_bounds(score: np.ndarray, label: np.ndarray) -> Values:
             half = norm.isf(DELTA) * loss.std(ddof=1) / math.sqrt(n)
             found |= {f"{name}.lower": max(0.0, loss.mean() - half), f"{name}.upper": loss.mean() + half}
     return {name: float(value) for name, value in found.items()}
+
+
+def spare(residual: np.ndarray, eps: float, norm: float) -> float:
+    """By how much bets on residual times a function of this mean here refute that its mean is eps."""
+    size, terms = np.abs(residual), []
+    for guess, share in ((1 / 4, 1 / 2), (1 / 16, 1 / 4), (1 / 64, 1 / 8), (1 / 256, 1 / 8)):
+        bet = min(0.9, math.sqrt(2 * LEVEL / size.size / guess))
+        # log(1 - bet (x - eps)) for |x| <= size and a known sum of x is least where it is bent most.
+        slope = bet / (1 + bet * eps)
+        rows = math.log1p(bet * eps) - slope * norm + np.log1p(-slope * size) + slope * size
+        terms.append(math.log(share) + rows.sum())
+    return mixed(terms) - LEVEL
 
 
 def stakes(score: np.ndarray) -> list[tuple[float, float]]:

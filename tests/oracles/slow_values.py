@@ -280,19 +280,25 @@ def smece(score: np.ndarray, y: np.ndarray, scale: str) -> float:
     return smece_with(score, y, scale) if (score != y).any() else 0.0
 
 
-def smece_with(score: np.ndarray, y: np.ndarray, scale: str, *, added: float = 0.0) -> float:
-    """The same with a constant added to the norm."""
+def smece_with(
+    score: np.ndarray,
+    y: np.ndarray,
+    scale: str,
+    *,
+    excess: Callable[[float, float], float] = lambda bandwidth, norm: bandwidth - norm,
+) -> float:
+    """The bandwidth at which something that rises with it, and falls with the norm there, is 0."""
     bend, half = SCALES[scale]
     values, place = np.unique(bend(score), return_inverse=True)
     mass = np.bincount(place, weights=y - score) / score.size
     mass, values = mass[mass != 0.0], values[mass != 0.0]
     points = (np.arange(4000) + 0.5) / 4000 * 2 * half
 
-    def excess(bandwidth: float) -> float:
+    def at(bandwidth: float) -> float:
         density = mass @ reflected(values, points, bandwidth=bandwidth, length=2 * half)
-        return bandwidth - float(np.abs(density).mean()) * 2 * half - added
+        return excess(bandwidth, float(np.abs(density).mean()) * 2 * half)
 
-    return float(brentq(excess, 2e-3, 3.0, xtol=1e-9))
+    return float(brentq(at, 2e-3, 3.0, xtol=1e-9))
 
 
 def distances(score: np.ndarray, y: np.ndarray) -> Values:

@@ -69,7 +69,7 @@ def test_every_number_is_that_of_the_slow_formulas(name: str) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_bounds_are_those_of_the_slow_formulas(name: str) -> None:
-    """Ends by betting, d*, McDiarmid, empirical Bernstein, the score of T and the normal law, to 1e-6."""
+    """Ends by betting, d*, McDiarmid, the score of T and the normal law, to 1e-6."""
     score, label = slowly(name)[0]
     found = {str(one.name): one.interval for one in report_of(score, label).measures}
     expected = slow_bounds(score, label)

@@ -190,9 +190,13 @@ def test_dictionary_bounds_are_those_of_rows_one_by_one() -> None:
 
 
 def test_smooth_calibration_error_bounds_are_those_of_their_formulas() -> None:
-    """The upper end adds the empirical Bernstein margin at range 2."""
+    """At the upper end bets refute every function into [-1, 1] whose mean in these rows is the value."""
     score, label = rows_of(8, 400)
     estimate = smooth_calibration_error(ScoreTable.from_rows(score, label), confidence=0.9)
-    mean_square, log_term = float(((label - score) ** 2).sum()) / 399, math.log(2 / 0.05)
-    margin = math.sqrt(2 * mean_square * log_term / 400) + 14 * log_term / (3 * 399)
-    assert estimate.interval.upper == pytest.approx(estimate.value + margin, abs=1e-12)
+    size, stakes, eps = np.abs(label - score), stakes_of_rows(400, delta=0.05), estimate.interval.upper
+    wealth = 0.0
+    for bet, share in zip(stakes.sizes, stakes.shares, strict=True):
+        slope = bet / (1 + bet * eps)
+        bent = np.prod((1 - slope * size) * np.exp(slope * size))
+        wealth += share * bent * (1 + bet * eps) ** 400 * math.exp(-slope * 400 * estimate.value)
+    assert wealth == pytest.approx(20.0, rel=1e-5)

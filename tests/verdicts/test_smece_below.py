@@ -7,11 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.bounds.mean_bets import WeighedResiduals, stakes_of_rows
 from calibcli.gate_names import Bound, Relation
-from calibcli.measures.smooth_ece import noise_of_norm, population_margin, smooth_ece
+from calibcli.measures.bias import bias
+from calibcli.measures.smooth_ece import (
+    least_by_mean,
+    noise_of_norm,
+    smooth_ece,
+    smooth_ece_on_logit,
+    smooth_ece_on_probit,
+    upper_bound,
+    weighed,
+)
 from calibcli.names import MeasureName, Target, VerdictName
 from calibcli.table.bins import ATOMS
-from calibcli.table.kernel import LEAST_BANDWIDTH, fixpoint, residual_series
+from calibcli.table.kernel import LEAST_BANDWIDTH, residual_series
 from calibcli.table.score_table import ScoreTable
 from calibcli.verdicts.claim import Ground, Rule
 from calibcli.verdicts.smece_below import lower_bound_at, smece_below
@@ -42,15 +52,17 @@ def drawn(seed: int, rows: int, error: float, waves: int) -> ScoreTable:
     limit=st.floats(0.002, 0.4),
 )
 def test_bandwidth_of_the_limit_decides(seed: int, rows: int, error: float, waves: int, limit: float) -> None:
-    """PASS iff norm + margin <= eps and FAIL iff norm - noise - margin > eps, at the bandwidth eps alone."""
+    """PASS iff bets refute the norm at the bandwidth eps; FAIL iff norm less noise or |bias| is above it."""
     table = drawn(seed, rows, error, waves)
     verdict = smece_below(table, rule(limit), ground=GROUND)
     if verdict.reason is not None:
         return
     norm = float(residual_series(table).l1_norm(limit))
-    strays = noise_of_norm(table, limit) + math.sqrt(math.log(20) / (2 * rows))
-    over = norm + population_margin(table, delta=0.05) - limit
-    under = norm - strays - limit
+    strays = noise_of_norm(table, limit) + math.sqrt(math.log(40) / (2 * rows))
+    stakes = stakes_of_rows(rows, delta=0.05)
+    over = math.log(20) - weighed(table).log_evidence_below(limit, stakes, norm=norm)
+    by_mean = bias(table, confidence=0.975).interval
+    under = max(norm - strays - limit, by_mean.lower - limit, -by_mean.upper - limit)
     assert min(abs(over), abs(under)) < 1e-9 or verdict.outcome is (
         VerdictName.PASS if over <= 0 else VerdictName.FAIL if under > 0 else VerdictName.INCONCLUSIVE
     )
@@ -81,6 +93,62 @@ def test_lower_bound_is_shown_at_every_bandwidth_below_it(
     assert float(series.l1_norm(theta)) - strays > theta - 1e-9
 
 
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 9999),
+    rows=st.sampled_from([1, 2, 7, 60, 2000]),
+    digits=st.sampled_from([0, 1, 2, 17]),
+    shape=st.sampled_from([0.05, 0.5, 1.0, 8.0]),
+    rate=st.sampled_from([0.0, 0.02, 0.5, 1.0]),
+)
+def test_no_smece_is_below_the_mean_residual(
+    seed: int, rows: int, digits: int, shape: float, rate: float
+) -> None:
+    """On the score, its logit and its probit, with ties, scores of 0 and 1, or one row."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(shape, shape * rng.choice([1.0, 20.0]), rows).round(digits)
+    table = ScoreTable.from_rows(score, rng.random(rows) < (rate if seed % 2 else rate * score))
+    size = abs(bias(table).value)
+    for found in (smooth_ece(table), smooth_ece_on_logit(table), smooth_ece_on_probit(table)):
+        assert found.value >= size - 1e-9
+        if found.interval is not None:
+            assert found.interval.lower >= min(least_by_mean(table, delta=0.0125), found.value)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 9999),
+    rows=st.sampled_from([5, 300, 9000]),
+    eps=st.floats(0.0, 0.9),
+    kind=st.sampled_from(["signs", "any", "rare"]),
+)
+def test_bets_on_sizes_are_never_above_bets_on_values(seed: int, rows: int, eps: float, kind: str) -> None:
+    """Knowing sizes of residuals and the mean of a weighed sum claims no more than knowing all."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(rows) * (0.05 if kind == "rare" else 1.0)
+    residual = (rng.random(rows) < score) - score
+    weight = rng.choice([-1.0, 1.0], rows) if kind == "signs" else rng.uniform(-1.0, 1.0, rows)
+    x, stakes = weight * residual, stakes_of_rows(rows, delta=0.05)
+    every = [
+        math.log(share) + np.log1p(-size * (x - eps)).sum()
+        for size, share in zip(stakes.sizes, stakes.shares, strict=True)
+    ]
+    held = WeighedResiduals(np.abs(residual), np.ones(rows))
+    assert held.log_evidence_below(eps, stakes, norm=x.mean()) <= np.logaddexp.reduce(every) + 1e-9
+
+
+def test_shift_is_found_from_a_quarter_of_the_rows_that_the_norm_takes() -> None:
+    """Scores all too low by twice the limit fail through their mean where the norm leaves them open."""
+    rng = np.random.default_rng(3)
+    fails = 0
+    for _ in range(40):
+        score = 0.9 * rng.random(3200)
+        table = ScoreTable.from_rows(score, rng.random(3200) < score + 0.06)
+        fails += smece_below(table, rule(0.03), ground=GROUND).outcome is VerdictName.FAIL
+        assert lower_bound_at(table, residual_series(table), bandwidth=0.03, delta=0.05) < 0.03
+    assert fails >= 30
+
+
 @pytest.mark.parametrize("bandwidth", [0.003, 0.02, 0.15])
 def test_noise_adds_less_at_wider_bandwidths(bandwidth: float) -> None:
     """What labels add to the norm does not grow with the bandwidth, on which the lower bound rests."""
@@ -95,13 +163,16 @@ def test_single_score_has_bounds_in_closed_form() -> None:
     rows, ones = 4000, 2600
     table = ScoreTable(np.array([0.5]), np.array([rows]), np.array([ones]))
     size, root = abs(ones / rows - 0.5), math.sqrt(rows)
-    log_term = math.log(2 / 0.05)
-    margin = math.sqrt(2 * 0.25 * log_term / (rows - 1)) + 14 * log_term / (3 * (rows - 1))
-    strays = 1.01 / (2 * root) + math.sqrt(math.log(20) / 2) / root
+    strays = 1.01 / (2 * root) + math.sqrt(math.log(40) / 2) / root
     verdict = smece_below(table, rule(0.1), ground=GROUND)
     assert verdict.value == pytest.approx(size, abs=1e-6)
-    assert verdict.upper == pytest.approx(size + margin, abs=1e-6)
-    assert verdict.lower == pytest.approx(size - strays, abs=2e-4)
+    # Bets of sqrt(2 ln 20 / (n / 4)) on half of the stake: ln 40 = n (l (upper - size) - l^2 / 8), nearly.
+    bet = math.sqrt(8 * math.log(20) / rows)
+    assert verdict.upper == pytest.approx(size + math.log(40) / rows / bet + bet / 8, abs=2e-3)
+    assert lower_bound_at(table, residual_series(table), bandwidth=0.1, delta=0.025) == pytest.approx(
+        size - strays, abs=2e-4
+    )
+    assert size - strays < verdict.lower < size - 1.96 / (2 * root)
     assert verdict.outcome is VerdictName.FAIL
     assert verdict.target is Target.MIXED
     assert not verdict.any_time
@@ -123,8 +194,7 @@ def test_reported_upper_bound_is_the_fixpoint_of_measure() -> None:
     interval = smooth_ece(table, confidence=0.9).interval
     assert interval is not None
     assert smece_below(table, rule(0.05), ground=GROUND).upper == pytest.approx(interval.upper)
-    added = population_margin(table, delta=0.05)
-    assert interval.upper == pytest.approx(fixpoint(residual_series(table), added=added))
+    assert interval.upper == pytest.approx(upper_bound(table, residual_series(table), delta=0.05))
 
 
 def test_promised_rows_decide() -> None:
@@ -147,5 +217,20 @@ def test_promised_rows_decide() -> None:
     assert share(half, 0.05, 0.0, VerdictName.PASS) == pytest.approx(0.5, abs=0.25)
     assert share(half // 2, 0.05, 0.0, VerdictName.PASS) <= 0.1
     assert share(most, 0.05, 0.0, VerdictName.PASS) >= 0.85
-    failing = growth.rows_to_fail(error=0.1, delta=0.05)
+    failing = SmeceGrowth(sample(2000, 0.1), limit=0.05).rows_to_fail(error=0.1, mean=0.1, delta=0.05)
     assert share(failing, 0.05, 0.1, VerdictName.FAIL) == pytest.approx(0.5, abs=0.3)
+    waves = SmeceGrowth(drawn(1, 2000, 0.2, 1), limit=0.05).rows_to_fail(error=0.12, mean=0.0, delta=0.05)
+    assert failing < 0.6 * waves
+
+
+def test_sizes_of_many_residuals_are_rounded_up() -> None:
+    """Gathered in the kernel's cells they claim no more, and less by no more than a cell is wide."""
+    rng = np.random.default_rng(8)
+    score = np.concatenate((rng.random(20_000), [0.0, 1.0]))
+    label = rng.random(score.size) < score
+    stakes = stakes_of_rows(score.size, delta=0.05)
+    every = WeighedResiduals(np.abs(label - score), np.ones(score.size))
+    table = ScoreTable.from_rows(score, label)
+    assert table.distinct > 16_380
+    found, exact = (one.log_evidence_below(0.02, stakes, norm=0.001) for one in (weighed(table), every))
+    assert exact - 1e-2 < found <= exact
