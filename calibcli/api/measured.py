@@ -20,8 +20,9 @@ class Measured(Tabled):
     Measures with their intervals, as `measure` returns them.
 
     `report["ece"]` and `report.ece` are the same `Estimate`: its `value`, its `interval` (None, or an
-    `Interval` with `lower`, `upper`, `confidence`, `method`, `target`, `finite_sample`), what it would be if
-    calibrated (`null`), and the `assumptions` under which these mean what they say.
+    `Interval` with `lower`, `upper`, `confidence`, `method`, `target`, `finite_sample`), what a calibrated
+    score would show on these rows (`null` on average, `null_range` in nine of ten), and the `assumptions`
+    under which these mean what they say.
 
     Args:
         report: What was measured, as every renderer of the command takes it.
@@ -124,6 +125,8 @@ def line_of(key: str, estimate: Estimate | ClassEstimate) -> dict[str, object]:
         "method": None if interval is None else interval.method,
         "target": None if interval is None else interval.target.value,
         "if_calibrated": estimate.null,
+        "if_calibrated_lower": None if estimate.null_range is None else estimate.null_range[0],
+        "if_calibrated_upper": None if estimate.null_range is None else estimate.null_range[1],
         "rows": estimate.rows,
         "assumptions": "; ".join(estimate.assumptions),
     }

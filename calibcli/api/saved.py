@@ -94,6 +94,7 @@ def _estimate(name: str, node: Node, rows: int) -> Estimate | ClassEstimate:
         "value": node.child("value").number_or_infinity(),
         "interval": _interval(node),
         "null": None if null.value is None else null.number(),
+        "null_range": _null_range(node),
         "assumptions": node.child("assumptions").texts(),
         "rows": rows,
         "details": {key: one.value for key, one in node.child("details").members().items()},
@@ -101,6 +102,13 @@ def _estimate(name: str, node: Node, rows: int) -> Estimate | ClassEstimate:
     if name in set(ClassMeasure):
         return ClassEstimate(ClassMeasure(name), **found)  # type: ignore[arg-type]
     return Estimate(Node(name).choice(MeasureName), **found)  # type: ignore[arg-type]
+
+
+def _null_range(node: Node) -> tuple[float, float] | None:
+    """Return the range if calibrated, which reports of earlier versions do not have."""
+    ends = [node.members().get(end) for end in ("null_lower", "null_upper")]
+    low, high = (None if end is None or end.value is None else end.number() for end in ends)
+    return None if low is None or high is None else (low, high)
 
 
 def _interval(node: Node) -> Interval | None:

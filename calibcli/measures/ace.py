@@ -6,7 +6,7 @@ import numpy as np
 
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.gaps import estimate_of_gaps, for_these_scores, gaps_in, mean_if_calibrated
+from calibcli.measures.gaps import estimate_of_gaps, for_these_scores, gaps_if_calibrated, gaps_in
 from calibcli.names import MeasureName
 from calibcli.table.bins import Partition, binned
 from calibcli.table.grid import Table
@@ -49,7 +49,7 @@ def adaptive_error(
         confidence=confidence,
         method="upper: Hoeffding; lower: McDiarmid",
     )
-    null = mean_if_calibrated(sums, calibrated, _mean_size)
+    null = gaps_if_calibrated(sums, calibrated, _mean_size)
     return estimate_of_gaps(MeasureName.ACE, value, sums=sums, interval=interval, null=null)
 
 

@@ -6,6 +6,7 @@ from calibcli.bounds.betting import GroupedResiduals, stakes_for_one_look
 from calibcli.bounds.interval import Interval
 from calibcli.measures.binned_ece import deviation
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
+from calibcli.measures.if_calibrated import of_mean
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
 from calibcli.table.residuals import residuals
@@ -46,6 +47,7 @@ def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
             "mean_label": float(table.positive.sum()) / total,
             "mean_score": float((table.weight * table.score).sum()) / total,
         },
+        null_range=of_mean(table, 0.0, np.ones_like(table.score)),
     )
 
 

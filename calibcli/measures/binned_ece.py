@@ -10,6 +10,7 @@ from calibcli.bounds.proportion import deviation_of_a_mean, hoeffding_deviation,
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
+from calibcli.measures.if_calibrated import UNKNOWN, of_draws
 from calibcli.names import Binning, MeasureName, Target
 from calibcli.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.table.grid import Table
@@ -57,14 +58,16 @@ def binned_ece(
         Target.FIXED_DESIGN,
         finite_sample=True,
     )
+    null = UNKNOWN if calibrated is None else of_draws(calibrated.ece_of(sums.bins))
     return Estimate(
         name=name,
         value=value,
         interval=interval,
-        null=None if calibrated is None else float(calibrated.ece_of(sums.bins).mean()),
+        null=null[0],
         assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {bins.spoken_of}, not of finer ones"),
         rows=table.total_rows,
         details={"bins": int(np.count_nonzero(sums.rows)), "partition": bins.described},
+        null_range=null[1],
     )
 
 

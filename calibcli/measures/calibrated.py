@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from calibcli.bounds.resampling import DrawCells, calibrated_positives, draw_cells
 from calibcli.measures.cumulative import excursions
+from calibcli.measures.if_calibrated import Reference
 from calibcli.measures.null_smece import expected_smece
 from calibcli.table.bins import Bins, Partition, binned, segment_sums
 from calibcli.table.grid import Table
@@ -40,7 +41,7 @@ class CalibratedDraws:
         gaps: Sum of label - score in every bin, shape (draws, n_bins) for each partition; no columns for
             one of more than 1,024 bins.
 
-        smece: The smECE that such labels have on average.
+        smece: The smECE that such labels have on average, and its range.
 
         method: The words reports use for how the labels were drawn.
     """
@@ -52,7 +53,7 @@ class CalibratedDraws:
     ks: Floats | None
     kuiper: Floats | None
     spiegelhalter: Floats | None
-    smece: float
+    smece: Reference
     method: str
 
     def ece_of(self, bins: Bins) -> Floats:

@@ -193,6 +193,7 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
         Resources 50, for the jackknife form (CR3) and few or unequal clusters.
     """
     details = {**estimate.details, "clusters": clusters.count}
+    estimate = replace(estimate, null_range=None)
     assumptions: tuple[str, ...] = (INDEPENDENT_CLUSTERS, HELD_OUT)
     kept = tuple(one for one in estimate.assumptions if one not in (INDEPENDENT_ROWS, HELD_OUT))
     if estimate.name not in MEANS:

@@ -9,6 +9,7 @@ import numpy as np
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.resampling import calibrated_positives, draw_cells
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.measures.if_calibrated import UNKNOWN, ends_of_draws
 from calibcli.measures.losses import LossOf, entropy, log_error, losses_of, squared_error, variance
 from calibcli.measures.settings import Shared
 from calibcli.measures.uncertainty import rate_interval
@@ -111,13 +112,14 @@ def corp_part(
     interval, why = _interval(name, table, value, score=score, confidence=confidence)
     if why is not None:
         assumptions.append(why)
-    null = None
+    null, null_range = UNKNOWN
     if generator is not None and not table.weighted:
         drawn = shared.once(
             f"corp {of} drawn", table, lambda: _if_calibrated(table, score, generator=generator)
         )
-        null = drawn.part(name)
-    return Estimate(name, value, interval, null, tuple(assumptions), table.total_rows)
+        null, low, high = (one.part(name) for one in drawn)
+        null_range = low, high
+    return Estimate(name, value, interval, null, tuple(assumptions), table.total_rows, null_range=null_range)
 
 
 def corp_of(table: Table, score: _Score) -> Corp:
@@ -140,9 +142,9 @@ def _pooled_loss(weight: Floats, positive: Floats, score: _Score) -> float:
     return float((held * score.least(levels)).sum() / held.sum())
 
 
-def _if_calibrated(table: Table, score: _Score, *, generator: np.random.Generator) -> Corp:
+def _if_calibrated(table: Table, score: _Score, *, generator: np.random.Generator) -> tuple[Corp, Corp, Corp]:
     """
-    Return the means of the parts over labels drawn from the scores.
+    Return the means of the parts over labels drawn from the scores, and both ends of their ranges.
 
     The mean of the Brier score's uncertainty is exact: r (1 - r) less the variance of the rate.
     """
@@ -154,12 +156,14 @@ def _if_calibrated(table: Table, score: _Score, *, generator: np.random.Generato
             pooled = _pooled_over_scores(weight, positive, score, distinct=table.distinct)
             unc = score.of_rate(min(float(positive.sum()) / table.total_rows, 1.0))
             parts.append((losses.mean(positive, weight - positive) - pooled, unc - pooled, unc))
-    mcb, dsc, unc = (float(np.mean(column)) for column in zip(*parts, strict=True))
+    columns = np.array(parts)
+    mcb, dsc, unc = columns.mean(axis=0).tolist()
+    low, high = (Corp(*ends) for ends in ends_of_draws(columns).tolist())
     if score is _BRIER:
         rows = table.total_rows
         rate = float((table.weight * table.score).sum()) / rows
         unc = rate * (1.0 - rate) - float((table.weight * variance(table.score)).sum()) / rows**2
-    return Corp(mcb, dsc, unc)
+    return Corp(mcb, dsc, unc), low, high
 
 
 def _pooled_over_scores(weight: Floats, positive: Floats, score: _Score, *, distinct: int) -> float:

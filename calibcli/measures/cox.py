@@ -9,6 +9,8 @@ from calibcli.bounds.interval import Interval
 from calibcli.bounds.special import normal_quantile
 from calibcli.errors import NotConverged
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.measures.if_calibrated import UNKNOWN, Reference, of_moments
+from calibcli.measures.null_smece import MANY_EVENTS
 from calibcli.measures.profile import Profile, least_when_parted
 from calibcli.names import MeasureName, RecalibratorName, Target
 from calibcli.recalibrators.design import Aim, Family, Labelled, constant, limited_rows, line, logit
@@ -92,9 +94,29 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
     if found.ends is not None:
         method = "profile likelihood" + (", no finite fit" if math.isinf(found.value) else "")
         interval = Interval(*found.ends, confidence, method, Target.FIXED_DESIGN, finite_sample=False)
-    null = None if math.isnan(found.value) else _IF_CALIBRATED[name]
+    null, null_range = UNKNOWN if math.isnan(found.value) else _if_calibrated(name, table)
     details = {"limited_rows": limited}
-    return Estimate(name, found.value, interval, null, tuple(assumptions), table.total_rows, details)
+    rows = table.total_rows
+    return Estimate(name, found.value, interval, null, tuple(assumptions), rows, details, null_range)
+
+
+def _if_calibrated(name: MeasureName, table: Table) -> Reference:
+    """
+    Return what the coefficient tends to if labels follow the scores, and its range by Fisher's information.
+
+    There is no range where the scores leave fewer than 20 events open, or with importance weights.
+    """
+    null = _IF_CALIBRATED[name]
+    information = table.weight * table.score * (1.0 - table.score)
+    whole = float(information.sum())
+    if table.weighted or whole < MANY_EVENTS:
+        return null, None
+    if name is MeasureName.CITL_LOGIT:
+        return null, of_moments(null, 1.0 / whole)
+    z = logit(table.score)
+    middle = float((information * z).sum()) / whole
+    slope = 1.0 / float((information * (z - middle) ** 2).sum())
+    return null, of_moments(null, slope if name is MeasureName.COX_SLOPE else 1.0 / whole + middle**2 * slope)
 
 
 def fitted_line(points: Labelled, table: Table) -> Solution:

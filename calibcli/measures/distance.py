@@ -10,6 +10,7 @@ from calibcli.bounds.mean_bets import Quadratic, lower_bound_of_size, upper_boun
 from calibcli.bounds.proportion import hoeffding_deviation
 from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
+from calibcli.measures.if_calibrated import UNKNOWN, Reference, of_moments
 from calibcli.measures.pieces import CutTable, cut_table
 from calibcli.names import MeasureName, Target
 from calibcli.table.cells import CELLS
@@ -41,15 +42,17 @@ def distance(table: Table, *, confidence: float = 0.95) -> Estimate:
     cut = _cut(table, confidence=confidence)
     rated, moved = _to_midpoints(cut)
     value = rated + moved
+    null, null_range = UNKNOWN if table.weighted else _of_calibrated_labels(cut, moved)
     interval = distance_interval(table, cut=cut, confidence=confidence)
     return Estimate(
         name=MeasureName.DCE,
         value=value,
         interval=interval,
-        null=None if table.weighted else _of_calibrated_labels(cut) + moved,
+        null=null,
         assumptions=(*sentences(table), BOUNDS_EVERY_FORM, "the value is an upper estimate of the distance"),
         rows=table.total_rows,
         details={"bins": cut.bins, "rate_to_midpoint": rated, "score_to_midpoint": moved},
+        null_range=null_range,
     )
 
 
@@ -78,19 +81,36 @@ def _to_midpoints(cut: CutTable) -> tuple[float, float]:
     return rated, float(cut.of_bins(cut.moved).sum()) / total
 
 
-def _of_calibrated_labels(cut: CutTable) -> float:
-    """Return the mean of |Y_k - n_k m_k| over calibrated labels, Y_k taken as normal."""
-    total = 0.0
+def _of_calibrated_labels(cut: CutTable, moved: float) -> Reference:
+    """
+    Return mean and range of the estimate over calibrated labels, Y_k taken as normal.
+
+    Each |Y_k - n_k m_k| is the size of a normal variable. Where its sign is open, its third central moment is
+    as good as its standard deviation cubed; where it is settled, that of Y_k with its sign.
+    """
+    total, noise, third = 0.0, 0.0, 0.0
     mean, variance = cut.of_bins(cut.from_midpoint), cut.of_bins(cut.variance)
-    for gap, spread in zip(np.abs(mean).tolist(), np.sqrt(variance).tolist(), strict=True):
+    middle = np.concatenate(([0.0], (np.arange(cut.bins) + 0.5) / cut.bins, [1.0]))
+    turned = np.sign(mean) * variance * (1.0 - 2.0 * middle)
+    for gap, spread, skew in zip(
+        np.abs(mean).tolist(), np.sqrt(variance).tolist(), turned.tolist(), strict=True
+    ):
         # Beyond 40 deviations the sign is certain, and squares may overflow.
         if gap >= 40.0 * spread:
             total += gap
+            noise += spread**2
+            third += skew
             continue
         ratio = gap / spread
         density = math.exp(-0.5 * ratio**2) / math.sqrt(2.0 * math.pi)
-        total += 2.0 * spread * density + gap * (1.0 - 2.0 * normal_tail(ratio))
-    return total / cut.pieces.rows
+        settled = 1.0 - 2.0 * normal_tail(ratio)
+        size = 2.0 * spread * density + gap * settled
+        own = max(spread**2 + gap**2 - size**2, 0.0)
+        total, noise = total + size, noise + own
+        third += settled**3 * skew + (1.0 - settled**3) * own**1.5
+    rows = cut.pieces.rows
+    null = total / rows + moved
+    return null, of_moments(null, noise / rows**2, third / rows**3, least=moved)
 
 
 def distance_interval(table: Table, *, confidence: float, cut: CutTable | None = None) -> Interval:

@@ -31,6 +31,8 @@ class Estimate:
         rows: Number of rows.
 
         details: Further numbers and words, such as the bandwidth or the partition.
+
+        null_range: Where nine in ten such values would lie (5 to 95 %), or None where that is not known.
     """
 
     name: MeasureName
@@ -40,6 +42,7 @@ class Estimate:
     assumptions: tuple[str, ...]
     rows: int
     details: Mapping[str, float | int | str] = field(default_factory=dict)
+    null_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class ClassEstimate:
         rows: Number of rows.
 
         details: Further numbers and words.
+
+        null_range: As of `Estimate`.
     """
 
     name: ClassMeasure
@@ -70,6 +75,7 @@ class ClassEstimate:
     assumptions: tuple[str, ...]
     rows: int
     details: Mapping[str, float | int | str] = field(default_factory=dict)
+    null_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

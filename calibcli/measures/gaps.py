@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from calibcli.bounds.interval import Interval
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
+from calibcli.measures.if_calibrated import UNKNOWN, Reference, of_draws
 from calibcli.names import MeasureName, Target
 from calibcli.table.bins import BinnedTable
 from calibcli.table.score_table import Floats
@@ -47,15 +48,13 @@ def gaps_in(sums: BinnedTable) -> Gaps:
     )
 
 
-def mean_if_calibrated(
-    sums: BinnedTable, calibrated: CalibratedDraws | None, statistic: OfGaps
-) -> float | None:
-    """Return the mean of a function of the gaps over labels drawn from the scores, where they were kept."""
+def gaps_if_calibrated(sums: BinnedTable, calibrated: CalibratedDraws | None, statistic: OfGaps) -> Reference:
+    """Return mean and range of a function of the gaps over labels drawn from the scores, where kept."""
     drawn = None if calibrated is None else calibrated.gaps_of(sums.bins)
     if drawn is None:
-        return None
+        return UNKNOWN
     some = sums.occupied
-    return float(statistic(drawn[:, some] / sums.weight[some]).mean())
+    return of_draws(statistic(drawn[:, some] / sums.weight[some]))
 
 
 def for_these_scores(value: float, *, lower: float, upper: float, confidence: float, method: str) -> Interval:
@@ -70,7 +69,7 @@ def estimate_of_gaps(
     *,
     sums: BinnedTable,
     interval: Interval | None,
-    null: float | None,
+    null: Reference = UNKNOWN,
     because: tuple[str, ...] = (),
     details: dict[str, float | int | str] | None = None,
 ) -> Estimate:
@@ -86,7 +85,7 @@ def estimate_of_gaps(
 
         interval: Its interval, or None with the reason in `because`.
 
-        null: Its mean for calibrated labels, where known.
+        null: Its mean and range for calibrated labels, where known.
 
         because: Further sentences.
 
@@ -96,8 +95,9 @@ def estimate_of_gaps(
         name=name,
         value=value,
         interval=interval,
-        null=null,
+        null=null[0],
         assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {sums.spoken_of}", *because),
         rows=int(sums.rows.sum()),
         details={"bins": int(sums.occupied.sum()), "partition": sums.described, **(details or {})},
+        null_range=null[1],
     )

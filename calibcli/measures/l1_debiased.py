@@ -4,7 +4,7 @@ import numpy as np
 
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.gaps import estimate_of_gaps, gaps_in, mean_if_calibrated
+from calibcli.measures.gaps import estimate_of_gaps, gaps_if_calibrated, gaps_in
 from calibcli.names import MeasureName
 from calibcli.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.table.grid import Table
@@ -36,7 +36,7 @@ def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws |
     found = gaps_in(sums)
     raw = float(_less_bias(found.gap, share=found.share, spread=_spread(table, sums)))
     announced = np.sqrt(sums.variance[sums.occupied] / sums.weight[sums.occupied] * found.lightness)
-    null = mean_if_calibrated(
+    null = gaps_if_calibrated(
         sums,
         calibrated,
         lambda gap: np.maximum(_less_bias(gap, share=found.share, spread=announced), 0.0),

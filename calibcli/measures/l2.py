@@ -15,6 +15,7 @@ from calibcli.measures.estimate import (
     Estimate,
     TestResult,
 )
+from calibcli.measures.if_calibrated import UNKNOWN, of_draws
 from calibcli.names import MeasureName, Target, TestName
 from calibcli.table.bins import BinnedTable, Partition, binned
 from calibcli.table.grid import Table
@@ -61,14 +62,14 @@ def debiased_l2(
         assumptions.append("no interval: every score is 0 or 1 and right, so nothing varies")
     else:
         interval = score_interval(sums, t, confidence=confidence)
-    null = None
+    null = UNKNOWN
     if calibrated is not None and defined:
-        null = float(np.sqrt(np.maximum(calibrated.t_of(sums.bins), 0.0)).mean())
+        null = of_draws(np.sqrt(np.maximum(calibrated.t_of(sums.bins), 0.0)))
     return Estimate(
         name=MeasureName.L2,
         value=math.sqrt(max(t, 0.0)) if defined else math.nan,
         interval=interval,
-        null=null,
+        null=null[0],
         assumptions=tuple(assumptions),
         rows=table.total_rows,
         details={
@@ -77,6 +78,7 @@ def debiased_l2(
             "rows_alone": lonely,
             "partition": bins.described,
         },
+        null_range=null[1],
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.gaps import estimate_of_gaps, for_these_scores, gaps_in, mean_if_calibrated
+from calibcli.measures.gaps import estimate_of_gaps, for_these_scores, gaps_if_calibrated, gaps_in
 from calibcli.measures.l2 import l2_squared_plug_in
 from calibcli.measures.l2_bounds import lower_bound
 from calibcli.measures.lp import margin_of_norm, p_mean
@@ -47,5 +47,5 @@ def plug_in_l2(
         confidence=confidence,
         method=f"upper: Hoeffding; lower: {method}",
     )
-    null = mean_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=2.0))
+    null = gaps_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=2.0))
     return estimate_of_gaps(MeasureName.L2_PLUG_IN, value, sums=sums, interval=interval, null=null)

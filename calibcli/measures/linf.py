@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.bounds.proportion import rate_bounds
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.gaps import estimate_of_gaps, for_these_scores, gaps_in, mean_if_calibrated
+from calibcli.measures.gaps import estimate_of_gaps, for_these_scores, gaps_if_calibrated, gaps_in
 from calibcli.names import Binning, MeasureName
 from calibcli.table.bins import BinnedTable, Partition, binned
 from calibcli.table.grid import Table
@@ -57,7 +57,7 @@ def worst_bin(
         value,
         sums=sums,
         interval=for_these_scores(value, lower=lower, upper=upper, confidence=confidence, method=method),
-        null=mean_if_calibrated(sums, calibrated, _largest),
+        null=gaps_if_calibrated(sums, calibrated, _largest),
         because=(_ATOMS_SPEAK,) if sums.bins.binning is Binning.ATOMS and not table.weighted else (),
         details={
             "worst_from": float(sums.lower[worst]),

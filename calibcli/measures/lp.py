@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.measures.binned_ece import deviation, mean_noise
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.gaps import Gaps, estimate_of_gaps, for_these_scores, gaps_in, mean_if_calibrated
+from calibcli.measures.gaps import Gaps, estimate_of_gaps, for_these_scores, gaps_if_calibrated, gaps_in
 from calibcli.names import MeasureName
 from calibcli.table.bins import Partition, binned
 from calibcli.table.grid import Table
@@ -64,7 +64,7 @@ def lp_error(
         value,
         sums=sums,
         interval=interval,
-        null=mean_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=power)),
+        null=gaps_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=power)),
         details={"power": power},
     )
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcli.bounds.interval import Interval
+from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.measures.if_calibrated import Range, of_draws, of_mean
 from calibcli.measures.l2 import pairs_in, score_interval, t_statistic
 from calibcli.measures.uncertainty import rate_interval
 from calibcli.names import MeasureName
@@ -77,7 +79,14 @@ class Murphy:
         }[name]
 
 
-def murphy_part(name: MeasureName, table: Table, *, bins: Partition, confidence: float = 0.95) -> Estimate:
+def murphy_part(
+    name: MeasureName,
+    table: Table,
+    *,
+    bins: Partition,
+    confidence: float = 0.95,
+    calibrated: CalibratedDraws | None = None,
+) -> Estimate:
     """
     Return one part of the Brier score over bins.
 
@@ -89,6 +98,8 @@ def murphy_part(name: MeasureName, table: Table, *, bins: Partition, confidence:
         bins: The partition, or sums over it.
 
         confidence: Coverage asked of the two-sided interval, in (0, 1).
+
+        calibrated: Labels drawn from the scores, for the range if calibrated.
 
     Returns:
         The part, with an interval for uncertainty (Clopper-Pearson of the rate, turned into that of
@@ -113,12 +124,15 @@ def murphy_part(name: MeasureName, table: Table, *, bins: Partition, confidence:
     if not defined:
         assumptions.append("no interval: undefined where no bin has two rows")
         return Estimate(name, math.nan, None, None, tuple(assumptions), table.total_rows)
-    found, null = observed_parts(table, sums).part(name), expected_parts(table, sums).part(name)
+    found, expected = observed_parts(table, sums).part(name), expected_parts(table, sums)
+    null = expected.part(name)
     interval, why = _interval(name, sums, found, confidence=confidence, weighted=table.weighted)
     if why is not None:
         assumptions.append(why)
     details: dict[str, float | int | str] = {"partition": sums.described, "rows_alone": lonely}
-    return Estimate(name, found, interval, null, tuple(assumptions), table.total_rows, details)
+    null_range = None if table.weighted else _range_if_calibrated(name, table, sums, expected, calibrated)
+    rows = table.total_rows
+    return Estimate(name, found, interval, null, tuple(assumptions), rows, details, null_range)
 
 
 def observed_parts(table: Table, sums: BinnedTable) -> Murphy:
@@ -146,39 +160,61 @@ def expected_parts(table: Table, sums: BinnedTable) -> Murphy:
     return _parts(sums, mean, np.zeros_like(mean), noise, within=(variance, 2.0 * variance))
 
 
+def _range_if_calibrated(
+    name: MeasureName,
+    table: Table,
+    sums: BinnedTable,
+    expected: Murphy,
+    calibrated: CalibratedDraws | None,
+) -> Range | None:
+    """Return the range of a part over labels that follow the scores: by the draws, where they are needed."""
+    mean = _ratio(sums.score_sum, sums.weight)
+    if name is MeasureName.BRIER_WITHIN_VARIANCE:
+        return expected.variance, expected.variance
+    if name is MeasureName.BRIER_WITHIN_COVARIANCE:
+        away = table.score - np.repeat(mean, np.diff(sums.starts))
+        return of_mean(table, expected.covariance, 2.0 * away)
+    drawn = None if calibrated is None else calibrated.gaps_of(sums.bins)
+    if drawn is None:
+        return None
+    gap = _ratio(drawn, np.broadcast_to(sums.weight, drawn.shape))
+    parts = _parts(sums, mean + gap, gap, np.zeros_like(mean), within=(0.0, 0.0))
+    return of_draws(np.asarray(parts.part(name)))[1]
+
+
 def _parts(
     sums: BinnedTable, rate: Floats, gap: Floats, noise: Floats, *, within: tuple[float, float]
 ) -> Murphy:
     """
-    Return the parts on average over labels.
+    Return the parts on average over labels, of one set of rates or of many.
 
     Args:
         sums: The table over the bins.
 
-        rate: Mean of each bin's rate, shape (n_bins,).
+        rate: Mean of each bin's rate, shape (..., n_bins).
 
-        gap: Mean of its distance from the mean score.
+        gap: Mean of its distance from the mean score, of the same shape.
 
         noise: Variance of the rate.
 
         within: Variance and covariance within bins.
     """
     share = sums.weight / sums.total
-    base = float((share * rate).sum())
+    base = (share * rate).sum(axis=-1)
     base_noise = float((share**2 * noise).sum())
     squares, all_squares = _share_of_squares(sums)
     two = (sums.rows >= 2) & (squares < _ONE_ROW)
     odds = squares[two] / (1.0 - squares[two])
-    in_bins = share[two] * odds * (rate[two] * (1.0 - rate[two]) - noise[two])
+    in_bins = share[two] * odds * (rate[..., two] * (1.0 - rate[..., two]) - noise[two])
     uncertainty = base * (1.0 - base) - base_noise
     alone = not all_squares < _ONE_ROW
     return Murphy(
-        reliability=float((share * (gap**2 + noise)).sum()),
-        resolution=float((share * ((rate - base) ** 2 + noise)).sum()) - base_noise,
+        reliability=(share * (gap**2 + noise)).sum(axis=-1),
+        resolution=(share * ((rate - base[..., None]) ** 2 + noise)).sum(axis=-1) - base_noise,
         uncertainty=uncertainty,
         variance=within[0],
         covariance=within[1],
-        in_bins=float(in_bins.sum()),
+        in_bins=in_bins.sum(axis=-1),
         in_all=0.0 if alone else all_squares / (1.0 - all_squares) * uncertainty,
     )
 

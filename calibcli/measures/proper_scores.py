@@ -8,6 +8,7 @@ from calibcli.bounds.interval import Interval
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.estimate import INDEPENDENT_ROWS, Estimate
+from calibcli.measures.if_calibrated import of_mean
 from calibcli.measures.losses import Losses, log_error, losses_of, spherical_error, squared_error
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
@@ -89,6 +90,8 @@ def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: f
     """Return the mean of a loss."""
     positive, negative = table.positive, table.weight - table.positive
     total = float(table.weight.sum())
+    null = float((table.weight * losses.expected).sum()) / total
+    null_range = of_mean(table, null, losses.if_positive - losses.if_negative)
     losses = losses.suffered(positive, negative)
     value = losses.mean_of_suffered(positive, negative)
     assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows"]
@@ -115,10 +118,11 @@ def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: f
         name=name,
         value=value,
         interval=interval,
-        null=float((table.weight * losses.expected).sum()) / total,
+        null=null,
         assumptions=tuple(assumptions),
         rows=table.total_rows,
         details={"certain_and_wrong": wrong},
+        null_range=null_range,
     )
 
 

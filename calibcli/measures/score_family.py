@@ -53,7 +53,8 @@ def _part(name: ScorePart, table: Table, *, settings: Settings) -> Estimate:
         ):
             from calibcli.measures.murphy import murphy_part
 
-            return murphy_part(name, table, bins=settings.bins, confidence=settings.confidence)
+            bins, confidence = settings.bins, settings.confidence
+            return murphy_part(name, table, bins=bins, confidence=confidence, calibrated=settings.calibrated)
         case (
             MeasureName.BRIER_MCB
             | MeasureName.BRIER_DSC

@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.measures.binned_ece import deviation, mean_noise
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.gaps import estimate_of_gaps, for_these_scores, gaps_in, mean_if_calibrated
+from calibcli.measures.gaps import estimate_of_gaps, for_these_scores, gaps_if_calibrated, gaps_in
 from calibcli.names import MeasureName
 from calibcli.table.bins import Partition, binned
 from calibcli.table.grid import Table
@@ -64,7 +64,7 @@ def one_side(
         confidence=confidence,
         method="upper: Hoeffding; lower: McDiarmid",
     )
-    null = mean_if_calibrated(sums, calibrated, part)
+    null = gaps_if_calibrated(sums, calibrated, part)
     return estimate_of_gaps(name, value, sums=sums, interval=interval, null=null)
 
 

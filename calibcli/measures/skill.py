@@ -9,9 +9,14 @@ from calibcli.bounds.interval import Interval
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.estimate import INDEPENDENT_ROWS, Estimate
-from calibcli.measures.losses import Losses, entropy, log_error, losses_of, squared_error
+from calibcli.measures.if_calibrated import UNKNOWN, Range, of_moments
+from calibcli.measures.losses import Losses, entropy, log_error, losses_of, squared_error, variance
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
+from calibcli.table.score_table import Floats
+
+# Losses whose cubes are numbers.
+_CUBED = 1e-100
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +54,9 @@ def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
     References:
         Murphy (1988), Monthly Weather Review 116, with the sample climatology as reference.
     """
-    rate = _rate(table)
-    constant = _Constant(rate * (1.0 - rate), 1.0 - 2.0 * rate, -2.0)
-    mean_score = float((table.weight * table.score).sum() / table.weight.sum())
-    if_calibrated = mean_score * (1.0 - mean_score)
-    return _skill(
-        table,
-        MeasureName.BRIER_SKILL,
-        losses_of(table, squared_error),
-        (constant, if_calibrated),
-        confidence=confidence,
-    )
+    constants = (_of_variance(_rate(table)), _of_variance(_mean_score(table)))
+    losses = losses_of(table, squared_error)
+    return _skill(table, MeasureName.BRIER_SKILL, losses, constants, confidence=confidence)
 
 
 def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -78,20 +75,24 @@ def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
     References:
         McFadden (1974), Conditional logit analysis, for 1 - ratio of log likelihoods.
     """
-    rate = _rate(table)
+    constants = (_of_entropy(_rate(table)), _of_entropy(_mean_score(table)))
+    losses = losses_of(table, log_error)
+    return _skill(table, MeasureName.LOG_LOSS_SKILL, losses, constants, confidence=confidence)
+
+
+def _of_variance(rate: float) -> _Constant:
+    return _Constant(rate * (1.0 - rate), 1.0 - 2.0 * rate, -2.0)
+
+
+def _of_entropy(rate: float) -> _Constant:
     slope, bend = 0.0, 0.0
     if 0.0 < rate < 1.0:
         slope, bend = math.log1p(-rate) - math.log(rate), -1.0 / (rate * (1.0 - rate))
-    mean_score = (table.weight * table.score).sum(keepdims=True) / table.weight.sum()
-    constant = _Constant(float(entropy(np.array([rate]))[0]), slope, bend)
-    if_calibrated = float(entropy(mean_score)[0])
-    return _skill(
-        table,
-        MeasureName.LOG_LOSS_SKILL,
-        losses_of(table, log_error),
-        (constant, if_calibrated),
-        confidence=confidence,
-    )
+    return _Constant(float(entropy(np.array([rate]))[0]), slope, bend)
+
+
+def _mean_score(table: Table) -> float:
+    return float((table.weight * table.score).sum() / table.weight.sum())
 
 
 def _rate(table: Table) -> float:
@@ -106,18 +107,23 @@ def _skill(
     table: Table,
     name: MeasureName,
     losses: Losses,
-    constants: tuple[_Constant, float],
+    constants: tuple[_Constant, _Constant],
     *,
     confidence: float,
 ) -> Estimate:
-    """Return 1 - mean loss / that of the constant; `constants` end with its loss if labels follow scores."""
-    constant, if_calibrated = constants
+    """Return 1 - mean loss / that of the constant; the second one is that if labels follow the scores."""
+    constant, expected_constant = constants
     positive, negative = table.positive, table.weight - table.positive
+    step = losses.if_positive - losses.if_negative
     losses = losses.suffered(positive, negative)
     total = float(table.weight.sum())
     assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows, and with few rows of the rarer label"]
     expected = float((table.weight * losses.expected).sum()) / total
-    null = 1.0 - expected / if_calibrated if if_calibrated > 0.0 else None
+    null, null_range = UNKNOWN
+    if expected_constant.loss > 0.0:
+        null = 1.0 - expected / expected_constant.loss
+        if expected_constant.loss > _CUBED:
+            null_range = _range_if_calibrated(table, step, expected, expected_constant)
     if not constant.loss > 0.0:
         why = "no interval: one label only, which the constant forecast never misses: undefined"
         return Estimate(name, math.nan, None, None, (*assumptions, why), table.total_rows)
@@ -134,7 +140,42 @@ def _skill(
         rate = float(positive.sum()) / total
         interval = _ratio_interval(table, losses, (loss, rate), constant, confidence=confidence)
     details = {"constant_loss": constant.loss, "loss": loss}
-    return Estimate(name, value, interval, null, tuple(assumptions), table.total_rows, details)
+    rows = table.total_rows
+    return Estimate(name, value, interval, null, tuple(assumptions), rows, details, null_range)
+
+
+def _range_if_calibrated(table: Table, step: Floats, loss: float, constant: _Constant) -> Range:
+    """
+    Return the range of 1 - A / g(B) over labels that follow the scores.
+
+    A and B are as good as normal, and the ratio as good as its expansion to second order around their means:
+    where all scores are alike, the first order is nothing.
+
+    Args:
+        table: The rows.
+
+        step: By how much the loss is greater with label 1 than with label 0, at each entry.
+
+        loss: The mean of A.
+
+        constant: g, at the mean of B.
+    """
+    total = float(table.weight.sum())
+    noise = table.weight_sq * variance(table.score) / total**2
+    step = np.where(noise > 0.0, step, 0.0)
+    mixed = float((noise * step).sum())
+    spread = np.array([[float((noise * step**2).sum()), mixed], [mixed, float(noise.sum())]])
+    g, slope, bend = constant.loss, constant.slope, constant.bend
+    first = np.array([-1.0 / g, loss * slope / g**2])
+    second = np.array([[0.0, slope / g**2], [slope / g**2, loss * (bend / g**2 - 2.0 * slope**2 / g**3)]])
+    turned = second @ spread
+    mean = 1.0 - loss / g + 0.5 * float(np.trace(turned))
+    linear = first[0] * step + first[1]
+    third = float((noise * (1.0 - 2.0 * table.score) * linear**3).sum()) / total
+    third += 3.0 * first @ spread @ second @ spread @ first + np.trace(turned @ turned @ turned)
+    return of_moments(
+        mean, float(first @ spread @ first + 0.5 * np.trace(turned @ turned)), float(third), most=1.0
+    )
 
 
 def _ratio_interval(

@@ -10,6 +10,7 @@ from calibcli.bounds.mean_bets import WeighedResiduals, stakes_of_rows
 from calibcli.measures.bias import bias
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.measures.if_calibrated import UNKNOWN, Reference
 from calibcli.measures.null_smece import expected_smece_along, mean_spread
 from calibcli.measures.smooth_scales import Axis, gathered, logit_axis, probit_axis, score_axis
 from calibcli.names import MeasureName, Target
@@ -54,7 +55,7 @@ def smooth_ece(
     References:
         Blasiok & Nakkiran (2023), Definition 5 and Theorem 9; the bounds are proved in `docs/methods.md`.
     """
-    null = None if calibrated is None else calibrated.smece
+    null = UNKNOWN if calibrated is None else calibrated.smece
     return smooth_ece_along(
         table, score_axis(table), name=MeasureName.SMECE, confidence=confidence, null=null
     )
@@ -95,7 +96,7 @@ def smooth_ece_on_probit(table: Table, *, confidence: float = 0.95) -> Estimate:
 
 
 def smooth_ece_along(
-    table: Table, axis: Axis, *, name: MeasureName, confidence: float, null: float | None
+    table: Table, axis: Axis, *, name: MeasureName, confidence: float, null: Reference
 ) -> Estimate:
     """
     Return SmoothECE with the scores smoothed along a scale.
@@ -112,7 +113,7 @@ def smooth_ece_along(
 
         confidence: Coverage asked of the two-sided interval, in (0, 1).
 
-        null: The average for calibrated labels, or None.
+        null: The average for calibrated labels and its range, where known.
     """
     series = cosine_series(axis.places, residuals(table) / table.weight.sum())
     value = 0.0 if not np.any(series.coefficients) else fixpoint(series, scale=axis.length)
@@ -137,10 +138,11 @@ def smooth_ece_along(
         name=name,
         value=value,
         interval=interval,
-        null=null,
+        null=null[0],
         assumptions=(*assumptions, *axis.sentences),
         rows=table.total_rows,
         details={"bandwidth": value, **axis.details},
+        null_range=null[1],
     )
 
 

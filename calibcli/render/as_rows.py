@@ -40,6 +40,8 @@ COLUMNS = (
     "positive",
     "score",
     "artifact",
+    "null_lower",
+    "null_upper",
 )
 _FORMULA = ("=", "+", "-", "@")
 

@@ -3,7 +3,10 @@
 from calibcli.names import MeasureName, Target, TestName
 from calibcli.view_names import ClassMeasure
 
-NULL_REFERENCE = '"if calibrated": the average value if the scores were the true probabilities of these rows.'
+NULL_REFERENCE = (
+    '"if calibrated": nine in ten calibrated scores would lie in this range on these rows; '
+    "below it is no better than above."
+)
 SMALL_P = "A small p-value speaks against calibration; a large one is no proof of it."
 
 

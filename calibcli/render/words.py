@@ -68,6 +68,17 @@ def between(lower: float, upper: float) -> str:
     return f"{four(lower)} to {four(upper)}"
 
 
+def span(low: float, high: float) -> str:
+    """Return a range with three significant digits, or with as many more as tell its ends apart."""
+    if low == high:
+        return four(low)
+    for digits in range(3, _MOST_DIGITS):
+        ends = _digits(low, digits), _digits(high, digits)
+        if ends[0] != ends[1]:
+            break
+    return " to ".join(ends)
+
+
 def beside(value: float, limit: float) -> str:
     """
     Return a bound with as many digits as it takes to stand on its own side of the limit.

@@ -181,6 +181,8 @@ def estimate_to_dict(estimate: Estimate | ClassEstimate) -> dict[str, object]:
         "value": number(estimate.value),
         **_interval_to_dict(estimate.interval),
         "null": number(estimate.null),
+        "null_lower": None if estimate.null_range is None else number(estimate.null_range[0]),
+        "null_upper": None if estimate.null_range is None else number(estimate.null_range[1]),
         "assumptions": list(estimate.assumptions),
         "details": {
             key: number(value) if isinstance(value, float) else value

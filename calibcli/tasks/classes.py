@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from calibcli.errors import UsageProblem
 from calibcli.measures.classes import ClassViews, class_measure
-from calibcli.measures.classes.null import mean_size_if_calibrated
+from calibcli.measures.classes.null import size_if_calibrated
 from calibcli.measures.classes.views import Seen
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName
 from calibcli.readers.class_aside import ClassAside
@@ -227,9 +227,10 @@ def _with_null(report: MeasureReport, group: Group, options: MeasureOptions) -> 
     if options.drawn or group.table.weighted:
         return report
     sums = _seen(group, options).sums
-    null = mean_size_if_calibrated(sums) / sums.total
+    null, null_range = size_if_calibrated(sums).times(1.0 / sums.total).reference
     measures = tuple(
-        replace(one, null=null) if one.name is MeasureName.ECE else one for one in report.measures
+        replace(one, null=null, null_range=null_range) if one.name is MeasureName.ECE else one
+        for one in report.measures
     )
     return replace(report, measures=measures)
 

@@ -378,7 +378,7 @@ def rejections(
     rng = generator_of("tests", scenario, rows)
     world = SCENARIOS[scenario]
     counts: dict[str, int] = {}
-    with patch("calibcli.measures.calibrated.expected_smece", return_value=0.0):
+    with patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None)):
         for _ in range(repetitions):
             score = world.quantile(rng.random(rows))
             table = ScoreTable.from_rows(score, rng.random(rows) < world.truth(score))

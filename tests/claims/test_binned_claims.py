@@ -81,7 +81,7 @@ def test_draws_for_nulls_do_not_move_other_digits() -> None:
     score = rng.random(300)
     table = ScoreTable.from_rows(score, rng.random(300) < score)
     sums = binned(table, bins_of(Binning.EQUAL_WIDTH, 10, table=table))
-    with patch("calibcli.measures.calibrated.expected_smece", return_value=0.0):
+    with patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None)):
         drawn = draw_calibrated(table, partitions=[sums], generator=rng, smece_generator=rng, draws=50)
     gaps = drawn.gaps_of(sums.bins)
     assert gaps is not None

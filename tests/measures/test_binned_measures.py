@@ -68,7 +68,7 @@ def settings_of(table: Table, *, bounds: bool = False, draws: int = 29, power: f
 def drawn(table: Table, partitions: tuple[object, ...], draws: int = 29) -> CalibratedDraws:
     """Calibrated labels with a fixed seed."""
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
-    with patch("calibcli.measures.calibrated.expected_smece", return_value=0.0):
+    with patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None)):
         return draw_calibrated(table, partitions=partitions, generator=one, smece_generator=two, draws=draws)
 
 

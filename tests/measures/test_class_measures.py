@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from calibcli.bounds.proportion import deviation_of_a_mean
 from calibcli.measures.binned_ece import binned_ece
 from calibcli.measures.classes import ClassViews, class_measure
-from calibcli.measures.classes.null import mean_size_if_calibrated
+from calibcli.measures.classes.null import alike, size_if_calibrated
 from calibcli.measures.estimate import NO_WEIGHTED_INTERVAL, ClassEstimate
 from calibcli.measures.l2 import t_statistic
 from calibcli.measures.proper_scores import brier, log_loss
@@ -239,11 +239,12 @@ def test_upper_bound_of_classwise_ece_is_two_d_star_over_the_classes() -> None:
 
 @pytest.mark.parametrize(("classes", "sharpness", "rows"), [(3, 1.5, 100), (20, 4.0, 300), (2, 0.1, 40)])
 def test_null_reference_is_the_mean_of_draws(classes: int, sharpness: float, rows: int) -> None:
-    """Without drawing, the sizes of gaps are within 2 % of their mean over labels that follow the scores."""
+    """Without drawing, the sizes of gaps are within 2 % of their mean over draws, which fill the range."""
     generator = np.random.default_rng(8)
     probability = softmax(sharpness * generator.standard_normal((rows, classes)))
     label = labels_of(probability, generator)
-    expected = sum(mean_size_if_calibrated(one.sums) for one in views_of(probability, label).rest)
+    moments = alike([size_if_calibrated(one.sums) for one in views_of(probability, label).rest])
+    expected, (low, high) = moments.reference
     place = [np.clip(np.ceil(one * BINS).astype(int) - 1, 0, BINS - 1) for one in probability.T]
     sizes = []
     for _ in range(1_500):
@@ -252,6 +253,8 @@ def test_null_reference_is_the_mean_of_draws(classes: int, sharpness: float, row
         sizes.append(sum(np.abs(np.bincount(one, column)).sum() for one, column in columns))
     noise = 4.0 * np.std(sizes) / math.sqrt(len(sizes))
     assert expected == pytest.approx(np.mean(sizes), rel=0.02, abs=noise)
+    assert 0.02 < np.mean(np.array(sizes) < low) < 0.09
+    assert 0.02 < np.mean(np.array(sizes) > high) < 0.09
 
 
 def truths(probability: Floats, truth: Floats) -> dict[ClassMeasure, float]:

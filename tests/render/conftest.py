@@ -60,12 +60,15 @@ def _ece() -> Estimate:
     interval = _interval(0.1012, 0.131, "upper: d*; lower: McDiarmid", Target.FIXED_DESIGN, finite=True)
     details = {"bins": 3, "partition": "3 equal-width bins"}
     assumptions = (*COMMON, "of the 3 equal-width bins, not of finer ones")
-    return Estimate(MeasureName.ECE, 0.12712, interval, 0.0052, assumptions, 50_000, details)
+    null = 0.0052, (0.0035, 0.00714)
+    return Estimate(
+        MeasureName.ECE, 0.12712, interval, null[0], assumptions, 50_000, details, null_range=null[1]
+    )
 
 
 def _bias() -> Estimate:
     interval = _interval(-0.0123, 0.0000456, "betting", Target.FIXED_DESIGN, finite=True)
-    return Estimate(MeasureName.BIAS, -0.00612, interval, 0.0, COMMON, 50_000)
+    return Estimate(MeasureName.BIAS, -0.00612, interval, 0.0, COMMON, 50_000, null_range=(-0.0021, 0.0021))
 
 
 def _brier() -> Estimate:

@@ -7,10 +7,11 @@ import numpy as np
 from calibcli.bounds.betting import GroupedResiduals, stakes_for_one_look
 from calibcli.bounds.proportion import deviation_of_a_mean, hoeffding_deviation
 from calibcli.measures.binned_ece import bets_are_sharper, deviation, effective_rows, mean_noise
-from calibcli.measures.classes.null import mean_size_if_calibrated
+from calibcli.measures.classes.null import Moments, alike, size_if_calibrated
 from calibcli.measures.classes.views import ClassViews, Seen, side_by_side
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEstimate
 from calibcli.measures.gaps import for_these_scores
+from calibcli.measures.if_calibrated import UNKNOWN, Reference
 from calibcli.table.score_table import Floats
 from calibcli.view_names import ClassMeasure
 
@@ -56,12 +57,14 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
         confidence=views.confidence,
         method=f"{method}; {_LOWER}",
     )
+    parts = _null(views, views.rest, np.full(count, 1.0 / count))
+    null, null_range = UNKNOWN if parts is None else alike(parts).reference
     over = views.rest[0].sums
     return ClassEstimate(
         name=ClassMeasure.CLASSWISE_ECE,
         value=value,
         interval=interval,
-        null=_null(views, views.rest, np.full(count, 1.0 / count)),
+        null=null,
         assumptions=(
             INDEPENDENT_ROWS,
             HELD_OUT,
@@ -69,6 +72,7 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
         ),
         rows=views.rows,
         details={"classes": count, "partition": over.described},
+        null_range=null_range,
     )
 
 
@@ -96,15 +100,17 @@ def top_label_ece(views: ClassViews) -> ClassEstimate:
         confidence=views.confidence,
         method=f"{method}; {_LOWER}",
     )
+    null, null_range = _of_all(_null(views, views.top, share))
     over = views.top[0].sums
     return ClassEstimate(
         name=ClassMeasure.TOP_LABEL_ECE,
         value=value,
         interval=interval,
-        null=_null(views, views.top, share),
+        null=null,
         assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {over.spoken_of} of each predicted class"),
         rows=views.rows,
         details={"classes": len(views.top), "partition": over.described},
+        null_range=null_range,
     )
 
 
@@ -135,16 +141,18 @@ def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
         confidence=views.confidence,
         method=f"upper: Hoeffding; {_LOWER}",
     )
+    null, null_range = _of_all(_null(views, views.top, np.full(count, 1.0 / count)))
     over = views.top[0].sums
-    alike = f"of {over.spoken_of} of each predicted class; every class predicted counts alike"
+    every = f"of {over.spoken_of} of each predicted class; every class predicted counts alike"
     return ClassEstimate(
         name=ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED,
         value=value,
         interval=interval,
-        null=_null(views, views.top, np.full(count, 1.0 / count)),
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, alike),
+        null=null,
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, every),
         rows=views.rows,
         details={"classes": count, "partition": over.described},
+        null_range=null_range,
     )
 
 
@@ -158,11 +166,19 @@ def _shares(views: ClassViews) -> Floats:
     return np.asarray(weight / weight.sum())
 
 
-def _null(views: ClassViews, seen: tuple[Seen, ...], share: Floats) -> float | None:
-    """Return the mean for labels that follow the scores, class by class."""
+def _null(views: ClassViews, seen: tuple[Seen, ...], share: Floats) -> tuple[Moments, ...] | None:
+    """Return the moments of what each class adds for labels that follow the scores."""
     if views.whole.weighted:
         return None
-    return float(share @ [mean_size_if_calibrated(one.sums) / one.sums.total for one in seen])
+    return tuple(
+        size_if_calibrated(one.sums).times(part / one.sums.total)
+        for one, part in zip(seen, share.tolist(), strict=True)
+    )
+
+
+def _of_all(parts: tuple[Moments, ...] | None) -> Reference:
+    """Return mean and range of a sum over classes whose rows are different ones."""
+    return UNKNOWN if parts is None else Moments(*map(sum, zip(*parts, strict=True))).reference
 
 
 def _upper(views: ClassViews, value: float) -> tuple[float, str]:

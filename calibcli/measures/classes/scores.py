@@ -10,6 +10,7 @@ from calibcli.bounds.proportion import clopper_pearson
 from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.classes.views import ClassViews
 from calibcli.measures.estimate import INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, ClassEstimate
+from calibcli.measures.if_calibrated import of_mean, of_moments
 from calibcli.measures.murphy import observed_parts
 from calibcli.measures.proper_scores import normal_interval, were_certain_and_wrong
 from calibcli.names import Target
@@ -56,13 +57,15 @@ def accuracy(views: ClassViews) -> ClassEstimate:
         )
     score_sum = table.positive * table.score_of_positive
     score_sum = score_sum + (table.weight - table.positive) * table.score_of_negative
+    null = float(score_sum.sum()) / total
     return ClassEstimate(
         name=ClassMeasure.ACCURACY,
         value=value,
         interval=interval,
-        null=float(score_sum.sum()) / total,
+        null=null,
         assumptions=tuple(assumptions),
         rows=views.rows,
+        null_range=of_mean(table, null, np.ones_like(table.score)),
     )
 
 
@@ -81,11 +84,14 @@ def class_log_loss(views: ClassViews) -> ClassEstimate:
         Good (1952), JRSS-B 14.
     """
     wrong = views.joint.log_loss.infinite
+    null = sum(_entropy(one.table.score, one.table.weight) for one in views.rest)
+    squares = sum(_squared_log(one.table.score, one.table.weight) for one in views.rest)
     return _mean_loss(
         ClassMeasure.CLASS_LOG_LOSS,
         views.joint.log_loss,
         views=views,
-        null=sum(_entropy(one.table.score, one.table.weight) for one in views.rest),
+        null=null,
+        noise=squares - null**2 / views.rows,
         details={"certain_and_wrong": wrong},
     )
 
@@ -112,11 +118,14 @@ def class_brier(views: ClassViews) -> ClassEstimate:
     details: dict[str, float | int | str] = {
         name: float(sum(getattr(one, part) for one in parts)) for name, part in _PARTS.items()
     }
+    null = sum(float(one.sums.variance.sum()) for one in views.rest)
+    cubes = sum(float((one.table.weight * one.table.score**3).sum()) for one in views.rest)
     return _mean_loss(
         ClassMeasure.CLASS_BRIER,
         views.joint.brier,
         views=views,
-        null=sum(float(one.sums.variance.sum()) for one in views.rest),
+        null=null,
+        noise=4.0 * (cubes - (views.rows - null) ** 2 / views.rows),
         details={**details, "parts_over": views.rest[0].sums.described},
     )
 
@@ -126,15 +135,36 @@ def _entropy(score: Floats, weight: Floats) -> float:
     return float(-(weight * score * np.log(np.where(score > 0.0, score, 1.0))).sum())
 
 
+def _squared_log(score: Floats, weight: Floats) -> float:
+    """Return the weighted sum of p (ln p)^2."""
+    return float((weight * score * np.log(np.where(score > 0.0, score, 1.0)) ** 2).sum())
+
+
 def _mean_loss(
     name: ClassMeasure,
     moments: Moments,
     *,
     views: ClassViews,
     null: float,
+    noise: float,
     details: dict[str, float | int | str],
 ) -> ClassEstimate:
-    """Return the mean of a loss whose sums were gathered; `null` and sums are over the weight."""
+    """
+    Return the mean of a loss whose sums were gathered.
+
+    Args:
+        name: Which.
+
+        moments: Its sums.
+
+        views: The rows.
+
+        null: The sum that labels which follow the scores have on average.
+
+        noise: The most that its variance can be: what differs between the scores of rows is not taken out.
+
+        details: Further numbers.
+    """
     joint, total = views.joint, float(views.whole.weight.sum())
     assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows"]
     interval, value = None, math.inf
@@ -154,6 +184,7 @@ def _mean_loss(
         assumptions=tuple(assumptions),
         rows=views.rows,
         details=details,
+        null_range=None if joint.weighted else of_moments(null / total, noise / total**2, least=0.0),
     )
 
 

@@ -4,7 +4,7 @@ from calibcli.measures.estimate import Estimate
 from calibcli.names import MeasureName
 from calibcli.render.blocks import Line, Paragraph, Tone
 from calibcli.render.phrases import SMALL_P
-from calibcli.render.words import between, count, four, p_words, percent
+from calibcli.render.words import between, count, four, p_words, percent, span
 from calibcli.reports.measure import MeasureReport
 
 _NO_RULE = "No limit was given, so nothing is judged here; --max-ece 0.02, for one, asks for a verdict."
@@ -29,9 +29,9 @@ def _error(estimate: Estimate | None, how: str) -> str:
     if estimate is None:
         return ""
     text = f"Calibration error {how} ({estimate.name.value}): {four(estimate.value)}{_ends(estimate)}."
-    if estimate.null is None:
+    if estimate.null_range is None:
         return text
-    return f"{text} A perfectly calibrated score would show about {four(estimate.null)} in so many rows."
+    return f"{text} A perfectly calibrated score would show {span(*estimate.null_range)} on these rows."
 
 
 def _ends(estimate: Estimate) -> str:

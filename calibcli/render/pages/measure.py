@@ -20,7 +20,7 @@ from calibcli.render.phrases import (
     meaning_of_measure,
     meaning_of_test,
 )
-from calibcli.render.words import four, interval_words, listed, p_words, percent
+from calibcli.render.words import four, interval_words, listed, p_words, percent, span
 from calibcli.reports.measure import MeasureReport
 
 _UNBOUNDED = "no interval"
@@ -109,12 +109,25 @@ def together_blocks(report: MeasureReport) -> tuple[Block, ...]:
 def _measures(report: MeasureReport, measures: tuple[Estimate | ClassEstimate, ...]) -> Grid:
     interval = Column(f"{percent(report.confidence)} interval")
     rows = tuple(
-        (one.name.value, four(one.value), interval_words(one.interval), four(one.null), _how(one, report))
+        (
+            one.name.value,
+            four(one.value),
+            interval_words(one.interval),
+            _if_calibrated(one),
+            _how(one, report),
+        )
         for one in measures
     )
     columns = (Column("measure"), Column("value"), interval, Column("if calibrated"), Column("how"))
     known = any(one.null is not None for one in measures)
     return Grid(columns, rows, (Line(NULL_REFERENCE, Tone.FAINT),) if known else ())
+
+
+def _if_calibrated(estimate: Estimate | ClassEstimate) -> str:
+    """Return where a calibrated score would lie; about where on average, if its range is not known."""
+    if estimate.null_range is not None:
+        return span(*estimate.null_range)
+    return four(None) if estimate.null is None else f"about {four(estimate.null)}"
 
 
 def _how(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:

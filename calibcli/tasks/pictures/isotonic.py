@@ -33,7 +33,8 @@ def isotonic_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
     )
     places = places_for(mcb.value)
     whole, *parts = (f"{one:.{places}f}" for one in (brier(table).value, mcb.value, dsc, unc))
-    null = "" if mcb.null is None else f"; MCB if calibrated, about {mcb.null:.{places}f}"
+    low, high = mcb.null_range or (0.0, 0.0)
+    null = "" if mcb.null_range is None else f"; MCB if calibrated, {low:.{places}f} to {high:.{places}f}"
     return Drawn(
         curve,
         (

@@ -132,7 +132,8 @@ def caption_of(tree: Node, kind: PlotKind) -> tuple[str, ...]:
         lower, upper = measure.child("lower").number(), measure.child("upper").number()
         level = f"{measure.child('confidence').number() * 100:.4g}"
         bounds = f"  [{lower:.{places}f}, {upper:.{places}f}] at {level} % confidence"
-    null = measure.optional("null")
-    expected = "" if null is None else f"; if perfectly calibrated, about {null.number():.{places}f}"
+    ends = [measure.members().get(end) for end in ("null_lower", "null_upper")]
+    low, high = (f"{end.number():.{places}f}" if end and end.value is not None else "" for end in ends)
+    expected = f"; if calibrated, {low} to {high}" if low and high else ""
     weighted = ", weighted by importance" if table.child("weighted").truth() else ""
     return f"{words} {value:.{places}f}{bounds}", f"{rows}{weighted}{expected}"

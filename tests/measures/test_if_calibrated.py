@@ -1,0 +1,133 @@
+"""What a calibrated score would show: the ranges beside the numbers, against laws that can be worked out."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import chi, gamma, norm
+
+from calibcli.bounds.interval import Interval
+from calibcli.measures import measure_named
+from calibcli.measures.calibrated import draw_calibrated
+from calibcli.measures.classes.null import Moments
+from calibcli.measures.estimate import Estimate
+from calibcli.measures.if_calibrated import of_mean, of_moments, of_size
+from calibcli.measures.settings import Settings
+from calibcli.names import Binning, MeasureName
+from calibcli.table.bins import binned, bins_of
+from calibcli.table.score_table import Floats, ScoreTable
+
+M = MeasureName
+ENDS = (0.05, 0.95)
+# What has no range: bins that labels choose, curves, and distances without a law.
+WITHOUT = (M.ECE_SWEEP, M.DCE_LOWER, M.SMCE, M.ICI, M.E50, M.E90, M.EMAX)
+WORLDS = {
+    "spread": lambda rng, rows: rng.random(rows),
+    "near 0 and 1": lambda rng, rows: rng.beta(0.2, 0.2, rows),
+    "rare": lambda rng, rows: 1.0 / (1.0 + np.exp(6.0 - 1.5 * rng.standard_normal(rows))),
+    "four values": lambda rng, rows: rng.choice([0.1, 0.3, 0.6, 0.9], rows),
+    "one value": lambda _, rows: np.full(rows, 0.3),
+    "certain": lambda rng, rows: np.where(rng.random(rows) < 0.5, 1e-5, 1.0 - 1e-5),
+}
+
+
+def measured(table: ScoreTable, *, drawn: bool, names: tuple[MeasureName, ...]) -> dict[M, Estimate]:
+    """Return measures over 15 bins, with or without labels drawn for their references."""
+    sums = binned(table, bins_of(Binning.EQUAL_WIDTH, 15, table=table))
+    mass = binned(table, bins_of(Binning.EQUAL_MASS, 15, table=table))
+    one, two = np.random.default_rng(1), np.random.default_rng(2)
+    calibrated = None
+    if drawn:
+        calibrated = draw_calibrated(table, partitions=(sums, mass), generator=one, smece_generator=two)
+    shared = Settings(sums, mass, 0.95, calibrated)
+    return {name: measure_named(name, table, settings=shared) for name in names}
+
+
+def outside(world: str, rows: int, *, times: int, names: tuple[MeasureName, ...]) -> dict[M, tuple[int, int]]:
+    """Count how often labels that follow the scores give a value below and above the range."""
+    rng = np.random.default_rng(rows)
+    score: Floats = WORLDS[world](rng, rows)
+    table = ScoreTable.from_rows(score, rng.random(rows) < score)
+    ranges = {name: one.null_range for name, one in measured(table, drawn=True, names=names).items()}
+    counts = dict.fromkeys(names, (0, 0))
+    for _ in range(times):
+        labels = ScoreTable(table.score, table.rows, rng.binomial(table.rows, table.score))
+        for name, one in measured(labels, drawn=False, names=names).items():
+            ends = ranges[name]
+            if ends is not None:
+                below, above = counts[name]
+                slack = 1e-12
+                counts[name] = below + (one.value < ends[0] - slack), above + (one.value > ends[1] + slack)
+    return counts
+
+
+@pytest.mark.parametrize("shape", [0.5, 1.0, 4.0, 100.0])
+def test_range_of_a_sum_is_that_of_a_gamma_variable(shape: float) -> None:
+    """Both ends are within 7 % of a standard deviation of the exact quantiles."""
+    found = of_moments(shape, shape, 2.0 * shape, least=0.0)
+    expected = gamma.ppf(ENDS, shape)
+    np.testing.assert_allclose(found, expected, atol=0.07 * math.sqrt(shape))
+    mirrored = of_moments(-shape, shape, -2.0 * shape, most=0.0)
+    np.testing.assert_allclose(mirrored, (-found[1], -found[0]), rtol=1e-12)
+    np.testing.assert_allclose(of_moments(1.0, 4.0), norm.ppf(ENDS, 1.0, 2.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 5, 30])
+def test_range_of_a_size_is_that_of_the_length_of_a_normal_vector(freedom: int) -> None:
+    """Both ends are within a tenth of a standard deviation of the exact quantiles."""
+    law = chi(freedom)
+    found = of_size(float(law.mean()), float(law.var()))
+    np.testing.assert_allclose(found, law.ppf(ENDS), atol=0.11 * float(law.std()))
+
+
+def test_range_of_a_mean_has_the_moments_of_all_labels() -> None:
+    """By hand, over the 2^6 sets of labels: the mean of what labels contribute has the three moments used."""
+    score = np.array([0.1, 0.2, 0.5, 0.7, 0.95, 1.0])
+    step = np.array([3.0, -1.0, 2.0, 0.5, 4.0, math.inf])
+    sets = np.array([[(one >> k) & 1 for k in range(5)] for one in range(32)])
+    chance = np.prod(np.where(sets == 1, score[:5], 1.0 - score[:5]), axis=1)
+    value = (sets - score[:5]) @ step[:5] / 6.0
+    moments = Moments(0.0, float(chance @ value**2), float(chance @ value**3))
+    table = ScoreTable(score, np.ones(6, np.int64), np.array([0, 0, 0, 0, 0, 1]))
+    assert of_mean(table, 0.0, step) == pytest.approx(of_moments(*moments), rel=1e-12)
+
+
+@pytest.mark.untraced
+def test_calibrated_labels_fill_the_range() -> None:
+    """Every measure that has a range, 30 draws of labels at 200 rows: at most a quarter on either side."""
+    names = tuple(name for name in M if name not in WITHOUT)
+    for name, (below, above) in outside("near 0 and 1", 200, times=30, names=names).items():
+        assert max(below, above) <= 7, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [30, 200, 2000])
+@pytest.mark.parametrize("world", WORLDS)
+def test_one_in_twenty_lies_beyond_either_end(world: str, rows: int) -> None:
+    """300 draws of labels: no more than one in eight beyond either end, of any measure in any world."""
+    names = tuple(name for name in M if name not in WITHOUT)
+    for name, (below, above) in outside(world, rows, times=300, names=names).items():
+        assert max(below, above) <= 300 // 8, name
+
+
+def test_ranges_are_left_out_only_where_nothing_is_known() -> None:
+    """Of 300 rows every measure has a range, but those that are chosen by labels or have no law."""
+    rng = np.random.default_rng(5)
+    score = rng.random(300)
+    table = ScoreTable.from_rows(score, rng.random(300) < score)
+    found = measured(table, drawn=True, names=tuple(M))
+    assert {name for name, one in found.items() if one.null_range is None} == set(WITHOUT)
+    for name, one in found.items():
+        if one.null_range is not None:
+            assert one.null_range[0] <= one.null_range[1], name
+
+
+def test_interval_and_range_are_told_apart() -> None:
+    """An estimate keeps both: its interval speaks of the truth, its range of calibrated scores."""
+    rng = np.random.default_rng(6)
+    score = rng.random(300)
+    table = ScoreTable.from_rows(score, rng.random(300) < score**6)
+    one = measured(table, drawn=True, names=(M.ECE,))[M.ECE]
+    assert isinstance(one.interval, Interval)
+    assert one.null_range is not None
+    assert one.interval.lower > one.null_range[1]
