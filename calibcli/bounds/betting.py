@@ -5,7 +5,14 @@ With residuals r_i in [-1, 1] in fixed groups, the claim "sum_k |sum_{i in k} r_
 is bet against with prod_k min_s prod_{i in k} (1 - lambda (s r_i - eps)): under the claim the product with
 the true signs is a supermartingale and this is below it, so it exceeds 1/delta with probability at
 most delta (Ville). The claim "<= eps" is bet against with the average over signs of
-prod (1 + lambda (s r_i - eps)). Several lambdas are mixed with fixed weights.
+prod (1 + lambda (s r_i - eps)), the signs of groups being drawn half of the time as one, a quarter of the
+time with one change at an even place of [0, 1], and else each by itself. Several lambdas are mixed with fixed
+weights.
+
+Where one looks once, the average may be multiplied by 2 / (1 + e^-A), A = lambda eps n. Under the claim the
+product for signs s has a mean of at most exp(sum_k s_k a_k - A), a_k lambda times the expected sum of group
+k, so that sum |a_k| <= A. That is convex in a, so its average is largest where all of A is in one group, and
+there it is (1 + e^-2A) / 2, since a group has either sign as often as the other.
 
 References:
     Waudby-Smith & Ramdas (2024), JRSS-B 86, "Estimating means of bounded random variables by betting".
@@ -36,10 +43,16 @@ class Stakes:
         sizes: The lambdas, each in (0, 1).
 
         shares: Their weights, summing to 1.
+
+        once: Whether the bets are looked at once only, and so may be multiplied by what they are short of 1.
+
+        alone: Whether the sign of every group is drawn by itself, as states have it.
     """
 
     sizes: tuple[float, ...]
     shares: tuple[float, ...]
+    once: bool = False
+    alone: bool = False
 
 
 def stakes_for_one_look(rows: float, variance: float, *, delta: float) -> Stakes:
@@ -56,7 +69,7 @@ def stakes_for_one_look(rows: float, variance: float, *, delta: float) -> Stakes
     budget = 2.0 * math.log(1.0 / delta) / rows
     v0 = min(max(variance, 1e-12), 0.25)
     sizes = tuple(min(0.9, math.sqrt(budget / v)) for v in (v0, min(0.25, 4.0 * v0), v0 / 4.0))
-    return Stakes(sizes, (0.8, 0.1, 0.1))
+    return Stakes(sizes, (0.8, 0.1, 0.1), once=True)
 
 
 def stakes_for_any_time(*, delta: float, variance: float = 0.25) -> Stakes:
@@ -88,14 +101,24 @@ class GroupedResiduals:
         negative: Number of rows with label 0 in each cell.
 
         starts: Where each group begins, shape (n_groups + 1,), ending with n_cells.
+
+        places: Where groups lie in [0, 1], ascending, shape (n_groups,), by no say of the rows; else evenly.
     """
 
     def __init__(
-        self, score: Floats, *, positive: Floats, negative: Floats, starts: npt.NDArray[np.intp]
+        self,
+        score: Floats,
+        *,
+        positive: Floats,
+        negative: Floats,
+        starts: npt.NDArray[np.intp],
+        places: Floats | None = None,
     ) -> None:
         self.rows = float(positive.sum() + negative.sum())
         self._score, self._positive, self._negative = score, positive, negative
-        self._starts = starts[:-1][starts[1:] > starts[:-1]]
+        some = starts[1:] > starts[:-1]
+        self._starts = starts[:-1][some]
+        self._places = (np.arange(1.0, starts.size) / (starts.size - 1) if places is None else places)[some]
         self._powers = [positive.astype(np.float64), negative.astype(np.float64)]
         self._residuals: tuple[Floats, Floats] | None = None
         self._moments: list[Floats] = []
@@ -139,8 +162,10 @@ class GroupedResiduals:
         for size, share in zip(stakes.sizes, stakes.shares, strict=True):
             bet = min(size, 0.95 / (1.0 + eps))
             b = bet / (1.0 - bet * eps)
-            average = np.logaddexp(self.log_product(b), self.log_product(-b)) - math.log(2.0)
-            terms.append(math.log(share) + self.rows * math.log1p(-bet * eps) + float(average.sum()))
+            both = self.log_product(b), self.log_product(-b)
+            average = log_mean_over_signs(*both, self._places, alone=stakes.alone)
+            gain = log_gain(stakes, self.rows * bet * eps)
+            terms.append(math.log(share) + self.rows * math.log1p(-bet * eps) + float(average + gain))
         return log_sum(terms)
 
     def upper_bound(self, stakes: Stakes, *, delta: float) -> float:
@@ -175,6 +200,53 @@ class GroupedResiduals:
             return log_sum(terms) - level
 
         return crossing(evidence, -1.0, 1.0)[1]
+
+
+def log_mean_over_signs(plus: Floats, minus: Floats, places: Floats, *, alone: bool = False) -> Floats:
+    """
+    Return the log of the average over signs of products over groups.
+
+    Args:
+        plus: Log of the factor of each group if its sign is +1, shape (..., n_groups).
+
+        minus: The same if it is -1.
+
+        places: Where groups lie, ascending in [0, 1], shape (n_groups,).
+
+        alone: Whether every sign is drawn by itself.
+    """
+    independent = (np.logaddexp(plus, minus) - math.log(2.0)).sum(axis=-1)
+    if alone:
+        return np.asarray(independent)
+    zero = np.zeros((*plus.shape[:-1], 1))
+    # Of as many groups as come before the change, and of those after it.
+    before, after = [], []
+    for one in (plus, minus):
+        path = np.concatenate((zero, np.cumsum(one, axis=-1)), axis=-1)
+        before.append(path)
+        after.append(path[..., -1:] - path)
+    with np.errstate(divide="ignore"):
+        share = np.log(np.diff(places, prepend=0.0, append=1.0))
+    changed = np.logaddexp(before[0] + after[1], before[1] + after[0]) + share
+    kinds = (
+        math.log(0.5) + np.logaddexp(before[0][..., -1], before[1][..., -1]),
+        math.log(0.25) + np.logaddexp.reduce(changed, axis=-1),
+        math.log(0.5) + independent,
+    )
+    return np.asarray(np.logaddexp.reduce(kinds, axis=0) - math.log(2.0))
+
+
+def log_gain(stakes: Stakes, size: Floats | float) -> Floats:
+    """
+    Return the log of what wealth may be multiplied by where one looks once, or of a little less.
+
+    Args:
+        stakes: The bets.
+
+        size: The bet times the limit times the rows.
+    """
+    # With e^-A in place of e^-2A the evidence falls with the limit everywhere.
+    return np.asarray(math.log(2.0) - np.log1p(np.exp(-size)) if stakes.once else 0.0)
 
 
 def log_sum(terms: list[float]) -> float:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.bounds.betting import Stakes, log_sum
+from calibcli.bounds.betting import Stakes, log_gain, log_sum
 from calibcli.bounds.special import Floats
 from calibcli.table.crossing import crossing
 
@@ -42,7 +42,7 @@ def stakes_of_rows(rows: int, *, delta: float) -> Stakes:
         delta: Error probability.
     """
     budget = 2.0 * math.log(1.0 / delta) / rows
-    return Stakes(tuple(min(0.9, math.sqrt(budget / v)) for v in _VARIANCES), _SHARES)
+    return Stakes(tuple(min(0.9, math.sqrt(budget / v)) for v in _VARIANCES), _SHARES, once=True)
 
 
 def orders_needed(rows: int, *, delta: float, reach: float) -> int:
@@ -185,7 +185,7 @@ def lower_bound_of_size(pieces: Pieces, values: Quadratic, *, delta: float) -> f
         bets = np.minimum(sizes, 0.95 / (1.0 + eps))
         slopes = bets / (1.0 - bets * eps)
         up, down = (pieces.log_products(sign * slopes, values).sum(axis=1) for sign in (1.0, -1.0))
-        average = np.logaddexp(up, down) - math.log(2.0)
+        average = np.logaddexp(up, down) - math.log(2.0) + log_gain(stakes, rows * bets * eps)
         return level - log_sum((shares + rows * np.log1p(-bets * eps) + average).tolist())
 
     return crossing(doubt, 0.0, 1.0)[0]

@@ -41,7 +41,7 @@ def frozen_stakes(*, delta: float, variance: float | None) -> Stakes:
         variance: Mean of f (1 - f) on the rows an artifact was fitted on; None where nothing is known.
     """
     stakes = stakes_for_any_time(delta=delta, variance=0.25 if variance is None else variance)
-    return Stakes(tuple(round(size, _DECIMALS) for size in stakes.sizes), stakes.shares)
+    return Stakes(tuple(round(size, _DECIMALS) for size in stakes.sizes), stakes.shares, alone=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -192,7 +192,7 @@ def _stakes(node: Node) -> Stakes:
     if not math.isclose(sum(shares), 1.0, rel_tol=1e-9):
         msg = f"has shares that add up to {sum(shares)!r}, should be 1"
         raise node.child("shares").problem(msg)
-    return Stakes(sizes, shares)
+    return Stakes(sizes, shares, alone=True)
 
 
 def _sums_to_dict(sums: Sums) -> dict[str, object]:

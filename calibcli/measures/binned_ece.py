@@ -105,7 +105,9 @@ def bets_are_sharper(variance: float, *, delta: float) -> bool:
 def grouped_residuals(table: Table, sums: BinnedTable) -> GroupedResiduals:
     """Return the residuals of each bin, ready for bets."""
     negative = table.weight - table.positive
-    return GroupedResiduals(table.score, positive=table.positive, negative=negative, starts=sums.starts)
+    return GroupedResiduals(
+        table.score, positive=table.positive, negative=negative, starts=sums.starts, places=sums.upper
+    )
 
 
 def mean_noise(table: Table, sums: BinnedTable) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from calibcli.bounds.betting import Stakes
+from calibcli.bounds.betting import Stakes, log_gain, log_mean_over_signs
 from calibcli.table.score_table import Floats, Integers
 from calibcli.verdicts.plan_population import Population
 
@@ -51,8 +51,12 @@ def log_evidence(
     terms = []
     for share, slope, growth in _bets(stakes, limit, above=above):
         plus, minus = log_product(slope), log_product(-slope)
-        both = np.logaddexp(plus, minus) - math.log(2.0) if above else np.minimum(plus, minus)
-        terms.append(math.log(share) + rows * growth + both.sum(axis=-1))
+        if above:
+            average = log_mean_over_signs(plus, minus, population.places, alone=stakes.alone)
+            average += log_gain(stakes, rows * slope * limit / (1.0 + slope * limit))
+        else:
+            average = np.minimum(plus, minus).sum(axis=-1)
+        terms.append(math.log(share) + rows * growth + average)
     return np.asarray(np.logaddexp.reduce(terms, axis=0))
 
 

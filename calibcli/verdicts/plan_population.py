@@ -33,6 +33,8 @@ class Population:
 
         starts: Position of each bin's first value, shape (n_bins + 1,), the last is the end; no bin is empty.
 
+        places: The right edge of each bin, or its value, shape (n_bins,).
+
         words: How labels go with scores.
     """
 
@@ -40,6 +42,7 @@ class Population:
     share: Floats
     rate: Floats
     starts: npt.NDArray[np.intp]
+    places: Floats
     words: str = CALIBRATED
 
     @property
@@ -98,7 +101,8 @@ def population_of(score: Floats, rows: Floats, *, bins: Bins) -> Population:
         total = np.add.reduceat(rows, first)
         score, rows, place = np.add.reduceat(rows * score, first) / total, total, place[first]
     starts = np.append(run_starts(place), place.size)
-    return Population(score, rows / rows.sum(), score, starts)
+    places = score if bins.edges is None else bins.edges[1:][place[starts[:-1]]]
+    return Population(score, rows / rows.sum(), score, starts, places)
 
 
 def population_like(table: Table, *, bins: Bins) -> Population:

@@ -76,8 +76,21 @@ class Growth:
 
         return first_rows(evidence)
 
-    def rows_to_fail(self, excess: float) -> int:
-        """Return the rows at which "at most the limit" is refuted, the error being `excess` above it."""
+    def rows_to_fail(self, excess: float, *, one_sign: float = 0.0) -> int:
+        """
+        Return the rows at which "at most the limit" is refuted.
+
+        Args:
+            excess: How far the error is above it.
+
+            one_sign: How far the size of the mean residual is, the error of signs that are all alike.
+        """
+        alone = self._rows_to_fail(excess, cost=(self._bins + 1.0) * math.log(2.0))
+        return min(alone, self._rows_to_fail(one_sign, cost=2.0 * math.log(2.0))) if one_sign > 0.0 else alone
+
+    def _rows_to_fail(self, excess: float, *, cost: float) -> int:
+        """Return the rows at which bets by the right signs, which cost so much evidence, refute."""
+        gain = 0.0 if self._variance is None else math.log(2.0)
 
         def evidence(digits: float) -> float:
             rows = 10.0**digits
@@ -86,7 +99,7 @@ class Growth:
                 bet = min(size, 0.475)
                 slope = bet / (1.0 + bet * excess)
                 growth = math.log1p(bet * excess) + self._per_row(slope)
-                terms.append(math.log(share) + rows * growth - self._bins * math.log(2.0))
+                terms.append(math.log(share) + rows * growth - cost + gain)
             return log_sum(terms) - math.log(1.0 / self._delta)
 
         return first_rows(evidence)
@@ -128,6 +141,8 @@ def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground
     failing = Growth(table, sums, delta=ground.fail_delta, variance=ground.variance)
     value = float(np.abs(sums.residual).sum()) / sums.total
     room = claim.limit - max(0.0, value - mean_noise(table, sums))
+    spread = float(sums.variance.sum()) / sums.total**2
+    mean = math.sqrt(max(0.0, (float(sums.residual.sum()) / sums.total) ** 2 - spread))
     best = growth.rows_to_pass(claim.limit) if claim.limit > 0.0 else 0
     return promise(
         room,
@@ -135,7 +150,7 @@ def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground
         rows=table.total_rows,
         at_best=at_best(best, ground),
         to_pass=lambda: growth.rows_to_pass(room),
-        to_fail=lambda: failing.rows_to_fail(-room),
+        to_fail=lambda: failing.rows_to_fail(-room, one_sign=mean - claim.limit),
     )
 
 

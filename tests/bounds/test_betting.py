@@ -1,7 +1,7 @@
 """Laws of the bets: monotone evidence, bounds that enclose the plug-in, two ways to the same sums."""
 
 import math
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -112,14 +112,25 @@ def test_bounds_are_where_the_evidence_reaches_the_level(seed: int, delta: float
         assert residuals.log_evidence_above(min(lower + 1e-6, 1.0), stakes) < level
 
 
+def signs_drawn(groups: int) -> dict[tuple[int, ...], float]:
+    """How probable each choice of signs is, of groups that lie evenly, the last at 1."""
+    drawn = dict.fromkeys(product((1, -1), repeat=groups), 0.25 / 2**groups)
+    for first in (1, -1):
+        drawn[(first,) * groups] += 0.5 / 2
+        for place in range(groups):
+            drawn[(first,) * place + (-first,) * (groups - place)] += 0.25 / 2 / groups
+    return drawn
+
+
 @settings(deadline=None, max_examples=40)
-@given(seed=SEEDS, eps=st.floats(0, 1))
-def test_counts_are_the_product_over_rows(seed: int, eps: float) -> None:
-    """Evidence from counts is the product of one factor per row, the least sign chosen bin by bin."""
+@given(seed=SEEDS, eps=st.floats(0, 1), once=st.booleans())
+def test_counts_are_the_product_over_rows(seed: int, eps: float, once: bool) -> None:  # noqa: FBT001
+    """Evidence from counts is the product of one factor per row, over the least signs or their average."""
     parts = drawn(seed, cells=8, groups=3, most=4)
     score, positive, negative, starts = parts
     assume((positive + negative).sum() > 0)
-    stakes = Stakes((0.4, 0.1), (0.7, 0.3))
+    stakes = Stakes((0.4, 0.1), (0.7, 0.3), once=once)
+    rows = int((positive + negative).sum())
     residual = [
         np.concatenate(
             [np.repeat([1 - score[i], -score[i]], [int(positive[i]), int(negative[i])]) for i in range(a, b)]
@@ -133,7 +144,11 @@ def test_counts_are_the_product_over_rows(seed: int, eps: float) -> None:
         passing += share * math.prod(min(pair) for pair in products)
         bet = min(size, 0.95 / (1 + eps))
         products = [[np.prod(1 + bet * (s * r - eps)) for s in (1, -1)] for r in residual]
-        failing += share * math.prod(sum(pair) / 2 for pair in products)
+        average = sum(
+            weight * math.prod(pair[s < 0] for pair, s in zip(products, signs, strict=True))
+            for signs, weight in signs_drawn(len(products)).items()
+        )
+        failing += share * average * (2 / (1 + math.exp(-bet * eps * rows)) if once else 1)
     residuals = grouped(parts)
     assert residuals.log_evidence_below(eps, stakes) == pytest.approx(math.log(passing), abs=1e-9)
     assert residuals.log_evidence_above(eps, stakes) == pytest.approx(math.log(failing), abs=1e-9)

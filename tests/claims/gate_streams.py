@@ -63,7 +63,7 @@ def world(count: int, *, error: float, limit: float, alternating: bool = False) 
 def world_of(score: Floats, off: Floats, *, limit: float) -> World:
     """Return equally likely scores whose label rates are off by so much, all by the same size."""
     calibrated = population_of(score, np.ones(score.size), bins=ATOMS)
-    rates = Population(score, calibrated.share, score + off, calibrated.starts)
+    rates = Population(score, calibrated.share, score + off, calibrated.starts, calibrated.places)
     return World(rates, float(np.abs(off).max()), limit)
 
 

@@ -146,7 +146,7 @@ def test_bets_and_cells_of_a_state_outlive_the_version_that_chose_them(tmp_path:
     begun = read_state(state)
     assert begun is not None
     other = Partition(bins=15, per_bin=10)
-    older = replace(begun.terms, stakes=Stakes((0.3, 0.01), (0.5, 0.5)), partition=other)
+    older = replace(begun.terms, stakes=Stakes((0.3, 0.01), (0.5, 0.5), alone=True), partition=other)
     save_state(str(state), GateState(older))
     judged(state, rows_in(tmp_path / "b.csv", 1, count=500))
     found = read_state(state)

@@ -167,7 +167,7 @@ def test_distance_and_its_bounds_are_those_of_rows_one_by_one() -> None:
 
 
 def test_dictionary_bounds_are_those_of_rows_one_by_one() -> None:
-    """Each end is where the mean over signs of the two products is 1 / (half the error)."""
+    """Each end is where the sum over signs of the products, over its most, is 1 / (half the error)."""
     rng = np.random.default_rng(4)
     score = rng.random(400)
     label = rng.random(400) < 0.5 * score
@@ -179,7 +179,9 @@ def test_dictionary_bounds_are_those_of_rows_one_by_one() -> None:
         def evidence(eps: float, x: np.ndarray = x) -> float:
             # Stakes are cut where a row could lose more than there is.
             both = [
-                share * np.prod(1 + min(size, 0.95 / (1 + eps)) * (sign * x - eps)) / 2
+                share
+                * np.prod(1 + min(size, 0.95 / (1 + eps)) * (sign * x - eps))
+                / (1 + math.exp(-400 * min(size, 0.95 / (1 + eps)) * eps))
                 for size, share in zip(stakes.sizes, stakes.shares, strict=True)
                 for sign in (1.0, -1.0)
             ]
