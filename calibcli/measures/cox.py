@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcli.bounds.interval import Interval
-from calibcli.bounds.special import normal_quantile
+from calibcli.bounds.student import student_quantile
 from calibcli.errors import NotConverged
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.measures.if_calibrated import UNKNOWN, Reference, of_moments
@@ -20,6 +20,14 @@ from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.separation import parted, parted_upwards
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
+
+# With fewer rows that carry its noise an interval is called rough.
+_MANY_CARRY = 50.0
+# Beyond this deviance a coefficient may as well be anything.
+_FARTHEST = 1e6
+_ONE_ROW = "no interval: nearly all of its noise comes from one row"
+# What is left of a row when the line is fitted without it.
+_LEAST_LEFT = 1e-6
 
 _LINE = Family(RecalibratorName.PLATT, line)
 
@@ -44,11 +52,27 @@ _IF_CALIBRATED = {
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A value, with its ends or the reason for none."""
+    """A value, with its ends or the reason for none, and how many rows its noise is as good as."""
 
     value: float
     ends: tuple[float, float] | None
     why: str | None = None
+    carried: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scatter:
+    """
+    The noise of a coefficient, whatever the truth is.
+
+    Args:
+        ratio: Its variance by the labels themselves over that by the likelihood, at least 1.
+
+        carried: How many rows of equal influence would leave this variance as uncertain.
+    """
+
+    ratio: float
+    carried: float
 
 
 def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -66,36 +90,40 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
         confidence: Coverage asked of the two-sided interval, in (0, 1).
 
     Returns:
-        The coefficient with its profile-likelihood interval, asymptotic, for these scores. Infinite, with one
-        end, where the labels have no finite fit; NaN where nothing settles it. `null` is what it tends to
-        for calibrated labels.
+        The coefficient of the best line, whether or not the truth is on it, with its profile-likelihood
+        interval, asymptotic, for these scores. Infinite, with one end, where the labels have no finite fit;
+        NaN where nothing settles it. `null` is what it tends to for calibrated labels.
 
     References:
-        Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37, for the interval.
+        Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37, for the interval;
+        Royall & Tsou (2003), JRSS-B 65, for the adjusted likelihood; Long & Ervin (2000), American
+        Statistician 54, for the variance (HC3).
     """
     points = Labelled.of(table)
     assumptions = [
         INDEPENDENT_ROWS,
         HELD_OUT,
-        "the log odds of label 1 are a line in the logit of the score",
-        "approximate below 1,000 rows",
+        "of the line that fits best, whether or not the truth is on it",
     ]
     limited = limited_rows(table)
     if limited:
         assumptions.append(limited_words(limited))
-    level = normal_quantile(0.5 + confidence / 2.0) ** 2
     try:
-        found = _found(name, table, points, level=level)
+        found = _found(name, table, points, confidence=confidence)
     except NotConverged as problem:
         found = _Found(math.nan, None, f"no interval: undefined, {problem.message}")
     if found.why is not None:
         assumptions.append(found.why)
+    details: dict[str, float | int | str] = {"limited_rows": limited}
+    if found.carried is not None:
+        details["carried_by"] = found.carried
+        if found.carried < _MANY_CARRY:
+            assumptions.append(f"rough: its noise is that of about {max(found.carried, 1.0):.0f} rows")
     interval = None
     if found.ends is not None:
-        method = "profile likelihood" + (", no finite fit" if math.isinf(found.value) else "")
+        method = "profile likelihood" + (", no finite fit" if math.isinf(found.value) else ", adjusted")
         interval = Interval(*found.ends, confidence, method, Target.FIXED_DESIGN, finite_sample=False)
     null, null_range = UNKNOWN if math.isnan(found.value) else _if_calibrated(name, table)
-    details = {"limited_rows": limited}
     rows = table.total_rows
     return Estimate(name, found.value, interval, null, tuple(assumptions), rows, details, null_range)
 
@@ -145,44 +173,58 @@ def one_logit(points: Labelled) -> bool:
     return float(np.ptp(logit(points.score))) == 0.0
 
 
-def _found(name: MeasureName, table: Table, points: Labelled, *, level: float) -> _Found:
+def _found(name: MeasureName, table: Table, points: Labelled, *, confidence: float) -> _Found:
     """Return the coefficient, wherever it lies."""
     if name is MeasureName.CITL_LOGIT:
         if one_label(points):
             side = 1.0 if points.label.all() else -1.0
             why = f"every label is {int(side > 0.0)}: the fit has no finite intercept"
+            # So many labels, all alike, have this probability where the deviance is that.
+            level = 2.0 * math.log(2.0 / (1.0 - confidence))
             return _infinite(name, table, points, least=0.0, side=side, why=why, level=level)
     elif one_label(points) or one_logit(points):
         same = "label" if one_label(points) else "score" if float(np.ptp(points.score)) == 0.0 else "logit"
         return _Found(math.nan, None, f"no interval: undefined where there is one {same} only")
     elif parted(*points.logits):
-        return _parted(name, table, points, level=level)
+        return _parted(name, table, points, level=student_quantile(0.5 + confidence / 2.0, 1.0) ** 2)
     best = solved(_FAMILIES[name], points, aim=Aim.of(table, FitOptions(), separated=False))
     value = best.coefficients[-1]
     if table.weighted:
         return _Found(value, None, NO_WEIGHTED_INTERVAL)
     least = best.optimum.slopes.loss
     profile = Profile.of(_FAMILIES[name], points, rows=table.total_rows, least=least)
-    if name is MeasureName.CITL_LOGIT:
-        level *= _overdispersion(profile, best)
-    low, high = profile.around(best, level=level)
-    return _Found(value, (min(low, value), max(high, value)))
+    scatter = _scatter(profile, best)
+    quantile = student_quantile(0.5 + confidence / 2.0, max(scatter.carried - 1.0, 1.0))
+    level = quantile**2 * scatter.ratio
+    try:
+        low, high = profile.around(best, level=level) if level < _FARTHEST else (math.nan, math.nan)
+    except NotConverged:
+        low, high = math.nan, math.nan
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return _Found(value, None, _ONE_ROW, scatter.carried)
+    return _Found(value, (min(low, value), max(high, value)), carried=scatter.carried)
 
 
-def _overdispersion(profile: Profile, best: Solution) -> float:
+def _scatter(profile: Profile, best: Solution) -> _Scatter:
     """
-    Return how much more labels scatter than the fit says, at least 1.
+    Return how far the labels scatter around the best line, by what each row does to the coefficient.
 
-    Where the true slope is not 1, the curvature of the likelihood is not the variance of its gradient.
-
-    References:
-        Royall & Tsou (2003), JRSS-B 65, for the adjusted likelihood.
+    Where the truth is not on the line, the curvature of the likelihood is not the variance of its gradient:
+    that is the sum of squares of what the rows pull, each as if the line had been fitted without it (HC3).
     """
-    points = profile.points
+    points, rows = profile.points, profile.rows
     offset = 0.0 if points.offset is None else points.offset
-    curve = logistic(offset + best.optimum.at[0] * points.design[0])
-    scatter = float(np.sum(points.weight * (points.target - curve) ** 2))
-    return max(1.0, scatter / float(best.optimum.slopes.curvature[0, 0]))
+    curve = logistic(offset + best.optimum.at @ points.design)
+    inverse = np.linalg.pinv(best.optimum.slopes.curvature)
+    pull = inverse @ points.design
+    held = curve * (1.0 - curve) * np.sum(points.design * pull, axis=0) / rows
+    squares = (pull[-1] * (points.target - curve)) ** 2
+    fourth = float(np.sum(points.weight * squares**2))
+    carried = rows * float(np.sum(points.weight * squares)) ** 2 / fourth if fourth > 0.0 else 0.0
+    alone = np.maximum(1.0 - held, _LEAST_LEFT)
+    own = float(inverse[-1, -1])
+    ratio = float(np.sum(points.weight * squares / alone**2)) / own if own > 0.0 else 1.0
+    return _Scatter(max(1.0, ratio), carried)
 
 
 def _parted(name: MeasureName, table: Table, points: Labelled, *, level: float) -> _Found:
@@ -202,5 +244,8 @@ def _infinite(
     if table.weighted:
         return _Found(side * math.inf, None, f"{NO_WEIGHTED_INTERVAL}; {why}")
     profile = Profile.of(_FAMILIES[name], points, rows=table.total_rows, least=least)
-    end = profile.below_infinity(side, level=level)
+    try:
+        end = profile.below_infinity(side, level=level)
+    except NotConverged:
+        return _Found(side * math.inf, None, f"no interval: {why}, and no end can be computed")
     return _Found(side * math.inf, (end, math.inf) if side > 0.0 else (-math.inf, end), why)

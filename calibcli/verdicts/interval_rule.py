@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from calibcli.errors import UsageProblem
 from calibcli.families import WITHOUT_INTERVAL
+from calibcli.measures.estimate import Estimate
 from calibcli.names import MeasureName, TestName, VerdictName
 from calibcli.table.grid import Table
 from calibcli.verdicts.claim import Ground, Rule, Verdict
@@ -18,6 +19,9 @@ _ENDS_TOGETHER = (
     MeasureName.BRIER_UNC,
     MeasureName.LOG_LOSS_UNC,
 )
+
+# Verdicts on coefficients were wrong in at most 6 % at the limit where so many rows carry the noise.
+_LEAST_CARRY = 10.0
 
 
 def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
@@ -49,6 +53,9 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         other = measured(name, table, ground=ground, confidence=_coverage(name, at_lower))
         ends = replace(ends, lower=ends_of(other).lower)
     outcome, reason = outcome_of(table, claim, ground, lower=ends.lower, upper=ends.upper)
+    if reason is None:
+        reason = _few_carry(estimate)
+        outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
     if reason is None and ends.lower is None and ends.upper is None:
         outcome, reason = VerdictName.INCONCLUSIVE, why_none(estimate)
     elif reason is None and outcome is VerdictName.INCONCLUSIVE:
@@ -72,6 +79,17 @@ def _with_interval(rule: Rule) -> MeasureName:
         msg = f"{name.value} has no confidence interval, so no bound of it can be gated"
         raise UsageProblem(msg, f"gate on the estimate alone, without confidence: {name.value}.value")
     return name
+
+
+def _few_carry(estimate: Estimate) -> str | None:
+    """Return why so few rows settle how uncertain a coefficient is that no verdict rests on it, or None."""
+    carried = float(estimate.details.get("carried_by", _LEAST_CARRY))
+    if carried >= _LEAST_CARRY:
+        return None
+    return (
+        f"its uncertainty rests on the labels of about {max(carried, 1.0):.0f} rows whose scores say "
+        f"otherwise, fewer than {_LEAST_CARRY:g}"
+    )
 
 
 def _coverage(name: MeasureName, delta: float) -> float:

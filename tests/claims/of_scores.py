@@ -4,12 +4,14 @@ Simulations of intervals for proper scores, skill, their parts and Cox's coeffic
 Means speak of the population, so rows are drawn anew; coefficients of these scores, so labels are.
 """
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import logit, xlogy
+from scipy.special import expit, logit, xlogy
 
+from calibcli.gate_names import Bound, Relation
 from calibcli.measures.corp import corp_part
 from calibcli.measures.cox import cox_measure
 from calibcli.measures.hosmer_lemeshow import has_thin_bins, hosmer_lemeshow, hosmer_lemeshow_p_value
@@ -17,14 +19,38 @@ from calibcli.measures.murphy import murphy_part
 from calibcli.measures.proper_scores import spherical
 from calibcli.measures.skill import brier_skill, log_loss_skill
 from calibcli.measures.u_test import u_p_value, u_test
-from calibcli.names import MeasureName
-from calibcli.table.bins import binned, looks_discrete
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import MeasureName, VerdictName
+from calibcli.recalibrators.design import NEAREST
+from calibcli.table.bins import ATOMS, binned, looks_discrete
+from calibcli.table.score_table import Floats, ScoreTable
+from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.interval_rule import interval_rule
 from claims.simulation import FINE, SCENARIOS, Cell, generator_of, usual_bins
 
 M = MeasureName
 MEANS = {M.SPHERICAL: spherical, M.BRIER_SKILL: brier_skill, M.LOG_LOSS_SKILL: log_loss_skill}
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
+# Scores and the rate of label 1 at them; only the first two have their truth on the line.
+OFF_THE_LINE: dict[str, tuple[Callable[[np.random.Generator, int], Floats], Callable[[Floats], Floats]]] = {
+    "line": (lambda rng, n: rng.random(n), lambda f: expit(0.3 + 0.7 * logit(f))),
+    "calibrated, near the ends": (lambda rng, n: rng.beta(0.2, 0.2, n), lambda f: f),
+    "bimodal, clipped": (lambda rng, n: rng.beta(0.2, 0.2, n), lambda f: np.clip(f, 0.05, 0.95)),
+    "10 % label noise": (lambda rng, n: rng.beta(0.5, 0.5, n), lambda f: 0.8 * f + 0.1),
+    "1 % label noise, bimodal": (lambda rng, n: rng.beta(0.1, 0.1, n), lambda f: 0.98 * f + 0.01),
+    "three values": (
+        lambda rng, n: rng.choice([0.1, 0.5, 0.95], n, p=[0.6, 0.35, 0.05]),
+        lambda f: np.select([f < 0.2, f < 0.6], [0.3, 0.3], 0.5),
+    ),
+    "one bad bin": (
+        lambda rng, n: np.where(rng.random(n) < 0.005, 0.9999, rng.beta(2.0, 2.0, n)),
+        lambda f: np.where(f == 0.9999, 0.3, f),
+    ),
+    "within 1e-9 of both ends": (
+        lambda rng, n: np.abs(rng.integers(0, 2, n) - 0.5 * 10.0 ** (-9.0 * rng.random(n))),
+        lambda f: 0.99 * f + 0.005,
+    ),
+    "rare": (lambda rng, n: expit(-6.0 + 1.5 * rng.standard_normal(n)), lambda f: np.maximum(f, 3e-4)),
+}
 # A single score has no slope, and the line cannot be told from its rate.
 WITH_SLOPE = [name for name in SCENARIOS if name != "one atom"]
 # The other uncertainties have the same interval of the rate, turned; it takes two milliseconds to find.
@@ -98,6 +124,50 @@ def coefficients(scenario: str, rows: int, *, confidence: float, repetitions: in
                 name, cox_measure(name, table, confidence=confidence).interval, truth=truths[name]
             )
     return cell
+
+
+def off_the_line(world: str, rows: int, *, fresh: bool, repetitions: int) -> dict[str, int]:
+    """
+    Count the misses of Cox's coefficients where the truth need not be on a line.
+
+    Both ends of the interval at 95 %, by name, and verdicts of 5 % on either side at the limit that is the
+    truth, where enough rows carry the noise for one, by name and " verdict".
+
+    Args:
+        world: Whose scores and rates.
+
+        rows: Number of rows.
+
+        fresh: Whether rows are drawn anew each time and the truth is the population's best line, or scores
+            are held and it is the best line of these.
+
+        repetitions: How often.
+    """
+    rng = generator_of("off the line", world, rows, fresh)
+    drawn, truth_of = OFF_THE_LINE[world]
+    few = 200_000 if fresh else rows
+    held = np.clip(drawn(rng, few), NEAREST, 1.0 - NEAREST)
+    truths = cox_truth(held, np.ones(few), truth_of(held))
+    counts: dict[str, int] = dict.fromkeys([*COX, *(f"{name} verdict" for name in COX)], 0)
+    for _ in range(repetitions):
+        score = np.clip(drawn(rng, rows), NEAREST, 1.0 - NEAREST) if fresh else held
+        table = ScoreTable.from_rows(score, rng.random(rows) < truth_of(score))
+        for name in COX:
+            wide, narrow = (cox_measure(name, table, confidence=one).interval for one in (0.95, 0.9))
+            if wide is None or narrow is None:
+                continue
+            counts[name] += not wide.lower <= truths[name] <= wide.upper
+            limits = Ground(ATOMS, least_rows=0)
+            for relation in Relation:
+                rule = Rule("", name, bound_of(relation), relation, truths[name])
+                outcome = interval_rule(table, rule, ground=limits).outcome
+                counts[f"{name} verdict"] += outcome is VerdictName.PASS
+    return counts
+
+
+def bound_of(relation: Relation) -> Bound:
+    """Return the bound that keeps a limit."""
+    return Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
 
 
 def rejections(scenario: str, rows: int, *, repetitions: int, draws: int = 199) -> dict[str, int]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, logit
-from scipy.stats import chi2
+from scipy.stats import t as student
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
 
@@ -259,8 +259,19 @@ def test_skill_interval_is_as_wide_as_resampling_says() -> None:
         assert spread == pytest.approx(np.std(values), rel=0.12)
 
 
+def adjusted_level(label: np.ndarray, curve: np.ndarray, design: np.ndarray, which: int) -> float:
+    """Return the deviance at the ends: t^2, its freedom that of the influences, times HC3 over the model."""
+    flat = curve * (1 - curve)
+    model = np.linalg.inv(design.T @ np.diag(flat) @ design)
+    hat = np.diag(np.diag(np.sqrt(flat)) @ design @ model @ design.T @ np.diag(np.sqrt(flat)))
+    influence = (design @ model)[:, which] * (label - curve)
+    freedom = (influence**2).sum() ** 2 / (influence**4).sum() - 1
+    ratio = ((influence / (1 - hat)) ** 2).sum() / model[which, which]
+    return float(max(1.0, ratio) * student.ppf(0.975, max(freedom, 1.0)) ** 2)
+
+
 def profile_by_scipy(score: np.ndarray, label: np.ndarray, which: int) -> tuple[float, float, float]:
-    """Return a coefficient and where its profile deviance is the 95 % quantile of chi-squared."""
+    """Return a coefficient and where its profile deviance is at the adjusted level."""
     z, sign = logit(score), np.where(label, 1.0, -1.0)
 
     def loss(at: np.ndarray) -> float:
@@ -271,6 +282,8 @@ def profile_by_scipy(score: np.ndarray, label: np.ndarray, which: int) -> tuple[
         return np.array([pull.sum(), (pull * z).sum()])
 
     best = minimize(loss, [0.0, 1.0], jac=slopes, method="BFGS", options={"gtol": 1e-7})
+    curve, design = expit(best.x[0] + best.x[1] * z), np.column_stack((np.ones_like(z), z))
+    level = adjusted_level(label, curve, design, which)
 
     def excess(value: float) -> float:
         def held(other: np.ndarray) -> float:
@@ -279,7 +292,7 @@ def profile_by_scipy(score: np.ndarray, label: np.ndarray, which: int) -> tuple[
         found = minimize(
             held, [best.x[1 - which]], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12}
         )
-        return 2 * (found.fun - best.fun) - chi2.ppf(0.95, 1)
+        return 2 * (found.fun - best.fun) - level
 
     centre = float(best.x[which])
     return (
@@ -302,7 +315,7 @@ def test_profile_intervals_are_those_of_scipy(seed: int, which: int) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_shift_interval_is_that_of_scipy(seed: int) -> None:
-    """citl_logit: the root of the score equation, and of the deviance over its dispersion."""
+    """citl_logit: the root of the score equation, and of the deviance less its adjusted level."""
     score, label = drawn(seed, rows=300)
     z = logit(score)
 
@@ -311,7 +324,7 @@ def test_shift_interval_is_that_of_scipy(seed: int) -> None:
 
     centre = brentq(lambda a: float((expit(z + a) - label).sum()), -9, 9, xtol=1e-12)
     p = expit(z + centre)
-    level = chi2.ppf(0.95, 1) * max(1.0, float(((label - p) ** 2).sum() / (p * (1 - p)).sum()))
+    level = adjusted_level(label, p, np.ones((z.size, 1)), 0)
 
     def excess(a: float) -> float:
         return 2 * (log_likelihood(centre) - log_likelihood(a)) - level

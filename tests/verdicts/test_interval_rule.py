@@ -124,6 +124,19 @@ def test_lower_limits_are_judged_by_the_lower_bound() -> None:
     }
 
 
+def test_a_slope_that_rests_on_a_handful_of_labels_is_not_judged() -> None:
+    """Two labels that contradict confident scores carry the noise: an interval, and no verdict."""
+    score = np.array([0.001, 0.4, 0.6, 0.999])
+    table = ScoreTable(score, np.array([300, 100, 100, 300]), np.array([1, 40, 60, 299]))
+    for limit, relation in ((0.0, AT_LEAST), (5.0, Relation.AT_MOST)):
+        verdict = interval_rule(table, rule(M.COX_SLOPE, limit, relation), ground=Ground(ATOMS))
+        assert verdict.outcome is VerdictName.INCONCLUSIVE
+        assert (
+            "rests on the labels of about 2 rows whose scores say otherwise, fewer than 10" in verdict.reason
+        )
+        assert verdict.lower is not None
+
+
 def test_row_that_was_certain_and_wrong_settles_the_log_loss() -> None:
     """Its log loss is infinite, and so is the population's: limits from above fail, those from below pass."""
     table = ScoreTable(np.array([0.0, 0.5]), np.array([100, 100]), np.array([1, 50]))
