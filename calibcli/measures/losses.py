@@ -32,6 +32,11 @@ class Losses:
     if_negative: Floats
     expected: Floats
 
+    @property
+    def largest(self) -> float:
+        """The largest that a row can have, whatever its label."""
+        return float(max(self.if_positive.max(initial=0.0), self.if_negative.max(initial=0.0)))
+
     def suffered(self, positive: Floats, negative: Floats) -> Self:
         """Return the same with 0 where no weight suffers the loss: 0 times infinity must not become NaN."""
         one = np.where(positive > 0.0, self.if_positive, 0.0)

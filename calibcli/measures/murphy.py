@@ -247,5 +247,6 @@ def _interval(
     if not sums.variance.any() and t == 0.0:
         return None, "no interval: every score is 0 or 1 and right, so nothing varies"
     root = score_interval(sums, t, confidence=confidence)
-    lower, upper = min((root.lower or 0.0) ** 2, value), max((root.upper or 1.0) ** 2, value)
+    most = 1.0 if root.upper is None else root.upper
+    lower, upper = min((root.lower or 0.0) ** 2, value), max(most**2, value)
     return Interval(lower, upper, confidence, "score", root.target, finite_sample=False), None

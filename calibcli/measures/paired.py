@@ -8,18 +8,29 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.bounds.added_row import METHOD, Values, as_many
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.measures.losses import losses_of_rows
-from calibcli.measures.proper_scores import were_certain_and_wrong
+from calibcli.measures.proper_scores import (
+    NO_MORE_EXTREME,
+    from_cells,
+    unseen_words,
+    were_certain_and_wrong,
+)
 from calibcli.names import ComparisonName, MeasureName, Target
 from calibcli.table.exact_sum import ExactSum
 from calibcli.table.score_table import Floats, Integers
+from calibcli.table.value_cells import ValueCells
 from calibcli.view_names import ClassMeasure
 
 Compared = MeasureName | ClassMeasure
 PAIRED = (MeasureName.BRIER, MeasureName.LOG_LOSS)
+# How the sentence begins that says why two scores are not told apart.
+UNDECIDED = "not told apart because "
+LOG_LOSSES = (MeasureName.LOG_LOSS, ClassMeasure.CLASS_LOG_LOSS)
+PAIRED_METHOD = f"paired, {METHOD}"
 # Measures of which more is better.
 _MORE_IS_BETTER = (ClassMeasure.ACCURACY,)
 # Rows whose differences are summed at once: they fit the processor's cache.
@@ -47,6 +58,15 @@ class Difference:
     value: float | None
     interval: Interval | None
     assumptions: tuple[str, ...]
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why there is no number, no interval or no verdict, in words."""
+        return tuple(
+            text.removeprefix(UNDECIDED)
+            for text in self.assumptions
+            if text.startswith(("no interval", "no difference", UNDECIDED))
+        )
 
     @property
     def verdict(self) -> ComparisonName:
@@ -79,13 +99,30 @@ class _Sums:
 
         squares: Of w^2 d^2.
 
+        cells: How often d had which size; left empty with importance weights.
+
         infinite: Rows where the loss of the first score is infinite, and of the second.
+
+        worst: The largest loss that a row can have by the first score, and by the second.
     """
 
     linear: ExactSum = field(default_factory=ExactSum)
     squared_linear: ExactSum = field(default_factory=ExactSum)
     squares: ExactSum = field(default_factory=ExactSum)
+    cells: ValueCells = field(default_factory=ValueCells)
     infinite: tuple[int, int] = (0, 0)
+    worst: tuple[float, float] = (0.0, 0.0)
+
+    def could_be(self, worst: tuple[float, float]) -> None:
+        """Note the largest losses that further rows can have."""
+        self.worst = max(self.worst[0], worst[0]), max(self.worst[1], worst[1])
+
+    def values(self, mean: Fraction, variance: Fraction, *, rows: Fraction, weighted: bool) -> Values:
+        """Return the differences, as far as they are known; `variance` is that of the mean."""
+        if weighted:
+            return as_many(float(mean), math.sqrt(float(variance)), rows=float(rows))
+        # The mean of squares about the mean, without the correction for one degree of freedom.
+        return from_cells(self.cells, mean=float(mean), variance=float(variance * (rows - 1)))
 
 
 class PairedSums:
@@ -131,24 +168,39 @@ class PairedSums:
         """
         for start in range(0, first.size, _CHUNK):
             part = slice(start, start + _CHUNK)
-            some = label[part]
+            some, scores = label[part], (first[part], second[part])
+            times = None if counts is None else counts[part]
+            heavy = None if weight is None else weight[part]
             self.add_losses(
                 {
-                    name: (losses_of_rows(name, first[part], some), losses_of_rows(name, second[part], some))
+                    name: (losses_of_rows(name, scores[0], some), losses_of_rows(name, scores[1], some))
                     for name in PAIRED
                 },
-                counts=None if counts is None else counts[part],
-                weight=None if weight is None else weight[part],
+                worst=worst_of_scores(*scores, counts=times, weight=heavy),
+                counts=times,
+                weight=heavy,
             )
 
     def add_losses(
         self,
         losses: Mapping[Compared, tuple[Floats, Floats]],
         *,
+        worst: Mapping[Compared, tuple[float, float]],
         counts: Integers | None = None,
         weight: Floats | None = None,
     ) -> None:
-        """Add rows by what each loses under the first score and under the second, for every loss."""
+        """
+        Add rows by what each loses under the first score and under the second, for every loss.
+
+        Args:
+            losses: Of every row by the first score and by the second.
+
+            worst: The largest that any of these rows could have had, whatever its label.
+
+            counts: Frequency weights, or None.
+
+            weight: Importance weights, or None.
+        """
         rows = next(iter(losses.values()))[0].size
         self.rows += rows if counts is None else int(counts.sum())
         self._weighted = self._weighted or weight is not None
@@ -156,6 +208,7 @@ class PairedSums:
             self._weight.add(weight)
             self._weight_sq.add(weight * weight)
         for name, pair in losses.items():
+            self._of[name].could_be(worst[name])
             _add(self._of[name], *pair, counts=counts, weight=weight)
 
     def merge(self, other: "PairedSums") -> None:
@@ -169,6 +222,8 @@ class PairedSums:
             sums.linear.merge(theirs.linear)
             sums.squared_linear.merge(theirs.squared_linear)
             sums.squares.merge(theirs.squares)
+            sums.cells.merge(theirs.cells)
+            sums.could_be(theirs.worst)
             sums.infinite = (
                 sums.infinite[0] + theirs.infinite[0],
                 sums.infinite[1] + theirs.infinite[1],
@@ -176,10 +231,11 @@ class PairedSums:
 
     def difference(self, name: Compared, *, confidence: float) -> Difference:
         """
-        Return the mean difference, second less first, with its normal interval over rows.
+        Return the mean difference, second less first, with its interval over rows.
 
-        The spread is that of the differences themselves, so what makes a row hard for both scores alike
-        cancels. Importance weights: the sandwich form, sum w^2 (d - mean)^2 / (sum w)^2.
+        It is that of the differences themselves, so what makes a row hard for both scores alike cancels. One
+        row is added that has the largest loss by one score and none by the other. Importance weights: the
+        sandwich form, sum w^2 (d - mean)^2 / (sum w)^2, for as many rows as they count for.
 
         Args:
             name: One of the losses.
@@ -187,12 +243,12 @@ class PairedSums:
             confidence: Coverage asked of the two-sided interval, in (0, 1).
         """
         sums = self._of[name]
-        assumptions = [INDEPENDENT_ROWS, HELD_OUT, "approximate below 1,000 rows"]
-        reason = _infinite(sums.infinite)
-        if reason is not None:
+        assumptions = [INDEPENDENT_ROWS, HELD_OUT]
+        without = _infinite(sums.infinite)
+        if without is not None:
             first, second = sums.infinite
             value = None if first and second else math.inf if second else -math.inf
-            return Difference(name, value, None, (*assumptions, reason))
+            return Difference(name, value, None, (*assumptions, without))
         total, total_sq = self._totals()
         mean = sums.linear.exact() / total
         rows = total * total / total_sq
@@ -205,10 +261,12 @@ class PairedSums:
         # The squares were rounded, each in its last digit: what is left of them by no more is nothing.
         squares = Fraction(0) if squares <= plain / _ROUNDED else squares
         variance = squares * rows / (rows - 1) / (total * total)
-        interval = _normal_interval(float(mean), math.sqrt(float(variance)), confidence=confidence)
-        if interval is None:
-            assumptions.append("no interval: every row has the same difference, so nothing varies")
-        return Difference(name, float(mean), interval, tuple(assumptions))
+        values = sums.values(mean, variance, rows=rows, weighted=self._weighted)
+        interval = _interval(values, sums.worst, confidence=confidence)
+        if name in LOG_LOSSES:
+            assumptions.append(NO_MORE_EXTREME)
+        why = _why_open(interval, values, sums.worst)
+        return Difference(name, float(mean), interval, (*assumptions, *(() if why is None else (why,))))
 
     def unweighted(self, name: Compared) -> tuple[int, int] | None:
         """Return the sums of differences of 0, 1 and -1 and of their squares; None for importance weights."""
@@ -237,6 +295,7 @@ def _add(
         first, second = (np.where(infinite, 0.0, losses) for losses in (first, second))
     difference = second - first
     if counts is not None:
+        sums.cells.add(difference, counts)
         sums.linear.add_repeated(difference, counts)
         sums.squares.add_repeated(difference * difference, counts)
     elif weight is not None:
@@ -245,17 +304,47 @@ def _add(
         sums.squared_linear.add(weight * heavy)
         sums.squares.add(heavy * heavy)
     else:
+        sums.cells.add(difference)
         sums.linear.add(difference)
         sums.squares.add(difference * difference)
 
 
-def _normal_interval(value: float, spread: float, *, confidence: float) -> Interval | None:
-    """Return the interval of a mean difference, or None where nothing but a common difference is seen."""
-    if value and not spread:
+def worst_of_scores(
+    first: Floats, second: Floats, *, counts: Integers | None, weight: Floats | None
+) -> dict[Compared, tuple[float, float]]:
+    """Return the largest losses that rows with these scores can have, those that count for nothing aside."""
+    log_losses = [
+        worst_log_loss(np.minimum(score, 1.0 - score), counts=counts, weight=weight)
+        for score in (first, second)
+    ]
+    return {MeasureName.BRIER: (1.0, 1.0), MeasureName.LOG_LOSS: (log_losses[0], log_losses[1])}
+
+
+def worst_log_loss(least: Floats, *, counts: Integers | None, weight: Floats | None) -> float:
+    """Return -ln of the smallest of the least probabilities that rows give to anything; 0 without rows."""
+    counting = counts if counts is not None else weight
+    low = float((least if counting is None else least[counting > 0]).min(initial=1.0))
+    return -math.log(low) if low > 0.0 else math.inf
+
+
+def _interval(values: Values, worst: tuple[float, float], *, confidence: float) -> Interval:
+    """Return the interval of a mean difference, by a row added with the worst of one score."""
+    delta = (1.0 - confidence) / 2.0
+    lower = values.lower_bound(least=-worst[0], delta=delta)
+    upper = values.upper_bound(most=worst[1], delta=delta)
+    return Interval(lower, upper, confidence, PAIRED_METHOD, Target.POPULATION, finite_sample=False)
+
+
+def _why_open(interval: Interval, values: Values, worst: tuple[float, float]) -> str | None:
+    """Return why rows that look as if they told two scores apart do not, which is the row that was added."""
+    lower, upper = interval.lower, interval.upper
+    delta = (1.0 - interval.confidence) / 2.0
+    seen = values.mean / max(normal_quantile(1.0 - delta) * values.standard_error, math.ulp(0.0))
+    if lower is None or upper is None or not lower <= 0.0 <= upper or abs(seen) <= 1.0:
         return None
-    margin = normal_quantile(0.5 + confidence / 2.0) * spread
-    ends = (value - margin, value + margin)
-    return Interval(*ends, confidence, "paired normal", Target.POPULATION, finite_sample=False)
+    largest = worst[1] if seen < 0.0 else worst[0]
+    words = unseen_words(values.costly_rows, values.total, largest=largest, delta=delta)
+    return f"{UNDECIDED}{words}"
 
 
 def _infinite(rows: tuple[int, int]) -> str | None:

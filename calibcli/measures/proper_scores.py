@@ -4,14 +4,25 @@ import math
 
 import numpy as np
 
+from calibcli.bounds.added_row import METHOD, Values, as_many
 from calibcli.bounds.interval import Interval
-from calibcli.bounds.special import normal_quantile
 from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.estimate import INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import of_mean
 from calibcli.measures.losses import Losses, log_error, losses_of, spherical_error, squared_error
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
+from calibcli.table.score_table import Floats, Integers
+from calibcli.table.value_cells import ValueCells
+
+NO_MORE_EXTREME = "no score to come is nearer to 0 or 1 than these, as its loss could be larger"
+NO_LARGEST = (
+    "no upper end: there are scores of exactly 0 or 1, and one that is wrong makes the log loss infinite"
+)
+# From so many costly rows on the added row makes a bound at 95 % wider by less than a sixth.
+ENOUGH_COSTLY = 40
+# So many values are looked at one by one.
+_MOST_VALUES = 4_096
 
 
 def brier(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -24,13 +35,14 @@ def brier(table: Table, *, confidence: float = 0.95) -> Estimate:
         confidence: Coverage asked of the two-sided interval, in (0, 1).
 
     Returns:
-        The mean with its normal interval, asymptotic, for the population. `null` is the mean of
+        The mean with its interval for the population, by one added row. `null` is the mean of
         f (1 - f), which the score would be if labels followed the scores.
 
     References:
         Brier (1950), Monthly Weather Review 78.
     """
-    return _mean_loss(table, MeasureName.BRIER, losses_of(table, squared_error), confidence=confidence)
+    losses = losses_of(table, squared_error)
+    return _mean_loss(table, MeasureName.BRIER, losses, most=1.0, confidence=confidence)
 
 
 def log_loss(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -43,13 +55,15 @@ def log_loss(table: Table, *, confidence: float = 0.95) -> Estimate:
         confidence: Coverage asked of the two-sided interval, in (0, 1).
 
     Returns:
-        The mean with its normal interval, asymptotic, for the population. Infinite, without an
-        interval, if a score of exactly 0 or 1 was wrong; the number of such rows is among the details.
+        The mean with its interval for the population, by one added row with the largest loss that a score as
+        extreme as these can have: without an upper end where there are scores of exactly 0 or 1. Infinite,
+        without an interval, if one of those was wrong; the number of such rows is among the details.
 
     References:
         Good (1952), JRSS-B 14.
     """
-    return _mean_loss(table, MeasureName.LOG_LOSS, losses_of(table, log_error), confidence=confidence)
+    losses = losses_of(table, log_error)
+    return _mean_loss(table, MeasureName.LOG_LOSS, losses, most=losses.largest, confidence=confidence)
 
 
 def spherical(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -64,13 +78,14 @@ def spherical(table: Table, *, confidence: float = 0.95) -> Estimate:
         confidence: Coverage asked of the two-sided interval, in (0, 1).
 
     Returns:
-        The mean with its normal interval, asymptotic, for the population. `null` is the mean of
+        The mean with its interval for the population, by one added row. `null` is the mean of
         1 - sqrt(f^2 + (1 - f)^2), which the score would be if labels followed the scores.
 
     References:
         Good (1971); Gneiting & Raftery (2007), JASA 102, example 2 with alpha = 2.
     """
-    return _mean_loss(table, MeasureName.SPHERICAL, losses_of(table, spherical_error), confidence=confidence)
+    losses = losses_of(table, spherical_error)
+    return _mean_loss(table, MeasureName.SPHERICAL, losses, most=1.0, confidence=confidence)
 
 
 def certain_and_wrong(table: Table) -> int:
@@ -86,16 +101,18 @@ def were_certain_and_wrong(rows: int) -> str:
     return f"{rows:,} {'row was' if rows == 1 else 'rows were'} certain and wrong"
 
 
-def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: float) -> Estimate:
-    """Return the mean of a loss."""
+def _mean_loss(
+    table: Table, name: MeasureName, losses: Losses, *, most: float, confidence: float
+) -> Estimate:
+    """Return the mean of a loss that is at most `most`."""
     positive, negative = table.positive, table.weight - table.positive
     total = float(table.weight.sum())
     null = float((table.weight * losses.expected).sum()) / total
     null_range = of_mean(table, null, losses.if_positive - losses.if_negative)
     losses = losses.suffered(positive, negative)
     value = losses.mean_of_suffered(positive, negative)
-    assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows"]
-    interval = None
+    assumptions = [INDEPENDENT_ROWS]
+    interval, details = None, {}
     wrong = certain_and_wrong(table)
     if not math.isfinite(value):
         assumptions.append(f"no interval: {were_certain_and_wrong(wrong)}")
@@ -104,16 +121,11 @@ def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: f
             "no interval: one row" if table.total_rows < 2 else "no interval: one row has the weight"
         )
     else:
-        squares = (losses.if_positive - value) ** 2
-        squares *= table.positive_sq
-        others = (losses.if_negative - value) ** 2
-        others *= table.weight_sq - table.positive_sq
-        squares += others
-        rows = effective_rows(table)
-        spread = math.sqrt(float(squares.sum()) * rows / (rows - 1.0)) / total
-        interval = normal_interval(value, spread, confidence=confidence)
-        if interval is None:
-            assumptions.append("no interval: every row has the same loss, so nothing varies")
+        if name is MeasureName.LOG_LOSS:
+            assumptions.append(NO_MORE_EXTREME if math.isfinite(most) else NO_LARGEST)
+        values = values_of(table, losses, mean=value)
+        interval = interval_of_mean(values, most=most, confidence=confidence)
+        details = rests_on(values, largest=most)
     return Estimate(
         name=name,
         value=value,
@@ -121,15 +133,87 @@ def _mean_loss(table: Table, name: MeasureName, losses: Losses, *, confidence: f
         null=null,
         assumptions=tuple(assumptions),
         rows=table.total_rows,
-        details={"certain_and_wrong": wrong},
+        details={"certain_and_wrong": wrong, **details},
         null_range=null_range,
     )
 
 
-def normal_interval(value: float, spread: float, *, confidence: float) -> Interval | None:
-    """Return the interval of a mean of losses, or None where no loss differs from another."""
-    if spread <= 1e-12 * abs(value):
-        return None
-    margin = normal_quantile(0.5 + confidence / 2.0) * spread
-    lower, upper = max(0.0, value - margin), value + margin
-    return Interval(lower, upper, confidence, "normal", Target.POPULATION, finite_sample=False)
+def values_of(table: Table, losses: Losses, *, mean: float) -> Values:
+    """
+    Return how many rows suffered which loss.
+
+    Importance weights leave no more of that than a mean and its standard error, by the sandwich form.
+    """
+    if table.weighted:
+        squares = (losses.if_positive - mean) ** 2
+        squares *= table.positive_sq
+        others = (losses.if_negative - mean) ** 2
+        others *= table.weight_sq - table.positive_sq
+        squares += others
+        rows = effective_rows(table)
+        spread = math.sqrt(float(squares.sum()) * rows / (rows - 1.0)) / float(table.weight.sum())
+        return as_many(mean, spread, rows=rows)
+    positive = table.positive_rows
+    return gathered((losses.if_positive, positive), (losses.if_negative, table.rows - positive))
+
+
+def gathered(*parts: tuple[Floats, Integers]) -> Values:
+    """Return how often there is which value, from values with numbers of rows; many are gathered in cells."""
+    value = np.concatenate([one[0] for one in parts])
+    rows = np.concatenate([one[1] for one in parts])
+    some = rows > 0
+    value, rows = value[some], rows[some]
+    if value.size <= _MOST_VALUES:
+        return Values(value, rows.astype(np.float64))
+    cells = ValueCells()
+    cells.add(value, rows)
+    times = rows.astype(np.float64)
+    mean = float(times @ value) / float(times.sum())
+    return from_cells(cells, mean=mean, variance=float(times @ (value - mean) ** 2) / float(times.sum()))
+
+
+def from_cells(cells: ValueCells, *, mean: float, variance: float) -> Values:
+    """Return the values of cells, moved and stretched to the mean and the variance that they really have."""
+    value, rows = cells.values()
+    total = float(rows.sum())
+    value = value - float(rows @ value) / total
+    square = float(rows @ (value * value)) / total
+    if square > 0.0:
+        return Values(mean + math.sqrt(variance / square) * value, rows)
+    return as_many(mean, math.sqrt(variance / max(total - 1.0, 1.0)), rows=total)
+
+
+def rests_on(values: Values, *, largest: float, scale: float = 1.0) -> dict[str, float]:
+    """
+    Return what the interval of a mean rests on, for the details of an estimate.
+
+    Args:
+        values: What rows have.
+
+        largest: The most that a row can have.
+
+        scale: What one unit of the mean is of the measure.
+    """
+    return {
+        "standard_error": values.standard_error * scale,
+        "costly_rows": values.costly_rows,
+        "largest_loss": largest,
+    }
+
+
+def unseen_words(costly: float, rows: float, *, largest: float, delta: float) -> str:
+    """Return what keeps a mean open that these rows by themselves would settle, in words."""
+    if math.isinf(largest):
+        return "there are scores of exactly 0 or 1, and one that is wrong makes the log loss infinite"
+    one_in = 1.0 / (1.0 - delta ** (1.0 / rows))
+    few = f"too few costly rows have been seen (about {costly:.0f} of {ENOUGH_COSTLY} needed): "
+    unseen = f"up to 1 row in {one_in:,.0f} may be unlike these and lose {largest:.4g}"
+    return f"{few if costly < ENOUGH_COSTLY else ''}{unseen}"
+
+
+def interval_of_mean(values: Values, *, most: float, confidence: float) -> Interval:
+    """Return the interval of the mean of a loss between 0 and `most`, which may be infinite."""
+    delta = (1.0 - confidence) / 2.0
+    lower = max(0.0, values.lower_bound(least=0.0, delta=delta))
+    upper = values.upper_bound(most=most, delta=delta)
+    return Interval(lower, upper, confidence, METHOD, Target.POPULATION, finite_sample=False)

@@ -1,20 +1,38 @@
 """Skill: how much of the loss of a constant forecast, the rate of label 1, a score saves."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from calibcli.bounds.added_row import METHOD, Values
 from calibcli.bounds.interval import Interval
+from calibcli.bounds.proportion import rate_bounds
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.estimate import INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import UNKNOWN, Range, of_moments
-from calibcli.measures.losses import Losses, entropy, log_error, losses_of, squared_error, variance
+from calibcli.measures.losses import (
+    Losses,
+    LossOf,
+    entropy,
+    log_error,
+    losses_of,
+    squared_error,
+    variance,
+)
+from calibcli.measures.proper_scores import NO_LARGEST, NO_MORE_EXTREME, gathered, rests_on, values_of
 from calibcli.names import MeasureName, Target
+from calibcli.table.crossing import crossing
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
 
+# What the bounds of the rate of label 1 are given of the error, and how many rates inside them are tried.
+_FOR_RATE, _RATES = 0.1, 9
+# Of a ratio, how much a bound may be off; and the largest ratio that is looked for.
+_PART, _MOST_RATIO = 1e-6, 1e12
 # Losses whose cubes are numbers.
 _CUBED = 1e-100
 
@@ -37,6 +55,21 @@ class _Constant:
     bend: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """
+    A loss.
+
+    Args:
+        of: What it makes of scores.
+
+        most: The largest there is, or None for what the scores at hand can have.
+    """
+
+    of: LossOf
+    most: float | None
+
+
 def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
     """
     1 - Brier score / (r (1 - r)), r the rate of label 1 among these rows.
@@ -48,15 +81,15 @@ def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
 
     Returns:
         The share of the constant forecast's squared error that the score saves, at most 1 and below 0
-        where the constant does better. Interval by the delta method for the ratio, asymptotic, for the
-        population. NaN where there is one label only.
+        where the constant does better. Interval for the population, by one added row. NaN where there is one
+        label only.
 
     References:
         Murphy (1988), Monthly Weather Review 116, with the sample climatology as reference.
     """
     constants = (_of_variance(_rate(table)), _of_variance(_mean_score(table)))
-    losses = losses_of(table, squared_error)
-    return _skill(table, MeasureName.BRIER_SKILL, losses, constants, confidence=confidence)
+    loss = _Loss(squared_error, 1.0)
+    return _skill(table, MeasureName.BRIER_SKILL, loss, constants, confidence=confidence)
 
 
 def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -76,8 +109,8 @@ def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
         McFadden (1974), Conditional logit analysis, for 1 - ratio of log likelihoods.
     """
     constants = (_of_entropy(_rate(table)), _of_entropy(_mean_score(table)))
-    losses = losses_of(table, log_error)
-    return _skill(table, MeasureName.LOG_LOSS_SKILL, losses, constants, confidence=confidence)
+    loss = _Loss(log_error, None)
+    return _skill(table, MeasureName.LOG_LOSS_SKILL, loss, constants, confidence=confidence)
 
 
 def _of_variance(rate: float) -> _Constant:
@@ -106,18 +139,20 @@ def _rate(table: Table) -> float:
 def _skill(
     table: Table,
     name: MeasureName,
-    losses: Losses,
+    asked: _Loss,
     constants: tuple[_Constant, _Constant],
     *,
     confidence: float,
 ) -> Estimate:
     """Return 1 - mean loss / that of the constant; the second one is that if labels follow the scores."""
     constant, expected_constant = constants
+    losses = losses_of(table, asked.of)
+    largest = losses.largest if asked.most is None else asked.most
     positive, negative = table.positive, table.weight - table.positive
     step = losses.if_positive - losses.if_negative
     losses = losses.suffered(positive, negative)
     total = float(table.weight.sum())
-    assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows, and with few rows of the rarer label"]
+    assumptions = [INDEPENDENT_ROWS]
     expected = float((table.weight * losses.expected).sum()) / total
     null, null_range = UNKNOWN
     if expected_constant.loss > 0.0:
@@ -129,17 +164,22 @@ def _skill(
         return Estimate(name, math.nan, None, None, (*assumptions, why), table.total_rows)
     loss = losses.mean(positive, negative)
     value = 1.0 - loss / constant.loss
-    interval = None
+    interval, rests = None, {}
     if not math.isfinite(loss):
         assumptions.append("no interval: a row was certain and wrong")
-    elif not loss > 0.0:
-        assumptions.append("no interval: every row was foreseen, so nothing varies")
     elif effective_rows(table) < 1.5:
         assumptions.append("no interval: one row has the weight")
     else:
-        rate = float(positive.sum()) / total
-        interval = _ratio_interval(table, losses, (loss, rate), constant, confidence=confidence)
-    details = {"constant_loss": constant.loss, "loss": loss}
+        if asked.most is None:
+            assumptions.append(NO_MORE_EXTREME if math.isfinite(largest) else NO_LARGEST)
+        if table.weighted:
+            interval = _weighted_interval(table, losses, asked.of, largest, confidence=confidence)
+        else:
+            seen = _Rows.of(table, losses, asked.of, largest)
+            interval = _interval(seen, confidence=confidence)
+            values, _, most = seen.excess(loss / constant.loss, _pair(asked.of, _rate(table)))
+            rests = rests_on(values, largest=most, scale=1.0 / constant.loss)
+    details = {"constant_loss": constant.loss, "loss": loss, **rests}
     rows = table.total_rows
     return Estimate(name, value, interval, null, tuple(assumptions), rows, details, null_range)
 
@@ -178,27 +218,118 @@ def _range_if_calibrated(table: Table, step: Floats, loss: float, constant: _Con
     )
 
 
-def _ratio_interval(
-    table: Table, losses: Losses, means: tuple[float, float], constant: _Constant, *, confidence: float
-) -> Interval:
-    """
-    Return the interval of 1 - A / g(B), A the mean loss and B the mean label, by the delta method.
+def _pair(loss_of: LossOf, rate: float) -> tuple[float, float]:
+    """Return the losses of a constant forecast, of label 1 and of label 0."""
+    found = _constant(loss_of, np.array([rate]))
+    return float(found.if_positive[0]), float(found.if_negative[0])
 
-    It is taken on the scale of ln(A / g(B)), where a row has the share a / A - y g'(B) / g(B). What the
-    second derivative of g adds to the variance matters where the first is near 0.
+
+def _constant(loss_of: LossOf, rate: Floats) -> Losses:
+    """Return the losses of constant forecasts."""
+    return loss_of(rate, rate, rate)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
     """
-    loss, rate = means
-    pull = constant.slope / constant.loss
-    if_positive = losses.if_positive / loss - 1.0 - pull * (1.0 - rate)
-    if_negative = losses.if_negative / loss - 1.0 + pull * rate
-    squares = table.positive_sq * if_positive**2 + (table.weight_sq - table.positive_sq) * if_negative**2
-    rows = effective_rows(table)
-    noise = float(squares.sum()) * rows / (rows - 1.0) / float(table.weight.sum()) ** 2
-    bend = constant.bend / constant.loss
-    spread = math.sqrt(noise + 0.5 * (bend * rate * (1.0 - rate) / rows) ** 2)
-    factor = math.exp(min(normal_quantile(0.5 + confidence / 2.0) * spread, 700.0))
-    ratio = loss / constant.loss
-    lower, upper = 1.0 - ratio * factor, 1.0 - ratio / factor
-    return Interval(
-        lower, upper, confidence, "delta method for the ratio", Target.POPULATION, finite_sample=False
-    )
+    What rows suffered, by label, and what they could have.
+
+    Args:
+        positive: Losses of rows with label 1.
+
+        negative: Losses of rows with label 0.
+
+        loss_of: The loss.
+
+        most: The largest there can be.
+    """
+
+    positive: Values
+    negative: Values
+    loss_of: LossOf
+    most: float
+
+    @classmethod
+    def of(cls, table: Table, losses: Losses, loss_of: LossOf, most: float) -> Self:
+        """Return those of a table."""
+        ones, rows = table.positive_rows, table.rows
+        return cls(
+            gathered((losses.if_positive, ones)), gathered((losses.if_negative, rows - ones)), loss_of, most
+        )
+
+    @property
+    def counts(self) -> tuple[float, float]:
+        """Rows with label 1, and all rows."""
+        return self.positive.total, self.positive.total + self.negative.total
+
+    def excess(self, ratio: float, constant: tuple[float, float]) -> tuple[Values, float, float]:
+        """Return loss - ratio * that of a constant forecast, and the least and the largest there can be."""
+        one, other = (ratio * each for each in constant)
+        value = np.concatenate((self.positive.value - one, self.negative.value - other))
+        rows = np.concatenate((self.positive.rows, self.negative.rows))
+        return Values(value, rows), -max(one, other), self.most - min(one, other)
+
+
+def _interval(rows: _Rows, *, confidence: float) -> Interval:
+    """
+    Return the interval of 1 - E a / E c, a the loss of the score and c that of always saying the true rate.
+
+    The ratio is above t where E (a - t c) is above 0, which is a mean of bounded rows for each rate. The rate
+    is within its bounds but for a tenth of the error, and the least evidence over it counts.
+    """
+    delta = (1.0 - confidence) / 2.0
+    ones, total = rows.counts
+    ends = rate_bounds(np.array([ones]), np.array([total]), delta_each_side=0.5 * _FOR_RATE * delta)
+    inside = np.linspace(float(ends[0][0]), float(ends[1][0]), _RATES)
+    tiny = np.finfo(np.float64).tiny
+    constants = _constant(rows.loss_of, np.clip(np.append(inside, ones / total), tiny, 1.0 - 2.0**-53))
+    pairs = list(zip(constants.if_positive.tolist(), constants.if_negative.tolist(), strict=True))
+    z = normal_quantile(1.0 - (1.0 - _FOR_RATE) * delta)
+
+    def below(ratio: float) -> float:
+        """How much evidence there is, beyond what is asked for, that the ratio is below."""
+        least = math.inf
+        for pair in pairs:
+            values, _, most = rows.excess(ratio, pair)
+            least = min(least, values.evidence_below(0.0, most=most))
+        return least - z
+
+    def above(ratio: float) -> float:
+        """How little evidence there is that the ratio is above; it grows with the ratio."""
+        most = -math.inf
+        for pair in pairs:
+            values, least, _ = rows.excess(ratio, pair)
+            most = max(most, -values.negated().evidence_below(0.0, most=-least))
+        return most + z
+
+    mean, _, _ = rows.excess(0.0, (0.0, 0.0))
+    ratio = mean.mean / float(_constant(rows.loss_of, np.array([ones / total])).expected[0])
+    high = _beyond(below, ratio) if math.isfinite(rows.most) else math.inf
+    low = crossing(above, 0.0, ratio, within=_PART * ratio)[0] if ratio > 0.0 else 0.0
+    return Interval(1.0 - high, 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
+
+
+def _weighted_interval(
+    table: Table, losses: Losses, loss_of: LossOf, most: float, *, confidence: float
+) -> Interval:
+    """Return the same for importance weights, as if the rate and the ratio of these rows were true."""
+    constant = _constant(loss_of, np.array([_rate(table)]))
+    loss = losses.mean(table.positive, table.weight - table.positive)
+    delta, whole = (1.0 - confidence) / 2.0, float(constant.expected[0])
+    ratio = loss / whole
+    one, other = (ratio * float(each[0]) for each in (constant.if_positive, constant.if_negative))
+    excess = Losses(losses.if_positive - one, losses.if_negative - other, losses.expected)
+    values = values_of(table, excess, mean=0.0)
+    high = ratio + values.upper_bound(most=most - min(one, other), delta=delta) / whole
+    low = max(0.0, ratio + values.lower_bound(least=-max(one, other), delta=delta) / whole)
+    return Interval(1.0 - high, 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
+
+
+def _beyond(below: Callable[[float], float], ratio: float) -> float:
+    """Return the ratio from which on there is evidence enough, above this one; inf if there is none."""
+    low, high = ratio, 2.0 * ratio + 1.0
+    while below(high) < 0.0:
+        low, high = high, 4.0 * high
+        if high > _MOST_RATIO:
+            return math.inf
+    return crossing(below, low, high, within=_PART * high)[1]

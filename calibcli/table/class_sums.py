@@ -1,5 +1,6 @@
 """Sums over rows of several classes that no table of one holds: joint scores, and what is right how often."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -8,6 +9,7 @@ import numpy.typing as npt
 
 from calibcli.table.exact_sum import ExactSum
 from calibcli.table.score_table import Floats, Integers
+from calibcli.table.value_cells import ValueCells
 
 
 @dataclass(slots=True, eq=False)
@@ -22,22 +24,31 @@ class Moments:
 
         squares: Of w^2 x^2.
 
+        cells: How often x had which size; left empty with importance weights.
+
         infinite: Rows whose loss is infinite.
+
+        worst: The largest loss that a row can have.
     """
 
     linear: ExactSum = field(default_factory=ExactSum)
     squared_linear: ExactSum = field(default_factory=ExactSum)
     squares: ExactSum = field(default_factory=ExactSum)
+    cells: ValueCells = field(default_factory=ValueCells)
     infinite: int = 0
+    worst: float = 0.0
 
-    def add(self, loss: Floats, weight: Floats | None, counts: Integers | None) -> None:
-        """Add rows: with importance weights, or frequencies, or neither."""
+    def add(self, loss: Floats, weight: Floats | None, counts: Integers | None, *, worst: float) -> None:
+        """Add rows, with importance weights, frequencies or neither; `worst` is the most they could have."""
+        self.worst = max(self.worst, worst)
         finite = np.isfinite(loss)
         if not finite.all():
             self.infinite += _suffered(~finite, weight, counts)
             loss = loss[finite]
             weight = None if weight is None else weight[finite]
             counts = None if counts is None else counts[finite]
+        if weight is None:
+            self.cells.add(loss, counts)
         if counts is not None:
             self.linear.add_repeated(loss, counts)
             self.squares.add_repeated(loss * loss, counts)
@@ -54,7 +65,9 @@ class Moments:
         self.linear.merge(other.linear)
         self.squared_linear.merge(other.squared_linear)
         self.squares.merge(other.squares)
+        self.cells.merge(other.cells)
         self.infinite += other.infinite
+        self.worst = max(self.worst, other.worst)
 
 
 def _suffered(which: npt.NDArray[np.bool_], weight: Floats | None, counts: Integers | None) -> int:
@@ -112,8 +125,11 @@ class ClassSums:
             self.weighted = True
             self.weight.add(weight)
             self.weight_sq.add(weight * weight)
-        self.log_loss.add(log_loss_of(probability, label), weight, counts)
-        self.brier.add(brier_of(probability, label), weight, counts)
+        counted = probability[times > 0] if weight is None else probability[weight > 0.0]
+        least = float(counted.min(initial=1.0))
+        worst = math.inf if least <= 0.0 else -math.log(least)
+        self.log_loss.add(log_loss_of(probability, label), weight, counts, worst=worst)
+        self.brier.add(brier_of(probability, label), weight, counts, worst=2.0)
         right = predicted == label
         np.add.at(self.labelled, label, times)
         np.add.at(self.predicted, predicted, times)

@@ -162,7 +162,7 @@ def _row_by_row(paired: PairedSums, name: MeasureName, *, ground: Ground) -> _Ga
     """Return the mean difference of a loss, each bound by a normal interval over rows."""
     above = paired.difference(name, confidence=1.0 - 2.0 * min(ground.delta, _MOST_ERROR))
     below = paired.difference(name, confidence=1.0 - 2.0 * min(ground.fail_delta, _MOST_ERROR))
-    return _of_differences(above, below, "paired normal", "")
+    return _of_differences(above, below, "paired, one added row", "")
 
 
 def _two_intervals(table: Table, other: Table, name: MeasureName, *, bins: Bins, ground: Ground) -> _Gap:

@@ -7,7 +7,7 @@ from calibcli.measures.classes import ClassViews, class_measure
 from calibcli.measures.estimate import ClassEstimate
 from calibcli.names import VerdictName
 from calibcli.verdicts.claim import Claim, ClassRule, Ground, Verdict
-from calibcli.verdicts.measured import Ends, ends_of, one_ended, verdict_by_ends, verdict_by_value, why_none
+from calibcli.verdicts.measured import Ends, ends_of, verdict_by_ends, verdict_by_value, why_none, why_open
 from calibcli.verdicts.outcome import (
     by_bounds,
     claim_of,
@@ -70,4 +70,4 @@ def _outcome(
     if ends.lower is None and ends.upper is None:
         return VerdictName.INCONCLUSIVE, why_none(estimate)
     outcome = by_bounds(claim, lower=ends.lower, upper=ends.upper)
-    return outcome, one_ended(ends) if outcome is VerdictName.INCONCLUSIVE else None
+    return outcome, why_open(estimate, claim, ends) if outcome is VerdictName.INCONCLUSIVE else None

@@ -8,7 +8,7 @@ from calibcli.measures.estimate import Estimate
 from calibcli.names import MeasureName, TestName, VerdictName
 from calibcli.table.grid import Table
 from calibcli.verdicts.claim import Ground, Rule, Verdict
-from calibcli.verdicts.measured import ends_of, measured, one_ended, verdict_by_ends, why_none
+from calibcli.verdicts.measured import ends_of, measured, verdict_by_ends, why_none, why_open
 from calibcli.verdicts.outcome import claim_of, levels, outcome_of, refuse_weights
 
 # r (1 - r) and the entropy of r fall on both sides of r = 1/2, so both ends of the interval of r stand behind
@@ -59,7 +59,7 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     if reason is None and ends.lower is None and ends.upper is None:
         outcome, reason = VerdictName.INCONCLUSIVE, why_none(estimate)
     elif reason is None and outcome is VerdictName.INCONCLUSIVE:
-        reason = one_ended(ends)
+        reason = why_open(estimate, claim, ends)
     said = outcome, reason
     return verdict_by_ends(claim, estimate, ends, said=said, rows=table.total_rows)
 

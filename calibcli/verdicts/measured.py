@@ -3,8 +3,10 @@
 import math
 from dataclasses import dataclass
 
+from calibcli.bounds.special import normal_quantile
 from calibcli.measures import measure_named
 from calibcli.measures.estimate import ClassEstimate, Estimate
+from calibcli.measures.proper_scores import unseen_words
 from calibcli.measures.settings import Settings
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target, VerdictName
 from calibcli.table.bins import binned, bins_of
@@ -87,6 +89,24 @@ def ends_of(estimate: Estimate | ClassEstimate) -> Ends:
         lower, upper = (estimate.value, None) if estimate.value > 0.0 else (None, estimate.value)
         return Ends(lower, upper, _SETTLED, Target.POPULATION, finite_sample=True)
     return Ends(None, None, "none", None, finite_sample=False)
+
+
+def why_open(estimate: Estimate | ClassEstimate, claim: Claim, ends: Ends) -> str | None:
+    """
+    Return why bounds settle nothing where that is neither the estimate nor its standard error, or None.
+
+    A mean loss that looks small enough stays open for what may not have been seen yet, or for want of an end.
+    """
+    details = estimate.details
+    if "standard_error" not in details:
+        return one_ended(ends)
+    skill = estimate.name in (MeasureName.BRIER_SKILL, MeasureName.LOG_LOSS_SKILL)
+    kept = estimate.value - claim.limit if skill else claim.limit - estimate.value
+    delta = 1.0 - claim.confidence
+    if kept <= normal_quantile(1.0 - delta) * float(details["standard_error"]):
+        return one_ended(ends)
+    costly, largest = float(details["costly_rows"]), float(details["largest_loss"])
+    return unseen_words(costly, estimate.rows, largest=largest, delta=delta)
 
 
 def one_ended(ends: Ends) -> str | None:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta, norm
+from scipy.stats import beta
 
+from added_row import bounds as oracle
 from calibcli.measures.classes.differences import JOINT, ClassDifferences, Predicted
 from calibcli.measures.paired import PAIRED, Difference
 from calibcli.names import ComparisonName, MeasureName
@@ -64,15 +65,16 @@ def slow_losses(probability: np.ndarray, label: np.ndarray) -> dict[ClassMeasure
 
 @pytest.mark.parametrize("name", [C.CLASS_LOG_LOSS, C.CLASS_BRIER])
 def test_differences_of_losses_are_those_of_their_definitions(name: ClassMeasure) -> None:
-    """The mean of second less first, and the normal interval of the mean of paired differences."""
+    """The mean of second less first, and its interval with the row added that loses most by one side."""
     first, second, label = two_sides()
     each = slow_losses(second, label)[name] - slow_losses(first, label)[name]
     found = added(first, second, label).joint_difference(name, confidence=0.9)
-    margin = norm.ppf(0.95) * each.std(ddof=1) / np.sqrt(each.size)
+    worst = [2.0, 2.0] if name is C.CLASS_BRIER else [-np.log(side.min()) for side in (first, second)]
+    expected = oracle(each, least=-worst[0], most=worst[1], confidence=0.9)
     assert found.interval is not None
     assert found.value == pytest.approx(each.mean(), abs=1e-14)
-    assert found.interval.lower == pytest.approx(each.mean() - margin, rel=1e-12)
-    assert found.interval.upper == pytest.approx(each.mean() + margin, rel=1e-12)
+    ends = found.interval.lower, found.interval.upper
+    assert ends == pytest.approx(expected, abs=0.01 * (expected[1] - expected[0]))
 
 
 def test_difference_of_accuracies_is_bounded_at_every_number_of_rows() -> None:

@@ -93,14 +93,14 @@ def test_equal_clusters_give_the_usual_sandwich() -> None:
 
 
 def test_clusters_of_one_row_give_nearly_the_interval_of_rows() -> None:
-    """Where every row is its own cluster, nothing but the quantile and n - 1 differ from independent rows."""
+    """Where every row is its own cluster, little but the row that is added differs from independent rows."""
     _, score, label = world(4, rows=2000)
     table = ScoreTable.from_rows(score, label)
     found = with_clusters(brier(table), sums_of(np.arange(2000), score, label).whole(), confidence=0.95)
     plain = brier(table).interval
     assert found.interval is not None
     assert plain is not None
-    assert found.interval.upper == pytest.approx(plain.upper, rel=2e-4)
+    assert found.interval.upper == pytest.approx(plain.upper, rel=1e-2)
 
 
 @settings(deadline=None, max_examples=30)

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import beta, norm
+from scipy.stats import beta
 
+from added_row import bounds as oracle
 from calibcli.errors import UsageProblem
 from calibcli.families import WITHOUT_INTERVAL
 from calibcli.gate_names import Bound, Relation
@@ -74,13 +75,13 @@ def test_each_end_has_delta(name: MeasureName) -> None:
         assert any("approximately" in text for text in verdict.assumptions) == (not ends.finite_sample)
 
 
-def test_brier_score_has_a_one_sided_normal_bound() -> None:
-    """Mean plus and minus the 95 % normal quantile of its standard error."""
+def test_brier_score_has_one_sided_bounds_by_an_added_row() -> None:
+    """Each end is a quantile of the randomly weighted mean of the losses and one row of loss 1, or of 0."""
     score, label = sample()
     loss = (label - score) ** 2
-    margin = norm.ppf(0.95) * loss.std(ddof=1) / math.sqrt(loss.size)
+    expected = oracle(loss, least=0.0, most=1.0, confidence=0.9)
     verdict = interval_rule(TABLE, rule(M.BRIER, 0.3), ground=Ground(FIFTEEN))
-    assert (verdict.lower, verdict.upper) == pytest.approx((loss.mean() - margin, loss.mean() + margin))
+    assert (verdict.lower, verdict.upper) == pytest.approx(expected, abs=2e-4)
     assert verdict.outcome is VerdictName.PASS
     assert interval_rule(TABLE, rule(M.BRIER, 0.1), ground=Ground(FIFTEEN)).outcome is VerdictName.FAIL
 

@@ -9,7 +9,7 @@ from calibcli.bounds.interval import Interval
 from calibcli.bounds.proportion import clopper_pearson
 from calibcli.measures.estimate import INDEPENDENT_ROWS
 from calibcli.measures.losses import losses_of_rows
-from calibcli.measures.paired import PAIRED, Difference, PairedSums
+from calibcli.measures.paired import PAIRED, Difference, PairedSums, worst_log_loss, worst_of_scores
 from calibcli.names import Target
 from calibcli.table.class_sums import brier_of, log_loss_of
 from calibcli.table.score_table import Floats, Integers
@@ -94,19 +94,28 @@ class ClassDifferences:
         log_losses = [log_loss_of(side.probability, label) for side in pair]
         briers = [brier_of(side.probability, label) for side in pair]
         losses = (log_losses, briers, right)
+        least = [side.probability.min(axis=1) for side in pair]
+        worst = [worst_log_loss(each, counts=counts, weight=weight) for each in least]
         self.joint.add_losses(
             {name: (each[0], each[1]) for name, each in zip(JOINT, losses, strict=True)},
+            worst={
+                ClassMeasure.CLASS_LOG_LOSS: (worst[0], worst[1]),
+                ClassMeasure.CLASS_BRIER: (2.0, 2.0),
+                ClassMeasure.ACCURACY: (1.0, 1.0),
+            },
             counts=counts,
             weight=weight,
         )
+        tops = _top(one), _top(two)
         self.confidence.add_losses(
             {
                 name: (
-                    losses_of_rows(name, _top(one), one.place == label),
-                    losses_of_rows(name, _top(two), two.place == label),
+                    losses_of_rows(name, tops[0], one.place == label),
+                    losses_of_rows(name, tops[1], two.place == label),
                 )
                 for name in PAIRED
             },
+            worst=worst_of_scores(*tops, counts=counts, weight=weight),
             counts=counts,
             weight=weight,
         )
@@ -139,10 +148,10 @@ class ClassDifferences:
         """
         Return the mean difference of a measure of all classes together, second less first.
 
-        Losses have the normal interval of `PairedSums.difference`. The difference of accuracies is that of
+        Losses have the interval of `PairedSums.difference`. The difference of accuracies is that of
         two shares: of rows that the second side alone gets right, and of those that the first alone does.
         Each has its Clopper-Pearson interval at half the error, so that both hold together (Bonferroni),
-        at every number of rows; importance weights have the normal interval.
+        at every number of rows; importance weights have the interval of the losses.
 
         Args:
             name: Accuracy or a loss.

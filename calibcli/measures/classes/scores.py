@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from calibcli.bounds.added_row import Values, as_many
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.proportion import clopper_pearson
 from calibcli.measures.binned_ece import effective_rows
@@ -12,12 +13,21 @@ from calibcli.measures.classes.views import ClassViews
 from calibcli.measures.estimate import INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, ClassEstimate
 from calibcli.measures.if_calibrated import of_mean, of_moments
 from calibcli.measures.murphy import observed_parts
-from calibcli.measures.proper_scores import normal_interval, were_certain_and_wrong
+from calibcli.measures.proper_scores import (
+    NO_MORE_EXTREME,
+    from_cells,
+    interval_of_mean,
+    rests_on,
+    were_certain_and_wrong,
+)
 from calibcli.names import Target
 from calibcli.table.class_sums import Moments
 from calibcli.table.score_table import Floats
 from calibcli.view_names import ClassMeasure
 
+NO_LARGEST_OF_CLASSES = (
+    "no upper end: there are probabilities of exactly 0, and one of a right class makes the log loss infinite"
+)
 _PARTS = {
     "reliability": "reliability",
     "resolution": "resolution",
@@ -77,7 +87,7 @@ def class_log_loss(views: ClassViews) -> ClassEstimate:
         views: The rows.
 
     Returns:
-        The mean with its normal interval, asymptotic, for the population; infinite without one if a right
+        The mean with its interval for the population, by one added row; infinite without one if a right
         class had probability 0. `null` is the mean of the entropy -sum_c p_c ln p_c.
 
     References:
@@ -107,7 +117,7 @@ def class_brier(views: ClassViews) -> ClassEstimate:
         views: The rows.
 
     Returns:
-        The mean with its normal interval, asymptotic, for the population. `null` is the mean of
+        The mean with its interval for the population, by one added row. `null` is the mean of
         sum_c p_c (1 - p_c).
 
     References:
@@ -166,7 +176,7 @@ def _mean_loss(
         details: Further numbers.
     """
     joint, total = views.joint, float(views.whole.weight.sum())
-    assumptions = [INDEPENDENT_ROWS, "approximate below 1,000 rows"]
+    assumptions = [INDEPENDENT_ROWS]
     interval, value = None, math.inf
     if moments.infinite:
         assumptions.append(f"no interval: {were_certain_and_wrong(moments.infinite)}")
@@ -174,8 +184,15 @@ def _mean_loss(
         weight = joint.weight.exact() if joint.weighted else Fraction(joint.rows)
         mean = moments.linear.exact() / weight
         value = float(mean)
-        interval, why = _interval(moments, views, mean, total=weight)
-        assumptions += [] if why is None else [why]
+        values = _values(moments, views, mean, total=weight)
+        if isinstance(values, str):
+            assumptions.append(values)
+        else:
+            interval = interval_of_mean(values, most=moments.worst, confidence=views.confidence)
+            details = {**details, **rests_on(values, largest=moments.worst)}
+            if name is ClassMeasure.CLASS_LOG_LOSS:
+                bounded = math.isfinite(moments.worst)
+                assumptions.append(NO_MORE_EXTREME if bounded else NO_LARGEST_OF_CLASSES)
     return ClassEstimate(
         name=name,
         value=value,
@@ -188,19 +205,15 @@ def _mean_loss(
     )
 
 
-def _interval(
-    moments: Moments, views: ClassViews, mean: Fraction, *, total: Fraction
-) -> tuple[Interval | None, str | None]:
-    """Return the normal interval of a mean, or why there is none."""
+def _values(moments: Moments, views: ClassViews, mean: Fraction, *, total: Fraction) -> Values | str:
+    """Return which losses rows have, or why there is no interval."""
     rows = effective_rows(views.whole)
     if rows < 1.5:
-        return None, "no interval: one row" if views.rows < 2 else "no interval: one row has the weight"
+        return "no interval: one row" if views.rows < 2 else "no interval: one row has the weight"
     joint = views.joint
     cross = moments.squared_linear.exact() if joint.weighted else moments.linear.exact()
     weight_sq = joint.weight_sq.exact() if joint.weighted else Fraction(joint.rows)
-    squares = float(moments.squares.exact() - 2 * mean * cross + mean**2 * weight_sq)
-    spread = math.sqrt(max(squares, 0.0) * rows / (rows - 1.0)) / float(total)
-    interval = normal_interval(float(mean), spread, confidence=views.confidence)
-    if interval is None:
-        return None, "no interval: every row has the same loss, so nothing varies"
-    return interval, None
+    squares = max(float(moments.squares.exact() - 2 * mean * cross + mean**2 * weight_sq), 0.0)
+    if joint.weighted:
+        return as_many(float(mean), math.sqrt(squares * rows / (rows - 1.0)) / float(total), rows=rows)
+    return from_cells(moments.cells, mean=float(mean), variance=squares / rows)

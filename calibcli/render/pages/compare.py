@@ -1,6 +1,5 @@
 """The page of `compare`: both values, their difference, and whether the rows tell the two apart."""
 
-from calibcli.measures.paired import Difference
 from calibcli.names import ComparisonName
 from calibcli.render.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.render.pages.header import note_lines, repair_lines, source_line, table_lines, view_lines
@@ -14,7 +13,6 @@ _DIRECTION = "Difference: second less first; below 0 the second is better."
 _UNDECIDED = '"Not told apart" means that these rows do not show which is better, not that both are equal.'
 _NO_PROOF = "Not shown to be worse is not shown to be no worse: few rows show little."
 _MOST_LISTED = 5
-_NO_NUMBER = ("no interval", "no difference")
 
 
 def compare_page(report: CompareReport, *, verbose: bool) -> Page:
@@ -102,12 +100,8 @@ def verdict_words(one: Comparison, report: CompareReport) -> str:
             verdict = f"{quoted(report.second.name)} is {one.difference.verdict.value}"
         case ComparisonName.NOT_TOLD_APART:
             verdict = one.difference.verdict.value
-    reason = _reason(one.difference)
+    reason = "; ".join(one.difference.reasons)
     return verdict + (f": {reason}" if reason else "")
-
-
-def _reason(difference: Difference) -> str:
-    return "; ".join(text for text in difference.assumptions if text.startswith(_NO_NUMBER))
 
 
 def _both(report: CompareReport) -> tuple[Block, ...]:
@@ -138,7 +132,7 @@ def _how(one: Comparison) -> str:
     interval = one.difference.interval
     if interval is None:
         return "; ".join(parts)
-    sort = "finite-sample" if interval.finite_sample else "asymptotic"
+    sort = "finite-sample" if interval.finite_sample else "approximate"
     return "; ".join([*parts, interval.method, f"{interval.target.value}, {sort}"])
 
 

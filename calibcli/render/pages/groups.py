@@ -18,7 +18,6 @@ _MOST_LISTED = 5
 _WIDEST = 84
 Shown = MeasureName | TestName
 _UNDECIDED = '"Not told apart" means that these rows do not show which is better, not that both are equal.'
-_NO_NUMBER = ("no interval", "no difference")
 
 
 def cluster_lines(report: MeasureReport) -> list[Line]:
@@ -187,8 +186,7 @@ def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) 
 
 def _verdict(one: Difference, other: str) -> str:
     told = one.verdict is not ComparisonName.NOT_TOLD_APART
-    reasons = [text for text in one.assumptions if text.startswith(_NO_NUMBER)]
-    return "; ".join([f"{other} is {one.verdict.value}" if told else one.verdict.value, *reasons])
+    return "; ".join([f"{other} is {one.verdict.value}" if told else one.verdict.value, *one.reasons])
 
 
 def worst_words(worst: WorstGroup) -> str:

@@ -136,7 +136,7 @@ def _how(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
     interval = estimate.interval
     if interval is None:
         return "; ".join([*parts, *(one for one in estimate.assumptions if one.startswith(_UNBOUNDED))])
-    sort = "finite-sample" if interval.finite_sample else "asymptotic"
+    sort = "finite-sample" if interval.finite_sample else "approximate"
     parts += [interval.method, f"{interval.target.value}, {sort}"]
     if interval.confidence != report.confidence:
         parts.append(f"at {percent(interval.confidence)}")

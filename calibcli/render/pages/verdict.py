@@ -58,7 +58,8 @@ def evidence_words(verdict: Verdict) -> str:
     lower, upper = (_bound(verdict, end) for end in (Bound.LOWER, Bound.UPPER))
     at_most = claim.relation is Relation.AT_MOST
     kept, broken = (upper, lower) if at_most else (lower, upper)
-    passes, fails = (f"at {percent(one)} confidence" for one in (claim.confidence, claim.confidence_of_fail))
+    levels = (claim.confidence, claim.confidence_of_fail)
+    passes, fails = (f"at {_roughly(verdict)}{percent(one)} confidence" for one in levels)
     match verdict.outcome:
         case VerdictName.PASS if not claim.only_not_refuted:
             return f"{value}; {kept} {passes}"
@@ -121,14 +122,19 @@ def _concluded(verdict: Verdict, what: str) -> str:
         found = kept if passed else broken
         return f"The {what} of these rows is {found} {limit}; of other rows nothing is said."
     if not passed:
-        return f"The {what} is {broken} {limit}; a fail that is wrong {_wrong(claim.confidence_of_fail)}."
+        wrong = _wrong(verdict, claim.confidence_of_fail)
+        return f"The {what} is {broken} {limit}; a fail that is wrong {wrong}."
     if claim.only_not_refuted:
         return f"The {what} is not shown to be {broken} {limit}, which is no proof that it is {kept} {limit}."
-    return f"The {what} is {kept} {limit}; a pass that is wrong {_wrong(claim.confidence)}."
+    return f"The {what} is {kept} {limit}; a pass that is wrong {_wrong(verdict, claim.confidence)}."
 
 
-def _wrong(confidence: float) -> str:
-    return f"has a probability of at most {percent(1.0 - confidence)}"
+def _wrong(verdict: Verdict, confidence: float) -> str:
+    return f"has a probability of at most {_roughly(verdict)}{percent(1.0 - confidence)}"
+
+
+def _roughly(verdict: Verdict) -> str:
+    return "" if verdict.finite_sample else "approximately "
 
 
 def _needed(verdict: Verdict) -> list[str]:
@@ -199,7 +205,7 @@ def _wealth(log: float) -> str:
 def _footing(verdict: Verdict) -> list[Line]:
     """Return how the bounds were found, what they do not say, and the bound that is for information only."""
     target = "" if verdict.target is None else verdict.target.value
-    rough = "" if verdict.finite_sample or verdict.claim.bound is Bound.VALUE else "right only as rows grow"
+    rough = "" if verdict.finite_sample or verdict.claim.bound is Bound.VALUE else "approximate"
     how = "; ".join(
         one for one in (verdict.partition, verdict.method, target, rough, plural(verdict.rows, "row")) if one
     )
