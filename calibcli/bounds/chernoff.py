@@ -2,41 +2,60 @@
 Chernoff bounds for a weighted sum of squared errors of rates, from counts alone.
 
 With x_k positives of n_k labels and v_k the rate announced, e_k the true rate less v_k, the statistic
-G_k = ((x - n v)^2 - x (1 - v)^2 - (n - x) v^2) / (n - 1) has mean n e^2 where labels in a bin are alike. Bins
-of one label are left out. For every l > 0, P(sum G <= t) <= exp(l t) prod_k E exp(-l G_k), and over all rates
-with sum n_k e_k^2 >= a the logarithm of the product is at most -u a + H(u) for every u >= 0, where
-H(u) = sum_k max_m [ln E_m exp(-l G_k) + u n_k (m - v_k)^2]. Turned round, with confidence 1 - delta,
-a <= (l sum G + ln(1/delta) + H(u)) / u at the best of l and u: the test at each a may use the l and u that
-are best for it, since they depend on rows and announced rates alone. The lower bound is the same with the
-other signs, and holds for labels that are not alike: exp(l G) is convex in x (Hoeffding 1956, Theorem 3).
+G_k = ((x - n v)^2 - x (1 - v)^2 - (n - x) v^2) / (n - 1) has mean n e^2 where labels in a bin are alike. For
+every bet l > 0 and whatever prices are put on errors, P(sum G <= t) is at most exp(l t) times the product
+over bins of the largest E exp(price - l G_k) over all rates, divided by the least that the prices can add up
+to where sum n_k e_k^2 >= a. Two prices are tried: c n e^2, and n ln(1 / (1 - c e^2)) of which no bin pays
+more than a cap. The cap keeps rates far off, which counts refute by themselves, from settling the price of
+all; the logarithm makes the bound one for rows that are drawn anew as well. The lower bound has the other
+signs, gives n ln(1 + c e^2) back, and counts no G_k beyond what is decisive by itself. The proofs are in
+`docs/methods.md`.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from calibcli.bounds.special import Floats
 
-# Bets on either side, as good as the best for errors from a tenth of the noise to many times it.
-_UPPER_BETS = np.geomspace(0.03, 6.0, 9)
-_LOWER_BETS = np.geomspace(0.06, 1.7, 6)
-# What maxima over rates may miss between the points tried: in units of sum G, and as a share of a maximum.
-_SLACK = 0.005
-_SHARE_MISSED = 1e-3
+# Bets are sought from this one over the mean of v (1 - v), by factors of these powers of two.
+_FIRST_BET, _LARGEST_BET = 0.35, 1.5
+_FACTORS = (4.0, 2.0, 2.0**0.5, 2.0**0.25)
+_MOST_TURNS = 12
+# Where labels in a bin differ no G_k may be cut, and bets must stay below 1 / (2 v (1 - v)) >= 2.
+_LARGEST_BET_UNLIKE = 1.7
+# What is counted of one G_k at most is a power of this.
+_ROUNDED = 1.02
+# What a maximum over rates may miss between the points tried.
+_MISSED = 2e-4
+# How far caps are above what all must pay together, roughly.
+_BEYOND = np.array([2.0, 4.0, 8.0, 20.0])
+_PRICES = 16
+# Rates are tried up to so many standard deviations from v_k, so many in each, and in so many parts between;
+# beyond by factors with this logarithm, and by halves towards 0 and 1.
+_NEAR, _EACH, _PARTS, _FAR, _HALVES = 10, 4, 6, 0.1, 10
+# What values may bend between neighbours for cubics to be good.
+_BENT = 0.1
+# How often uneven steps are halved.
+_TURNS = 4
+# Bins of more labels are summed over some counts of theirs, these for bets on a large statistic.
+_MOST_COUNTS, _MOST_CUT = 160, 220
 _REACH = 40
-_POINTS = 30
-_PRICES = 18
-_PARTS = 6
+# The logarithm of what counts left out may add.
+_LEFT_OUT = 25.0
 _LOOKED_UP = 200_000
-_NEAR = 3.0
+# Bins that are kept for other tables with the same rows, some ten kilobytes each.
+_KEPT = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
     """
-    Bins of two labels or more.
+    Bins of two labels or more, and those of one.
 
     Args:
         rows: n_k, shape (n_bins,).
@@ -44,36 +63,63 @@ class Counts:
         positive: x_k.
 
         announced: v_k.
+
+        alone: The rates announced for bins of one label.
+
+        alike: Whether labels in a bin have one probability.
     """
 
     rows: Floats
     positive: Floats
     announced: Floats
+    alone: Floats = field(default_factory=lambda: np.zeros(0))
+    alike: bool = True
 
     @property
     def statistic(self) -> float:
         """The sum of G_k, an estimate of sum n_k e_k^2 where labels in a bin are alike."""
         return float(_excess(self.positive, self.rows, self.announced).sum())
 
+    @property
+    def first_bet(self) -> float:
+        """A bet to begin with: over the mean of v (1 - v), each bin by the noise that it adds."""
+        each = self._noise
+        return _FIRST_BET * float(each.sum()) / float((each**2).sum())
+
+    @property
+    def largest_bet(self) -> float:
+        """
+        The largest bet on a small statistic: over the mean of v (1 - v) among rows.
+
+        Larger ones would take labels that fit by chance for proof that no rate is off by anything.
+        """
+        return _LARGEST_BET * float(self.rows.sum()) / float((self.rows * self._noise).sum())
+
+    @property
+    def _noise(self) -> Floats:
+        return np.maximum(self.announced * (1.0 - self.announced), 0.1 / self.rows)
+
 
 def most_energy(counts: Counts, *, delta: float) -> float:
     """
-    Return an upper bound of sum n_k e_k^2; labels in a bin must have one probability.
+    Return an upper bound of sum n_k e_k^2, bins of one label among them; labels in a bin must be alike.
 
     Args:
         counts: The bins.
 
         delta: Probability of falling short.
     """
-    level = math.log(1.0 / delta)
-    found = counts.statistic + _SLACK
+    level, found = math.log(1.0 / delta), counts.statistic
+    largest = float((counts.rows * _farthest(counts.announced) ** 2).sum())
+    largest += float((_farthest(counts.alone) ** 2).sum())
 
-    def bound(bet: float, *, parts: int = 1) -> float:
-        rates = _Rates(counts, bet, parts=parts)
-        return _least(lambda price: (bet * found + level + rates.total(price)) / price, 0.1 * bet, 1.2 * bet)
+    def bound(bet: float) -> float:
+        if bet > most:
+            return math.inf
+        return _refuted_above(counts, bet, known=bet * found + level)
 
-    # The bet is chosen on the points tried; what it gives is taken on several times as many.
-    return max(0.0, bound(min(_UPPER_BETS.tolist(), key=bound), parts=_PARTS))
+    most = counts.largest_bet
+    return min(largest, max(0.0, _least_around(min(most, counts.first_bet), bound)))
 
 
 def least_energy(counts: Counts, *, delta: float) -> float:
@@ -85,96 +131,221 @@ def least_energy(counts: Counts, *, delta: float) -> float:
 
         delta: Probability of lying above.
     """
-    level = math.log(1.0 / delta)
-    found = counts.statistic - _SLACK
+    level, found = math.log(1.0 / delta), counts.statistic
+    if found <= 0.0:
+        return 0.0
+    most = math.inf if counts.alike else _LARGEST_BET_UNLIKE
 
-    def bound(bet: float, *, parts: int = 1) -> float:
-        rates = _Rates(counts, -bet, parts=parts)
-        fall = level - bet * found
-        return _least(lambda price: (rates.total(-price) + fall) / price, 0.8 * bet, 20.0 * bet)
+    def bound(bet: float) -> float:
+        return -_refuted_below(counts, bet, known=bet * found - level) if bet <= most else math.inf
 
-    return max(0.0, -bound(min(_LOWER_BETS.tolist(), key=bound), parts=_PARTS))
-
-
-class _Rates:
-    """The logarithms of E exp(-bet G_k) at many rates m, for one bet; a negative bet is on the other side."""
-
-    def __init__(self, counts: Counts, bet: float, *, parts: int) -> None:
-        n, v = counts.rows[:, None], counts.announced[:, None]
-        self._rate = _parted(_rates_around(counts), parts)
-        pieces = np.array_split(self._rate, parts, axis=1)
-        self._log_mean = np.concatenate([_log_mean(n, v, piece, bet=bet) for piece in pieces], axis=1)
-        self._energy = n * (self._rate - v) ** 2
-
-    def total(self, price: Floats) -> Floats:
-        """Return the sum over bins of the largest log mean + price * energy, shape of `price`."""
-        value = self._log_mean + price[:, None, None] * self._energy
-        best = value.argmax(axis=-1)
-        inner = np.clip(best, 1, value.shape[-1] - 2)[..., None]
-        three = [np.take_along_axis(value, inner + step, axis=-1)[..., 0] for step in (-1, 0, 1)]
-        rate = np.broadcast_to(self._rate, value.shape)
-        at = [np.take_along_axis(rate, inner + step, axis=-1)[..., 0] for step in (-1, 0, 1)]
-        top = np.maximum(value.max(axis=-1), _top_of_parabola(three, at))
-        return np.asarray((top + _SHARE_MISSED * np.maximum(top, 0.0)).sum(axis=-1))
+    return max(0.0, -_least_around(min(most, counts.first_bet), bound))
 
 
-def _top_of_parabola(value: list[Floats], at: list[Floats]) -> Floats:
-    """Return the top of the parabola through three points if it lies between them, else the middle value."""
-    left, right = at[1] - at[0], at[2] - at[1]
-    apart = (left > 0.0) & (right > 0.0)
-    left, right = np.where(apart, left, 1.0), np.where(apart, right, 1.0)
-    rise, fall = (value[1] - value[0]) / left, (value[1] - value[2]) / right
-    bend = (rise + fall) / (left + right)
-    slope = (rise * right - fall * left) / (left + right)
-    top = apart & (bend > 0.0) & (rise > 0.0) & (fall > 0.0)
-    return np.where(top, value[1] + slope**2 / (4.0 * np.where(top, bend, 1.0)), value[1])
+def _refuted_above(counts: Counts, bet: float, *, known: float) -> float:
+    """Return the least sum that is refuted, `known` being bet * statistic + level; infinite if none is."""
+    bins = [_bin_of(n, v, bet, math.inf) for n, v in zip(counts.rows, counts.announced, strict=True)]
+    caps = max(0.1, known + sum(float(one.log_mean.max()) for one in bins)) + _BEYOND
+    alone = _farthest(counts.alone) ** 2
+
+    def best(prices: Floats) -> tuple[float, int]:
+        price = prices[:, None]
+        plain = known + (price * alone).sum(axis=1)
+        total = known + np.minimum(_minus_log_less(price * alone)[..., None], caps).sum(axis=1)
+        for one in bins:
+            plain = plain + _MISSED + (one.log_mean + price * one.rows * one.gap**2).max(axis=-1)
+            total = total + _MISSED + one.most_capped(prices, caps)
+        # Refuted from where e^-(price a) + e^-cap is e^-total.
+        capped = np.where(
+            total < caps, total + _minus_log_less(np.exp(np.minimum(total - caps, 0.0))), math.inf
+        )
+        least = np.minimum(capped.min(axis=1), plain) / prices
+        return float(least.min()), int(least.argmin())
+
+    return _refined(best, bet / (2.0 + bet), 1.3 * bet)
 
 
-def _rates_around(counts: Counts) -> Floats:
-    """Return the rates tried in each bin, dense around v_k and by constant factors beyond, ascending."""
-    n, v = counts.rows[:, None], counts.announced[:, None]
-    spread = np.maximum(np.sqrt(v * (1.0 - v) / n), 1.0 / n)
-    near = v + spread * np.linspace(-_NEAR, _NEAR, 8 * int(_NEAR) + 1)
-    factor = np.linspace(0.0, 1.0, _POINTS + 1)[1:]
-    far = []
+def _refuted_below(counts: Counts, bet: float, *, known: float) -> float:
+    """Return the largest sum that is refuted from below, `known` being bet * statistic - level."""
+    cuts = _decisive(counts) if counts.alike else np.full(counts.rows.shape, math.inf)
+    columns = zip(counts.rows, counts.announced, cuts, strict=True)
+    bins = [_bin_of(n, v, -bet, cut) for n, v, cut in columns]
+
+    def best(prices: Floats) -> tuple[float, int]:
+        total = np.full(prices.shape, -known)
+        for one in bins:
+            given_back = prices[:, None] * one.gap**2
+            given_back = one.rows * (np.log1p(given_back) if counts.alike else given_back)
+            total = total + _MISSED + (one.log_mean - given_back).max(axis=-1)
+        least = total / prices
+        return float(least.min()), int(least.argmin())
+
+    return -_refined(best, 0.5 * bet, 20.0 * bet)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bin:
+    """
+    One bin.
+
+    Args:
+        rows: Labels.
+
+        gap: The errors tried, ascending.
+
+        log_mean: The logarithm of E exp(-bet min(G, cut)) at each.
+    """
+
+    rows: float
+    gap: Floats
+    log_mean: Floats
+
+    def most_capped(self, prices: Floats, caps: Floats) -> Floats:
+        """Return the largest log mean + price, of which no more than a cap is paid, (n_prices, n_caps)."""
+        price = self.rows * _minus_log_less(prices[:, None] * self.gap**2)
+        top = (self.log_mean + np.minimum(price[:, None, :], caps[:, None])).max(axis=-1)
+        # Between two of the errors tried the price reaches the cap, unless that is beyond the last.
+        corner = np.sqrt(-np.expm1(-caps / self.rows) / prices[:, None])
+        above = np.interp(corner, self.gap, self.log_mean, right=-math.inf)
+        below = np.interp(corner, -self.gap[::-1], self.log_mean[::-1], right=-math.inf)
+        return np.asarray(np.maximum(top, np.maximum(above, below) + caps))
+
+
+@lru_cache(maxsize=_KEPT)
+def _bin_of(rows: float, announced: float, bet: float, cut: float) -> _Bin:
+    """Return a bin for a bet, one below 0 being on the other side; many tables may share it."""
+    rate = _rates_around(rows, announced)
+    log_mean = _log_mean(rows, announced, rate, bet=bet, cut=cut)
+    for _ in range(_TURNS):
+        uneven = np.flatnonzero(_uneven(rate, log_mean))
+        if not uneven.size:
+            break
+        more = 0.5 * (rate[uneven] + rate[uneven + 1])
+        values = _log_mean(rows, announced, more, bet=bet, cut=cut)
+        rate, log_mean = np.insert(rate, uneven + 1, more), np.insert(log_mean, uneven + 1, values)
+    rate, log_mean = _between(rate, log_mean, _PARTS)
+    return _Bin(rows, rate - announced, log_mean)
+
+
+def _farthest(announced: Floats) -> Floats:
+    """Return how far a rate can be at most from the one announced."""
+    return np.maximum(announced, 1.0 - announced)
+
+
+def _minus_log_less(lost: Floats) -> Floats:
+    """Return -ln(1 - lost), infinite from 1 on."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log1p(-np.minimum(lost, 1.0)))
+
+
+def _decisive(counts: Counts) -> Floats:
+    """Return a G_k of each bin from which on the sum is as large as was found, whatever the others are."""
+    n, v = counts.rows, counts.announced
+    lowest = np.clip(np.floor(n * v + 0.5 - v), 0.0, n - 1.0)
+    least = np.minimum(_excess(lowest, n, v), _excess(lowest + 1.0, n, v))
+    decisive = counts.statistic - (float(least.sum()) - least)
+    # Rounded up, so that tables with nearly the same statistic share their bins.
+    return np.asarray(_ROUNDED ** np.ceil(np.log(np.maximum(decisive, 1e-12)) / math.log(_ROUNDED)))
+
+
+def _least_around(start: float, value: Callable[[float], float]) -> float:
+    """Return the least value of a function that falls and then rises, going by factors from a start."""
+    at, least = start, value(start)
+    for factor in _FACTORS:
+        for step in (factor, 1.0 / factor):
+            turns = 0
+            while turns < _MOST_TURNS and (tried := value(at * step)) < least:
+                at, least, turns = at * step, tried, turns + 1
+            if turns:
+                break
+    return least
+
+
+def _refined(best: Callable[[Floats], tuple[float, int]], low: float, high: float) -> float:
+    """Return the least value on prices by constant factors, sought once more around the best."""
+    grid = np.geomspace(low, high, _PRICES)
+    value, place = best(grid)
+    around = np.geomspace(grid[max(place - 1, 0)], grid[min(place + 1, grid.size - 1)], _PRICES)
+    return min(value, best(around)[0])
+
+
+def _rates_around(n: float, v: float) -> Floats:
+    """Return the rates tried in a bin: evenly around v, by constant factors beyond, and near 0 and 1."""
+    spread = max(math.sqrt(v * (1.0 - v) / n), 1.0 / n)
+    rates = [v + spread * np.linspace(-_NEAR, _NEAR, 2 * _NEAR * _EACH + 1)]
+    start = _NEAR * spread
     for side, room in ((-1.0, v), (1.0, 1.0 - v)):
-        start = _NEAR * spread
-        far.append(v + side * start * np.maximum(room / start, 1.0) ** factor)
-    tiny = np.finfo(np.float64).eps
-    rate = np.clip(np.concatenate((near, *far), axis=1), tiny, 1.0 - tiny)
-    return np.asarray(np.sort(rate, axis=1))
+        if room > start:
+            steps = math.ceil(math.log(room / start) / _FAR)
+            rates.append(v + side * np.geomspace(start, room, steps + 1)[1:])
+    rate = np.unique(np.clip(np.concatenate(rates), 0.0, 1.0))
+    halves = 0.5 ** np.arange(1.0, _HALVES + 1.0)
+    rate = np.concatenate((rate[1] * halves if rate[0] == 0.0 else rate[0] * halves, rate))
+    room = 1.0 - (rate[-2] if rate[-1] == 1.0 else rate[-1])
+    tiny = float(np.finfo(np.float64).eps)
+    return np.unique(np.clip(np.concatenate((rate, 1.0 - room * halves, [0.0, 1.0])), tiny, 1.0 - tiny))
 
 
-def _parted(rate: Floats, parts: int) -> Floats:
-    """Return rates with so many equal steps between neighbours."""
-    step = np.arange(parts) / parts
-    between = rate[:, :-1, None] + step * np.diff(rate, axis=1)[..., None]
-    return np.concatenate((between.reshape(rate.shape[0], -1), rate[:, -1:]), axis=1)
+def _between(x: Floats, y: Floats, parts: int) -> tuple[Floats, Floats]:
+    """
+    Return points with so many equal steps between neighbours, on the cubics through four of them.
+
+    Values rise up to a peak and fall from there, or the other way round, so that none lies beyond those of
+    its neighbours but next to a peak; where they bend much in a step, the larger neighbour stands for all.
+    """
+    first = np.clip(np.arange(x.size - 1) - 1, 0, x.size - 4)
+    share = np.arange(parts) / parts
+    new = x[:-1, None] + share * np.diff(x)[:, None]
+    value = np.zeros(new.shape)
+    for i in range(4):
+        weight = np.ones(new.shape)
+        for j in range(4):
+            if i != j:
+                weight *= (new - x[first + j, None]) / (x[first + i] - x[first + j])[:, None]
+        value += weight * y[first + i, None]
+    least, most = np.minimum(y[:-1], y[1:]), np.maximum(y[:-1], y[1:])
+    uneven, peak = _uneven(x, y), int(y.argmax())
+    if 0 < peak < y.size - 1:
+        most[peak - 1 : peak + 1] += _BENT
+    value = np.where(uneven[:, None], most[:, None], np.clip(value, least[:, None], most[:, None]))
+    value[:, 0] = np.where(uneven, value[:, 0], y[:-1])
+    return np.append(new.ravel(), x[-1]), np.append(value.ravel(), y[-1])
 
 
-def _excess(positive: Floats, rows: Floats, announced: Floats) -> Floats:
+def _uneven(x: Floats, y: Floats) -> npt.NDArray[np.bool_]:
+    """Whether values bend so much within each step that cubics may miss them."""
+    bend = np.abs(np.diff(np.diff(y) / np.diff(x)))
+    most = np.maximum(np.append(bend, 0.0), np.insert(bend, 0, 0.0)) * np.diff(x)
+    return np.asarray(most > _BENT + 0.25 * np.abs(np.diff(y)))
+
+
+def _excess(positive: Floats, rows: Floats | float, announced: Floats | float) -> Floats:
     """Return G_k."""
     # The noise x (1 - v)^2 + (n - x) v^2 is x (1 - 2 v) + n v^2.
     gap = positive - rows * announced
     return np.asarray((gap * gap - positive * (1.0 - 2.0 * announced) - rows * announced**2) / (rows - 1.0))
 
 
-def _log_mean(n: Floats, v: Floats, rate: Floats, *, bet: float) -> Floats:
+def _log_mean(n: float, v: float, rate: Floats, *, bet: float, cut: float) -> Floats:
     """
-    Return ln E exp(-bet G) of a binomial at each rate, shape (k, points).
+    Return ln E exp(-bet min(G, cut)) of a binomial at each rate.
 
-    Up to 80 labels every count is summed over. Beyond, the integrand is a smooth bump, of which every h-th
-    count within eight of its widths is taken, h at most two fifths of a width: exact to many digits.
+    Of many counts, those are summed over that matter, every h-th of them where they are more than fit.
     """
-    x, step = _counts_that_matter(n, v, rate, bet=bet)
-    rows, announced, m = n[..., None], v[..., None], rate[..., None]
-    inside = (x >= 0.0) & (x <= rows)
+    step = np.ones(rate.size)
+    if n <= _MOST_COUNTS:
+        x = np.arange(n + 1.0)[None, :]
+    elif math.isinf(cut):
+        x, step = _counts_around_the_peak(n, v, rate, bet=bet)
+    else:
+        x, step = _counts_within_reach(n, rate, matter=_LEFT_OUT + abs(bet) * max(cut, 0.0))
+    inside = (x >= 0.0) & (x <= n)
     x = np.where(inside, x, 0.0)
-    log_choose = _log_factorial(rows) - _log_factorial(x) - _log_factorial(rows - x)
-    term = log_choose + x * np.log(m) + (rows - x) * np.log1p(-m) - bet * _excess(x, rows, announced)
-    term = np.where(inside, term, -np.inf)
-    top = term.max(axis=-1, keepdims=True)
-    return np.asarray(top[..., 0] + np.log(np.exp(term - top).sum(axis=-1)) + np.log(step))
+    log_choose = _log_factorial(np.array([n])) - _log_factorial(x) - _log_factorial(n - x)
+    term = log_choose - bet * np.minimum(_excess(x, n, v), cut)
+    term = np.where(inside, term, -np.inf) + x * np.log(rate)[:, None] + (n - x) * np.log1p(-rate)[:, None]
+    top = term.max(axis=1)
+    return np.asarray(top + np.log(np.exp(term - top[:, None]).sum(axis=1)) + np.log(step))
 
 
 def _log_factorial(x: Floats) -> Floats:
@@ -187,9 +358,13 @@ def _log_factorial(x: Floats) -> Floats:
     return np.asarray(gammaln(np.arange(1.0, most + 2.0))[x.astype(np.intp)])
 
 
-def _counts_that_matter(n: Floats, v: Floats, rate: Floats, *, bet: float) -> tuple[Floats, Floats]:
-    """Return the counts to sum over, shape (k, points, 81), and how far apart they are, (k, points)."""
-    few = n <= 2.0 * _REACH
+def _counts_around_the_peak(n: float, v: float, rate: Floats, *, bet: float) -> tuple[Floats, Floats]:
+    """
+    Return the counts to sum over, shape (points, 81), and how far apart they are.
+
+    The integrand is a smooth bump, of which every h-th count within eight of its widths is taken, h at most
+    two fifths of a width: exact to many digits.
+    """
     pull = 2.0 * bet * n / (n - 1.0)
     low, high = np.zeros_like(rate), np.ones_like(rate)
     odds = np.log(rate) - np.log1p(-rate)
@@ -199,17 +374,15 @@ def _counts_that_matter(n: Floats, v: Floats, rate: Floats, *, bet: float) -> tu
             rises = np.log(middle) - np.log1p(-middle) - odds + pull * (middle - v) > 0.0
             low, high = np.where(rises, low, middle), np.where(rises, middle, high)
     peak = 0.5 * (low + high)
-    sharpness = 1.0 / np.maximum(peak * (1.0 - peak), 1e-300) + pull
-    width = np.sqrt(n / np.where(few, 1.0, sharpness))
-    step = np.where(few, 1.0, np.maximum(np.floor(width / 2.5), 1.0))
-    centre = np.where(few, float(_REACH), np.rint(n * peak))
-    return centre[..., None] + step[..., None] * np.arange(-_REACH, _REACH + 1), step
+    width = np.sqrt(n / (1.0 / np.maximum(peak * (1.0 - peak), 1e-300) + pull))
+    step = np.maximum(np.floor(width / 2.5), 1.0)
+    return np.rint(n * peak)[:, None] + step[:, None] * np.arange(-_REACH, _REACH + 1), step
 
 
-def _least(objective: Callable[[Floats], Floats], low: float, high: float) -> float:
-    """Return the least value on a grid by constant factors, refined around the best."""
-    grid = np.geomspace(low, high, _PRICES)
-    value = objective(grid)
-    best = int(value.argmin())
-    around = np.geomspace(grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)], _PRICES)
-    return float(min(value.min(), objective(around).min()))
+def _counts_within_reach(n: float, rate: Floats, *, matter: float) -> tuple[Floats, Floats]:
+    """Return the counts outside of which a binomial has e^-matter at most (Bernstein), and their distance."""
+    reach = matter / 3.0 + np.sqrt((matter / 3.0) ** 2 + 2.0 * n * rate * (1.0 - rate) * matter)
+    low = np.maximum(np.floor(n * rate - reach), 0.0)
+    high = np.minimum(np.ceil(n * rate + reach), n)
+    step = np.maximum(np.ceil((high - low) / _MOST_CUT), 1.0)
+    return low[:, None] + step[:, None] * np.arange(min(_MOST_CUT, int((high - low).max())) + 1.0), step

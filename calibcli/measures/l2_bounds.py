@@ -8,6 +8,7 @@ from calibcli.bounds.chernoff import Counts, least_energy, most_energy
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.binned_ece import deviation, mean_noise
 from calibcli.measures.l2 import pairs_in, t_statistic
+from calibcli.measures.linf import farthest
 from calibcli.table.bins import BinnedTable, segment_sums
 from calibcli.table.grid import Table
 
@@ -19,8 +20,8 @@ def lower_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
     """
     Return a lower bound of the l2 error at these scores, one-sided, and its method.
 
-    By Chernoff where that is affordable; otherwise that of the ECE, which the l2 error is never below. Which
-    of the two is taken does not depend on labels.
+    By Clopper-Pearson for a single score, by Chernoff where that is affordable; otherwise that of the ECE,
+    which the l2 error is never below. Which of them is taken does not depend on labels.
 
     Args:
         table: The rows.
@@ -29,6 +30,9 @@ def lower_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
 
         delta: Probability of lying above.
     """
+    if one_score(table):
+        # The rate may lie on either side, and only one of the two ends can be wrong in each direction.
+        return float(farthest(sums, delta=delta / 2.0)[0].max()), "Clopper-Pearson"
     counts = counted(table, sums)
     if counts is not None:
         return math.sqrt(least_energy(counts, delta=delta) / sums.total), "Chernoff"
@@ -36,27 +40,49 @@ def lower_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
     return max(0.0, size - mean_noise(table, sums) - deviation(table, delta=delta)), "that of the ECE"
 
 
+def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str] | None:
+    """
+    Return an upper bound of the l2 error at these scores, one-sided, and its method.
+
+    By Clopper-Pearson for a single score, whose rate lies on one fixed side of it, otherwise by Chernoff;
+    None where that has no bound.
+    """
+    if one_score(table):
+        return float(farthest(sums, delta=delta)[1].max()), "Clopper-Pearson"
+    upper = upper_chernoff(table, sums, delta=delta)
+    return None if upper is None else (upper, "Chernoff")
+
+
 def upper_chernoff(table: Table, sums: BinnedTable, *, delta: float) -> float | None:
     """
     Return the Chernoff upper bound of the l2 error at these scores; None unless each bin holds one score.
 
-    A row alone in its bin counts as wrong by 1, the most it can be.
+    A row alone in its bin may be as wrong as its score allows.
     """
-    alike = table.kind == "exact" and int(np.diff(sums.starts).max()) <= 1
-    counts = counted(table, sums) if alike else None
-    if counts is None:
+    counts = counted(table, sums)
+    if counts is None or not counts.alike:
         return None
-    alone = float(np.count_nonzero(sums.rows == 1))
-    return min(1.0, math.sqrt((most_energy(counts, delta=delta) + alone) / sums.total))
+    return min(1.0, math.sqrt(most_energy(counts, delta=delta) / sums.total))
+
+
+def one_score(table: Table) -> bool:
+    """Whether all rows have the same score, so that their error is that of a single rate."""
+    return table.kind == "exact" and not table.weighted and table.distinct == 1
 
 
 def counted(table: Table, sums: BinnedTable) -> Counts | None:
-    """Return the bins of two rows or more; None with importance weights, with no such bin, or too many."""
-    two = sums.rows >= 2
+    """Return the bins; None with importance weights, with none of two rows or more, or with too many."""
+    two, one = sums.rows >= 2, sums.rows == 1
     if table.weighted or not 0 < np.count_nonzero(two) <= MOST_CHERNOFF_BINS:
         return None
     rows = sums.weight[two]
-    return Counts(rows, sums.positive[two], np.clip(sums.score_sum[two] / rows, 0.0, 1.0))
+    return Counts(
+        rows,
+        sums.positive[two],
+        np.clip(sums.score_sum[two] / rows, 0.0, 1.0),
+        alone=np.clip(sums.score_sum[one], 0.0, 1.0),
+        alike=table.kind == "exact" and int(np.diff(sums.starts).max()) <= 1,
+    )
 
 
 def sun_interval(table: Table, sums: BinnedTable, *, confidence: float) -> str:

@@ -1,16 +1,17 @@
-"""Is the l2 error of a few-valued score at most eps? Chernoff bounds on both sides, delta on each."""
+"""Is the l2 error of a few-valued score at most eps? Bounds that hold for any rows, delta on each side."""
 
 import math
 
 from calibcli.bounds.proportion import hoeffding_deviation
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.measures.l2 import l2_squared_plug_in, pairs_in, t_statistic
-from calibcli.measures.l2_bounds import lower_bound, upper_chernoff
+from calibcli.measures.l2_bounds import lower_bound, one_score, upper_bound
 from calibcli.names import Target
 from calibcli.table.bins import BinnedTable, binned
 from calibcli.table.grid import Table
 from calibcli.verdicts.claim import Ground, Rule, Verdict
 from calibcli.verdicts.l2_rows import l2_rows_needed
+from calibcli.verdicts.linf_rows import linf_rows_needed
 from calibcli.verdicts.outcome import (
     ONE_LOOK,
     claim_of,
@@ -25,7 +26,7 @@ _ASSUMPTIONS = (
     INDEPENDENT_ROWS,
     HELD_OUT,
     "the score takes few values, so this is its l2 error and not that of bins",
-    "each value counts by its share of these very rows",
+    "each value counts by its share of these very rows; nothing is said of values that none of them has",
     ONE_LOOK,
 )
 
@@ -48,7 +49,8 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         UsageProblem: If scores are not judged one by one, or rows carry importance weights.
 
     References:
-        `calibcli.bounds.chernoff`; above a hundred values, and where no value has two rows, Hoeffding (1963).
+        `calibcli.bounds.chernoff`; for a single value Clopper & Pearson (1934), above a hundred values, and
+        where no value has two rows, Hoeffding (1963).
     """
     refuse_weights(table)
     refuse_many_values(table, ground, words="l2")
@@ -60,7 +62,8 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     outcome, reason = outcome_of(table, claim, ground, lower=lower, upper=upper)
     needed = None
     if wants_rows(claim, ground, outcome=outcome, reason=reason):
-        needed = l2_rows_needed(table, sums, claim, ground=ground, ends=(lower, upper))
+        rows_needed = linf_rows_needed if one_score(table) else l2_rows_needed
+        needed = rows_needed(table, sums, claim, ground=ground, ends=(lower, upper))
     defined = bool(pairs_in(sums).any())
     return Verdict(
         claim=claim,
@@ -86,8 +89,8 @@ def _upper(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str
     Hoeffding's: with u along the true errors, sum p_k u_k^2 = 1, the l2 error is the mean of u_k times label
     less score; the plug-in is at least its estimate, which a label moves by u_k / n.
     """
-    upper = upper_chernoff(table, sums, delta=delta)
-    if upper is not None:
-        return upper, "Chernoff"
+    found = upper_bound(table, sums, delta=delta)
+    if found is not None:
+        return found
     margin = hoeffding_deviation(table.total_rows, delta)
     return min(1.0, math.sqrt(l2_squared_plug_in(sums)) + margin), "Hoeffding"

@@ -18,9 +18,9 @@ from calibcli.table.grid import Table
 from calibcli.verdicts.claim import Claim, Ground, RowsNeeded
 from calibcli.verdicts.rows_needed import at_best, first_rows, promise
 
-# As in `calibcli.bounds.chernoff`.
-_UPPER_BETS = np.geomspace(0.03, 6.0, 9)
-_LOWER_BETS = np.geomspace(0.06, 1.7, 6)
+# Where the bets of `calibcli.bounds.chernoff` lie times the mean of v (1 - v), and times the largest.
+_UPPER_BETS = np.geomspace(0.01, 1.5, 24)
+_LOWER_BETS = np.geomspace(0.01, 0.45, 16)
 _MOST_ROWS = 10**18
 
 
@@ -42,8 +42,8 @@ class L2Growth:
 
     def energy(self, statistic: float, *, delta: float) -> float:
         """Return the upper bound of sum n_k e_k^2 where sum G_k is `statistic`."""
-        bets: Floats = _UPPER_BETS
         most = float(self._each.max())
+        bets: Floats = _UPPER_BETS / max(self._mean, 1e-300)
         cost = bets[:, None] * self._each - 0.5 * np.log1p(2.0 * bets[:, None] * self._each)
         level = math.log(1.0 / delta) + bets * statistic + cost.sum(axis=1)
         energy: Floats = (1.0 + 2.0 * bets * most) / bets * level
@@ -81,13 +81,13 @@ class L2Growth:
 
     def rows_to_fail(self, limit: float, *, error: float, delta: float) -> int:
         """Return the rows at which the lower bound rises to a limit below the error."""
-        left = 1.0 - 2.0 * _LOWER_BETS * float(self._each.max())
-        spread = _LOWER_BETS[:, None] * self._each
+        left, bets = 1.0 - 2.0 * _LOWER_BETS, _LOWER_BETS / max(float(self._each.max()), 1e-300)
+        spread = bets[:, None] * self._each
         cost: Floats = -(spread + 0.5 * np.log1p(-2.0 * spread)).sum(axis=1) + math.log(1.0 / delta)
         grows = left * error**2 - limit**2
         if not (grows > 0.0).any():
             return _MOST_ROWS
-        rows = (left * cost / _LOWER_BETS)[grows > 0.0] / grows[grows > 0.0]
+        rows = (left * cost / bets)[grows > 0.0] / grows[grows > 0.0]
         return min(_MOST_ROWS, math.ceil(float(rows.min())))
 
 

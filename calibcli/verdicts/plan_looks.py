@@ -11,7 +11,7 @@ from calibcli.bounds.concentration import bounded_differences
 from calibcli.bounds.proportion import rate_bounds
 from calibcli.measures.binned_ece import grouped_residuals
 from calibcli.measures.distance import dictionary, distance_interval
-from calibcli.measures.l2_bounds import lower_bound, upper_chernoff
+from calibcli.measures.l2_bounds import lower_bound, upper_bound
 from calibcli.measures.linf import each_of, farthest
 from calibcli.measures.smooth_ece import least_by_mean, stakes_for, weighed
 from calibcli.names import MeasureName, VerdictName
@@ -200,6 +200,18 @@ def _so_many(asked: Asked, population: Population, count: Integers, ones: Intege
 
 def _in_order(asked: Asked, population: Population, count: Integers, ones: Integers) -> npt.NDArray[np.intp]:
     """Return the places of the tables, those with the most to say for the verdict first."""
+    if population.score.size == 1:
+        # One rate has bounds of its own, and the farther end of them goes with the verdict.
+        counted = (one[:, 0].astype(np.float64) for one in (ones, count))
+        low, high = rate_bounds(*counted, delta_each_side=level_of(asked))
+        announced = population.score
+        passes = asked.wanted is VerdictName.PASS
+        farther = (
+            np.maximum(high - announced, announced - low)
+            if passes
+            else np.minimum(announced - low, high - announced)
+        )
+        return np.argsort(farther, kind="stable")
     some = count[0] > 1
     n, v, x = count[0][some], population.score[some], ones[:, some]
     gap = x - n * v
@@ -222,8 +234,8 @@ def _passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> b
         case MeasureName.ECE:
             return _bets_on(asked, table).log_evidence_below(limit, _stakes(asked, table)) >= -math.log(delta)
         case MeasureName.L2 if asked.ground.bins.edges is None:
-            upper = upper_chernoff(table, binned(table, asked.ground.bins), delta=delta)
-            return None if upper is None else upper <= limit
+            found = upper_bound(table, binned(table, asked.ground.bins), delta=delta)
+            return None if found is None else found[0] <= limit
         case MeasureName.LINF if asked.ground.bins.edges is None:
             seen = asked.ground.outputs is None or bool(np.isin(asked.ground.outputs, table.score).all())
             sums = binned(table, asked.ground.bins)

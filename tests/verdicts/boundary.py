@@ -206,11 +206,11 @@ def count_verdicts(
     rule, ground = rule_of(case, limit), replace(case.ground, claims=claims, rows_wanted=False)
     tables = [case.draw(generator, rows, error) for _ in range(repetitions)]
     if case.measure is M.L2:
-        return _by_statistic(tables, rule, ground)
+        return by_statistic(tables, rule, ground)
     return Counter(judge(table, rule, ground=ground).outcome for table in tables)
 
 
-def _by_statistic(tables: list[ScoreTable], rule: Rule, ground: Ground) -> Counter[VerdictName]:
+def by_statistic(tables: list[ScoreTable], rule: Rule, ground: Ground) -> Counter[VerdictName]:
     """
     Count the verdicts on tables with the same rows at each score, of which few are judged.
 
