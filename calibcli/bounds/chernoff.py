@@ -22,10 +22,10 @@ import numpy.typing as npt
 
 from calibcli.bounds.special import Floats
 
-# Bets are sought from this one over the mean of v (1 - v), by factors of these powers of two.
+# Bets are sought from the first over a mean of v (1 - v), and not beyond the largest.
 _FIRST_BET, _LARGEST_BET = 0.35, 1.5
-_FACTORS = (4.0, 2.0, 2.0**0.5, 2.0**0.25)
-_MOST_TURNS = 12
+# So many are tried at most on the way to the best, and so many near it, no nearer than this share of a step.
+_MOST_TRIED, _SHARPENED, _NEARER = 24, 3, 0.02
 # Where labels in a bin differ no G_k may be cut, and bets must stay below 1 / (2 v (1 - v)) >= 2.
 _LARGEST_BET_UNLIKE = 1.7
 # What is counted of one G_k at most is a power of this.
@@ -43,7 +43,7 @@ _BENT = 0.1
 # How often uneven steps are halved.
 _TURNS = 4
 # Bins of more labels are summed over some counts of theirs, these for bets on a large statistic.
-_MOST_COUNTS, _MOST_CUT = 160, 220
+_MOST_COUNTS, _MOST_CUT = 600, 220
 _REACH = 40
 # The logarithm of what counts left out may add.
 _LEFT_OUT = 25.0
@@ -249,16 +249,35 @@ def _decisive(counts: Counts) -> Floats:
 
 
 def _least_around(start: float, value: Callable[[float], float]) -> float:
-    """Return the least value of a function that falls and then rises, going by factors from a start."""
-    at, least = start, value(start)
-    for factor in _FACTORS:
-        for step in (factor, 1.0 / factor):
-            turns = 0
-            while turns < _MOST_TURNS and (tried := value(at * step)) < least:
-                at, least, turns = at * step, tried, turns + 1
-            if turns:
-                break
-    return least
+    """Return the least value of a function that falls and then rises on a scale of factors, from a start."""
+    found = {0.0: value(start)}
+
+    def tried(power: float) -> float:
+        found[power] = value(start * 2.0**power)
+        return found[power]
+
+    step = 1.0 if tried(1.0) < found[0.0] else -1.0
+    last = max(0.0, step)
+    while len(found) < _MOST_TRIED and tried(last + step) < found[last]:
+        last, step = last + step, 1.5 * step
+    for _ in range(_SHARPENED):
+        power = min(found, key=lambda one: found[one])
+        left = max((one for one in found if one < power), default=power - 1.0)
+        right = min((one for one in found if one > power), default=power + 1.0)
+        tried(_vertex([(one, found.get(one, math.inf)) for one in (left, power, right)]))
+    return min(found.values())
+
+
+def _vertex(points: list[tuple[float, float]]) -> float:
+    """Return where the parabola through three points is least, within and not too near to any of them."""
+    (a, at_a), (b, at_b), (c, at_c) = points
+    longer = a if b - a > c - b else c
+    if not all(math.isfinite(one) for one in (at_a, at_b, at_c)):
+        return 0.5 * (b + longer)
+    rise, fall = (b - a) * (at_b - at_c), (b - c) * (at_b - at_a)
+    vertex = b - 0.5 * ((b - a) * rise - (b - c) * fall) / (rise - fall) if rise != fall else b
+    inside = a + 0.1 * (b - a) < vertex < c - 0.1 * (c - b)
+    return vertex if inside and abs(vertex - b) > _NEARER * (c - a) else b + 0.2 * (longer - b)
 
 
 def _refined(best: Callable[[Floats], tuple[float, int]], low: float, high: float) -> float:

@@ -110,8 +110,8 @@ def test_rare_scores_pass_with_few_rows() -> None:
     """
     A score of .02 is shown to be within .01 with 2,800 rows, and five rare ones with 14,000.
 
-    For the first no test can do with fewer than 2,332 rows nine times in ten, and a bound that takes v (1 - v) to
-    be 1/4 asks for 21,600; it never passes the five with 14,000.
+    For the first no test can do with fewer than 2,332 rows nine times in ten. A bound that takes v (1 - v) to
+    be 1/4 asks for 21,600, and never passes the five with 14,000.
     """
     rng, ground, x = np.random.default_rng(0), Ground(ATOMS, rows_wanted=False), np.arange(20, 95)
     alone = [ScoreTable(np.array([0.02]), np.array([2800]), np.array([one])) for one in x]
