@@ -46,7 +46,7 @@ class Stakes:
 
         once: Whether the bets are looked at once only, and so may be multiplied by what they are short of 1.
 
-        alone: Whether the sign of every group is drawn by itself, as states have it.
+        alone: Whether the sign of every group is drawn by itself, as states that were begun so have it.
     """
 
     sizes: tuple[float, ...]

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.bounds.betting import Stakes, log_sum, stakes_for_any_time
+from calibcli.bounds.betting import Stakes, log_mean_over_signs, log_sum, stakes_for_any_time
 from calibcli.gates.cells import UNIT, Partition, Sums
 from calibcli.names import MeasureName
 from calibcli.table.crossing import crossing
@@ -41,7 +41,7 @@ def frozen_stakes(*, delta: float, variance: float | None) -> Stakes:
         variance: Mean of f (1 - f) on the rows an artifact was fitted on; None where nothing is known.
     """
     stakes = stakes_for_any_time(delta=delta, variance=0.25 if variance is None else variance)
-    return Stakes(tuple(round(size, _DECIMALS) for size in stakes.sizes), stakes.shares, alone=True)
+    return Stakes(tuple(round(size, _DECIMALS) for size in stakes.sizes), stakes.shares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +54,8 @@ class Factors:
 
         starts: Where each group of cells starts whose sign is chosen by itself.
 
+        places: Where groups lie in [0, 1]: the output, or the right edge of the bin.
+
         steepness: Largest |x'| over all scores.
 
         bend: Largest |x''|.
@@ -63,6 +65,7 @@ class Factors:
 
     values: Floats
     starts: npt.NDArray[np.intp]
+    places: Floats
     steepness: float = 1.0
     bend: float = 0.0
     scale: float = 1.0
@@ -75,7 +78,7 @@ class Bets:
     For the ECE with residuals r = y - f and bins k, and for every lambda of the stakes:
 
         against ">= eps":  prod_k min_s prod_{i in k} (1 - lambda (s r_i - eps))
-        against "<= eps":  prod_k (1/2) sum_s prod_{i in k} (1 + lambda (s r_i - eps))
+        against "<= eps":  the average over signs s_k of prod_k prod_{i in k} (1 + lambda (s_k r_i - eps))
 
     For the distance to calibration, above: the same with s (y - m_k) + |f - m_k| for s r, m_k the middle of
     the bin; below: over one bin, the average of the bets on r with eps and on r (2 f - 1) with 3 eps.
@@ -98,18 +101,20 @@ class Bets:
         score = np.clip(partition.upper[some] - distance, 0.0, 1.0)
         residual = np.stack((1.0 - score[0], -score[1]))
         starts = partition.occupied_starts(some)
-        bins = Factors(residual, starts)
+        places = partition.places[np.flatnonzero(some)[starts] // partition.per_bin]
+        bins = Factors(residual, starts, places)
         if measure is MeasureName.DCE:
             middle = (np.flatnonzero(some) // partition.per_bin + 0.5) / max(partition.bins, 1)
             gap, moved = np.stack((1.0 - middle, -middle)), np.abs(score - middle)
             whole = np.zeros(min(1, starts.size), np.intp)
-            self._signed = (Factors(gap + moved, starts), Factors(moved - gap, starts))
-            tilted = Factors(residual * (2.0 * score - 1.0), whole, steepness=3.0, bend=4.0, scale=3.0)
-            self._tests: tuple[Factors, ...] = (Factors(residual, whole), tilted)
+            self._signed = (Factors(gap + moved, starts, places), Factors(moved - gap, starts, places))
+            end = np.ones(whole.size)
+            tilted = Factors(residual * (2.0 * score - 1.0), whole, end, steepness=3.0, bend=4.0, scale=3.0)
+            self._tests: tuple[Factors, ...] = (Factors(residual, whole, end), tilted)
             self._moved = float((self._counts * moved).sum())
             self._gap = gap
         else:
-            self._signed = (bins, Factors(-residual, starts))
+            self._signed = (bins, Factors(-residual, starts, places))
             self._tests = (bins,)
             self._moved, self._gap = 0.0, residual
 
@@ -139,10 +144,10 @@ class Bets:
             for size, share in zip(stakes.sizes, stakes.shares, strict=True):
                 bet = min(size, 0.95 / (1.0 + limit))
                 b = bet / (1.0 - bet * limit)
-                both = np.logaddexp(self._log_product(terms, b), self._log_product(terms, -b))
-                average = float((both - math.log(2.0)).sum())
+                both = self._log_product(terms, b), self._log_product(terms, -b)
+                average = log_mean_over_signs(*both, terms.places, alone=stakes.alone)
                 part = math.log(share / len(self._tests)) + self.rows * math.log1p(-bet * limit)
-                wealth.append(part + average)
+                wealth.append(part + float(average))
         return log_sum(wealth)
 
     def upper_bound(self, stakes: Stakes, *, delta: float) -> float:

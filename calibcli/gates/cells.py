@@ -74,6 +74,11 @@ class Partition:
         return np.array(self.outputs) if self.outputs else self.edges[1:]
 
     @property
+    def places(self) -> Floats:
+        """The output, or the right edge of the bin."""
+        return np.array(self.outputs) if self.outputs else equal_width_edges(self.bins)[1:]
+
+    @property
     def edges(self) -> Floats:
         """The edges of the cells, shape (size + 1,)."""
         return equal_width_edges(self.size)

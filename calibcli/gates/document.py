@@ -28,6 +28,8 @@ _KEYS = (
 )  # fmt: skip
 _ORIGIN = "a gate's state is what `calibcli verify --state` writes"
 _LATER = ("passed_on", "failed_on", "since", "notes")
+# States of before drew the signs of a FAIL bin by bin alone, and say nothing of them.
+_TOGETHER = "together"
 _COLUMNS = ("rows", "positive", "below_positive", "below_negative")
 
 
@@ -54,7 +56,7 @@ def to_dict(state: GateState) -> dict[str, object]:
             "bins": partition.bins,
             "per_bin": partition.per_bin,
         },
-        "stakes": {"sizes": list(terms.stakes.sizes), "shares": list(terms.stakes.shares)},
+        "stakes": _stakes_to_dict(terms.stakes),
         "epochs": [{"first": epoch.first, **_sums_to_dict(epoch.sums)} for epoch in state.epochs],
         "batches": [_batch_to_dict(batch) for batch in state.batches],
         "passed_at": state.passed_at,
@@ -182,8 +184,16 @@ def _partition(node: Node) -> Partition:
     return Partition(tuple(values))
 
 
+def _stakes_to_dict(stakes: Stakes) -> dict[str, object]:
+    held: dict[str, object] = {"sizes": list(stakes.sizes), "shares": list(stakes.shares)}
+    return held if stakes.alone else held | {"signs": _TOGETHER}
+
+
 def _stakes(node: Node) -> Stakes:
-    node.only("sizes", "shares")
+    alone = "signs" not in node.members()
+    node.only("sizes", "shares", *(() if alone else ("signs",)))
+    if not alone:
+        node.child("signs").expect(_TOGETHER)
     sizes, shares = (tuple(node.child(key).numbers(0.0, 1.0)) for key in ("sizes", "shares"))
     same_length(node.child("shares"), len(sizes), reason="one for each size")
     if not sizes or max(sizes) > 0.6 or min(*sizes, *shares) <= 0.0:
@@ -192,7 +202,7 @@ def _stakes(node: Node) -> Stakes:
     if not math.isclose(sum(shares), 1.0, rel_tol=1e-9):
         msg = f"has shares that add up to {sum(shares)!r}, should be 1"
         raise node.child("shares").problem(msg)
-    return Stakes(sizes, shares, alone=True)
+    return Stakes(sizes, shares, alone=alone)
 
 
 def _sums_to_dict(sums: Sums) -> dict[str, object]:

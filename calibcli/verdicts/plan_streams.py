@@ -1,7 +1,6 @@
 """When a gate that is asked again as rows come in first passes, or first fails: by simulation of its bets."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +47,7 @@ def first_verdicts(
     """
     delta, size = level_of(asked), population.score.size
     variance = 0.25 if asked.ground.variance is None else asked.ground.variance
-    stakes = replace(stakes_for_any_time(delta=delta, variance=variance), alone=True)
+    stakes = stakes_for_any_time(delta=delta, variance=variance)
     at_once = max(1, _AT_ONCE // (looks * size))
     found: list[Floats] = []
     for start in range(0, times, at_once):

@@ -1,6 +1,7 @@
 """The e-values of a gate's sums are those of the rows, and never more."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,13 +33,23 @@ def pass_from_rows(plus: Floats, minus: Floats, group: np.ndarray, eps: float) -
     return log_mean(found)
 
 
-def fail_from_rows(value: Floats, group: np.ndarray, eps: float) -> float:
+def fail_from_rows(value: Floats, group: np.ndarray, eps: float, *, places: Floats) -> float:
     """Return E_fail of `stats.md` section 4 row by row."""
     found, here = [], np.unique(group)
     for size in STAKES.sizes:
         bet = min(size, 0.95 / (1 + eps))
-        signs = [np.bincount(group, np.log(1 + bet * (s * value - eps)))[here] for s in (1, -1)]
-        found.append(float((np.logaddexp(*signs) - math.log(2)).sum()))
+        plus, minus = (np.bincount(group, np.log(1 + bet * (s * value - eps)))[here] for s in (1, -1))
+        terms = [np.log(0.5 / 2) + one.sum() for one in (plus, minus)]
+        # One change of sign: to the left of every group, between neighbours, or to the right of all.
+        edges = [0.0, *places[here], 1.0]
+        for place in range(here.size + 1):
+            if edges[place + 1] > edges[place]:
+                share = np.log(0.25 / 2 * (edges[place + 1] - edges[place]))
+                terms += [
+                    share + a[:place].sum() + b[place:].sum() for a, b in ((plus, minus), (minus, plus))
+                ]
+        terms.append(np.log(0.25) + (np.logaddexp(plus, minus) - math.log(2)).sum())
+        found.append(float(np.logaddexp.reduce(terms)))
     return log_mean(found)
 
 
@@ -52,7 +63,9 @@ def test_evidence_over_outputs_is_that_of_the_rows(seed: int, count: int, eps: f
     assert bets.log_pass(eps, STAKES) == pytest.approx(
         pass_from_rows(residual, -residual, group, eps), abs=1e-9
     )
-    assert bets.log_fail(eps, STAKES) == pytest.approx(fail_from_rows(residual, group, eps), abs=1e-9)
+    places = np.array(TEN)
+    due = fail_from_rows(residual, group, eps, places=places)
+    assert bets.log_fail(eps, STAKES) == pytest.approx(due, abs=1e-9)
     gaps = np.abs(np.bincount(group, residual)).sum() / count
     assert bets.value == pytest.approx(gaps, abs=1e-12)
 
@@ -67,7 +80,7 @@ def test_evidence_over_cells_is_just_below_that_of_the_rows(seed: int, count: in
     most = count * (0.6 / 0.4) ** 2 * FIFTEEN.width**2 / 8 + 1e-9
     for mine, direct in (
         (bets.log_pass(eps, STAKES), pass_from_rows(residual, -residual, group, eps)),
-        (bets.log_fail(eps, STAKES), fail_from_rows(residual, group, eps)),
+        (bets.log_fail(eps, STAKES), fail_from_rows(residual, group, eps, places=equal_width_edges(15)[1:])),
     ):
         assert -most <= mine - direct <= 1e-9
     assert bets.value == pytest.approx(np.abs(np.bincount(group, residual)).sum() / count, abs=1e-12)
@@ -86,8 +99,8 @@ def test_evidence_on_the_distance_is_just_below_that_of_the_rows(seed: int, coun
     gap, moved = label - middle, np.abs(score - middle)
     whole = np.zeros(count, int)
     both = (
-        fail_from_rows(label - score, whole, eps),
-        fail_from_rows((label - score) * (2 * score - 1), whole, 3 * eps),
+        fail_from_rows(label - score, whole, eps, places=np.ones(1)),
+        fail_from_rows((label - score) * (2 * score - 1), whole, 3 * eps, places=np.ones(1)),
     )
     below = float(np.logaddexp(*both)) - math.log(2)
     most = count * ((1.5 * 3) ** 2 + 1.5 * 4) * partition.width**2 / 8 + 1e-9
@@ -133,6 +146,19 @@ def test_a_label_that_an_output_rules_out_is_beyond_doubt() -> None:
     nothing = (0, 0, 0)
     assert log_evidence_against_calibration(Sums((9, 0, 1), (1, 0, 1), nothing, nothing), certain) == math.inf
     assert log_evidence_against_calibration(Sums((9, 0, 1), (0, 0, 1), nothing, nothing), certain) == 0.0
+
+
+def test_states_of_before_draw_signs_bin_by_bin() -> None:
+    """Bets that say nothing of signs are the products over bins that they were begun as."""
+    score, label = rows_of(np.random.default_rng(6), 900, outputs=TEN, off=0.05)
+    bets = Bets(sums_of(ScoreTable.from_rows(score, label), ATOMS), ATOMS, measure=MeasureName.ECE)
+    residual, group = label - score, np.searchsorted(TEN, score)
+    terms = []
+    for size in STAKES.sizes:
+        bet = min(size, 0.95 / 1.02)
+        signs = [np.bincount(group, np.log(1 + bet * (s * residual - 0.02))) for s in (1, -1)]
+        terms.append(float((np.logaddexp(*signs) - math.log(2)).sum()))
+    assert bets.log_fail(0.02, replace(STAKES, alone=True)) == pytest.approx(log_mean(terms), abs=1e-9)
 
 
 def test_stakes_follow_the_variance_of_the_fit_rows() -> None:

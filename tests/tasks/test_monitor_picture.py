@@ -59,14 +59,18 @@ def wealth(rows: Sequence[Rows], eps: float, stakes: Stakes, *, passing: bool) -
     residual, total = label - score, 0.0
     for size, share in zip(stakes.sizes, stakes.shares, strict=True):
         bet = size if passing else min(size, 0.95 / (1.0 + eps))
-        product = share
-        for output in TEN:
-            one = residual[score == output]
-            if passing:
-                product *= min(np.prod(1.0 - bet * (s * one - eps)) for s in (1, -1))
-            else:
-                product *= 0.5 * sum(np.prod(1.0 + bet * (s * one - eps)) for s in (1, -1))
-        total += product
+        parts = [residual[score == output] for output in TEN]
+        if passing:
+            each = [min(np.prod(1.0 - bet * (s * one - eps)) for s in (1, -1)) for one in parts]
+            total += share * math.prod(each)
+            continue
+        plus, minus = ([np.prod(1.0 + bet * (s * one - eps)) for one in parts] for s in (1, -1))
+        average = 0.25 * math.prod(0.5 * (a + b) for a, b in zip(plus, minus, strict=True))
+        for first, then in ((plus, minus), (minus, plus)):
+            average += 0.25 * math.prod(first)
+            for place, width in enumerate(np.diff([0.0, *TEN, 1.0])):
+                average += 0.125 * width * math.prod(first[:place]) * math.prod(then[place:])
+        total += share * average
     return total
 
 

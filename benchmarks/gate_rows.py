@@ -1,0 +1,348 @@
+"""
+How many rows each gate takes, beside what any gate would, into docs/gate.md.
+
+    python benchmarks/gate_rows.py            # all rows of the table, some ten minutes
+    python benchmarks/gate_rows.py ece l2     # print those of some gates, write nothing
+
+Rows today are found by simulation with the gate's own verdicts, at a power of 90 %. The best bound known is
+that of the likelihood-ratio test, which is told the true label rates and one pattern that the gate may not
+confuse with them: in large samples ((z_0.95 s_0 + z_0.9 s_1) / (m_1 - m_0))^2 rows, m and s the mean and
+standard deviation of a row's log likelihood ratio under the pattern and under the truth. No gate that is
+wrong with at most 5 % there takes fewer rows. The pattern has the signs of the truth and is hard to tell
+from it.
+"""
+
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+# One thread: the arrays are small.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402 - after the threads are settled
+from scipy.optimize import brentq  # noqa: E402
+from scipy.special import expit, logit, ndtri  # noqa: E402
+from scipy.stats import beta  # noqa: E402
+
+from calibcli.gate_names import Bound, Relation  # noqa: E402
+from calibcli.names import Binning, MeasureName, VerdictName  # noqa: E402
+from calibcli.table.bins import ATOMS, Bins, equal_width_edges  # noqa: E402
+from calibcli.verdicts.claim import ClassRule, Ground, Rule  # noqa: E402
+from calibcli.verdicts.class_rule import class_rule  # noqa: E402
+from calibcli.verdicts.plan import planned  # noqa: E402
+from calibcli.verdicts.plan_looks import Asked  # noqa: E402
+from calibcli.verdicts.plan_population import Population, erring, population_of  # noqa: E402
+from calibcli.view_names import ClassMeasure  # noqa: E402
+from claims.simulation import generator_of  # noqa: E402 - found through the path set above
+from class_rows import views_of  # noqa: E402
+
+PAGE = ROOT / "docs" / "gate.md"
+START, END = "<!-- Written by benchmarks/gate_rows.py -->", "<!-- End of the rows. -->"
+POWER = 0.9
+TAILS = 1.6448536269514722, 1.2815515655446004
+M, PASS, FAIL = MeasureName, VerdictName.PASS, VerdictName.FAIL
+FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
+EVEN = (np.arange(6_000) + 0.5) / 6_000
+TEN = (np.arange(10) + 0.5) / 10
+SCORES = {
+    "one value, .5": (np.array([0.5]), ATOMS),
+    "one value, .02": (np.array([0.02]), ATOMS),
+    "ten values": (TEN, ATOMS),
+    "even scores": (EVEN, FIFTEEN),
+    "rare, Beta(.4, 19.6)": (np.unique(beta(0.4, 19.6).ppf(EVEN)), FIFTEEN),
+}
+MARKOV = "bets must reach 1/delta (Markov), 1.6 times the rows of a normal law"
+INTERVAL = "the lower end of `measure`: McDiarmid at variance 1/4"
+# What stands in the way of a PASS, and of a FAIL.
+WHY = {
+    "ece": (f"{MARKOV}; every bin at its worst sign", f"{MARKOV}; the sign costs ln 2"),
+    "ece, no artifact": ("valid at every look", "valid at every look"),
+    "ece, state": ("valid at every look", "valid at every look"),
+    "ece, 5 claims": ("", f"{MARKOV}; each claim fails at 1 % (the best bound too)"),
+    "l2": ("Chernoff, at the worst rates", "Chernoff, at the worst rates"),
+    "linf": ("all values at once; the best bound knows the worst", "each value has 1/K of the error"),
+    "smece": (f"{MARKOV}; the noise at every place", "half of the error is kept for errors that cancel"),
+    "dce": (
+        f"{MARKOV}; bins for any error, and moving to their middles",
+        f"{MARKOV}; two means share the error",
+    ),
+    "bias": ("finite-sample, for labels of any chances", "finite-sample, for labels of any chances"),
+    "ece_equal_mass": ("d\\*, at variance 1/4", INTERVAL),
+    "smce": (f"{MARKOV}; the noise of every smooth function", f"{MARKOV}; two means share the error"),
+    "brier": ("", ""),
+    "log_loss": ("", ""),
+    "cox_slope": ("", ""),
+    "top_label_ece": ("d\\*, at variance 1/4", INTERVAL),
+    "classwise_ece": (INTERVAL, INTERVAL),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """
+    A line of the table.
+
+    Args:
+        gate: What is asked.
+
+        design: How scores fall.
+
+        limit: The limit.
+
+        truth: The true error, in words.
+
+        today: Rows at which the gate gives the right verdict with a power of 90 %; None above a billion.
+
+        best: Rows that the best test takes.
+    """
+
+    gate: str
+    design: str
+    limit: float
+    truth: str
+    today: int | None
+    best: float
+
+
+def scores(design: str) -> tuple[Population, Bins]:
+    """Return a population of calibrated rows and the partition that judges it."""
+    values, bins = SCORES[design]
+    return population_of(values, np.ones(values.size), bins=bins), bins
+
+
+def size_of(measure: MeasureName, population: Population, error: np.ndarray) -> float:
+    """Return an error of rates in one direction."""
+    share = population.share
+    match measure:
+        case M.L2:
+            return math.sqrt(float(share @ error**2))
+        case M.LINF:
+            return float(np.abs(error).max())
+        case _:
+            return float(share @ error)
+
+
+def nearest(measure: MeasureName, truth: Population, limit: float) -> np.ndarray:
+    """Return label rates at the limit that are hard to tell from the true ones: moved where labels vary."""
+    error = truth.rate - truth.score
+    spread = np.maximum(truth.rate * (1.0 - truth.rate), 1e-12)
+    above = size_of(measure, truth, error) > limit
+    if measure is M.LINF and not above:
+        spread = np.where(np.arange(error.size) == np.argmax(spread / truth.share), spread, 0.0)
+
+    def moved(step: float) -> np.ndarray:
+        if above:
+            least = limit if measure is M.LINF else 0.0
+            return np.maximum(error - step * spread, np.minimum(error, least))
+        return np.minimum(error + step * spread, 1.0 - 1e-9 - truth.score)
+
+    step = brentq(lambda one: size_of(measure, truth, moved(one)) - limit, 0.0, 1e3, xtol=1e-12)
+    return np.asarray(truth.score + moved(step))
+
+
+def best_rows(share: np.ndarray, truth: np.ndarray, wrong: np.ndarray, *, delta: float = 0.05) -> float:
+    """
+    Return the rows of the likelihood-ratio test.
+
+    Args:
+        share: How rows fall, shape (n_values,).
+
+        truth: Probability of each outcome, shape (n_values, n_outcomes).
+
+        wrong: The same under the pattern that may not be confused with it.
+
+        delta: Probability of confusing it.
+    """
+    tail = -float(ndtri(delta))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(truth > 0.0, np.log(truth) - np.log(wrong), 0.0)
+    means, spreads = [], []
+    for law in (wrong, truth):
+        mean = float((share[:, None] * law * ratio).sum())
+        means.append(mean)
+        spreads.append(math.sqrt(float((share[:, None] * law * ratio**2).sum()) - mean**2))
+    return ((tail * spreads[0] + TAILS[1] * spreads[1]) / (means[1] - means[0])) ** 2
+
+
+def both(rate: np.ndarray) -> np.ndarray:
+    """Return the probabilities of the labels 1 and 0."""
+    return np.stack((rate, 1.0 - rate), axis=1)
+
+
+def on_errors(
+    gate: str,
+    measure: MeasureName,
+    design: str,
+    limit: float,
+    *,
+    known: bool = False,
+    again: bool = False,
+    claims: int = 1,
+) -> Iterator[Row]:
+    """Yield a PASS at half the limit and a FAIL at twice, every score too low, or one value for linf."""
+    calibrated, bins = scores(design)
+    rule = Rule(f"max-{measure.value}", measure, Bound.UPPER, Relation.AT_MOST, limit)
+    ground = Ground(bins, variance=calibrated.variance if known else None, claims=claims)
+    for wanted, error in ((PASS, 0.5 * limit), (FAIL, 2.0 * limit)):
+        patterns = erring(calibrated, measure, error)
+        one = measure is M.LINF and calibrated.score.size > 1
+        truth = patterns[-1 if one else 0]
+        if claims > 1 and wanted is PASS:
+            continue
+        today = planned(
+            Asked(rule, ground, wanted),
+            [truth],
+            power=POWER,
+            again=again,
+            generator=generator_of("gate rows", gate, design, wanted.value),
+        )
+        wrong = nearest(measure, truth, limit)
+        best = best_rows(truth.share, both(truth.rate), both(wrong), delta=0.05 / claims)
+        where = "one value off by" if one else "off by"
+        yield Row(gate, design, limit, f"{where} {error:g}: {wanted.value}", today.rows, best)
+
+
+def on_losses(name: MeasureName) -> Iterator[Row]:
+    """Yield a PASS at 1.05 times the loss of calibrated even scores and a FAIL at 0.95 times."""
+    truth, _ = scores("even scores")
+    f = truth.score
+    losses = {M.BRIER: ((1.0 - f) ** 2, f**2), M.LOG_LOSS: (-np.log(f), -np.log1p(-f))}[name]
+    mean, square = (float(truth.share @ (f * losses[0] ** k + (1.0 - f) * losses[1] ** k)) for k in (1, 2))
+    for wanted, factor in ((PASS, 1.05), (FAIL, 0.95)):
+        limit = factor * mean
+        rule = Rule(name.value, name, Bound.UPPER, Relation.AT_MOST, limit)
+        best = (sum(TAILS) / (limit - mean)) ** 2 * (square - mean**2)
+        yield Row(
+            name.value,
+            "even scores",
+            limit,
+            f"{mean:.3g}: {wanted.value}",
+            simulated(rule, truth, wanted),
+            best,
+        )
+
+
+def on_slope() -> Iterator[Row]:
+    """Yield a PASS of cox_slope>=0.8 at 1 and a FAIL at .65 beside intercept 0."""
+    even, _ = scores("even scores")
+    z = logit(even.score)
+    for wanted, slope in ((PASS, 1.0), (FAIL, 0.65)):
+        truth = replace(even, rate=expit(slope * z))
+        rule = Rule("cox_slope", M.COX_SLOPE, Bound.LOWER, Relation.AT_LEAST, 0.8)
+        best = best_rows(truth.share, both(truth.rate), both(expit(0.8 * z)))
+        today = simulated(rule, truth, wanted)
+        yield Row("cox_slope>=.8", "even scores", 0.8, f"{slope:g}: {wanted.value}", today, best)
+
+
+def simulated(rule: Rule, truth: Population, wanted: VerdictName) -> int | None:
+    """Return the rows that a rule takes."""
+    asked = Asked(rule, Ground(FIFTEEN), wanted)
+    generator = generator_of("gate rows", rule.key, wanted.value)
+    return planned(asked, [truth], power=POWER, again=False, generator=generator).rows
+
+
+def on_classes(measure: ClassMeasure) -> Iterator[Row]:
+    """Yield rules on all classes together where every row has the probabilities .5, .3 and .2."""
+    announced = np.array([0.5, 0.3, 0.2])
+    # The mean over classes of |d|, |d| / 2 and |d| / 2 is 2/3 |d|.
+    factor = 1.0 if measure is ClassMeasure.TOP_LABEL_ECE else 2.0 / 3.0
+    way = np.array([1.0, -0.5, -0.5]) / factor
+    limit = 0.03
+    for wanted, error in ((PASS, 0.5 * limit), (FAIL, 2.0 * limit)):
+        truth, wrong = announced + error * way, announced + limit * way
+        if measure is ClassMeasure.TOP_LABEL_ECE:
+            wrong = np.append(wrong[0], truth[1:] * (1.0 - wrong[0]) / (1.0 - truth[0]))
+        rule = ClassRule(measure.value, measure, Bound.UPPER, Relation.AT_MOST, limit)
+        generator = generator_of("gate rows", measure.value, wanted.value)
+
+        share = partial(class_share, rule, truth, wanted, generator)
+        best = best_rows(np.ones(1), truth[None], wrong[None])
+        yield Row(
+            measure.value, "one vector", limit, f"off by {error:g}: {wanted.value}", rows_at(share), best
+        )
+
+
+def class_share(
+    rule: ClassRule, truth: np.ndarray, wanted: VerdictName, generator: np.random.Generator, rows: int
+) -> float:
+    """Return the share of tables of rows of .5, .3 and .2 that get a verdict."""
+    given = 0
+    for count in generator.multinomial(rows, truth, size=100):
+        views = views_of(np.tile([0.5, 0.3, 0.2], (3, 1)), np.arange(3), counts=count)
+        given += class_rule(views, rule, ground=Ground(FIFTEEN)).outcome is wanted
+    return given / 100
+
+
+def rows_at(share: Callable[[int], float]) -> int:
+    """Return the rows from which on a share of 90 % is reached, to some 3 %."""
+    low, high = 100, 200
+    while share(high) < POWER:
+        low, high = high, 2 * high
+    while high > 1.03 * low:
+        middle = round(math.sqrt(low * high))
+        low, high = (middle, high) if share(middle) < POWER else (low, middle)
+    return high
+
+
+def every_row(wanted: set[str]) -> Iterator[Row]:
+    """Yield the rows of the table, of some gates or all."""
+    few = (("one value, .5", 0.03), ("one value, .02", 0.01), ("ten values", 0.03))
+    many = (*few[:2], ("even scores", 0.03), ("rare, Beta(.4, 19.6)", 0.01))
+    for gate, measure, designs, options in (
+        ("ece", M.ECE, (*few, *many[2:]), {"known": True}),
+        ("ece, no artifact", M.ECE, (few[0], *many[2:]), {}),
+        ("ece, state", M.ECE, (few[2],), {"known": True, "again": True}),
+        ("ece, 5 claims", M.ECE, (few[2],), {"known": True, "claims": 5}),
+        ("l2", M.L2, few, {}),
+        ("linf", M.LINF, few, {}),
+        ("smece", M.SMECE, many, {}),
+        ("dce", M.DCE, many, {}),
+        ("bias", M.BIAS, many, {}),
+        ("ece_equal_mass", M.ECE_EQUAL_MASS, many[2:3], {}),
+        ("smce", M.SMCE, many[2:3], {}),
+    ):
+        if not wanted or gate.split(",")[0] in wanted:
+            for design, limit in designs:
+                yield from on_errors(gate, measure, design, limit, **options)
+    for name in (M.BRIER, M.LOG_LOSS):
+        if not wanted or name.value in wanted:
+            yield from on_losses(name)
+    if not wanted or "cox_slope" in wanted:
+        yield from on_slope()
+    for one in (ClassMeasure.TOP_LABEL_ECE, ClassMeasure.CLASSWISE_ECE):
+        if not wanted or one.value in wanted:
+            yield from on_classes(one)
+
+
+def line(row: Row) -> str:
+    """Return a line of the table."""
+    today = "over 10^9" if row.today is None else f"{row.today:,}"
+    ratio = "-" if row.today is None else f"{row.today / row.best:.2f}"
+    far = row.today is None or row.today > 1.3 * row.best
+    why = WHY[row.gate.split(">=")[0]][row.truth.endswith(FAIL.value)] if far else ""
+    cells = row.gate, row.design, f"{row.limit:.3g}", row.truth, today, f"{row.best:,.0f}", ratio, why
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    """Print the table, and write it into the page if it is whole."""
+    head = ["| gate | scores | limit | truth | rows today | best bound | times | what stands in the way |"]
+    lines = [*head, "|---|---|---|---|---|---|---|---|"]
+    for row in every_row(set(sys.argv[1:])):
+        lines.append(line(row))
+        print(lines[-1], flush=True)
+    if len(sys.argv) == 1:
+        before, rest = PAGE.read_text(encoding="utf-8").split(START)
+        after = rest.split(END)[1]
+        PAGE.write_text(f"{before}{START}\n\n" + "\n".join(lines) + f"\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
