@@ -42,6 +42,7 @@ COLUMNS = (
     "artifact",
     "null_lower",
     "null_upper",
+    "unseen_share",
 )
 _FORMULA = ("=", "+", "-", "@")
 

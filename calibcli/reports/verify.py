@@ -214,6 +214,7 @@ def verdict_to_dict(verdict: Verdict) -> dict[str, object]:
         "evidence": None if verdict.evidence is None else _evidence(verdict.evidence),
         "reason": verdict.reason,
         "void": verdict.void,
+        "unseen_share": number(verdict.unseen_share),
         "assumptions": list(verdict.assumptions),
     }
 

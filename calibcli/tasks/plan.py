@@ -194,7 +194,11 @@ def plan_rows(
         input=scores.input,
         seed=options.seed,
         assumptions=(f"the rows to come have scores as {scores.known_from}", *example.assumptions),
-        notes=(*(() if loaded is None else loaded.doubts), *_notes(found, options)),
+        notes=(
+            *(() if loaded is None else loaded.doubts),
+            *_notes(found, options),
+            *_of_values(found, example),
+        ),
     )
 
 
@@ -258,6 +262,17 @@ def _example(asked: Asked, found: Plan, generator: np.random.Generator, *, any_t
     count, ones = found.population.drawn(rows, times=1, generator=generator)
     ground = replace(asked.ground, variance=None) if any_time else asked.ground
     return judge(found.population.table(count[0], ones[0]), asked.rule, ground=ground)
+
+
+def _of_values(found: Plan, example: Verdict) -> tuple[str, ...]:
+    """Return what a gate on every value will speak of, where nothing lists the values there are."""
+    if example.unseen_share is None or found.rows is None:
+        return ()
+    rarest = int(found.population.share.argmin())
+    rows = max(1, round(found.rows * float(found.population.share[rarest])))
+    others = f"up to {100.0 * example.unseen_share:.2g} % of later rows may have others"
+    rare = f"the rarest value, {found.population.score[rarest]:.4g}, gets about {rows:,} of these rows"
+    return (f"{rare}; the gate will speak of the values seen, and {others}",)
 
 
 def _notes(found: Plan, options: PlanOptions) -> tuple[str, ...]:

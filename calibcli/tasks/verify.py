@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from calibcli.bounds.unseen import unseen_share
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
 from calibcli.gate_names import Inconclusive
 from calibcli.measures.paired import PairedSums
@@ -17,7 +20,7 @@ from calibcli.tasks.class_rules import class_verdicts, of_classes, of_one_score,
 from calibcli.tasks.classes import judged_view
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
-from calibcli.tasks.judged_parts import judged_parts
+from calibcli.tasks.judged_parts import JudgedParts, judged_parts
 from calibcli.tasks.partition import (
     check_confidence,
     chosen_bins,
@@ -204,6 +207,7 @@ def _report(
             *_shared_bins(judged, bins, options),
             *_notes(before, judged, artifact=artifact, digest=summary.digest),
             *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
+            *(() if parts.alone else _unseen_groups(parts, options)),
         ),
         by=parts.by if single else (),
         groups={one.key: _of_group(one, options, ground) for one in groups},
@@ -217,6 +221,17 @@ def _shared_bins(judged: Judged, bins: Bins, options: VerifyOptions) -> tuple[st
     asked = (options.bins, options.binning) != (None, None)
     subjects = [rule.subject for rule in of_one_score(options.rules)]
     return shared_bins_notes(judged.table, bins, asked=asked, measures=subjects)
+
+
+def _unseen_groups(parts: JudgedParts, options: VerifyOptions) -> tuple[str, ...]:
+    """Return how many later rows may be of groups that no row here has, which nothing judges."""
+    counts = [*(one.table.total_rows for one in parts.judged), *parts.left_out.values()]
+    if not (parts.by and counts):
+        return ()
+    share = unseen_share(np.array(counts), delta=1.0 - options.confidence)
+    groups = "1 group" if len(counts) == 1 else f"{len(counts):,} groups"
+    others = f"up to {100.0 * share:.2g} % of future rows ({100.0 * options.confidence:.6g} % confidence)"
+    return (f"the gate speaks of the {groups} seen here: groups not seen may hold {others}",)
 
 
 def _one_label(judged: Judged) -> tuple[str, ...]:

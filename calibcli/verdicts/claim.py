@@ -244,6 +244,9 @@ class Verdict:
         void: Why the bounds say nothing of new rows, where the user insisted on them all the same.
 
         evidence: The bets of a gate that keeps a state, or None.
+
+        unseen_share: The most that values of the score which no row here has may hold of later rows, where
+            the claim is of the values seen; otherwise None.
     """
 
     claim: Claim
@@ -263,3 +266,4 @@ class Verdict:
     reason: str | None = None
     void: str | None = None
     evidence: Evidence | None = None
+    unseen_share: float | None = None

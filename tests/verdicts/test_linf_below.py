@@ -1,9 +1,12 @@
 """The gate on the worst value of a score, against bounds of its rates from scipy."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.stats import beta
 
+from calibcli.bounds.unseen import unseen_share
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import MeasureName, Target, VerdictName
 from calibcli.table.bins import ATOMS, binned
@@ -64,6 +67,53 @@ def test_raw_scores_speak_of_the_values_seen() -> None:
     assert verdict.outcome is VerdictName.PASS
     assert verdict.target is Target.FIXED_DESIGN
     assert any("values of the score seen here" in one for one in verdict.assumptions)
+    assert verdict.unseen_share == pytest.approx(4.9 / 1200, rel=0.01)
+    assert verdict.reason == (
+        "this speaks of the 3 values of the score seen here: others may err by more, and hold up to "
+        "0.41 % of future rows (95 % confidence)"
+    )
+    listed = linf_below(
+        ScoreTable(SCORE, ROWS, ONES), rule(0.2), ground=Ground(ATOMS, outputs=tuple(SCORE.tolist()))
+    )
+    assert (listed.unseen_share, listed.reason) == (None, None)
+
+
+def test_a_value_of_few_rows_is_named_with_what_it_takes() -> None:
+    """The value whose bounds reach farthest is named, with the rows at which they reach the limit."""
+    rows = np.array([400, 12, 500])
+    table = ScoreTable(SCORE, rows, np.array([40, 6, 450]))
+    verdict = linf_below(table, rule(0.1), ground=Ground(ATOMS))
+    assert verdict.outcome is VerdictName.INCONCLUSIVE
+    found = re.fullmatch(
+        r"the value 0.5 has 12 rows, and takes about (\d+) even if it is right", verdict.reason
+    )
+    enough = int(found[1])
+    low, high = ends(enough, enough / 2, 0.05)
+    assert max(high - 0.5, 0.5 - low) <= 0.1
+    low, high = ends(0.9 * enough, 0.45 * enough, 0.05)
+    assert max(high - 0.5, 0.5 - low) > 0.1
+
+
+@pytest.mark.parametrize(
+    "world", ["four and one of 1 %", "like 1 / rank", "a thousand rare ones", "all different"]
+)
+@pytest.mark.parametrize("rows", [30, 200, 1000])
+def test_values_not_seen_hold_at_most_what_is_said(world: str, rows: int) -> None:
+    """Of 200 samples the share of the values that none shows is above the bound in 5 % at most."""
+    chances = {
+        "four and one of 1 %": np.array([0.2475] * 4 + [0.01]),
+        "like 1 / rank": 1.0 / np.arange(1, 201),
+        "a thousand rare ones": np.array([0.9] + [1e-4] * 1000),
+        "all different": np.full(50_000, 2e-5),
+    }[world]
+    chances /= chances.sum()
+    rng, missed = np.random.default_rng(rows), 0
+    for _ in range(200):
+        counts = rng.multinomial(rows, chances)
+        missed += chances[counts == 0].sum() > unseen_share(counts[counts > 0], delta=0.05) + 1e-12
+    assert missed <= 20
+    assert unseen_share(np.ones(rows, np.int64), delta=0.05) == 1.0
+    assert unseen_share(np.array([rows]), delta=0.05) < 6.0 / rows
 
 
 def test_promised_rows_decide() -> None:

@@ -117,6 +117,12 @@ def _counts(report: VerifyReport, cases: tuple[Case, ...]) -> list[_Family]:
     dropped.samples.append(({}, source.dropped))
     others = _Family("calibcli_not_selected_rows", "Rows read that were not asked for.", unit="rows")
     others.samples.append(({}, 0 if source.selected is None else source.selected.unselected))
+    unseen = _Family(
+        "calibcli_unseen_ratio", "The most that values not seen may hold of later rows.", unit="ratio"
+    )
+    unseen.samples.extend(
+        (_keys(case), case.verdict.unseen_share) for case in cases if case.verdict.unseen_share is not None
+    )
     small = _Family("calibcli_left_out_rows", "Rows of groups too small to be judged.", unit="rows")
     small.samples.extend(({"group": names[group]}, rows) for group, rows in report.left_out.items())
     kept = _Family("calibcli_state_rows", "Rows that the state of the gate holds.", unit="rows")
@@ -124,7 +130,7 @@ def _counts(report: VerifyReport, cases: tuple[Case, ...]) -> list[_Family]:
     if report.state is not None:
         kept.samples.append(({}, report.state.rows))
         batches.samples.append(({}, report.state.batches))
-    return [judged, dropped, others, small, kept, batches]
+    return [judged, unseen, dropped, others, small, kept, batches]
 
 
 def _about(report: VerifyReport) -> _Family:
