@@ -21,7 +21,7 @@ install = @echo "installing $(1) into $(VENV)"; \
 	$(PYTHON) -m pip install --quiet --editable '$(1)'; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test test-system test-oldest lint docs site claims bench fits measures classes kumar kumar-classes agreement gallery pictures demo fuzz faults clean
+.PHONY: help dev test test-system test-oldest lint docs site claims coverage bench fits measures classes kumar kumar-classes agreement gallery pictures demo fuzz faults clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -64,8 +64,11 @@ test-oldest:  ## every fast test but pictures' pixels with the oldest versions a
 		-W default::DeprecationWarning --deselect tests/figures/test_baselines.py \
 		--deselect tests/cli/test_pictures_page.py
 
-claims: $(VENV)/.stamp-dev  ## the simulations behind every statistical promise, up to 40 minutes
+claims: $(VENV)/.stamp-dev  ## the simulations behind every statistical promise, up to an hour
 	$(PYTHON) -m pytest -n $(WORKERS) -m slow tests
+
+coverage: $(VENV)/.stamp-dev  ## docs/coverage.md: days of simulations; goes on where it stopped; HOURS=N stops it
+	$(PYTHON) benchmarks/write_coverage.py --workers $(WORKERS) $(if $(HOURS),--hours $(HOURS))
 
 bench: $(VENV)/.stamp-dev  ## speed and memory at every size, against reads, copies and PEERS, as for fits
 	$(PYTHON) benchmarks/bench.py --peers $(PEERS) --write

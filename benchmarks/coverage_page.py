@@ -1,140 +1,68 @@
-"""The page `docs/coverage.md`: what the simulations found, as tables."""
+"""The page `docs/coverage.md`: what the simulations found, where it is not nominal first."""
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from peers_beside import OURS, Beside
-from scipy.stats import binom
+from claims.cells import EITHER, INFINITE, KINDS, READINGS, Cell, Count, repetitions_of
+from claims.worlds import CLUSTERS, FRIENDLY, HARD, WORLDS
 
-from claims.dependent_rows import CLUSTERS, PAIRS
-from claims.over_bins import OF_THE_POPULATION, POWER
-from claims.simulation import (
-    OVER_CLUSTERS,
-    SCENARIOS,
-    Tally,
-    allowed_error,
-    approximate,
-    kept,
-    most_misses,
-    promised,
-)
-
-ROWS = (200, 1000, 5000, 50_000)
-CONFIDENCES = (0.95, 0.9)
+# Where so many wrong answers are less probable, an interval is not what it says; between both it may not be.
+BROKEN, NEAR = 1e-6, 1e-3
+SHOWN = {"fixed-design": "these scores", "population": "population", EITHER: "either"}
 ABOUT = {
-    "calibrated": "scores uniform, labels follow them",
-    "mild": "scores uniform, logit slope 0.8",
-    "strong": "scores uniform, logit slope 0.4",
-    "discrete": "ten atoms, labels follow them",
-    "disc4": "ten atoms, off by 0.04 up and down in turn",
-    "rare": "scores log-uniform from 0.002 to 0.2, labels follow them",
-    "rare, wrong": "the same scores, labels half as frequent",
-    "rare, 15 atoms": "fifteen atoms from 0.002 to 0.2, labels follow them",
-    "tied": "scores uniform on hundredths, logit slope 0.8",
-    "one atom": "every score 0.5, labels 0.45: the hardest for one-sided bounds",
+    "measure": "intervals of `measure`, and its tests where labels follow the scores",
+    "smooth": "intervals of SmoothECE and of distances",
+    "bounds": "every bound of `measure --bounds`, at 97.5 %",
+    "compare": "intervals and verdicts of `compare` with a second score",
+    "clusters": "intervals of `measure --cluster`; two labels of a cluster have correlation 0.3",
+    "verify": "rules whose limit is exactly the truth: a PASS counts as wrong, and a FAIL does",
+    "by": "`verify --max-ece --by` with five groups, limit at the truth in each",
+    "baseline": "`verify --baseline --max-regression 0` where nothing has changed",
+    "state": "`verify --max-ece --state` asked after each of 20 batches, limit at the truth",
+    "alarm": "`verify --alarm --state` over 20 batches of calibrated labels",
+    "auto": "`fit --method auto`: how often log loss is more than the raw score's; nothing is promised",
+    "plan": "`plan`: how often the rows that are to decide with a power of 90 % do not",
 }
-DEFAULT = (
-    "ece", "ece upper", "ece lower", "ece_equal_mass", "l2", "smece upper", "smece lower", "bias", "brier",
-    "log_loss",
-)  # fmt: skip
-ON_REQUEST = (
-    "ace", "l2_plug_in", "lp", "linf", "overconfidence", "underconfidence", "dce", "dce_lower", "smce",
-    "smece_logit", "smece_probit", "citl_logit", "cox_intercept", "cox_slope", "spherical", "brier_skill",
-    "log_loss_skill", "brier_uncertainty", "brier_uncertainty_corrected", "brier_unc", "log_loss_unc",
-    "brier_reliability_corrected",
-)  # fmt: skip
-DIFFERENCES = ("paired brier", "paired log_loss", "difference of ece")
-TESTS = ("ks", "kuiper", "spiegelhalter", "t", "combined", "hosmer_lemeshow", "u")
-ABOUT_PEERS = """
-    Each interval is judged against its own truth: theirs over the package's own bins and for the
-    population, ours for what it says. In brackets the mean width, not cut to [0, 1].
-    uncertainty-calibration: basic bootstrap, 100 resamples; its docstring promises "1-alpha confidence
-    intervals", its code divides alpha by 100, so that alpha 0.05 gives nearly the whole range of the
-    resamples. Basic intervals reach below 0, where no error can be, and cover 0 by that. calzone:
-    percentile bootstrap, 200 resamples (its default is 1,000). relplot: its value plus or minus its
-    printed half-width, basic bootstrap, 100 resamples, at 95 % only. torchmetrics, netcal, MAPIE and
-    scikit-learn print no interval of a calibration error.
-"""
-KIND_WORDS = {
-    "default": "intervals printed by default (smECE a quarter as often)",
-    "bins": "over bins on request and `--bounds` (Chernoff, `l2_plug_in` and Sun et al. a tenth as often)",
-    "means": "spherical, skill, uncertainty (the last a tenth as often)",
-    "coefficients": "Cox",
-    "distances": "dce, dce_lower, smce",
-    "scales": "smece_logit, smece_probit",
-    "pairs": "differences of two scores",
-    "peers": "beside other packages (smECE and relplot half as often)",
-}
-Key = tuple[str, str, int, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Gates:
-    """
-    Wrong passes and wrong fails, by the number of atoms.
-
-    Args:
-        one_look: Of gates asked once.
-
-        any_time: Of streams, at any look.
-
-        looks: How many looks a stream has.
-
-        streams: How many streams there were.
-    """
-
-    one_look: dict[int, tuple[int, int]]
-    any_time: dict[int, tuple[int, int]]
-    looks: int
-    streams: int
-
-
-@dataclass(slots=True)
 class Run:
     """
-    All that was found.
+    What is known.
 
     Args:
-        command: What was run.
+        found: The counts of the cells that were run.
 
-        repetitions: Of tests, clusters and gates asked once.
-
-        often: Repetitions by kind and number of rows.
-
-        tallies: By name, scenario, rows and confidence.
-
-        clusters: By name, clusters, world and confidence.
-
-        peers: By scenario and rows.
-
-        tests: Rejections by test, by scenario and rows.
-
-        gates: Wrong verdicts.
+        every: All cells that there are.
     """
 
-    command: str
-    repetitions: int
-    often: dict[str, dict[int, int]] = field(default_factory=dict)
-    tallies: dict[Key, Tally] = field(default_factory=dict)
-    clusters: dict[tuple[str, str, str, float], Tally] = field(default_factory=dict)
-    peers: dict[tuple[str, int], Beside] = field(default_factory=dict)
-    tests: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
-    gates: Gates | None = None
-
-    def listed_bounds(self) -> list[str]:
-        """Return the names of the bounds behind `--bounds`."""
-        named = {name for name, *_ in self.tallies}
-        return sorted(name for name in named if name.startswith(("ece ", "l2 ")) and name not in DEFAULT)
+    found: dict[Cell, dict[str, Count]]
+    every: list[Cell]
 
 
-def table(head: list[str], rows: list[list[str]]) -> Iterator[str]:
-    """Yield the lines of a table."""
-    yield "| " + " | ".join(head) + " |"
-    yield "|---" * len(head) + "|"
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
-    yield ""
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One answer in one cell."""
+
+    cell: Cell
+    name: str
+    count: Count
+
+    @property
+    def own(self) -> bool:
+        """Whether the answer speaks of what is drawn anew here."""
+        return self.count.own(self.cell.reading)
+
+
+def lines_of(run: Run) -> list[Line]:
+    """Return every answer, what speaks most against it first."""
+    found = [Line(cell, name, one) for cell, counts in run.found.items() for name, one in counts.items()]
+    return sorted(found, key=_against)
+
+
+def _against(line: Line) -> tuple[float, float]:
+    return line.count.chance, -line.count.wrong / line.count.asked
 
 
 def prose(text: str) -> Iterator[str]:
@@ -143,272 +71,226 @@ def prose(text: str) -> Iterator[str]:
     yield ""
 
 
-def kind_of(name: str) -> str:
-    """Return in what sense an interval holds."""
-    if not approximate(name):
-        return "finite-sample"
-    return "approximate" if name.endswith(OVER_CLUSTERS) else "approximate, from 1,000 rows"
+def table(head: list[str], rows: list[list[str]]) -> Iterator[str]:
+    """Yield a table."""
+    yield f"| {' | '.join(head)} |"
+    yield "|---" * len(head) + "|"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield ""
 
 
-def cell_text(name: str, tally: Tally | None, *, rows: int) -> str:
-    """Return coverage with the mean width, or mean bound of one end; bold where a promise is broken."""
-    if tally is None:
-        return ""
-    mean = tally.mean_width
-    text = f"{tally.coverage:.3f} ({1.0 - mean if name.endswith(' lower') else mean:.3f})"
-    return text if kept(name, tally, rows=rows) else f"**{text}**"
+def place(cell: Cell) -> str:
+    """Return where, in words."""
+    over = f", {cell.clusters}" if cell.clusters else ""
+    return f"{cell.world}, {cell.rows:,} rows{over}"
 
 
-def tail_of(tally: Tally) -> tuple[float, float]:
-    """Return how probable so many misses are at the nominal rate, then the coverage."""
-    return float(binom.sf(tally.misses - 1, tally.repetitions, tally.error)), tally.coverage
+def right(count: Count) -> str:
+    """Return how often it was right in per cent, bold where that is not what it says."""
+    share = f"{100.0 * (1.0 - count.wrong / count.asked):.2f}"
+    return f"**{share}**" if count.chance < BROKEN else share
 
 
-def candidates(run: Run, name: str, confidence: float) -> list[tuple[str, int, Tally]]:
-    """Return the cells for which an interval promises something."""
-    if name.endswith(OVER_CLUSTERS):
-        return [
-            (f"{clusters}, {world}", 0, tally)
-            for (one, clusters, world, level), tally in run.clusters.items()
-            if one == name and level == confidence
-        ]
+def said(count: Count) -> str:
+    """Return how often it says it is right."""
+    return "" if count.nominal is None else f"{100.0 * (1.0 - count.nominal):g}"
+
+
+def mean_width(count: Count) -> str:
+    """Return the mean width, of a bound its mean."""
+    mean = count.width / count.asked
+    return "∞" if mean >= INFINITE / 1e6 else f"{mean:.4g}"
+
+
+HEAD = ["what", "of", "holds", "where", "drawn anew", "nominal %", "right %", "wrong of asked"]
+
+
+def row(line: Line) -> list[str]:
+    """Return a row of the tables of lines."""
+    one = line.count
     return [
-        (f"{scenario}, {rows:,} rows", rows, tally)
-        for (one, scenario, rows, level), tally in run.tallies.items()
-        if one == name and level == confidence and promised(name, rows)
+        line.name,
+        SHOWN.get(one.target, one.target),
+        "at every number of rows" if one.holds else "approximately",
+        place(line.cell),
+        "labels" if line.cell.reading == READINGS[0] else "scores and labels",
+        said(one),
+        right(one),
+        f"{one.wrong:,} of {one.asked:,}",
     ]
 
 
-def least_table(run: Run) -> Iterator[str]:
-    """Yield the cell that speaks most against each interval, among those for which it is promised."""
-    yield from ("## The cell that speaks most against each interval", "")
+def not_nominal(lines: list[Line]) -> Iterator[str]:
+    """Yield where a nominal level is not kept, by what it speaks of and how it is said to hold."""
+    yield from ("## Where nominal is not nominal", "")
+    promised = [line for line in lines if line.count.nominal is not None]
+    parts = (
+        (
+            "What holds at every number of rows",
+            "Every line here is a promise that is not kept.",
+            [one for one in promised if one.own and one.count.holds],
+        ),
+        (
+            "What holds approximately",
+            "Each of these is printed as approximate; here it is not to be relied on.",
+            [one for one in promised if one.own and not one.count.holds],
+        ),
+        (
+            "Read the other way",
+            "None of these promises anything here; whoever reads them so should know.",
+            [one for one in promised if not one.own],
+        ),
+    )
+    for title, about, some in parts:
+        bad = [one for one in some if one.count.chance < BROKEN]
+        near = [one for one in some if BROKEN <= one.count.chance < NEAR]
+        yield from (f"### {title}", "")
+        yield from prose(
+            f"{len(some):,} answers in cells; {len(bad):,} wrong more often than chance "
+            f"explains (p < 1e-6), {len(near):,} near it (p < 1e-3). {about}"
+        )
+        yield from worst_of(bad, "Wrong too often, the worst cell of each:")
+        yield from worst_of(near, "Near it, the worst cell of each:")
+
+
+def worst_of(lines: list[Line], title: str) -> Iterator[str]:
+    """Yield the worst cell of each answer, and in how many cells it is among these."""
+    if lines:
+        cells: dict[str, list[Line]] = {}
+        for line in lines:
+            cells.setdefault(line.name, []).append(line)
+        yield from (title, "")
+        yield from table([*HEAD, "cells"], [[*row(some[0]), str(len(some))] for some in cells.values()])
+
+
+def hardest(lines: list[Line]) -> Iterator[str]:
+    """Yield for each answer the cell that speaks most against it, of what it speaks of."""
+    yield from ("## The hardest cell of each", "")
+    first: dict[str, Line] = {}
+    for line in lines:
+        if line.own:
+            first.setdefault(line.name, line)
+    order = list(KINDS)
+    found = sorted(first.values(), key=lambda line: order.index(line.cell.kind))
+    yield from table(HEAD, [row(line) for line in found])
+
+
+def all_cells(run: Run) -> Iterator[str]:
+    """Yield every cell, a table an answer: worlds down, rows and readings across."""
+    yield from ("## Every cell", "")
     yield from prose("""
-        Of all cells for which an interval promises something, the one with the least probable
-        misses. An end or a bound by itself is counted at half the error: nominal 97.5 and 95 %.
-        Misses are followed by how many chance and the promise allow.
+        In per cent how often the answer was right, in brackets the mean width, of a bound its mean, and of a
+        plan the mean number of rows; then the repetitions, where they are not those of the table's title.
+        *These*: labels drawn anew; *all*: scores and labels. What is no promise of the interval, being read
+        the other way, is in italics.
     """)
-    names = {name for name, *_ in run.tallies} | {name for name, *_ in run.clusters}
-    order = [*DEFAULT, *ON_REQUEST, *run.listed_bounds(), *DIFFERENCES]
-    ends = [name for name in sorted(names) if name not in order and not name.endswith("over rows")]
-    rows = []
-    for name in (*(one for one in order if one in names), *ends):
-        row = [name, kind_of(name)]
-        for confidence in CONFIDENCES:
-            found = candidates(run, name, confidence)
-            if not found:
-                row += ["", "", ""]
-                continue
-            cell, size, tally = min(found, key=lambda one: tail_of(one[2]))
-            most = most_misses(tally.repetitions, allowed_error(name, tally))
-            text = f"{tally.misses} of {tally.repetitions:,}; {most}"
-            row += [cell, f"{tally.coverage:.3f}", text if kept(name, tally, rows=size) else f"**{text}**"]
-        rows.append(row)
-    head = ["interval", "holds", "95 %: cell", "coverage", "misses; allowed", "90 %: cell", "coverage"]
-    yield from table([*head, "misses; allowed"], rows)
+    names: dict[str, list[Line]] = {}
+    for cell, counts in run.found.items():
+        for name, one in counts.items():
+            names.setdefault(name, []).append(Line(cell, name, one))
+    order = list(KINDS)
+    for name, lines in sorted(names.items(), key=lambda item: (order.index(item[1][0].cell.kind), item[0])):
+        yield from one_table(name, lines)
 
 
-def peer_tables(run: Run) -> Iterator[str]:
-    """Yield coverage and width of other packages' intervals beside ours for the same rows."""
-    yield from ("## Beside the bootstrap of other packages, on the same rows", "")
-    if not run.peers:
-        yield from ("Not run: no Python with the other packages was named (`--peers`).", "")
-        return
-    versions = max((found.versions for found in run.peers.values()), key=len)
-    known = ("uncertainty-calibration", "calzone", "relplot")
-    absent = ", ".join(name for name in known if name not in str(versions))
-    yield from prose(f"Called: {', '.join(versions)}. {f'Absent: {absent}.' if absent else ''} {ABOUT_PEERS}")
-    scenarios = [scenario for scenario in SCENARIOS if any(one == scenario for one, _ in run.peers)]
-    for confidence in CONFIDENCES:
-        for rows in ROWS:
-            cells = {s: run.peers[s, rows].tallies[confidence] for s in scenarios if (s, rows) in run.peers}
-            if cells:
-                often = max(tally.repetitions for one in cells.values() for tally in one.values())
-                yield from (f"Nominal {confidence:.0%}, {rows:,} rows, {often} repetitions.", "")
-                yield from table(["interval", *cells], peer_rows(cells))
-
-
-def peer_rows(cells: dict[str, dict[str, Tally]]) -> list[list[str]]:
-    """Return a row per interval; Theorem 12.4 follows our ECE."""
-    names = list(dict.fromkeys(name for one in cells.values() for name in one))
-    rows = []
-    for name in names:
-        found = [one.get(name) for one in cells.values()]
-        texts = ["" if t is None else f"{t.coverage:.2f} ({t.mean_width:.3f})" for t in found]
-        rows.append([name, *texts])
-        if name == OURS[0]:
-            widths = [f"({one[name].plain_width / one[name].repetitions:.3f})" for one in cells.values()]
-            rows.append(["Theorem 12.4, width", *widths])
-    return rows
-
-
-def interval_tables(run: Run, names: list[str], places: list[str]) -> Iterator[str]:
-    """Yield one table per interval, both confidences side by side."""
-    head = [f"{confidence:.0%}: {rows:,}" for confidence in CONFIDENCES for rows in ROWS]
-    for name in names:
-        rows = []
-        for place in places:
-            keys = [(name, place, rows, confidence) for confidence in CONFIDENCES for rows in ROWS]
-            texts = [cell_text(name, run.tallies.get(key), rows=key[2]) for key in keys]
-            if any(texts):
-                rows.append([place, *texts])
-        if rows:
-            used = [index for index in range(len(head)) if any(row[index + 1] for row in rows)]
-            title = f"lp, p = {POWER:.0f}" if name == "lp" else name
-            one_end = " Nominal 97.5 and 95 %." if name.endswith((" upper", " lower")) else ""
-            yield from (f"### {title}", "", f"{kind_of(name).capitalize()}.{one_end}", "")
-            yield from table(
-                ["scenario", *(head[index] for index in used)],
-                [[row[0], *(row[index + 1] for index in used)] for row in rows],
-            )
-
-
-def width_table(run: Run) -> Iterator[str]:
-    """Yield the widths of our ECE beside those of Theorem 12.4."""
-    yield from ("### Width of `ece` beside Theorem 12.4", "")
-    yield "Mean width at 95 %, ours / that of the two-sided interval of Theorem 12.4 for the same rows."
-    yield ""
-    rows = []
-    for scenario in SCENARIOS:
-        found = [run.tallies.get(("ece", scenario, count, 0.95)) for count in ROWS]
-        rows.append([scenario, *("" if one is None else width_text(one) for one in found)])
-    yield from table(["scenario", *(f"{count:,} rows" for count in ROWS)], rows)
-
-
-def width_text(tally: Tally) -> str:
-    """Return the mean width of an interval and that of Theorem 12.4."""
-    return f"{tally.mean_width:.3f} / {tally.plain_width / tally.repetitions:.3f}"
-
-
-def cluster_tables(run: Run) -> Iterator[str]:
-    """Yield coverage over clusters, and over rows beside it."""
-    yield from ("## Dependent rows: `--cluster`", "")
-    yield from prose("""
-        Labels of a cluster have correlation 0.3; scores follow Beta(2, 2), or are those of two
-        models. `over rows` is what an interval that takes rows for independent would do: no
-        interval of ours.
-    """)
-    names = sorted({name for name, *_ in run.clusters})
-    for confidence in CONFIDENCES:
-        rows = []
-        for name in names:
-            worlds = sorted({key[2] for key in run.clusters if key[0] == name})
-            for world in worlds:
-                found = [run.clusters.get((name, clusters, world, confidence)) for clusters in CLUSTERS]
-                texts = [
-                    cell_text(name, tally, rows=0) if name.endswith(OVER_CLUSTERS) else plain_text(tally)
-                    for tally in found
-                ]
-                rows.append([name, world, *texts])
-        yield from (f"Nominal {confidence:.0%}, {run.repetitions:,} repetitions.", "")
-        yield from table(["interval", "labels", *CLUSTERS], rows)
-
-
-def plain_text(tally: Tally | None) -> str:
-    """Return coverage and width of what promises nothing."""
-    return "" if tally is None else f"{tally.coverage:.3f} ({tally.mean_width:.3f})"
-
-
-def test_table(run: Run) -> Iterator[str]:
-    """Yield how often each test rejects calibrated labels at 5 %."""
-    yield from ("## Tests: rejections of calibrated labels at 5 %", "")
-    error = (0.05 * 0.95 / run.repetitions) ** 0.5
-    yield from prose(f"""
-        P-values as `measure` decides them, with 199 draws where they are drawn; {run.repetitions:,}
-        repetitions, so that one standard error is {error:.3f}. `combined` is that of Kuiper,
-        Spiegelhalter and T by Bonferroni.
-    """)
-    rows = []
-    for scenario in ABOUT:
-        for count in ROWS:
-            counts = run.tests.get((scenario, count))
-            if counts is not None:
-                shares = [f"{counts[name] / run.repetitions:.3f}" for name in TESTS]
-                rows.append([scenario, f"{count:,}", *shares])
-    yield from table(["scenario", "rows", *TESTS], rows)
-
-
-def gate_table(run: Run) -> Iterator[str]:
-    """Yield how often a gate was wrong where the error is exactly at the limit."""
-    gates = run.gates
-    if gates is None:
-        return
+def one_table(name: str, lines: list[Line]) -> Iterator[str]:
+    """Yield the table of an answer."""
+    one = lines[0].count
+    often = max(line.count.asked for line in lines)
+    nominal = "nothing is promised" if one.nominal is None else f"nominal {said(one)} %"
     yield from (
-        "## Gates: wrong verdicts where the error is exactly the limit 0.05, delta 5 % on each side",
+        f"### {name}",
+        "",
+        f"Of {SHOWN.get(one.target, one.target)}; {nominal}; {often:,} repetitions.",
         "",
     )
-    yield from prose(f"""
-        Limit 0.05, delta 5 % on each side. One look: 2,000 rows, bets of an artifact,
-        {run.repetitions:,} repetitions. Ever: asked after every 400 rows up to {
-        400 * gates.looks:,}, any-time bets, {gates.streams:,} streams.
-    """)
+    columns = sorted({(line.cell.rows, line.cell.clusters, line.cell.reading) for line in lines})
     rows = []
-    for count, wrong in sorted(gates.one_look.items()):
-        once = [f"{number / run.repetitions:.3f}" for number in wrong]
-        ever = [f"{number / gates.streams:.3f}" for number in gates.any_time[count]]
-        rows.append([str(count), *once, *ever])
-    ends = ["wrong pass, one look", "wrong fail, one look", "ever a wrong pass", "ever a wrong fail"]
-    yield from table(["atoms", *ends], rows)
-
-
-def opening(run: Run) -> Iterator[str]:
-    """Yield what the page is and how it was made."""
-    yield from ("# Measured coverage", "", f"Written by `{run.command}`; do not edit.", "")
-    yield from prose("""
-        Every interval and bound of `measure` and `compare` for unweighted rows, simulated. An interval
-        may miss as often as its nominal rate, plus what chance gives with probability 1e-6; approximate
-        intervals may miss three points more and promise nothing below 1,000 rows. A cell that breaks this
-        is bold. Coverage above nominal is the price of holding at every number of rows. `make claims`
-        runs the same simulations, more often, and fails where one breaks its promise. Every cell is
-        seeded by its own name (`tests/claims/simulation.py`), so the same command gives the same page.
-    """)
-    yield from prose("""
-        Not here: intervals of groups (`--by`), which are these at a higher confidence; bounds for importance
-        weights; the pointwise bands of plots.
-    """)
-
-
-def setting(run: Run) -> Iterator[str]:
-    """Yield scenarios and repetitions."""
-    yield from ("## Scenarios and repetitions", "")
-    yield from table(["scenario", "scores and labels"], [[name, text] for name, text in ABOUT.items()])
-    rows = [
-        [KIND_WORDS[kind], *(f"{often.get(count, 0):,}" if count in often else "" for count in ROWS)]
-        for kind, often in run.often.items()
+    for world in WORLDS:
+        there = {
+            (line.cell.rows, line.cell.clusters, line.cell.reading): line
+            for line in lines
+            if line.cell.world == world
+        }
+        if there:
+            rows.append([world, *(text_of(there.get(column), often) for column in columns)])
+    head = [
+        f"{over or f'{count:,}'}, {'these' if way == READINGS[0] else 'all'}" for count, over, way in columns
     ]
-    yield from table(["repetitions of a cell", *(f"{count:,} rows" for count in ROWS)], rows)
-    yield from prose("""
-        Intervals for these scores: scores drawn once, labels anew. For the population: both anew. What is
-        printed by default is simulated in every scenario, at up to 50,000 rows; what is printed on
-        request in fewer, and only what holds at every number of rows at 50,000 too. In the tables below
-        stands the coverage, and in brackets the mean width, of one end alone the mean bound.
-    """)
+    yield from table(["world", *head], rows)
+
+
+def text_of(line: Line | None, often: int) -> str:
+    """Return a cell of that table."""
+    if line is None:
+        return ""
+    text = f"{right(line.count)} ({mean_width(line.count)})"
+    if line.count.asked != often:
+        text += f" of {line.count.asked:,}"
+    return text if line.own or line.count.nominal is None else f"*{text}*"
+
+
+def state_of_run(run: Run) -> Iterator[str]:
+    """Yield how many cells of each kind there are, and how many were run."""
+    yield from ("## Kinds of cell", "")
+    rows = []
+    for kind in KINDS:
+        every = [cell for cell in run.every if cell.kind == kind]
+        done = [cell for cell in every if cell in run.found]
+        if every:
+            often = sorted({repetitions_of(cell) for cell in every})
+            times = " or ".join(f"{one:,}" for one in often)
+            rows.append([kind, ABOUT[kind], times, f"{len(done):,} of {len(every):,}"])
+    yield from table(["kind", "what is asked", "repetitions", "cells run"], rows)
+
+
+def worlds() -> Iterator[str]:
+    """Yield what the worlds are, the hardest first."""
+    yield from ("## Worlds", "", "The hardest first; the second part is what most simulations look at.", "")
+    for part in (HARD, FRIENDLY):
+        yield from table(["world", "scores and labels"], [[name, one.about] for name, one in part.items()])
+    yield from table(
+        ["clusters", "of equal weight", "rows"],
+        [
+            [name, f"{sizes.sum() ** 2 / (sizes.astype(float) ** 2).sum():.1f}", f"{sizes.sum():,}"]
+            for name, sizes in CLUSTERS.items()
+        ],
+    )
 
 
 def document(run: Run) -> str:
     """Return the page."""
-    population = [name for name in run.listed_bounds() if name.split()[1] in OF_THE_POPULATION]
-    fixed = [name for name in run.listed_bounds() if name not in population]
-    scenarios = list(SCENARIOS)
-    lines = [
-        *opening(run),
-        *least_table(run),
-        *peer_tables(run),
-        *setting(run),
-        *("## Intervals printed by default", ""),
-        *width_table(run),
-        *interval_tables(run, list(DEFAULT), scenarios),
-        *("## Intervals of other measures, on request", ""),
-        "`dce_lower` is printed with the interval of `dce`; no measure that is missing here has an interval.",
-        "",
-        *interval_tables(run, list(ON_REQUEST), scenarios),
-        *("## Further bounds: `measure --bounds`", "", "### Of the population", ""),
-        *interval_tables(run, population, scenarios),
-        *("### For these very scores", ""),
-        *interval_tables(run, fixed, scenarios),
-        *("## Differences of two scores of the same rows", ""),
-        *interval_tables(run, list(DIFFERENCES), list(PAIRS)),
-        *cluster_tables(run),
-        *test_table(run),
-        *gate_table(run),
+    lines = lines_of(run)
+    missing = len(run.every) - len(run.found)
+    fewest = min((line.count.asked for line in lines), default=0)
+    whole = "All of them." if not missing else f"**{missing:,} cells are still to be run.**"
+    left = [cell for cell in run.every if cell not in run.found]
+    kinds = ", ".join(
+        f"{kind} {sum(cell.kind == kind for cell in left)}" for kind in dict.fromkeys(c.kind for c in left)
+    )
+    text = [
+        *("# Measured coverage", "", "Written by `make coverage`; do not edit.", ""),
+        *prose(f"""
+            Every interval, test, verdict and gate, asked through the public functions in worlds where the
+            truth is known, the hardest of them first. This page holds {len(run.found):,} of
+            {len(run.every):,} cells. {whole} {f"Not run: {kinds}." if missing else ""}
+        """),
+        *prose("""
+            A cell is a question, a world, a number of rows, and what is drawn anew: the labels of these
+            scores, or scores and labels. An interval says itself which of the two it speaks of, and is judged
+            by that; the other is shown as well. Bold is what is wrong more often than its nominal rate
+            explains, p < 1e-6. A rule is asked for exactly the truth, where a PASS and a FAIL may each come
+            with a probability of 5 %. Fewer answers than repetitions mean that in the others there was none
+            to judge, as where no interval is given.
+        """),
+        *prose(f"""
+            Every cell is seeded by its name, so that the same code gives the same page. The fewest answers of
+            a line are {fewest:,}. Beside other packages: [coverage_beside.md](coverage_beside.md).
+        """),
+        *not_nominal(lines),
+        *hardest(lines),
+        *state_of_run(run),
+        *worlds(),
+        *all_cells(run),
     ]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(text).rstrip() + "\n"

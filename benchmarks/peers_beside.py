@@ -1,9 +1,18 @@
-"""Our intervals and other packages' bootstrap for the same rows, each against its own truth."""
+"""
+Our intervals and other packages' bootstrap for the same rows, each against its own truth.
 
+    python benchmarks/peers_beside.py --peers PYTHON
+
+writes `docs/coverage_beside.md`. PYTHON has uncertainty-calibration, calzone-tool and relplot, or some.
+"""
+
+import argparse
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,23 +21,41 @@ from calibcli.measures.binned_ece import binned_ece
 from calibcli.measures.l2 import debiased_l2
 from calibcli.measures.smooth_ece import smooth_ece
 from calibcli.names import Binning
-from calibcli.table.bins import ATOMS, binned, bins_of
+from calibcli.table.bins import ATOMS, bins_of
 from calibcli.table.score_table import ScoreTable
-from claims.over_bins import errors_over, true_sums
-from claims.simulation import (
-    FINE,
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from coverage_page import prose, table  # noqa: E402 - found by the path above
+
+from claims.simulation import (  # noqa: E402 - as above
     SCENARIOS,
     Cell,
     Tally,
     generator_of,
     population_truth,
-    smooth_truth,
     theorem_12_4_width,
     usual_bins,
 )
+from claims.worlds import Law, errors_over, smooth_truth  # noqa: E402 - as above
 
 WORKER = Path(__file__).with_name("peer_bootstrap.py")
 Floats = np.ndarray
+ABOUT_PEERS = """
+    Each interval is judged against its own truth: theirs over the package's own bins and for the
+    population, ours for what it says. In brackets the mean width, not cut to [0, 1].
+    uncertainty-calibration: basic bootstrap, 100 resamples; its docstring promises "1-alpha confidence
+    intervals", its code divides alpha by 100, so that alpha 0.05 gives nearly the whole range of the
+    resamples. Basic intervals reach below 0, where no error can be, and cover 0 by that. calzone:
+    percentile bootstrap, 200 resamples (its default is 1,000). relplot: its value plus or minus its
+    printed half-width, basic bootstrap, 100 resamples, at 95 % only. torchmetrics, netcal, MAPIE and
+    scikit-learn print no interval of a calibration error.
+"""
+CONFIDENCES = (0.95, 0.9)
+SCENES = ("calibrated", "mild", "strong", "discrete", "rare", "tied")
+ROWS = (200, 1_000, 5_000)
+PACKAGES = ("uncertainty-calibration", "calzone", "relplot")
 OURS = ("calibcli ece", "calibcli l2", "calibcli smece")
 
 
@@ -48,19 +75,12 @@ class Beside:
 
 
 @cache
-def fine_table(scenario: str) -> tuple[ScoreTable, Floats]:
-    """Return the population as a table of 200,000 quantiles, with their label probabilities."""
-    world = SCENARIOS[scenario]
-    table = ScoreTable.from_rows(world.quantile(FINE), np.zeros(FINE.size, bool))
-    return table, world.truth(table.score)
-
-
-@cache
 def error_in_population(scenario: str, binning: Binning, count: int) -> dict[str, float]:
     """Return the errors of the population over bins: of atoms the error itself."""
-    table, truth = fine_table(scenario)
-    bins = ATOMS if binning is Binning.ATOMS else bins_of(binning, count, table=table)
-    return errors_over(true_sums(binned(table, bins), table, truth))
+    law = Law.of(SCENARIOS[scenario])
+    return errors_over(
+        law.sums(ATOMS if binning is Binning.ATOMS else bins_of(binning, count, table=law.table))
+    )
 
 
 def truth_of(name: str, scenario: str, score: Floats) -> float:
@@ -74,19 +94,19 @@ def truth_of(name: str, scenario: str, score: Floats) -> float:
     # uncertainty-calibration takes each value by itself where values are fewer than a quarter of the rows.
     by_value = np.unique(score).size < score.size / 4.0
     errors = error_in_population(scenario, Binning.ATOMS if by_value else Binning.EQUAL_MASS, 15)
-    return errors["ece" if statistic.startswith("ECE") else "l2"]
+    return errors["ece" if statistic.startswith("ECE") else "l2_plug_in"]
 
 
 def ours(cell: Cell, table: ScoreTable, truth: Floats) -> None:
     """Count our intervals for one set of rows, each at these scores, and the width of Theorem 12.4."""
     bins = usual_bins(table)
-    known = errors_over(true_sums(binned(table, bins), table, truth))
+    known = errors_over(Law(table, truth).sums(bins))
     found = binned_ece(table, bins=bins, confidence=cell.confidence)
     plain = theorem_12_4_width(table, bins, value=found.value, confidence=cell.confidence)
     low, high = found.interval.lower, found.interval.upper
     cell.add(OURS[0], lower=low, upper=high, truth=known["ece"], plain=plain)
     l2 = debiased_l2(table, bins=bins, confidence=cell.confidence).interval
-    cell.add_interval(OURS[1], l2, truth=known["of_pairs"] ** 0.5)
+    cell.add_interval(OURS[1], l2, truth=known["l2"])
 
 
 def beside(
@@ -143,3 +163,60 @@ def ask(peers: Path, score: Floats, label: Floats, *, few: int) -> dict[str, Flo
         subprocess.run([peers, WORKER, given, answer], check=True, capture_output=True)
         with np.load(answer) as archive:
             return dict(archive)
+
+
+def peer_rows(cells: dict[str, dict[str, Tally]]) -> list[list[str]]:
+    """Return a row per interval; Theorem 12.4 follows our ECE."""
+    names = list(dict.fromkeys(name for one in cells.values() for name in one))
+    rows = []
+    for name in names:
+        found = [one.get(name) for one in cells.values()]
+        texts = ["" if t is None else f"{t.coverage:.2f} ({t.mean_width:.3f})" for t in found]
+        rows.append([name, *texts])
+        if name == OURS[0]:
+            widths = [f"({one[name].plain_width / one[name].repetitions:.3f})" for one in cells.values()]
+            rows.append(["Theorem 12.4, width", *widths])
+    return rows
+
+
+def document(found: dict[tuple[str, int], Beside], *, command: str) -> str:
+    """Return the page."""
+    versions = max((one.versions for one in found.values()), key=len)
+    absent = ", ".join(name for name in PACKAGES if name not in str(versions))
+    called = f"Called: {', '.join(versions)}. {f'Absent: {absent}.' if absent else ''} {ABOUT_PEERS}"
+    lines = [
+        "# Intervals beside the bootstrap of other packages",
+        "",
+        f"Written by `{command}`; do not edit.",
+        "",
+    ]
+    lines += prose(called)
+    for confidence, rows in product(CONFIDENCES, ROWS):
+        cells = {name: found[name, rows].tallies[confidence] for name in SCENES if (name, rows) in found}
+        if cells:
+            often = max(tally.repetitions for one in cells.values() for tally in one.values())
+            lines += [f"Nominal {confidence:.0%}, {rows:,} rows, {often:,} repetitions.", ""]
+            lines += table(["interval", *cells], peer_rows(cells))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main() -> None:
+    """Run all cells, then write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument("--peers", type=Path, required=True, help="a Python that has the other packages")
+    parser.add_argument("--repetitions", type=int, default=500)
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "coverage_beside.md")
+    asked = parser.parse_args()
+    few = max(5, asked.repetitions // 2)
+    found = {}
+    for rows, scenario in product(ROWS, SCENES):
+        found[scenario, rows] = beside(
+            scenario, rows, repetitions=asked.repetitions, few=few, peers=asked.peers, confidences=CONFIDENCES
+        )
+        print(f"{scenario}, {rows:,} rows", flush=True)
+    command = f"python benchmarks/peers_beside.py --peers PYTHON --repetitions {asked.repetitions}"
+    asked.output.write_text(document(found, command=command), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

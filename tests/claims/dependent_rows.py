@@ -25,21 +25,11 @@ from calibcli.names import MeasureName
 from calibcli.table.bins import Binning, bins_of
 from calibcli.table.score_table import ScoreTable
 from claims.simulation import FINE, OVER_CLUSTERS, Cell, Floats, binned_truth, generator_of
+from claims.worlds import EQUAL, UNEQUAL
 
 M = MeasureName
 Map = Callable[[Floats], Floats]
 MEANS = (M.BIAS, *PAIRED)
-# Sizes of clusters. The unequal ones count as 10.9, 12.2 and 19.7 of equal weight.
-EQUAL = {
-    "20 clusters of 20": np.full(20, 20),
-    "50 clusters of 20": np.full(50, 20),
-    "200 clusters of 5": np.full(200, 5),
-}
-UNEQUAL = {
-    "20 unequal clusters": (400 * np.arange(1, 21) ** -0.8).astype(int),
-    "50 unequal clusters": (400 * np.arange(1, 51) ** -1.0).astype(int),
-    "200 unequal clusters": (400 * np.arange(1, 201) ** -1.0).astype(int),
-}
 CLUSTERS = {**EQUAL, **UNEQUAL}
 
 

@@ -5,11 +5,9 @@ Means speak of the population, so rows are drawn anew; coefficients of these sco
 """
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, logit, xlogy
+from scipy.special import expit, logit
 
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures.corp import corp_part
@@ -25,7 +23,8 @@ from calibcli.table.bins import ATOMS, binned, looks_discrete
 from calibcli.table.score_table import Floats, ScoreTable
 from calibcli.verdicts.claim import Ground, Rule
 from calibcli.verdicts.interval_rule import interval_rule
-from claims.simulation import FINE, SCENARIOS, Cell, generator_of, usual_bins
+from claims.simulation import SCENARIOS, Cell, generator_of, population_truth, usual_bins
+from claims.worlds import Law, best_lines
 
 M = MeasureName
 MEANS = {M.SPHERICAL: spherical, M.BRIER_SKILL: brier_skill, M.LOG_LOSS_SKILL: log_loss_skill}
@@ -57,40 +56,6 @@ WITH_SLOPE = [name for name in SCENARIOS if name != "one atom"]
 UNCERTAINTY_EVERY = 10
 
 
-@cache
-def population_truth(scenario: str) -> dict[str, float]:
-    """Return the population's values by quadrature."""
-    world = SCENARIOS[scenario]
-    f = world.quantile(FINE)
-    p, rate = world.truth(f), float(world.truth(f).mean())
-    length = np.hypot(f, 1 - f)
-    brier = float((p * (1 - f) ** 2 + (1 - p) * f**2).mean())
-    log_loss = float((-xlogy(p, f) - xlogy(1 - p, 1 - f)).mean())
-    unc, entropy = rate * (1 - rate), float(-xlogy(rate, rate) - xlogy(1 - rate, 1 - rate))
-    return {
-        M.SPHERICAL: float(1 - ((p * f + (1 - p) * (1 - f)) / length).mean()),
-        M.BRIER_SKILL: 1 - brier / unc,
-        M.LOG_LOSS_SKILL: 1 - log_loss / entropy,
-        M.BRIER_UNCERTAINTY: unc,
-        M.BRIER_UNCERTAINTY_CORRECTED: unc,
-        M.BRIER_UNC: unc,
-        M.LOG_LOSS_UNC: entropy,
-    }
-
-
-def cox_truth(score: np.ndarray, rows: np.ndarray, truth: np.ndarray) -> dict[MeasureName, float]:
-    """Return the coefficients that fit the label probabilities at these scores best."""
-    z = logit(score)
-
-    def loss(at: np.ndarray) -> float:
-        t = at[0] + at[1] * z
-        return float((rows * (np.logaddexp(0, t) - truth * t)).sum() / rows.sum())
-
-    both = minimize(loss, [0.0, 1.0], method="BFGS", options={"gtol": 1e-9}).x
-    one = minimize(lambda a: loss(np.array([a[0], 1.0])), [0.0], method="BFGS", options={"gtol": 1e-9}).x
-    return {M.CITL_LOGIT: float(one[0]), M.COX_INTERCEPT: float(both[0]), M.COX_SLOPE: float(both[1])}
-
-
 def means(scenario: str, rows: int, *, confidence: float, repetitions: int) -> Cell:
     """Simulate the intervals that speak of the population."""
     rng = generator_of("scores", scenario, rows, confidence)
@@ -116,7 +81,7 @@ def coefficients(scenario: str, rows: int, *, confidence: float, repetitions: in
     world, cell = SCENARIOS[scenario], Cell(confidence)
     base = ScoreTable.from_rows(world.quantile(rng.random(rows)), np.zeros(rows, bool))
     truth = world.truth(base.score)
-    truths = cox_truth(base.score, base.rows, truth)
+    truths = Law(base, truth).coefficients()
     for _ in range(repetitions):
         table = ScoreTable(base.score, base.rows, rng.binomial(base.rows, truth))
         for name in COX:
@@ -147,7 +112,7 @@ def off_the_line(world: str, rows: int, *, fresh: bool, repetitions: int) -> dic
     drawn, truth_of = OFF_THE_LINE[world]
     few = 200_000 if fresh else rows
     held = np.clip(drawn(rng, few), NEAREST, 1.0 - NEAREST)
-    truths = cox_truth(held, np.ones(few), truth_of(held))
+    truths = best_lines(held, np.full(few, 1.0 / few), truth_of(held))
     counts: dict[str, int] = dict.fromkeys([*COX, *(f"{name} verdict" for name in COX)], 0)
     for _ in range(repetitions):
         score = np.clip(drawn(rng, rows), NEAREST, 1.0 - NEAREST) if fresh else held

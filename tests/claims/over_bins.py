@@ -5,8 +5,6 @@ For these scores the scores are kept and labels drawn anew; for the population b
 all of them; the Chernoff bounds, which cost most, are computed in every tenth.
 """
 
-import math
-
 import numpy as np
 
 from calibcli.measures import measure_named
@@ -15,40 +13,14 @@ from calibcli.measures.settings import Settings
 from calibcli.names import Binning, MeasureName
 from calibcli.table.bins import BinnedTable, binned, bins_of
 from calibcli.table.score_table import ScoreTable
-from claims.simulation import FINE, SCENARIOS, Cell, Tally, generator_of, usual_bins
+from claims.simulation import SCENARIOS, Cell, Tally, generator_of, usual_bins
+from claims.worlds import Law, errors_over
 
 M = MeasureName
 OF_THE_POPULATION = ("theorem_12_4", "empirical_bernstein", "betting_any_time")
 WITH_INTERVAL = (M.ACE, M.LP, M.LINF, M.OVERCONFIDENCE, M.UNDERCONFIDENCE)
 POWER = 3.0
 CHERNOFF_EVERY = 10
-
-
-def true_sums(sums: BinnedTable, table: ScoreTable, truth: np.ndarray) -> BinnedTable:
-    """Return the sums that labels equal to their probabilities would give."""
-    error = table.rows * (truth - table.score)
-    residual = np.array([error[a:b].sum() for a, b in zip(sums.starts[:-1], sums.starts[1:], strict=True)])
-    columns = {name: getattr(sums, name) for name in BinnedTable.__slots__}
-    return BinnedTable(**{**columns, "residual": residual})
-
-
-def errors_over(sums: BinnedTable) -> dict[str, float]:
-    """Return every error of known gaps."""
-    some = sums.occupied
-    weight, residual = sums.weight[some], sums.residual[some]
-    gap, share, score = residual / weight, weight / weight.sum(), sums.score_sum[some] / weight
-    announced = np.where(score > 0.5, gap, np.where(score < 0.5, -gap, np.abs(gap)))
-    pairs = sums.rows[some] >= 2
-    return {
-        "ece": float((share * np.abs(gap)).sum()),
-        "l2": math.sqrt(float((share * gap**2).sum())),
-        "of_pairs": float((share * gap**2)[pairs].sum()),
-        "ace": float(np.abs(gap).mean()),
-        "lp": float((share * np.abs(gap) ** POWER).sum()) ** (1 / POWER),
-        "linf": float(np.abs(gap).max()),
-        "overconfidence": float((share * np.maximum(-announced, 0)).sum()),
-        "underconfidence": float((share * np.maximum(announced, 0)).sum()),
-    }
 
 
 def bounds_of_these_scores(
@@ -60,8 +32,9 @@ def bounds_of_these_scores(
     base = ScoreTable.from_rows(world.quantile(rng.random(rows)), np.zeros(rows, bool))
     truth = world.truth(base.score)
     bins, mass_bins = usual_bins(base), bins_of(Binning.EQUAL_MASS, 15, table=base)
-    known, of_mass = (errors_over(true_sums(binned(base, one), base, truth)) for one in (bins, mass_bins))
-    known["ace"] = of_mass["ace"]
+    law = Law(base, truth)
+    known, of_mass = (errors_over(law.sums(one), power=POWER) for one in (bins, mass_bins))
+    known[M.ACE] = of_mass[M.ACE]
     for index in range(repetitions):
         table = ScoreTable(base.score, base.rows, rng.binomial(base.rows, truth))
         sums, mass = binned(table, bins), binned(table, mass_bins)
@@ -70,12 +43,14 @@ def bounds_of_these_scores(
             interval = measure_named(name, table, settings=shared).interval
             cell.add_interval(name, interval, truth=known[name], ends=True)
         corrected = measure_named(M.BRIER_RELIABILITY_CORRECTED, table, settings=shared).interval
-        cell.add_interval(M.BRIER_RELIABILITY_CORRECTED, corrected, truth=known["of_pairs"])
-        _add_bounds(cell, ece_bounds(table, sums, delta=(1 - confidence) / 2), truth=known["ece"])
+        cell.add_interval(
+            M.BRIER_RELIABILITY_CORRECTED, corrected, truth=known[M.BRIER_RELIABILITY_CORRECTED]
+        )
+        _add_bounds(cell, ece_bounds(table, sums, delta=(1 - confidence) / 2), truth=known[M.ECE])
         if index % CHERNOFF_EVERY == 0:
             interval = measure_named(M.L2_PLUG_IN, table, settings=shared).interval
-            cell.add_interval(M.L2_PLUG_IN, interval, truth=known["l2"], ends=True)
-            _add_l2(cell, table, sums, truth=known["l2"])
+            cell.add_interval(M.L2_PLUG_IN, interval, truth=known[M.L2_PLUG_IN], ends=True)
+            _add_l2(cell, table, sums, truth=known[M.L2_PLUG_IN])
     return cell.tallies
 
 
@@ -85,9 +60,9 @@ def bounds_of_the_population(
     """Simulate the bounds of the ECE that speak of the population, over bins fixed before the rows."""
     rng = generator_of("binned population", scenario, rows, confidence)
     world, cell = SCENARIOS[scenario], Cell(confidence)
-    fine = ScoreTable.from_rows(world.quantile(FINE), np.zeros(FINE.size, bool))
-    bins = usual_bins(fine)
-    known = errors_over(true_sums(binned(fine, bins), fine, world.truth(fine.score)))["ece"]
+    law = Law.of(world)
+    bins = usual_bins(law.table)
+    known = errors_over(law.sums(bins))[M.ECE]
     for _ in range(repetitions):
         score = world.quantile(rng.random(rows))
         table = ScoreTable.from_rows(score, rng.random(rows) < world.truth(score))

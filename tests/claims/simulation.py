@@ -1,7 +1,7 @@
 """
 The simulations behind every promised coverage.
 
-A scenario says how scores fall and how often a row of each score has label 1. For intervals that speak of
+Scenarios are the friendly worlds. For intervals that speak of
 "these very scores" the scores are drawn once and labels anew in each repetition; for those that speak of
 the population both are. The truth is computed from the label probabilities: at the same scores for the
 former, by quadrature on 200,000 points for the latter.
@@ -11,7 +11,7 @@ Everything is seeded by the cell's own name, so a cell gives the same numbers wh
 
 import math
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,7 +19,6 @@ from itertools import pairwise
 from unittest.mock import patch
 
 import numpy as np
-from scipy.special import expit, logit
 from scipy.stats import binom
 
 from calibcli.bounds.betting import stakes_for_any_time
@@ -35,77 +34,17 @@ from calibcli.measures.proper_scores import brier, log_loss
 from calibcli.measures.smooth_ece import lower_bound, noise_of_norm, upper_bound
 from calibcli.measures.tests import calibration_tests
 from calibcli.names import Binning, MeasureName, VerdictName
-from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
-from calibcli.table.kernel import cosine_series, fixpoint, residual_series
+from calibcli.table.bins import ATOMS, Bins, binned, bins_of
+from calibcli.table.kernel import residual_series
 from calibcli.table.score_table import ScoreTable
 from calibcli.verdicts.claim import Ground, Rule
 from calibcli.verdicts.ece_below import ece_below
+from claims.worlds import FRIENDLY as SCENARIOS
+from claims.worlds import Law, quantiles, smooth_truth, usual_bins
 
 Floats = np.ndarray
-TEN_ATOMS = (np.arange(10) + 0.5) / 10
-FINE = (np.arange(200_000) + 0.5) / 200_000
+FINE = quantiles(200_000)
 
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """
-    How scores fall and what they are worth.
-
-    Args:
-        quantile: Scores as a function of a uniform number.
-
-        truth: Probability of label 1 at a score.
-    """
-
-    quantile: Callable[[Floats], Floats]
-    truth: Callable[[Floats], Floats]
-
-
-def _itself(score: Floats) -> Floats:
-    return score
-
-
-def _bent(slope: float) -> Callable[[Floats], Floats]:
-    return lambda score: expit(slope * logit(np.clip(score, 1e-12, 1 - 1e-12)))
-
-
-def _atoms(u: Floats) -> Floats:
-    return TEN_ATOMS[np.minimum((u * 10).astype(int), 9)]
-
-
-def _alternating(score: Floats) -> Floats:
-    return score + 0.04 * np.where(np.rint(score * 10 - 0.5).astype(int) % 2 == 0, 1, -1)
-
-
-def _tied(u: Floats) -> Floats:
-    return np.clip(np.round(u, 2), 0.01, 0.99)
-
-
-def _rare(u: Floats) -> Floats:
-    return 0.002 * 100.0**u
-
-
-def _one_atom(u: Floats) -> Floats:
-    return np.full(u.size, 0.5)
-
-
-def _rare_atoms(u: Floats) -> Floats:
-    return np.geomspace(0.002, 0.2, 15)[np.minimum((u * 15).astype(int), 14)]
-
-
-SCENARIOS = {
-    "calibrated": Scenario(_itself, _itself),
-    "mild": Scenario(_itself, _bent(0.8)),
-    "strong": Scenario(_itself, _bent(0.4)),
-    "discrete": Scenario(_atoms, _itself),
-    "disc4": Scenario(_atoms, _alternating),
-    "rare": Scenario(_rare, _itself),
-    "rare, wrong": Scenario(_rare, lambda score: 0.5 * score),
-    "rare, 15 atoms": Scenario(_rare_atoms, _itself),
-    "tied": Scenario(_tied, _bent(0.8)),
-    # The hardest for bounds on one side: every residual errs the same way.
-    "one atom": Scenario(_one_atom, lambda score: score - 0.05),
-}
 
 # Which intervals are approximate: three points short are allowed, and nothing is said below 1,000 rows.
 # The others are finite-sample: they hold at every number of rows.
@@ -203,11 +142,6 @@ def generator_of(*name: object) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32("/".join(map(str, name)).encode()))
 
 
-def usual_bins(table: ScoreTable) -> Bins:
-    """Return the bins that `measure` takes by default."""
-    return ATOMS if looks_discrete(table) else bins_of(Binning.EQUAL_WIDTH, 15, table=table)
-
-
 @contextmanager
 def noise_computed_once() -> Iterator[None]:
     """Remember smECE's noise term, which does not depend on labels."""
@@ -237,12 +171,6 @@ def binned_truth(table: ScoreTable, truth: Floats, bins: Bins) -> tuple[float, f
     two = sums.rows >= 2
     squares = (gaps[two] ** 2 / sums.rows[two]).sum()
     return float(np.abs(gaps).sum() / table.total_rows), math.sqrt(squares / table.total_rows)
-
-
-def smooth_truth(score: Floats, mass: Floats) -> float:
-    """Return the smECE of expected residuals."""
-    series = cosine_series(score, mass)
-    return fixpoint(series) if np.abs(mass).sum() > 1e-9 else 0.0
 
 
 @dataclass(slots=True)
@@ -343,15 +271,8 @@ def population(
 @cache
 def population_truth(scenario: str) -> dict[str, float]:
     """Return the population's values by quadrature."""
-    world = SCENARIOS[scenario]
-    score = world.quantile(FINE)
-    p = world.truth(score)
-    losses = -p * np.log(score) - (1 - p) * np.log1p(-score)
-    return {
-        "brier": float((p * (1 - score) ** 2 + (1 - p) * score**2).mean()),
-        "log_loss": float(losses.mean()),
-        "smece upper": smooth_truth(score, (p - score) / score.size),
-    }
+    law = Law.of(SCENARIOS[scenario])
+    return law.means() | {"smece upper": smooth_truth(law.table.score, law.mass)}
 
 
 def every_promise(scenario: str, rows: int, *, confidence: float, repetitions: int) -> dict[str, Tally]:

@@ -1,7 +1,7 @@
 """
 The full grid of simulated coverage: every promise, scenario, number of rows and confidence.
 
-`python benchmarks/write_coverage.py` runs the same cells with the same seeds and writes `docs/coverage.md`.
+These are the friendly worlds at 90 and 95 %; `test_hard_worlds.py` has the hard ones, `docs/coverage.md` all.
 """
 
 import pytest

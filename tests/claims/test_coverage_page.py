@@ -1,21 +1,21 @@
-"""What `docs/coverage.md` tells: every interval there is, the worst cell first, broken promises in bold."""
+"""What `docs/coverage.md` tells: every interval there is, what is not nominal first, what was not run."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from calibcli.measures import measure_named
-from calibcli.measures.other_bounds import ece_bounds, l2_bounds
-from calibcli.measures.settings import Settings
-from calibcli.names import Binning, MeasureName, TestName
-from calibcli.table.bins import ATOMS, binned, bins_of
+import calibcli
+from calibcli.measures.other_bounds import ece_bounds
+from calibcli.names import MeasureName, TestName
+from calibcli.table.bins import ATOMS, binned
 from calibcli.table.score_table import ScoreTable
-from claims.over_bins import bounds_of_the_population, bounds_of_these_scores
-from claims.simulation import Tally
+from claims.cells import FIXED, MEASURES, POPULATION, SMOOTH, TESTS, Cell, Count, simulated
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+LABELS, BOTH = Cell("measure", "mild", 1_000, FIXED), Cell("measure", "mild", 1_000, POPULATION)
 
 
 @pytest.fixture
@@ -27,67 +27,75 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Any:
     return coverage_page
 
 
-def settings_of(table: ScoreTable) -> Settings:
-    """Return what measures share, over 15 bins."""
-    parts = [
-        binned(table, bins_of(one, 15, table=table)) for one in (Binning.EQUAL_WIDTH, Binning.EQUAL_MASS)
-    ]
-    return Settings(*parts, 0.95, None)
+@pytest.fixture
+def writer(page: Any) -> Any:  # noqa: ARG001 - finds the folder
+    """Return the module that runs cells."""
+    import write_coverage
+
+    return write_coverage
 
 
-def test_every_interval_is_on_the_page(page: Any) -> None:
-    """A measure has a table if and only if it has an interval; every test has a column."""
+@pytest.mark.untraced
+def test_every_interval_and_test_is_simulated() -> None:
+    """A measure is simulated if and only if it has an interval; so is every test."""
     rng = np.random.default_rng(0)
     score = rng.random(300)
-    table = ScoreTable.from_rows(score, rng.random(300) < score)
-    shared = settings_of(table)
-    with_interval = {
-        name.value for name in MeasureName if measure_named(name, table, settings=shared).interval is not None
-    }
-    assert {name.split()[0] for name in (*page.DEFAULT, *page.ON_REQUEST)} == with_interval
-    assert set(page.TESTS) == {name.value for name in TestName} | {"combined"}
+    measures = calibcli.measure(score, rng.random(300) < score, metric="all").measures
+    with_interval = {name for name, one in measures.items() if one.interval is not None}
+    # The lower distance comes with the interval of the distance.
+    assert {one.value for one in (*MEASURES, *SMOOTH)} | {MeasureName.DCE_LOWER.value} == with_interval
+    assert set(TESTS) == {one.value for one in TestName}
 
 
 def test_every_listed_bound_is_simulated() -> None:
-    """What `--bounds` lists is counted, for these scores or for the population."""
-    found = bounds_of_these_scores("discrete", 200, confidence=0.95, repetitions=1)
-    found |= bounds_of_the_population("discrete", 200, confidence=0.95, repetitions=1)
+    """What `--bounds` lists is counted by itself."""
+    found = simulated(Cell("bounds", "discrete", 200, FIXED), 1)
     table = ScoreTable(np.array([0.2, 0.7]), np.array([90, 90]), np.array([20, 60]))
-    sums = binned(table, ATOMS)
-    keys = {f"ece {key}" for key in ece_bounds(table, sums, delta=0.025)}
-    keys |= {f"l2 {key}" for key in l2_bounds(table, sums, confidence=0.95)}
-    counted = {" ".join((name.split()[0], *reversed(name.split()[1:]))).replace(" ", "_") for name in found}
-    assert {key.replace(" ", "_") for key in keys} <= counted
+    for key in ece_bounds(table, binned(table, ATOMS), delta=0.025):
+        side, _, which = key.partition("_")
+        assert f"ece {which} {side}" in found
 
 
-def test_worst_cell_comes_first_and_a_broken_promise_is_bold(page: Any) -> None:
-    """The summary names the cell with the least probable misses, and marks more than are allowed."""
-    run = page.Run(command="command", repetitions=100)
-    run.tallies = {
-        ("bias", "mild", 200, 0.95): Tally(0.05, repetitions=100, misses=3, width=10.0),
-        ("bias", "strong", 1000, 0.95): Tally(0.05, repetitions=100, misses=40, width=20.0),
-        ("brier", "mild", 200, 0.95): Tally(0.05, repetitions=100, misses=90, width=20.0),
+def test_what_is_not_nominal_stands_first(page: Any) -> None:
+    """A broken promise is bold and first, another reading in italics, and what is to be run is said."""
+    found = {
+        LABELS: {
+            "bias": Count(FIXED, True, 0.05, 2_000, 400, 10.0),
+            "ece": Count(FIXED, True, 0.05, 2_000, 20, 200.0),
+            "brier": Count(POPULATION, False, 0.05, 2_000, 900, 20.0),
+        },
+        BOTH: {"brier": Count(POPULATION, False, 0.05, 1_999, 150, 19.99)},
     }
-    lines = page.document(run).splitlines()
-    worst = next(line for line in lines if line.startswith("| bias |"))
-    assert "strong, 1,000 rows" in worst
-    assert "**40 of 100" in worst
-    assert "| mild | 0.970 (0.100) |  |" in lines
-    assert "| strong |  | **0.600 (0.200)** |" in lines
-    # Nothing is promised of an approximate interval below 1,000 rows.
-    assert "| mild | 0.100 (0.200) |" in lines
-    assert any(line.startswith("Not run:") for line in lines)
+    missing = Cell("plan", "two values", 1_000, POPULATION)
+    text = page.document(page.Run(found, [LABELS, BOTH, missing]))
+    assert "holds 2 of 3 cells. **1 cells are still to be run.** Not run: plan 1." in text.replace("\n", " ")
+    first, second, third = (
+        text.index(f"### {one}") for one in ("What holds at", "What holds app", "Read the other")
+    )
+    line = "| bias | these scores | at every number of rows | mild, 1,000 rows | labels | 95 | **80.00** |"
+    assert first < text.index(line) < second
+    assert (
+        second
+        < text.index("| brier | population | approximately | mild, 1,000 rows | scores and labels |")
+        < third
+    )
+    assert third < text.index("| brier | population | approximately | mild, 1,000 rows | labels |")
+    assert "| mild | ***55.00** (0.01)* | **92.50** (0.01) of 1,999 |" in text
+    assert "| ece | these scores | at every number of rows |" in text
 
 
-def test_other_packages_stand_beside_ours(page: Any) -> None:
-    """A row per interval, the width of Theorem 12.4 below our ECE, and who was absent."""
-    tallies = {
-        "calibcli ece": Tally(0.05, repetitions=10, misses=0, width=1.0, plain_width=2.0),
-        "calzone ECE-H": Tally(0.05, repetitions=10, misses=10, width=0.5),
-    }
-    run = page.Run(command="command", repetitions=10)
-    run.peers = {("calibrated", 1000): page.Beside({0.95: tallies, 0.9: tallies}, ("calzone-tool 0.1.0",))}
-    text = page.document(run)
-    assert "Absent: uncertainty-calibration, relplot." in text
-    assert "| calibcli ece | 1.00 (0.100) |\n| Theorem 12.4, width | (0.200) |" in text
-    assert "| calzone ECE-H | 0.00 (0.050) |" in text
+@pytest.mark.untraced
+def test_a_run_goes_on_where_it_stopped(writer: Any, tmp_path: Path) -> None:
+    """Cells are kept as lines; what is kept is not run again, and a line that was cut off is."""
+    keep = tmp_path / "kept" / "cells.jsonl"
+    jobs = [(Cell("compare", world, 30, FIXED), 2) for world in ("two values", "mild")]
+    writer.simulate(jobs, path=keep, workers=1, seconds=1e9)
+    found = writer.kept(keep)
+    assert set(found) == {writer.key_of(job) for job in jobs}
+    assert found[writer.key_of(jobs[0])] == simulated(*jobs[0])
+    lines = keep.read_text("utf-8").splitlines()
+    assert [json.loads(line)["cell"]["world"] for line in lines] == ["two values", "mild"]
+    keep.write_text(f"{lines[0]}\n{lines[1][:40]}", encoding="utf-8")
+    assert set(writer.kept(keep)) == {writer.key_of(jobs[0])}
+    # More repetitions are another cell.
+    assert writer.key_of((jobs[0][0], 3)) not in found

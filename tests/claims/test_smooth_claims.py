@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from claims.simulation import SCENARIOS, check_promises
-from claims.without_bins import DISTANCES, SCALES, least_upper_distance, simulate
+from claims.without_bins import DISTANCES, SCALES, simulate
+from claims.worlds import least_upper_distance
 
 
 def test_upper_distance_of_few_atoms_is_that_of_the_best_partition() -> None:

@@ -1,0 +1,608 @@
+"""
+Every promise in every world: one loop for intervals, tests, verdicts, gates asked again, maps and plans.
+
+A cell is a kind of question, a world, a number of rows, and a reading: labels drawn anew at the world's
+quantiles (`fixed-design`), or scores and labels drawn anew (`population`). A kind asks a public function
+once a repetition and says of each answer whether it was wrong, how often it may be, and of which reading it
+speaks. Each cell is seeded by its name.
+"""
+
+import ast
+import hashlib
+import inspect
+import tempfile
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from scipy.special import xlogy
+from scipy.stats import binom
+
+import calibcli
+from calibcli.bounds.interval import Interval
+from calibcli.errors import CalibcliError
+from calibcli.gate_names import Bound, Relation
+from calibcli.names import MeasureName, Target, VerdictName
+from calibcli.table.bins import ATOMS, looks_discrete
+from calibcli.table.score_table import ScoreTable
+from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.plan import planned
+from calibcli.verdicts.plan_looks import Asked, is_given
+from calibcli.verdicts.plan_population import population_of
+from claims.worlds import CLUSTERS, FINE, WORLDS, Floats, Law, Truth, World
+
+M = MeasureName
+FIXED, POPULATION = Target.FIXED_DESIGN.value, Target.POPULATION.value
+READINGS = (FIXED, POPULATION)
+# What speaks of either, such as a test, or of what was asked for.
+EITHER = "either"
+CONFIDENCE, DELTA = 0.95, 0.05
+LEVELS = (0.01, 0.05, 0.1)
+# Kernels and bisections are good to this.
+SLACK = 1e-6
+# A width without end counts as this.
+INFINITE = 1e12
+# In a cluster two rows share a label's number with this probability.
+CORRELATION = 0.3
+LOOKS, GROUPS = 20, 5
+SMOOTH = (M.SMECE, M.SMECE_LOGIT, M.SMECE_PROBIT, M.DCE, M.SMCE)
+MEASURES = (
+    M.ECE, M.ECE_EQUAL_MASS, M.ACE, M.L2, M.L2_PLUG_IN, M.LP, M.LINF, M.OVERCONFIDENCE, M.UNDERCONFIDENCE,
+    M.BIAS, M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE, M.BRIER, M.BRIER_SKILL, M.BRIER_RELIABILITY_CORRECTED,
+    M.BRIER_UNCERTAINTY, M.BRIER_UNCERTAINTY_CORRECTED, M.BRIER_UNC, M.LOG_LOSS, M.LOG_LOSS_SKILL,
+    M.LOG_LOSS_UNC, M.SPHERICAL,
+)  # fmt: skip
+TESTS = ("ks", "kuiper", "spiegelhalter", "t", "hosmer_lemeshow", "u")
+# Rules whose limit is the truth itself, and whether they ask for at most that.
+AT_MOST = (M.ECE, M.L2, M.LINF, M.SMECE, M.DCE, M.BIAS, M.BRIER, M.LOG_LOSS, M.SPHERICAL)
+# Of these 0 is no limit.
+NEVER_BELOW_0 = (M.ECE, M.L2, M.LINF, M.SMECE, M.DCE)
+AT_LEAST = (M.BIAS, M.BRIER_SKILL, M.LOG_LOSS_SKILL, M.COX_SLOPE)
+# Bounds behind `--bounds` that speak of the population, whatever the interval does.
+OF_THE_POPULATION = ("theorem_12_4", "empirical_bernstein", "betting_any_time")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """
+    What is simulated.
+
+    Args:
+        kind: What is asked, of `KINDS`.
+
+        world: In which of `WORLDS`.
+
+        rows: Of how many rows; of so many in all where it is asked again.
+
+        reading: What is drawn anew.
+
+        clusters: How rows depend on each other, of `CLUSTERS`; empty where they do not.
+    """
+
+    kind: str
+    world: str
+    rows: int
+    reading: str
+    clusters: str = ""
+
+    @property
+    def name(self) -> str:
+        """All of it, as seeds are made of."""
+        return "/".join((self.kind, self.world, str(self.rows), self.reading, self.clusters))
+
+
+@dataclass(slots=True)
+class Count:
+    """
+    How often an answer was wrong.
+
+    Args:
+        target: Of which reading it speaks.
+
+        holds: Whether it says that it holds at every number of rows; tests say so where labels were drawn.
+
+        nominal: How often it may be wrong; None where nothing is promised.
+
+        asked: How often there was an answer.
+
+        wrong: How often it was wrong.
+
+        width: Sum of widths, or of what else it is wrong by.
+    """
+
+    target: str
+    holds: bool
+    nominal: float | None
+    asked: int = 0
+    wrong: int = 0
+    width: float = 0.0
+
+    def own(self, reading: str) -> bool:
+        """Whether it speaks of this reading."""
+        return self.target in {reading, EITHER}
+
+    @property
+    def chance(self) -> float:
+        """How probable so many wrong answers are if it may be wrong as often as it says."""
+        return 1.0 if self.nominal is None else float(binom.sf(self.wrong - 1, self.asked, self.nominal))
+
+
+@dataclass(slots=True)
+class Found:
+    """Counts of a cell, by what was answered."""
+
+    counts: dict[str, Count] = field(default_factory=dict)
+
+    def add(
+        self, name: str, *, wrong: bool, target: str, holds: bool, nominal: float | None, width: float = 0.0
+    ) -> None:
+        """Count one answer; what holds only sometimes is not said to hold."""
+        count = self.counts.setdefault(name, Count(target, holds, nominal))
+        count.holds = count.holds and holds
+        count.asked, count.wrong = count.asked + 1, count.wrong + bool(wrong)
+        count.width += min(width, INFINITE)
+
+    def interval(self, name: str, interval: Interval | None, truth: Truth) -> None:
+        """Count an interval; where its ends speak of different readings, each end by itself."""
+        if interval is None:
+            return
+        low = -np.inf if interval.lower is None else interval.lower
+        high = np.inf if interval.upper is None else interval.upper
+        slack = SLACK * max(1.0, abs(truth[0]))
+        below, above = low > truth[0] + slack, high < truth[1] - slack
+        error = round(1.0 - interval.confidence, 9)
+        shared = {"holds": interval.finite_sample, "width": high - low}
+        if interval.target is Target.MIXED:
+            self.add(f"{name}, upper end", wrong=above, target=POPULATION, nominal=error / 2, **shared)
+            self.add(f"{name}, lower end", wrong=below, target=FIXED, nominal=error / 2, **shared)
+        else:
+            self.add(name, wrong=below or above, target=interval.target.value, nominal=error, **shared)
+
+    def verdict(self, name: str, verdict: Verdict, outcome: VerdictName | None = None) -> None:
+        """Count what was decided where the limit is the truth: either may come with probability delta."""
+        said, mixed = outcome or verdict.outcome, verdict.target is Target.MIXED
+        target = verdict.target.value if verdict.target else EITHER
+        for wrong, of in ((VerdictName.PASS, POPULATION), (VerdictName.FAIL, FIXED)):
+            self.add(
+                f"{name}: wrong {wrong.value.upper()}",
+                wrong=said is wrong,
+                target=of if mixed else target,
+                holds=verdict.finite_sample,
+                nominal=DELTA,
+            )
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """
+    Rows of a cell, as often as they are asked for.
+
+    Args:
+        cell: Of which.
+
+        rng: Random numbers.
+    """
+
+    cell: Cell
+    rng: np.random.Generator
+
+    @property
+    def world(self) -> World:
+        """The world."""
+        return WORLDS[self.cell.world]
+
+    def rows(self, count: int | None = None) -> tuple[Floats, Floats]:
+        """Return scores and labels."""
+        rows = count or self.cell.rows
+        fixed = self.cell.reading == FIXED
+        # The scores of a fixed design lie in no order that clusters, groups or batches could follow.
+        u = _shuffled(rows) if fixed else self.rng.random(rows)
+        score = self.world.quantile(u)
+        rate = self.world.truth(score)
+        if not self.cell.clusters:
+            return score, self.rng.random(rows) < rate
+        key = clusters_of(self.cell)
+        shared = self.rng.random(rows) < np.sqrt(CORRELATION)
+        own = self.rng.random(rows)
+        return score, np.where(shared, self.rng.random(key[-1] + 1)[key], own) < rate
+
+    def law(self, *, second: bool = False) -> Law:
+        """Return what is true of these scores, or of the population."""
+        rows = self.cell.rows if self.cell.reading == FIXED else FINE
+        return _law(self.cell.world, rows, second=second)
+
+    def truth(self, score: Floats, *, second: bool = False) -> dict[str, Truth]:
+        """Return the truth over the bins that are taken for these scores."""
+        return _truths(self.law(second=second), atomic=_discrete(score))
+
+
+def _discrete(score: Floats) -> bool:
+    return looks_discrete(ScoreTable.from_rows(score, np.zeros(score.size, bool)))
+
+
+@cache
+def _shuffled(rows: int) -> Floats:
+    return np.random.default_rng(rows).permutation((np.arange(rows) + 0.5) / rows)
+
+
+@cache
+def _law(world: str, rows: int, *, second: bool) -> Law:
+    return Law.of(WORLDS[world], rows, second=second)
+
+
+_known: dict[tuple[int, bool], dict[str, Truth]] = {}
+
+
+def _truths(law: Law, *, atomic: bool) -> dict[str, Truth]:
+    # Laws are remembered, so that no two have one id.
+    if (id(law), atomic) not in _known:
+        _known[id(law), atomic] = law.truths(atomic=atomic)
+    return _known[id(law), atomic]
+
+
+def clusters_of(cell: Cell) -> Floats:
+    """Return the cluster of each row."""
+    sizes = CLUSTERS[cell.clusters]
+    return np.repeat(np.arange(sizes.size), sizes)
+
+
+Ask = Callable[[Drawn, Found], None]
+
+
+def measure(drawn: Drawn, found: Found) -> None:
+    """Count the intervals of all measures without smoothing, and the tests where the world is calibrated."""
+    score, label = drawn.rows()
+    calibrated = drawn.world.calibrated
+    report = calibcli.measure(score, label, metric=[*MEASURES, *(TESTS if calibrated else ())])
+    truth = drawn.truth(score)
+    for name, estimate in report.measures.items():
+        if name in truth:
+            found.interval(name, estimate.interval, truth[name])
+    ps = {f"{name} test": (one.p_value, one.p_method) for name, one in report.tests.items()}
+    for (name, (p, method)), level in product(ps.items(), LEVELS):
+        rejected, drawn_ps = p is not None and p <= level, method == "monte-carlo"
+        found.add(f"{name} at {level:.0%}", wrong=rejected, target=EITHER, holds=drawn_ps, nominal=level)
+
+
+def smooth(drawn: Drawn, found: Found) -> None:
+    """Count the intervals of SmoothECE and of the distances."""
+    report = calibcli.measure(*drawn.rows(), metric=list(SMOOTH))
+    truth = drawn.law().smooth
+    for name, estimate in report.measures.items():
+        if name in truth:
+            found.interval(name, estimate.interval, truth[name])
+
+
+def bounds(drawn: Drawn, found: Found) -> None:
+    """Count each of the bounds that `--bounds` lists by itself, at half the error."""
+    score, label = drawn.rows()
+    report, truth = calibcli.measure(score, label, metric=["ece", "l2"], bounds=True), drawn.truth(score)
+    for name, estimate in report.measures.items():
+        for key, bound in estimate.details.items():
+            side, _, which = key.partition("_")
+            if side not in {"upper", "lower"} or not isinstance(bound, float) or name not in truth:
+                continue
+            # Bounds of l2 count bins of one row too.
+            value = truth[M.L2_PLUG_IN if name == M.L2 else name][0]
+            wrong = bound < value - SLACK if side == "upper" else bound > value + SLACK
+            target = POPULATION if which in OF_THE_POPULATION else FIXED
+            found.add(
+                f"{name} {which} {side}",
+                wrong=wrong,
+                target=target,
+                holds=True,
+                nominal=DELTA / 2,
+                width=bound,
+            )
+
+
+def compare(drawn: Drawn, found: Found) -> None:
+    """Count intervals of differences of two scores, and verdicts on the one that is no worse."""
+    score, label = drawn.rows()
+    second = drawn.world.second(score)
+    names = [M.BRIER, M.LOG_LOSS, M.ECE]
+    report = calibcli.compare({"first": score, "second": second}, label, metric=list(names))
+    truths = drawn.truth(score), drawn.truth(second, second=True)
+    for name, comparison in report.measures.items():
+        if not all(name in truth for truth in truths):
+            continue
+        true = truths[1][name][0] - truths[0][name][0]
+        difference = comparison.difference
+        found.interval(f"difference of {name}", difference.interval, (true, true))
+        if difference.interval is not None:
+            for side, wrong in (("worse", true <= 0.0), ("better", true >= 0.0)):
+                if wrong:
+                    said = difference.verdict.value == side
+                    found.add(
+                        f"difference of {name}: wrongly {side}",
+                        wrong=said,
+                        target=difference.interval.target.value,
+                        holds=difference.interval.finite_sample,
+                        nominal=DELTA / 2,
+                    )
+
+
+def clusters(drawn: Drawn, found: Found) -> None:
+    """Count intervals over clusters of dependent rows."""
+    score, label = drawn.rows()
+    names = [M.BIAS, M.BRIER, M.LOG_LOSS]
+    report = calibcli.measure(score, label, metric=list(names), cluster=clusters_of(drawn.cell))
+    truth = drawn.truth(score)
+    for name, estimate in report.measures.items():
+        if name in truth:
+            found.interval(f"{name} over clusters", estimate.interval, truth[name])
+
+
+def verify(drawn: Drawn, found: Found) -> None:
+    """Count wrong verdicts on rules whose limit is exactly the truth."""
+    score, label = drawn.rows()
+    truth = drawn.truth(score) | dict(drawn.law().smooth)
+    for names, end, relation in ((AT_MOST, "upper", "<="), (AT_LEAST, "lower", ">=")):
+        for name in names:
+            low, high = truth.get(name, (0.0, 0.0))
+            # A distance of several forms has no limit that is the truth of both verdicts.
+            if high - low > SLACK or (name in NEVER_BELOW_0 and low <= SLACK):
+                continue
+            try:
+                report = calibcli.verify(score, label, rule=[f"{name.value}.{end}{relation}{low!r}"])
+            except CalibcliError:
+                # Rules on few-valued scores are refused where scores are many.
+                continue
+            (verdict,) = report.rules.values()
+            found.verdict(f"{name.value} {relation} truth", verdict)
+
+
+def by_groups(drawn: Drawn, found: Found) -> None:
+    """Count wrong verdicts of a gate on the ECE in the whole and five groups, the limit being the truth."""
+    score, label = drawn.rows()
+    truth = drawn.truth(score)[M.ECE][0]
+    if truth > SLACK:
+        group = np.arange(score.size) % GROUPS
+        report = calibcli.verify(score, label, max_ece=truth, by=group)
+        (verdict,) = report.rules.values()
+        found.verdict("--max-ece by groups", verdict, report.report.outcome)
+
+
+def baseline(drawn: Drawn, found: Found) -> None:
+    """Count wrong verdicts on a regression of 0 against a report on other rows of the same world."""
+    before = calibcli.measure(*drawn.rows(), metric=["ece", "brier", "log_loss"])
+    report = calibcli.verify(
+        *drawn.rows(), baseline=before, max_regression=0.0, regression_metric=["ece", "brier", "log_loss"]
+    )
+    for name, verdict in report.rules.items():
+        found.verdict(f"--baseline, {name.removeprefix('regression:')}", verdict)
+
+
+def state(drawn: Drawn, found: Found) -> None:
+    """Count gates that are ever wrong, asked after each of 20 batches, the limit being the truth."""
+    truth = drawn.truth(drawn.rows()[0])[M.ECE][0]
+    if truth > SLACK:
+        said = _asked_again(drawn, max_ece=truth)
+        for wrong in ("pass", "fail"):
+            found.add(
+                f"--state, {LOOKS} looks: ever a wrong {wrong.upper()}",
+                wrong=wrong in said,
+                target=POPULATION,
+                holds=True,
+                nominal=DELTA,
+            )
+
+
+def alarm(drawn: Drawn, found: Found) -> None:
+    """Count alarms ever raised over 20 batches of calibrated labels."""
+    said = _asked_again(drawn, alarm=True)
+    found.add(
+        f"--alarm, {LOOKS} looks: false alarm", wrong="fail" in said, target=EITHER, holds=True, nominal=DELTA
+    )
+
+
+def _asked_again(drawn: Drawn, **asked: object) -> set[str]:
+    """Return what a gate said at any of 20 looks."""
+    said: set[str] = set()
+    with tempfile.TemporaryDirectory() as folder:
+        for batch in range(LOOKS):
+            score, label = drawn.rows(drawn.cell.rows // LOOKS)
+            # By their ids, since batches of few values may have the same rows.
+            ids = batch * score.size + np.arange(score.size)
+            kept = {"state": Path(folder) / "state", "batch": str(batch), "row_id": ids}
+            report = calibcli.verify(score, label, **kept, **asked)
+            said.add(report.status)
+    return said
+
+
+def automatic(drawn: Drawn, found: Found) -> None:
+    """Count how often what `fit --method auto` chose has a larger log loss than the raw score."""
+    score, label = drawn.rows()
+    law = _law(drawn.cell.world, FINE, second=False)
+    try:
+        chosen = calibcli.fit(score, label, method="auto")
+    except CalibcliError:
+        # One label only.
+        return
+
+    def loss(after: Floats) -> float:
+        inside = np.clip(after, 1e-15, 1.0 - 1e-15)
+        return -float(law.share @ (xlogy(law.rate, inside) + xlogy(1.0 - law.rate, 1.0 - inside)))
+
+    more = loss(np.asarray(chosen.predict(law.table.score))) - loss(law.table.score)
+    found.add(
+        "fit --method auto: more log loss",
+        wrong=more > 1e-9,
+        target=POPULATION,
+        holds=False,
+        nominal=None,
+        width=more,
+    )
+
+
+def plan(drawn: Drawn, found: Found) -> None:
+    """Count tables of the planned rows that do not get the verdict promised nine times in ten."""
+    law = drawn.law()
+    population = replace(population_of(law.table.score, law.share, bins=ATOMS), rate=law.rate)
+    error = law.truths(atomic=True)[M.ECE][0]
+    limit, right = (0.5 * error, VerdictName.FAIL) if error > SLACK else (0.02, VerdictName.PASS)
+    rule = Rule("max-ece", M.ECE, Bound.UPPER, Relation.AT_MOST, limit)
+    asked = Asked(rule, Ground(ATOMS, population.variance), right)
+    rows = planned(asked, [population], power=0.9, again=False, generator=drawn.rng).rows
+    if rows is not None:
+        counts, ones = population.drawn(rows, times=1, generator=drawn.rng)
+        given = is_given(asked, population.table(counts[0], ones[0]))
+        found.add(
+            f"plan: no {right.value.upper()} at the planned rows",
+            wrong=not given,
+            target=POPULATION,
+            holds=False,
+            nominal=0.1,
+            width=float(rows),
+        )
+
+
+CALIBRATED = tuple(name for name, world in WORLDS.items() if world.calibrated)
+OFF = tuple(name for name, world in WORLDS.items() if not world.calibrated)
+FEW_VALUES = (
+    "confident, rare costly errors",
+    "fraud, calibrated",
+    "two values",
+    "rare, one value",
+    "discrete",
+    "disc4",
+)
+TO_100000 = (30, 100, 1_000, 10_000, 100_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """
+    A kind of cell.
+
+    Args:
+        ask: Asks once and counts the answers.
+
+        seconds: What one repetition takes at 1,000 rows, nearly.
+
+        parts: Folders of `calibcli` whose code decides.
+
+        worlds: In which.
+
+        rows: Of how many rows.
+
+        readings: Of what.
+    """
+
+    ask: Ask
+    seconds: float
+    parts: tuple[str, ...] = ("bounds", "measures", "table")
+    worlds: tuple[str, ...] = tuple(WORLDS)
+    rows: tuple[int, ...] = TO_100000
+    readings: tuple[str, ...] = READINGS
+
+
+GATE = ("bounds", "measures", "table", "verdicts")
+KINDS = {
+    "measure": Kind(measure, 0.1),
+    "verify": Kind(verify, 0.06, GATE, rows=(100, 1_000, 10_000, 100_000)),
+    "compare": Kind(compare, 0.006),
+    "clusters": Kind(clusters, 0.006, rows=()),
+    "by": Kind(by_groups, 0.05, GATE, worlds=OFF, rows=(1_000, 10_000), readings=(POPULATION,)),
+    "baseline": Kind(baseline, 0.02, GATE, rows=(1_000, 10_000)),
+    "bounds": Kind(bounds, 0.045, rows=(100, 1_000, 10_000)),
+    "state": Kind(state, 0.5, (*GATE, "gates"), worlds=OFF, rows=(2_000, 20_000), readings=(POPULATION,)),
+    "alarm": Kind(
+        alarm, 0.9, (*GATE, "gates"), worlds=CALIBRATED, rows=(2_000, 20_000), readings=(POPULATION,)
+    ),
+    "smooth": Kind(smooth, 0.17, rows=(30, 100, 1_000, 10_000)),
+    "auto": Kind(
+        automatic,
+        0.15,
+        ("bounds", "measures", "table", "recalibrators", "tasks"),
+        rows=(300, 1_500),
+        readings=(POPULATION,),
+    ),
+    "plan": Kind(plan, 0.02, GATE, worlds=FEW_VALUES, rows=(1_000,), readings=(POPULATION,)),
+}
+
+
+def cells() -> list[Cell]:
+    """Return every cell, the cheapest and hardest first."""
+    found = [
+        Cell(name, world, rows, reading)
+        for name, kind in KINDS.items()
+        for world, rows, reading in product(kind.worlds, kind.rows, kind.readings)
+    ]
+    found += [
+        Cell("clusters", world, int(CLUSTERS[layout].sum()), reading, layout)
+        for layout, world, reading in product(CLUSTERS, KINDS["clusters"].worlds, READINGS)
+    ]
+    order = list(WORLDS)
+
+    def rank(cell: Cell) -> tuple[int, int]:
+        # Among those that take about as long, by how hard the world is.
+        return round(np.log(seconds_of(cell) * repetitions_of(cell)) / np.log(4.0)), order.index(cell.world)
+
+    return sorted(found, key=rank)
+
+
+def seconds_of(cell: Cell) -> float:
+    """Return what a repetition of a cell takes, nearly."""
+    return KINDS[cell.kind].seconds * max(1.0, cell.rows / 20_000)
+
+
+def repetitions_of(cell: Cell) -> int:
+    """Return how often a cell is repeated: 500 times where that takes a second or more each."""
+    return 2_000 if seconds_of(cell) < 1.0 else 500
+
+
+def simulated(cell: Cell, repetitions: int | None = None) -> dict[str, Count]:
+    """Simulate a cell."""
+    drawn, found = Drawn(cell, np.random.default_rng(zlib.crc32(cell.name.encode()))), Found()
+    for _ in range(repetitions or repetitions_of(cell)):
+        KINDS[cell.kind].ask(drawn, found)
+    return found.counts
+
+
+@cache
+def _code(part: str) -> str:
+    """Return a digest of the code of a folder of `calibcli`; comments and layout are no part of it."""
+    folder = Path(calibcli.__file__).parent / part
+    trees = [ast.dump(ast.parse(path.read_text("utf-8"))) for path in sorted(folder.rglob("*.py"))]
+    return hashlib.sha256("\n".join(trees).encode()).hexdigest()
+
+
+@cache
+def _asked(ask: Ask) -> str:
+    """Return the code that asks and counts."""
+    return "".join(inspect.getsource(one) for one in (ask, _asked_again, Found, Drawn, Law))
+
+
+@cache
+def _numbers(name: str) -> bytes:
+    """Return scores and rates of a world."""
+    world = WORLDS[name]
+    score = world.quantile((np.arange(4096) + 0.5) / 4096)
+    return np.concatenate((score, world.truth(score), world.second(score))).round(12).tobytes()
+
+
+@cache
+def digest(cell: Cell) -> str:
+    """Return what a cell depends on: the code that is asked, the question, and scores and rates."""
+    kind = KINDS[cell.kind]
+    text = "\n".join((*(_code(part) for part in kind.parts), _asked(kind.ask)))
+    return hashlib.sha256(text.encode() + _numbers(cell.world)).hexdigest()[:16]
+
+
+def as_json(counts: dict[str, Count]) -> dict[str, object]:
+    """Return counts as plain values."""
+    return {name: asdict(one) for name, one in counts.items()}
+
+
+def broken(cell: Cell, counts: dict[str, Count]) -> list[tuple[str, Count]]:
+    """Return what holds at every number of rows, it says, and was wrong too often: p < 1e-6."""
+    return [
+        (name, one)
+        for name, one in counts.items()
+        if one.holds and one.own(cell.reading) and one.chance < 1e-6
+    ]
