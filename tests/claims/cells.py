@@ -466,6 +466,7 @@ OFF = tuple(name for name, world in WORLDS.items() if not world.calibrated)
 FEW_VALUES = (
     "confident, rare costly errors",
     "fraud, calibrated",
+    "three values",
     "two values",
     "rare, one value",
     "discrete",

@@ -16,16 +16,8 @@ from claims.worlds import CLUSTERS, HARD, WORLDS, Law
 
 M = MeasureName
 # How often a cell of a kind is repeated here, by what it costs.
-GUARD = {
-    "measure": 150,
-    "verify": 100,
-    "compare": 300,
-    "bounds": 100,
-    "by": 200,
-    "baseline": 100,
-    "smooth": 60,
-}
-AGAIN = {"state": 60, "alarm": 60, "plan": 60}
+GUARD = {"measure": 60, "verify": 60, "compare": 300, "bounds": 60, "by": 100, "baseline": 100, "smooth": 40}
+AGAIN = {"state": 40, "alarm": 40, "plan": 100}
 
 
 def guard_cells() -> list[tuple[c.Cell, int]]:
