@@ -104,7 +104,7 @@ def main() -> None:
     """Run the cells that are not kept yet, then write the page in one move."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--hours", type=float, default=1e9, help="stop after so many")
+    parser.add_argument("--hours", type=float, default=1e9, help="stop after so many; 0: only the page")
     parser.add_argument(
         "--repetitions", type=int, help="at most so many: for a try, with an --output of its own"
     )
@@ -116,7 +116,7 @@ def main() -> None:
     known = kept(asked.keep)
     waiting = [job for job in jobs if key_of(job) not in known]
     print(f"{len(jobs) - len(waiting)} of {len(jobs)} cells are done", flush=True)
-    if waiting:
+    if waiting and asked.hours > 0.0:
         simulate(waiting, path=asked.keep, workers=asked.workers, seconds=3600.0 * asked.hours)
         known = kept(asked.keep)
     found = {job[0]: known[key_of(job)] for job in jobs if key_of(job) in known}
