@@ -54,7 +54,7 @@ class World:
     Args:
         about: In words.
 
-        quantile: Scores as a function of a uniform number; atoms have shares of whole 200,000ths.
+        quantile: Scores as a function of a uniform number; shares of atoms are multiples of 1 in 200,000.
 
         truth: Probability of label 1 at a score.
 
@@ -73,7 +73,7 @@ class World:
 
 
 def atoms(scores: list[float], shares: list[float]) -> Map:
-    """Return the quantiles of a few scores, shares in 200,000ths but for rounding."""
+    """Return the quantiles of a few scores, shares rounded to 1 in 200,000."""
     ends = np.rint(np.cumsum(shares) * FINE) / FINE
     place = np.asarray(scores)
     return lambda u: place[np.minimum(np.searchsorted(ends, u, side="right"), place.size - 1)]
