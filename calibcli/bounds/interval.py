@@ -1,5 +1,6 @@
 """An interval with everything that must be said about it."""
 
+import math
 from dataclasses import dataclass
 
 from calibcli.names import Target
@@ -32,3 +33,8 @@ class Interval:
     method: str
     target: Target
     finite_sample: bool
+
+
+def stated(end: float | None) -> float | None:
+    """Return an end of an interval, or None where it excludes nothing."""
+    return end if end is not None and math.isfinite(end) else None

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.bounds.added_row import METHOD, Values, as_many
-from calibcli.bounds.interval import Interval
+from calibcli.bounds.interval import Interval, stated
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.measures.losses import losses_of_rows
@@ -330,17 +330,18 @@ def worst_log_loss(least: Floats, *, counts: Integers | None, weight: Floats | N
 def _interval(values: Values, worst: tuple[float, float], *, confidence: float) -> Interval:
     """Return the interval of a mean difference, by a row added with the worst of one score."""
     delta = (1.0 - confidence) / 2.0
-    lower = values.lower_bound(least=-worst[0], delta=delta)
-    upper = values.upper_bound(most=worst[1], delta=delta)
+    lower = stated(values.lower_bound(least=-worst[0], delta=delta))
+    upper = stated(values.upper_bound(most=worst[1], delta=delta))
     return Interval(lower, upper, confidence, PAIRED_METHOD, Target.POPULATION, finite_sample=False)
 
 
 def _why_open(interval: Interval, values: Values, worst: tuple[float, float]) -> str | None:
     """Return why rows that look as if they told two scores apart do not, which is the row that was added."""
-    lower, upper = interval.lower, interval.upper
+    lower = -math.inf if interval.lower is None else interval.lower
+    upper = math.inf if interval.upper is None else interval.upper
     delta = (1.0 - interval.confidence) / 2.0
     seen = values.mean / max(normal_quantile(1.0 - delta) * values.standard_error, math.ulp(0.0))
-    if lower is None or upper is None or not lower <= 0.0 <= upper or abs(seen) <= 1.0:
+    if not lower <= 0.0 <= upper or abs(seen) <= 1.0:
         return None
     largest = worst[1] if seen < 0.0 else worst[0]
     words = unseen_words(values.costly_rows, values.total, largest=largest, delta=delta)

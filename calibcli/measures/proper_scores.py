@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from calibcli.bounds.added_row import METHOD, Values, as_many
-from calibcli.bounds.interval import Interval
+from calibcli.bounds.interval import Interval, stated
 from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.estimate import INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import of_mean
@@ -215,5 +215,5 @@ def interval_of_mean(values: Values, *, most: float, confidence: float) -> Inter
     """Return the interval of the mean of a loss between 0 and `most`, which may be infinite."""
     delta = (1.0 - confidence) / 2.0
     lower = max(0.0, values.lower_bound(least=0.0, delta=delta))
-    upper = values.upper_bound(most=most, delta=delta)
+    upper = stated(values.upper_bound(most=most, delta=delta))
     return Interval(lower, upper, confidence, METHOD, Target.POPULATION, finite_sample=False)

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from calibcli.bounds.added_row import METHOD, Values
-from calibcli.bounds.interval import Interval
+from calibcli.bounds.interval import Interval, stated
 from calibcli.bounds.proportion import rate_bounds
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.binned_ece import effective_rows
@@ -306,7 +306,7 @@ def _interval(rows: _Rows, *, confidence: float) -> Interval:
     ratio = mean.mean / float(_constant(rows.loss_of, np.array([ones / total])).expected[0])
     high = _beyond(below, ratio) if math.isfinite(rows.most) else math.inf
     low = crossing(above, 0.0, ratio, within=_PART * ratio)[0] if ratio > 0.0 else 0.0
-    return Interval(1.0 - high, 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
+    return Interval(stated(1.0 - high), 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
 
 
 def _weighted_interval(
@@ -322,7 +322,7 @@ def _weighted_interval(
     values = values_of(table, excess, mean=0.0)
     high = ratio + values.upper_bound(most=most - min(one, other), delta=delta) / whole
     low = max(0.0, ratio + values.lower_bound(least=-max(one, other), delta=delta) / whole)
-    return Interval(1.0 - high, 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
+    return Interval(stated(1.0 - high), 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
 
 
 def _beyond(below: Callable[[float], float], ratio: float) -> float:

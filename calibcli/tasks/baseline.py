@@ -1,5 +1,6 @@
 """What a gate compares a score with: a report of `measure`, or another score of the same rows."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -93,7 +94,7 @@ class Measured:
     Args:
         value: The estimate.
 
-        interval: Its two-sided interval, both ends stated.
+        interval: Its two-sided interval; an end that it does not state is infinite.
 
         partition: Its bins in words, or None where it has none.
     """
@@ -105,12 +106,12 @@ class Measured:
     @property
     def lower(self) -> float:
         """Lower end of the interval."""
-        return self.interval.lower or 0.0
+        return -math.inf if self.interval.lower is None else self.interval.lower
 
     @property
     def upper(self) -> float:
         """Upper end of the interval."""
-        return self.interval.upper or 0.0
+        return math.inf if self.interval.upper is None else self.interval.upper
 
     @property
     def spent(self) -> float:
@@ -218,13 +219,13 @@ def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) ->
         msg = f"{path} holds no {name.value}"
         raise UsageProblem(msg, f"{again} --json -o report.json")
     found = measures[name.value]
-    lower, upper = found.optional("lower"), found.optional("upper")
-    if lower is None or upper is None:
+    lower, upper = _end(found, "lower", -math.inf), _end(found, "upper", math.inf)
+    if math.isinf(lower) and math.isinf(upper):
         msg = f"{path}: its {name.value} has no interval, so that nothing follows from it"
         raise UsageProblem(msg, "its assumptions say why; compare another measure")
     interval = Interval(
-        lower.number(),
-        upper.number(),
+        lower,
+        upper,
         found.child("confidence").number(0.0, 1.0),
         found.child("method").text(),
         found.child("target").choice(Target),
@@ -239,3 +240,9 @@ def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) ->
         msg = f"{held}, which leaves nothing of the {1.0 - confidence:g} that a wrong verdict may have"
         raise UsageProblem(msg, f"{again} --confidence {confidence:g} --json -o report.json")
     return measured
+
+
+def _end(measure: Node, name: str, otherwise: float) -> float:
+    """Return an end of an interval, or what excludes nothing where there is none."""
+    found = measure.optional(name)
+    return otherwise if found is None or found.value == str(otherwise) else found.number()

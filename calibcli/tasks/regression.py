@@ -3,12 +3,12 @@
 import math
 from dataclasses import dataclass
 
-from calibcli.bounds.interval import Interval
+from calibcli.bounds.interval import Interval, stated
 from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures import measure_named
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.paired import PAIRED, Difference, PairedSums
+from calibcli.measures.paired import PAIRED, UNDECIDED, Difference, PairedSums
 from calibcli.measures.settings import Settings
 from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target, VerdictName
@@ -159,7 +159,7 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
 
 
 def _row_by_row(paired: PairedSums, name: MeasureName, *, ground: Ground) -> _Gap:
-    """Return the mean difference of a loss, each bound by a normal interval over rows."""
+    """Return the mean difference of a loss, each bound by one added row."""
     above = paired.difference(name, confidence=1.0 - 2.0 * min(ground.delta, _MOST_ERROR))
     below = paired.difference(name, confidence=1.0 - 2.0 * min(ground.fail_delta, _MOST_ERROR))
     return _of_differences(above, below, "paired, one added row", "")
@@ -187,7 +187,9 @@ def _of_differences(above: Difference, below: Difference, method: str, partition
         lower = math.inf
     if value == -math.inf:
         upper = -math.inf
-    return _Gap(value, lower, upper, method, above.interval, partition, above.assumptions)
+    # Why two scores are not told apart speaks of a difference of 0, and not of the limit.
+    assumptions = tuple(one for one in above.assumptions if not one.startswith(UNDECIDED))
+    return _Gap(value, lower, upper, method, above.interval, partition, assumptions)
 
 
 def _verdict(table: Table, name: MeasureName, gap: _Gap, limit: float, *, ground: Ground) -> Verdict:
@@ -233,7 +235,7 @@ def _less(estimate: Estimate, bound: Bound, other: float) -> float | None:
     if estimate.interval is None:
         return None
     end = estimate.interval.upper if bound is Bound.UPPER else estimate.interval.lower
-    return None if end is None else end - other
+    return None if end is None else stated(end - other)
 
 
 def _weaker(one: Interval | None, other: Interval) -> Interval | None:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from calibcli.bounds.interval import stated
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures import measure_named
 from calibcli.measures.estimate import ClassEstimate, Estimate
@@ -82,7 +83,7 @@ def ends_of(estimate: Estimate | ClassEstimate) -> Ends:
     """Return the ends of an interval as bounds, each by itself."""
     interval = estimate.interval
     if interval is not None:
-        lower, upper = _finite(interval.lower), _finite(interval.upper)
+        lower, upper = stated(interval.lower), stated(interval.upper)
         return Ends(lower, upper, interval.method, interval.target, interval.finite_sample)
     if math.isinf(estimate.value):
         # What is infinite once in a sample is infinite in the population.
@@ -189,8 +190,3 @@ def verdict_by_value(
         finite_sample=False,
         reason=reason,
     )
-
-
-def _finite(end: float | None) -> float | None:
-    """Return an end of an interval, or None where it excludes nothing."""
-    return end if end is not None and math.isfinite(end) else None

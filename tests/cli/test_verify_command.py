@@ -189,3 +189,38 @@ def test_groups_beside_nothing_but_a_baseline_are_refused(run: Run, grouped: Pat
     assert "compared over all rows" in refused.err
     noted = run("verify", grouped, *CHURN, *against, "--max-ece", "0.5")
     assert "not group by group" in noted.out
+
+
+def test_loss_rule_says_how_few_costly_rows_were_seen(run: Run, csv_of: Callable[..., Path]) -> None:
+    """Three frauds in 10,000 rows settle no log loss, and what they do settle holds approximately."""
+    rows = (f"{0.5 if k % 400 == 0 else 0.0005},{k % 800 == 0 or k < 4:d}" for k in range(10_000))
+    path = csv_of("score,label", *rows)
+    open_one = run("verify", path, "--rule", "log_loss<=0.007")
+    assert open_one.code == 4
+    assert "too few costly rows have been seen (about 3 of 40 needed): " in open_one.out
+    assert "up to 1 row in 3,339 may be unlike these and lose 7.601" in open_one.out
+    settled = run("verify", path, "--rule", "log_loss<=0.02")
+    assert settled.code == 0
+    assert "at approximately 95 % confidence" in settled.out.splitlines()[0]
+    assert "a pass that is wrong has a probability of at most approximately 5 %" in settled.out
+
+
+def test_scores_of_exactly_0_or_1_keep_their_log_loss_open_above(
+    run: Run, csv_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """No limit from above passes, one from below fails, and a baseline with one end can still pass."""
+    path = csv_of(
+        "score,label", *(f"{(0.0, 0.3, 1.0)[k % 3]},{k % 3 == 2 or k % 9 == 1:d}" for k in range(900))
+    )
+    open_one = run("verify", path, "--rule", "log_loss<=5")
+    assert open_one.code == 4
+    assert "there are scores of exactly 0 or 1, and one that is wrong" in open_one.out
+    assert run("verify", path, "--rule", "log_loss<=0.01").code == 1
+    old, new = (
+        tmp_path / "old.json",
+        csv_of("score,label", *(f"0.3,{k % 10 < 3:d}" for k in range(900)), name="n.csv"),
+    )
+    assert run("measure", path, "--metric", "log_loss", "--json", "-o", old).code == 0
+    ask = ["--baseline", old, "--regression-metric", "log_loss", "--max-regression"]
+    assert run("verify", new, *ask, "0.9").code == 0
+    assert run("verify", new, *ask, "0.0").code == 4
