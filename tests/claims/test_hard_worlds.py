@@ -15,27 +15,21 @@ from claims import cells as c
 from claims.worlds import CLUSTERS, HARD, WORLDS, Law
 
 M = MeasureName
-# How often a cell of a kind is repeated here, by what it costs.
-GUARD = {"measure": 60, "verify": 60, "compare": 300, "bounds": 60, "by": 100, "baseline": 100, "smooth": 40}
-AGAIN = {"state": 40, "alarm": 40, "plan": 100}
+# How often a cell is repeated here, by what it costs: of these kinds in every hard world, of those in a few.
+EVERYWHERE = {"measure": 60, "verify": 60, "compare": 300, "by": 100}
+SOMEWHERE = {"bounds": 100, "baseline": 100, "smooth": 100, "state": 40, "alarm": 40, "plan": 100}
+SOME = ("two values", "few rows open", "near 0 and 1, wrong", "one bad bin", "fraud, calibrated")
 
 
 def guard_cells() -> list[tuple[c.Cell, int]]:
-    """Return the cells of `make claims`: each hard world at 1,000 rows, and at 30 rows for intervals."""
-    found = [
-        (cell, often)
-        for cell in c.cells()
-        for often in [GUARD.get(cell.kind, 0)]
-        if often
-        and cell.world in HARD
-        and (cell.rows == 1_000 or (cell.kind == "measure" and cell.rows == 30))
-    ]
-    few = ("two values", "few rows open", "near 0 and 1, wrong", "rare, one value", "fraud, calibrated")
-    found += [
-        (cell, AGAIN[cell.kind])
-        for cell in c.cells()
-        if cell.kind in AGAIN and cell.world in few and cell.rows <= 2_000
-    ]
+    """Return the cells of `make claims`: at 1,000 or 2,000 rows, and at 30 drawn anew for intervals."""
+    found = []
+    for cell in c.cells():
+        few = cell.rows == 30 and (cell.kind, cell.reading) == ("measure", c.POPULATION)
+        kinds = EVERYWHERE | SOMEWHERE if cell.world in SOME else EVERYWHERE
+        often = kinds.get(cell.kind, 0) if cell.world in HARD else 0
+        if often and (few or cell.rows in {1_000, 2_000}) and not cell.clusters:
+            found.append((cell, often))
     return found
 
 

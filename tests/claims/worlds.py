@@ -109,6 +109,15 @@ def _one_bad(u: Floats) -> Floats:
     return np.where(u < 0.005, 0.97, 0.9 * (u - 0.005) / 0.995)
 
 
+def _twelve_each(u: Floats) -> Floats:
+    away = np.exp(np.linspace(-11.0, -1.0, 12))[np.minimum((12.0 * (2.0 * u % 1.0)).astype(int), 11)]
+    return np.where(u < 0.5, away, 1.0 - away)
+
+
+def _as_their_roots(score: Floats) -> Floats:
+    return np.where(score < 0.5, np.sqrt(score), 1.0 - np.sqrt(1.0 - score))
+
+
 def _heavy_ties(u: Floats) -> Floats:
     # Three rows in five share one score, the others lie on hundredths.
     return np.where(u < 0.6, 0.1, np.clip(np.round((u - 0.6) / 0.4, 2), 0.01, 0.99))
@@ -128,6 +137,11 @@ HARD = {
         "score 0.0005 for 99.7 % of rows, 0.5 for 0.3 %, labels follow them",
         atoms([0.0005, 0.5], [0.997, 0.003]),
     ),
+    "fraud, five times too high": World(
+        "the same scores, labels a fifth as frequent, two events in three in rows a sample may lack",
+        atoms([0.0005, 0.5], [0.997, 0.003]),
+        lambda score: score / 5.0,
+    ),
     "few rows open": World(
         "99.9 % of scores within 1e-9 of 0 or 1, the others 0.05 to 0.15 away; labels follow them",
         _few_open,
@@ -138,6 +152,11 @@ HARD = {
     ),
     "near 0 and 1, wrong": World(
         "the same scores, one label in a hundred turned", _near_the_ends, lambda score: 0.01 + 0.98 * score
+    ),
+    "overconfident": World(
+        "twelve values 1.7e-5 to 0.37 away from 0, as many from 1, the rarer label as often as their root",
+        _twelve_each,
+        _as_their_roots,
     ),
     "scores near 9e-5": World(
         "scores from 4.5e-5 to 1.35e-4, labels follow them", lambda u: 9e-5 * (0.5 + u)
@@ -162,6 +181,12 @@ HARD = {
         lambda u: expit(2.0 * ndtri(np.clip(u, 1e-9, 1 - 1e-9))),
         lambda score: 0.1 + 0.8 * score,
     ),
+    "two values, 40 % noise": World(
+        "scores 0.02 and 0.98, equally likely, rates 0.408 and 0.592",
+        atoms([0.02, 0.98], [0.5, 0.5]),
+        lambda score: 0.4 + 0.2 * score,
+    ),
+    "turned round": World("scores uniform, rates 1 less the score", itself, lambda score: 1.0 - score),
     "heavy ties": World(
         "score 0.1 for 60 % of rows, hundredths for the rest, logit slope 0.8", _heavy_ties, bent(0.8)
     ),
