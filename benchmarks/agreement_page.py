@@ -61,7 +61,8 @@ number of `logistic_recalibration`."""
 BOUNDS = {
     "ece.lower": "McDiarmid, less the mean noise",
     "ece.upper": "betting, or d* where scores are far from 0 and 1",
-    **dict.fromkeys(("bias.lower", "bias.upper", "smece.upper", "smce.upper"), "betting"),
+    **dict.fromkeys(("bias.lower", "bias.upper"), "counts, the normal law with its error, or betting"),
+    **dict.fromkeys(("smece.upper", "smce.upper"), "betting"),
     **dict.fromkeys(("l2.lower", "l2.upper"), "score interval of T"),
     **{f"{loss}.{side}": "normal law" for loss in ("brier", "log_loss") for side in ("lower", "upper")},
 }

@@ -72,6 +72,30 @@ def stakes_for_one_look(rows: float, variance: float, *, delta: float) -> Stakes
     return Stakes(sizes, (0.8, 0.1, 0.1), once=True)
 
 
+def stakes_for_a_mean(rows: float, variance: float, *, delta: float) -> Stakes:
+    """
+    Return bets on one mean that are sharp at the variance expected, and not lost where it is far larger.
+
+    Args:
+        rows: Number of rows that will be judged.
+
+        variance: What the mean of f (1 - f) is expected to be.
+
+        delta: Error probability.
+    """
+    level = math.log(1.0 / delta)
+    guesses = [max(rows * variance, 0.05 * level)]
+    while guesses[-1] < 0.25 * rows:
+        guesses.append(4.0 * guesses[-1])
+    # By Bennett's inequality a sum of this variance strays so far; the bet is the one that is best there.
+    strays = [math.sqrt(2.0 * level * guess) + level / 3.0 for guess in guesses]
+    sizes = tuple(stray / (guess + stray) for guess, stray in zip(guesses, strays, strict=True))
+    # Half on the first, a quarter on the next, and so on; what the halves leave goes with the last.
+    shares = [0.5 ** (j + 1) for j in range(len(sizes))]
+    shares[-1] *= 2.0
+    return Stakes(sizes, tuple(shares))
+
+
 def stakes_for_any_time(*, delta: float, variance: float = 0.25) -> Stakes:
     """
     Return bets that stay valid whenever and however often one looks; sharp from 250 to 65 million rows.
@@ -183,7 +207,7 @@ class GroupedResiduals:
         Return the least m at which "sign * mean residual is at least m" is refuted at level delta.
 
         Args:
-            stakes: The bets; sizes above 0.45 are cut, so that no bet can lose more than it has.
+            stakes: The bets; sizes above 0.95 / (1 - m) are cut, so that no bet can lose more than it has.
 
             delta: Error probability.
 
@@ -194,7 +218,7 @@ class GroupedResiduals:
         def evidence(m: float) -> float:
             terms = []
             for size, share in zip(stakes.sizes, stakes.shares, strict=True):
-                bet = min(size, 0.45)
+                bet = size if size * (1.0 - m) <= 0.95 else 0.95 / (1.0 - m)
                 growth = float(self.log_product(-sign * bet / (1.0 + bet * m)).sum())
                 terms.append(math.log(share) + self.rows * math.log1p(bet * m) + growth)
             return log_sum(terms) - level

@@ -6,8 +6,14 @@ from functools import cache
 import numpy as np
 
 from calibcli.bounds.special import Floats, beta_quantile
+from calibcli.table.crossing import crossing
 
 _AT_ONCE = 4_096
+# Of the error probability, what is spent on how far the labels may scatter more than they were seen to.
+_SHARE_ON_SPREAD = 0.05
+# |P(S <= k) - normal law with its skewness term| <= this / variance for labels of any chances, from 10 on.
+_NORMAL_ERROR = 0.08
+_LEAST_VARIANCE = 10.0
 
 
 def clopper_pearson(positive: Floats, rows: Floats, *, delta_each_side: float) -> tuple[Floats, Floats]:
@@ -128,3 +134,51 @@ def rate_bounds(positive: Floats, rows: Floats, *, delta_each_side: float) -> tu
     lower = np.where(x == 1.0, np.minimum(lower, delta_each_side / n), lower)
     place = place.reshape(-1)
     return lower[place], upper[place]
+
+
+def sum_margin(squares: float, *, delta: float) -> float:
+    """
+    Return how far, but for a probability of delta, a sum of unlike labels lies from its mean on one side.
+
+    The variance of the sum is not known. It is at most the mean of the sum of squared residuals, label less
+    any number fixed for the row, and that mean is at most (sqrt(L / 2) + sqrt(squares + L / 2))^2 but for
+    a twentieth of delta, L = ln(20 / delta). At each variance the tail is at most that of the normal law with
+    its skewness term, for the worst skewness, and a proven error; below a least variance Bennett's inequality
+    stands in.
+
+    Args:
+        squares: The sum of squared residuals.
+
+        delta: In (0, 1/2].
+
+    References:
+        Volkova (1996), Theory Probab. Appl. 40, for the form of the approximation; the error is derived in
+        `docs/methods.md`. Maurer (2003), J. Inequal. Pure Appl. Math. 4, for the lower tail of squares.
+    """
+    half_log = 0.5 * math.log(1.0 / (_SHARE_ON_SPREAD * delta))
+    spread = math.sqrt(half_log) + math.sqrt(squares + half_log)
+    left = (1.0 - _SHARE_ON_SPREAD) * delta
+    least = math.sqrt(max(_LEAST_VARIANCE, 4.0 * _NORMAL_ERROR / left))
+    margin = _bennett_margin(least**2, delta=left)
+    return margin if spread <= least else max(margin, 0.5 + spread * _normal_deviate(spread, delta=left))
+
+
+def _normal_deviate(spread: float, *, delta: float) -> float:
+    """Return the x at which Phi(-x), the worst skewness term and the error of both add up to delta."""
+
+    def room(x: float) -> float:
+        density = math.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
+        tail = 0.5 * math.erfc(x / math.sqrt(2.0))
+        return delta - tail - abs(x * x - 1.0) * density / (6.0 * spread) - _NORMAL_ERROR / spread**2
+
+    return crossing(room, 0.0, 40.0)[1]
+
+
+def _bennett_margin(variance: float, *, delta: float) -> float:
+    """Return what a sum of independent values, each at most 1 above its mean, exceeds its mean by at most."""
+    level = math.log(1.0 / delta)
+
+    def beyond(x: float) -> float:
+        return (variance + x) * math.log1p(x / variance) - x - level
+
+    return crossing(beyond, 0.0, math.sqrt(2.0 * variance * level) + level)[1]

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-# Up to this a + b the continued fraction takes milliseconds; beyond, a and b that are both large are near
-# enough to the normal law to integrate, and for the rest scipy's import is the smaller cost.
-_FRACTION_LIMIT = 20_000.0
+# Where a and b are both at least this they are near enough to the normal law to integrate. Where one alone is
+# far above it the continued fraction loses digits on its side, and the binomial terms are added up.
 _QUADRATURE_LIMIT = 2_000.0
+_FRACTION_LIMIT = 20_000.0
 
 
 def normal_quantile(probability: float) -> float:
@@ -60,8 +60,11 @@ def _by_fraction(a: Floats, b: Floats, x: Floats, log_betas: tuple[Floats, Float
     swap = x > (a + 1.0) / (a + b + 2.0)
     p, q = np.where(swap, b, a), np.where(swap, a, b)
     t = np.where(swap, 1.0 - x, x)
-    log_front = p * np.log(t) + q * np.log1p(-t) - np.where(swap, log_betas[1], log_betas[0]) - np.log(p)
+    log_front = a * np.log(x) + b * np.log1p(-x) - np.where(swap, log_betas[1], log_betas[0]) - np.log(p)
     part = np.exp(log_front) / _fraction(p, q, t)
+    for one in np.flatnonzero((p > _FRACTION_LIMIT) & (q == np.floor(q))):
+        rest = x[one] if swap[one] else 1.0 - x[one]
+        part[one] = math.exp(log_front[one]) / rest * _terms(p[one], q[one], t[one] / rest)
     return np.where(swap, 1.0 - part, part), np.where(swap, part, 1.0 - part)
 
 
@@ -78,20 +81,18 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
     """
     if a.size == 0:
         return np.zeros_like(a)
-    if np.any((a + b > _FRACTION_LIMIT) & (np.minimum(a, b) < _QUADRATURE_LIMIT)):
-        from scipy.special import betaincinv
-
-        return np.asarray(betaincinv(a, b, probability), dtype=np.float64)
     low, high = np.zeros_like(a), np.ones_like(a)
     mean = a / (a + b)
     spread = np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
     asked, which = np.unique(probability, return_inverse=True)
-    ahead = np.array([normal_quantile(one) for one in asked.tolist()])[which]
+    # Only a place to start from, so a probability that is 1 after rounding may be the one before it.
+    ahead = np.array([normal_quantile(min(one, 1.0 - 2.0**-53)) for one in asked.tolist()])[which]
     x = np.clip(mean + ahead * spread, 0.1 * mean, 1.0 - 0.1 * (1.0 - mean))
     lower_tail = np.asarray(probability) <= 0.5
     log_betas = _log_beta(a, b), _log_beta(b, a)
     for _ in range(100):
-        below, above = incomplete_beta(a, b, x, log_betas=log_betas)
+        with np.errstate(divide="ignore"):
+            below, above = incomplete_beta(a, b, x, log_betas=log_betas)
         excess = np.where(lower_tail, below - probability, (1.0 - probability) - above)
         low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
         with np.errstate(all="ignore"):
@@ -148,7 +149,8 @@ def _stirling(a: Floats) -> Floats:
 
 def _fraction(p: Floats, q: Floats, t: Floats) -> Floats:
     """Return the denominator of the incomplete beta function's continued fraction, from the tail inwards."""
-    depth = 20 + int(2.0 * np.sqrt(float(np.max(p + q))))
+    # However large the other, the smaller of the two says how many levels matter.
+    depth = 20 + int(2.0 * np.sqrt(2.0 * float(np.max(np.minimum(p, q)))))
     m = np.arange(1, depth + 1)[:, None]
     even = m * (q - m) * t / ((p + 2 * m - 1) * (p + 2 * m))
     m = m - 1
@@ -157,6 +159,12 @@ def _fraction(p: Floats, q: Floats, t: Floats) -> Floats:
     for level in range(depth - 1, -1, -1):
         value = 1.0 + odd[level] / (1.0 + even[level] / value)
     return value
+
+
+def _terms(p: float, q: float, odds: float) -> float:
+    """Return the sum of binomial terms over fewer than q of p + q - 1, in units of the last of them."""
+    k = np.arange(q - 1.0, 0.0, -1.0)
+    return 1.0 + float(np.cumprod(k / (p + q - k) * odds).sum())
 
 
 def _by_quadrature(a: Floats, b: Floats, x: Floats) -> tuple[Floats, Floats]:

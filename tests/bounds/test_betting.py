@@ -9,7 +9,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from calibcli.bounds import betting
-from calibcli.bounds.betting import GroupedResiduals, Stakes, stakes_for_any_time, stakes_for_one_look
+from calibcli.bounds.betting import (
+    GroupedResiduals,
+    Stakes,
+    stakes_for_a_mean,
+    stakes_for_any_time,
+    stakes_for_one_look,
+)
 
 SEEDS = st.integers(0, 100_000)
 
@@ -220,7 +226,11 @@ def test_mean_bounds_enclose_the_mean(seed: int, delta: float) -> None:
 @given(rows=st.floats(1, 1e9), variance=st.floats(0, 0.25), delta=st.floats(1e-6, 0.5))
 def test_stakes_cannot_lose_more_than_they_have(rows: float, variance: float, delta: float) -> None:
     """Every bet lies in (0, 1), and the shares are positive and sum to 1."""
-    for stakes in (stakes_for_one_look(rows, variance, delta=delta), stakes_for_any_time(delta=delta)):
+    for stakes in (
+        stakes_for_one_look(rows, variance, delta=delta),
+        stakes_for_a_mean(rows, variance, delta=delta),
+        stakes_for_any_time(delta=delta),
+    ):
         assert all(0 < size < 1 for size in stakes.sizes)
         assert all(share > 0 for share in stakes.shares)
         assert sum(stakes.shares) == pytest.approx(1.0)

@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import betaincinv
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, binomtest, norm
 
 from calibcli.bounds.proportion import (
     clopper_pearson,
     deviation_of_a_mean,
     hoeffding_deviation,
     mean_absolute_deviation,
+    rate_bounds,
+    sum_margin,
 )
 
 
@@ -131,3 +133,98 @@ def test_mean_absolute_deviation_is_the_direct_sum(n: int, v: float) -> None:
     mine = mean_absolute_deviation(np.array([float(n)]), np.array([v]))[0]
     assert mine == pytest.approx(direct, abs=1e-12, rel=1e-9)
     assert mine <= 0.5 / math.sqrt(n) + 1e-12
+
+
+def law_of(chances: np.ndarray) -> np.ndarray:
+    """The exact law of a sum of unlike labels."""
+    law = np.ones(1)
+    for q in chances:
+        law = np.convolve(law, [1 - q, q])
+    return law
+
+
+@pytest.mark.parametrize("delta", [0.001, 0.025, 0.25])
+def test_rate_bounds_hold_for_the_hardest_chances(delta: float) -> None:
+    """Of chances 0, 1 and one other, among which Hoeffding (1956) found the extremes, none misses more."""
+    for n in (1, 2, 3, 6, 11):
+        count = np.arange(n + 1.0)
+        lower, upper = rate_bounds(count, np.full(n + 1, float(n)), delta_each_side=delta)
+        near = [n * one * (1 + step) for one in (lower, upper) for step in (-1e-9, 1e-9)]
+        means = np.unique(np.concatenate([np.linspace(0, n, 101), *near]))
+        for ones, others in ((r, b) for r in range(n) for b in range(1, n - r + 1)):
+            chance = (means - ones) / others
+            some = means[(chance >= 0) & (chance <= 1)]
+            mass = binom.pmf(np.arange(others + 1), others, (some[:, None] - ones) / others)
+            x = np.arange(others + 1) + ones
+            assert ((mass * (lower[x] > some[:, None] / n)).sum(axis=1) <= delta * (1 + 1e-7)).all()
+            assert ((mass * (upper[x] < some[:, None] / n)).sum(axis=1) <= delta * (1 + 1e-7)).all()
+
+
+def proven_error(spread: float) -> float:
+    """The derivation of docs/methods.md, summed up: the integral of the difference of both transforms."""
+    t = (np.arange(60_000) + 0.5) * (1.5 / 60_000)
+    actual, normal = np.exp(-2 * spread**2 * np.sin(t / 2) ** 2), np.exp(-((spread * t) ** 2) / 2)
+    near = actual * (1 / (2 * np.sin(t / 2)) - 1 / t) + spread**2 * t**3 / 24 * actual
+    near += normal * (spread**2 * t**3 / 6) ** 2 / (2 * t)
+    far = (np.pi - 1.5) / (2 * math.sin(0.75)) * math.exp(-2 * spread**2 * math.sin(0.75) ** 2)
+    beyond = math.exp(-((1.5 * spread) ** 2) / 2) * (1 / (1.5 * spread) ** 2 + 1)
+    return (float(near.sum()) * 1.5 / 60_000 + far + beyond) / math.pi
+
+
+def test_error_of_the_normal_law_is_as_derived() -> None:
+    """The integral is at most 0.08 over the variance from a variance of 10 on."""
+    for spread in (math.sqrt(10.0), 3.3, 4.0, 6.0, 10.0, 30.0, 300.0):
+        assert proven_error(spread) <= 0.08 / spread**2
+
+
+def test_fourth_order_of_a_label_is_at_most_that_of_the_poisson_law() -> None:
+    """|log E e^(it(y - p)) + v t^2/2 + i v (1 - 2p) t^3/6| <= v t^4/24 for t up to 1.5, over all p."""
+    p = np.concatenate([np.geomspace(1e-5, 0.5, 300), 1 - np.geomspace(1e-5, 0.5, 300)])
+    t, v = np.linspace(0.05, 1.5, 200)[:, None], p * (1 - p)
+    transform = (1 - p) * np.exp(-1j * p * t) + p * np.exp(1j * (1 - p) * t)
+    rest = np.abs(np.log(transform) + v * t**2 / 2 + 1j * v * (1 - 2 * p) * t**3 / 6)
+    assert (rest <= v * t**4 / 24 * (1 + 1e-3)).all()
+
+
+@settings(deadline=None, max_examples=30)
+@given(n=st.integers(40, 300), seed=st.integers(0, 999))
+def test_sums_of_unlike_labels_are_as_near_to_the_normal_law_as_derived(n: int, seed: int) -> None:
+    """By the exact law, the normal one with its skewness term is off by at most 0.08 over the variance."""
+    rng = np.random.default_rng(seed)
+    p = rng.choice([rng.beta(*rng.uniform(0.3, 3, 2), n), np.full(n, rng.uniform(0.1, 0.9)), rng.random(n)])
+    variance = float((p * (1 - p)).sum())
+    if variance < 10.0:
+        return
+    spread = math.sqrt(variance)
+    x = (np.arange(n + 1) + 0.5 - p.sum()) / spread
+    bend = float((p * (1 - p) * (1 - 2 * p)).sum()) / spread**3 * (1 - x * x) / 6
+    gap = np.abs(law_of(p).cumsum() - norm.cdf(x) - bend * norm.pdf(x))
+    assert gap.max() <= 0.08 / variance
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    n=st.integers(1, 400),
+    seed=st.integers(0, 999),
+    delta=st.sampled_from([0.001, 0.025, 0.25]),
+    score=st.sampled_from([0.0, 0.1, 0.5, 0.8]),
+)
+def test_margin_of_a_sum_holds_for_unlike_labels(n: int, seed: int, delta: float, score: float) -> None:
+    """By the exact law, sums stray beyond the margin that their squared residuals give with at most delta."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(*rng.uniform(0.2, 3, 2), n)
+    count = np.arange(n + 1)
+    squares = count * (1 - score) ** 2 + (n - count) * score**2
+    margin = np.array([sum_margin(float(one), delta=delta) for one in squares])
+    law = law_of(p)
+    assert law[p.sum() - count >= margin].sum() <= delta
+    assert law[count - p.sum() >= margin].sum() <= delta
+
+
+def test_margin_of_a_sum_grows_with_squares_and_with_confidence() -> None:
+    """More spread or a smaller delta never make the margin shorter."""
+    for delta in (0.25, 0.025, 1e-4, 1e-9):
+        margins = [sum_margin(squares, delta=delta) for squares in np.geomspace(0.01, 1e8, 60)]
+        assert margins == sorted(margins)
+    assert sum_margin(100.0, delta=0.001) > sum_margin(100.0, delta=0.01)
+    assert sum_margin(1e8, delta=0.025) == pytest.approx(norm.isf(0.025 * 0.95) * 1e4, rel=1e-3)

@@ -1,5 +1,7 @@
 """Our own special functions against scipy's."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import special as theirs
@@ -42,12 +44,26 @@ def test_beta_quantile_inverts_incomplete_beta() -> None:
 
 @pytest.mark.parametrize("rows", [1, 2, 5, 50, 19_998, 20_001, 10**6, 10**8])
 def test_quantiles_of_clopper_pearson_shapes(rows: int) -> None:
-    """The shapes that proportions need, on both sides of the switch to scipy, at their hardest ends."""
-    x = np.unique(np.minimum([0, 1, rows // 3, rows // 2, rows - 1], rows - 1)).astype(float)
+    """The shapes that proportions need at their hardest ends; of 1e8 rows scipy's own are off by 1e-9."""
+    x = np.unique(np.minimum([0, 1, 40, rows // 3, rows // 2, rows - 1], rows - 1)).astype(float)
     a, b = x + 1.0, rows - x
-    np.testing.assert_allclose(
-        ours.beta_quantile(0.975, a, b), theirs.betaincinv(a, b, 0.975), rtol=1e-11, atol=0
-    )
+    for p in (0.025, 0.975):
+        np.testing.assert_allclose(
+            ours.beta_quantile(p, a, b), theirs.betaincinv(a, b, p), rtol=1e-11 if rows < 10**8 else 3e-9
+        )
+
+
+@pytest.mark.parametrize("rows", [10**5, 10**8, 10**10])
+def test_few_ones_of_many_rows_are_the_sum_of_their_terms(rows: int) -> None:
+    """At the upper end for x ones the binomial terms up to x, added up one by one, are delta."""
+    for x in (0, 1, 7, 150):
+        end = float(ours.beta_quantile(0.975, np.array([x + 1.0]), np.array([float(rows - x)]))[0])
+        term = math.exp(rows * math.log1p(-end))
+        terms = [term]
+        for k in range(x):
+            term *= (rows - k) / (k + 1) * end / (1.0 - end)
+            terms.append(term)
+        assert math.fsum(terms) == pytest.approx(0.025, rel=1e-9)
 
 
 def test_log_beta_agrees_with_scipy() -> None:

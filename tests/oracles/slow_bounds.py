@@ -18,7 +18,7 @@ def slow_bounds(score: np.ndarray, label: np.ndarray) -> Values:
     """Return the ends as `name.lower` and `name.upper`, over 15 equal-width bins where there are bins."""
     y, n = label.astype(float), score.size
     residual = y - score
-    found = of_ece(score, residual) | of_bias(score, residual) | of_l2(score, residual)
+    found = of_ece(score, residual) | of_bias(score, label, residual) | of_l2(score, residual)
     found |= {
         "smece.upper": min(1.0, smece_with(score, y, "smece", excess=partial(spare, residual))),
         "smce.upper": least(lambda eps: LEVEL + spare(residual, eps, smooth_error(score, y)), 0.0),
@@ -86,17 +86,78 @@ def of_ece(score: np.ndarray, residual: np.ndarray) -> Values:
     return {"ece.lower": lower, "ece.upper": max(value, upper)}
 
 
-def of_bias(score: np.ndarray, residual: np.ndarray) -> Values:
-    """Betting on the mean residual from both sides."""
+def of_bias(score: np.ndarray, label: np.ndarray, residual: np.ndarray) -> Values:
+    """Counts, the normal law with its error, or bets and counts: the shortest by what scores announce."""
+    n, center, average = score.size, float(residual.mean()), float(score.mean())
+    scatter, squares = float((score * (1 - score)).sum()), float((residual**2).sum())
+    z, twice = norm.isf(DELTA), math.log(2 / DELTA)
+    expected = [
+        math.sqrt(z**2 * n * average * (1 - average) + LEVEL**2 / 4),
+        normal_margin(scatter),
+        math.sqrt(2 * scatter * twice + twice**2),
+    ]
+    choice = expected.index(min(expected))
+    if choice == 0:
+        low, high = by_counts(label, residual, DELTA)
+    elif choice == 1:
+        low, high = (center + sign * normal_margin(squares) / n for sign in (-1, 1))
+    else:
+        low, high = by_counts(label, residual, 0.1 * DELTA)
+        margin = normal_margin(squares, 0.1 * DELTA) / n
+        low = max(low, center - margin, -by_bets(-residual, scatter, 0.8 * DELTA))
+        high = min(high, center + margin, by_bets(residual, scatter, 0.8 * DELTA))
+    return {"bias.lower": max(-average, low), "bias.upper": min(1 - average, high)}
 
-    def above(values: np.ndarray) -> float:
-        def evidence(m: float) -> float:
-            bets = [(min(size, 0.45), share) for size, share in stakes(score)]
-            return mixed([math.log(share) + np.log1p(-bet * (values - m)).sum() for bet, share in bets])
 
-        return least(evidence, -1.0)
+def by_counts(label: np.ndarray, residual: np.ndarray, delta: float) -> tuple[float, float]:
+    """Clopper and Pearson, further out where residuals scatter more than labels do."""
+    n, x = label.size, int(label.sum())
+    low = 0.0 if x == 0 else float(beta.ppf(delta, x, n - x + 1))
+    high = 1.0 if x == n else float(beta.ppf(1 - delta, x + 1, n - x))
+    low, high = min(low, delta / n) if x == 1 else low, max(high, 1 - delta / n) if x == n - 1 else high
+    more = n * (float(residual.var()) - float(label.var())) - 1
+    out = norm.isf(delta) ** 2 * max(0.0, more) / n**2
+    center, rate = float(residual.mean()), x / n
+    return center - math.sqrt((rate - low) ** 2 + out), center + math.sqrt((high - rate) ** 2 + out)
 
-    return {"bias.lower": -above(-residual), "bias.upper": above(residual)}
+
+def normal_margin(squares: float, delta: float = DELTA) -> float:
+    """How far a sum of unlike labels strays, their variance known by the sum of squared residuals only."""
+    half = math.log(20 / delta) / 2
+    spread, left = math.sqrt(half) + math.sqrt(squares + half), 0.95 * delta
+    floor = max(10.0, 0.32 / left)
+
+    def bennett(t: float) -> float:
+        u = t / floor
+        return floor * ((1 + u) * math.log(1 + u) - u) + math.log(left)
+
+    margin = brentq(bennett, 0.0, 1e4, xtol=1e-12)
+    if spread**2 <= floor:
+        return margin
+
+    def over(x: float) -> float:
+        return norm.sf(x) + abs(x * x - 1) * norm.pdf(x) / (6 * spread) + 0.08 / spread**2 - left
+
+    return max(margin, 0.5 + spread * brentq(over, 0.0, 30.0, xtol=1e-12))
+
+
+def by_bets(values: np.ndarray, scatter: float, delta: float) -> float:
+    """The least mean that bets on a smaller one refute, cut so that a row never takes more than 95 %."""
+    n, log_odds = values.size, math.log(1 / delta)
+    guesses = [max(scatter, log_odds / 20)]
+    while guesses[-1] < n / 4:
+        guesses.append(4 * guesses[-1])
+    shares = [2.0 ** -(j + 1) for j in range(len(guesses) - 1)]
+    shares.append(1.0 - sum(shares))
+    strays = [math.sqrt(2 * log_odds * one) + log_odds / 3 for one in guesses]
+    sizes = [stray / (one + stray) for one, stray in zip(guesses, strays, strict=True)]
+
+    def evidence(m: float) -> float:
+        bets = [min(one, 0.95 / (1 - m) if m < 1 else 1.0) for one in sizes]
+        gains = [np.log(1 + bet * (m - values)).sum() for bet in bets]
+        return mixed([math.log(share) + gain for share, gain in zip(shares, gains, strict=True)]) - log_odds
+
+    return brentq(evidence, -1.0, 1.0, xtol=1e-12)
 
 
 def of_l2(score: np.ndarray, residual: np.ndarray) -> Values:
