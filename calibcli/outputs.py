@@ -370,7 +370,8 @@ def _unseen(name: str, *, there: bool) -> OutputProblem:
     """Return the error for an output that is not what it was when it was checked."""
     if there:
         return OutputProblem(
-            f"{name} appeared while this ran, and was not replaced", "pass --force to replace it"
+            f"{name} appeared while this ran, and was not replaced",
+            "look at what is there now, and run this again, with --force to replace it",
         )
     msg = f"{name} was changed while this ran, and was not replaced"
     return OutputProblem(msg, "look at what is there now, and run this again")

@@ -10,8 +10,8 @@ _USER = r"(\b[A-Za-z][A-Za-z0-9+.-]{1,30}:/{1,2})([^\s/?#'\"<>]{1,1000})@"
 _ODD = r"(\b[A-Za-z][A-Za-z0-9+.-]{1,30}:/{1,2})[^\s/?#@:'\"<>]{0,200}:(?!\d{1,5}[/?#])[^\s@'\"<>]{1,1000}@"
 # In the query of an address, as S3, Azure, Google and Spark write it.
 _KEY = (
-    r"([?&;](?:[\w.-]{0,40}(?:signature|credential|secret|token|passw(?:or)?d|pwd|(?:api|access)[-_]?key)"
-    r"[\w.-]{0,40}|sig|key|auth)=)[^\s&;#'\"<>]+"
+    r"([?&;](?:[\w.-]{0,40}(?:signature|credential|secret|token|passw(?:or)?d|pwd"
+    r"|(?:api|access|account|storage)[-_]?key)[\w.-]{0,40}|sig|sas|key|auth)=)[^\s&;#'\"<>]+"
 )
 
 

@@ -26,6 +26,8 @@ ADDRESSES = [
     f"https://host/x?x-amz-security-token={SECRET}#part",
     f"https://account.blob.core.windows.net/c/x?sv=2022&sig={SECRET}",
     f"gs://bucket/x?access_token={SECRET}",
+    f"abfs://container@account.dfs.core.windows.net/x?sas={SECRET}",
+    f"abfs://container@account.dfs.core.windows.net/x?AccountKey={SECRET}&x=1",
     f"abfss://container:{SECRET}@account.dfs.core.windows.net/x",
     f"tcp://user:{SECRET}@scheduler:8786",
     f"sc://host:15002/;token={SECRET};use_ssl=true",

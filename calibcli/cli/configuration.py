@@ -328,9 +328,10 @@ def _refuse_strangers(path: Path, owner: int) -> None:
     shown = os.path.relpath(path)
     owners = {
         f"the folder {path.parent} of {shown}": path.parent.stat().st_uid,
-        f"the link {shown}": path.lstat().st_uid,
         shown: owner,
     }
+    if path.is_symlink():
+        owners[f"the link {shown}"] = path.lstat().st_uid
     for what, user in owners.items():
         if user not in known:
             msg = f"{what} belongs to user {user}: what another user says is not taken unasked"

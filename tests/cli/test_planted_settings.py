@@ -208,6 +208,9 @@ def test_the_folder_and_the_link_must_be_ours_as_well(
     """Who owns the folder can put another file of ours there; who owns the link says which one it is."""
     planted = project / "calibcli.toml"
     planted.write_text("[verify]\nmax-ece = 0.2\n")
+    os.chown(planted, STRANGER, STRANGER)
+    assert f"error: ../calibcli.toml belongs to user {STRANGER}" in run("verify", thousand).err
+    os.chown(planted, 0, 0)
     os.chown(project, STRANGER, STRANGER)
     assert (
         f"the folder {project} of ../calibcli.toml belongs to user {STRANGER}" in run("verify", thousand).err

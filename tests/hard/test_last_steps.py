@@ -119,8 +119,9 @@ def test_without_hard_links_nothing_unseen_is_replaced_either(
 
     monkeypatch.setattr(os, "link", linked)
     if taken:
-        with pytest.raises(OutputProblem, match="out appeared while this ran, and was not replaced"):
+        with pytest.raises(OutputProblem, match="out appeared while this ran, and was not replaced") as told:
             write_file(target, b"new")
+        assert told.value.hint == "look at what is there now, and run this again, with --force to replace it"
     else:
         write_file(target, b"new")
     assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"of another" if taken else b"new"]
