@@ -68,7 +68,7 @@ WHY = {
     "ece, 5 claims": ("", f"{MARKOV}; each claim fails at 1 % (the best bound too)"),
     "l2": ("Chernoff, at the worst rates", "Chernoff, at the worst rates"),
     "linf": ("all values at once; the best bound knows the worst", "each value has 1/K of the error"),
-    "smece": (f"{MARKOV}; the noise at every place", "half of the error is kept for errors that cancel"),
+    "smece": (f"{MARKOV}; the noise at every place", "a quarter of the error is kept for errors that cancel"),
     "dce": (
         f"{MARKOV}; bins for any error, and moving to their middles",
         f"{MARKOV}; two means share the error",

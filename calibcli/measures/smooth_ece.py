@@ -30,6 +30,7 @@ from calibcli.table.score_table import Floats
 # The bandwidths of the lower bound, fixed in advance.
 _LOWER_BANDWIDTHS = np.geomspace(0.005, 0.5, 16)
 BY_BETS, BY_MEAN = "betting at the fixpoint", "|bias|"
+_SHARE_OF_MEAN = 0.75
 # Narrower kernels see at most one reflection, and their noise is taken from the cosine series.
 _NARROW = 0.004
 
@@ -50,7 +51,7 @@ def smooth_ece(
     Returns:
         smECE, which needs no bins. Upper bound for the population (betting at the fixpoint), lower
         bound for these scores (the larger of that of |bias| and McDiarmid's over 16 bandwidths fixed in
-        advance, at half the error each); both finite-sample.
+        advance, at a quarter of the error); both finite-sample.
 
     References:
         Blasiok & Nakkiran (2023), Definition 5 and Theorem 9; the bounds are proved in `docs/methods.md`.
@@ -150,8 +151,9 @@ def _interval(table: Table, axis: Axis, series: CosineSeries, *, value: float, c
     delta = (1.0 - confidence) / 2.0
     upper = upper_bound(table, series, delta=delta, length=axis.length)
     at = table if axis.length == 1.0 else gathered(table, axis.places)
-    lower = lower_bound(at, series, delta=delta / 2.0, length=axis.length)
-    lower = min(max(lower, least_by_mean(table, delta=delta / 2.0)), value)
+    of_mean, of_norm = error_shares(table, delta)
+    lower = lower_bound(at, series, delta=of_norm, length=axis.length) if of_norm else 0.0
+    lower = min(max(lower, least_by_mean(table, delta=of_mean)), value)
     method = f"upper: {BY_BETS}; lower: {BY_MEAN} or McDiarmid on a grid"
     return Interval(lower, min(1.0, upper), confidence, method, Target.MIXED, finite_sample=True)
 
@@ -215,6 +217,21 @@ def stakes_for(rows: int, variance: float | None, *, delta: float) -> Stakes:
     if variance is None:
         return stakes_of_rows(rows, delta=delta)
     return stakes_for_one_look(rows, variance, delta=delta)
+
+
+def error_shares(table: Table, delta: float) -> tuple[float, float]:
+    """
+    Return what of the error of a lower bound goes to the mean residual, and what to smoothed norms.
+
+    Most errors have one sign, or mostly one, and are seen in the mean. Of one score the norm is that mean.
+
+    Args:
+        table: The rows.
+
+        delta: Error probability of the bound.
+    """
+    share = 1.0 if table.distinct == 1 else _SHARE_OF_MEAN
+    return share * delta, delta - share * delta
 
 
 def least_by_mean(table: Table, *, delta: float) -> float:

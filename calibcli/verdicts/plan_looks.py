@@ -13,7 +13,7 @@ from calibcli.measures.binned_ece import grouped_residuals
 from calibcli.measures.distance import dictionary, distance_interval
 from calibcli.measures.l2_bounds import lower_bound, upper_bound
 from calibcli.measures.linf import each_of, farthest
-from calibcli.measures.smooth_ece import least_by_mean, stakes_for, weighed
+from calibcli.measures.smooth_ece import error_shares, least_by_mean, stakes_for, weighed
 from calibcli.names import MeasureName, VerdictName
 from calibcli.table.bins import binned, segment_sums
 from calibcli.table.kernel import LEAST_BANDWIDTH, residual_series
@@ -261,9 +261,7 @@ def _fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bo
             each = each_of(int(sums.occupied.sum()), delta) / 2.0
             return float(farthest(sums, delta=each)[0].max()) > limit
         case MeasureName.SMECE:
-            return least_by_mean(table, delta=delta / 2.0) > limit or _norm_is_above(
-                table, limit, delta=delta / 2.0
-            )
+            return _smece_fails(table, delta=delta, limit=limit)
         case MeasureName.DCE:
             level, tilt = dictionary(table, delta=delta)
             return max(level, tilt / 3.0) > limit
@@ -283,10 +281,14 @@ def _smece_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float
     return limit >= LEAST_BANDWIDTH and refuted(least) and refuted(_norm(table, limit))
 
 
-def _norm_is_above(table: ScoreTable, limit: float, *, delta: float) -> bool:
-    """Whether the lower bound is above the limit: where the norm at the limit is, less what it may stray."""
+def _smece_fails(table: ScoreTable, *, delta: float, limit: float) -> bool:
+    """Whether either lower bound is above the limit; that by the norm is where the norm at the limit is."""
+    of_mean, of_norm = error_shares(table, delta)
+    by_mean = least_by_mean(table, delta=of_mean) > limit
+    if by_mean or not of_norm:
+        return by_mean
     at = max(limit, LEAST_BANDWIDTH)
-    strays = norm_may_stray(table, at, delta=delta)
+    strays = norm_may_stray(table, at, delta=of_norm)
     return strays + limit < 1.0 and _norm(table, at) - strays > limit
 
 

@@ -7,7 +7,14 @@ import numpy as np
 
 from calibcli.bounds.proportion import hoeffding_deviation
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
-from calibcli.measures.smooth_ece import BY_BETS, BY_MEAN, least_by_mean, noise_of_norm, upper_bound
+from calibcli.measures.smooth_ece import (
+    BY_BETS,
+    BY_MEAN,
+    error_shares,
+    least_by_mean,
+    noise_of_norm,
+    upper_bound,
+)
 from calibcli.measures.smooth_scales import gathered
 from calibcli.names import Target
 from calibcli.table.grid import Table
@@ -48,7 +55,7 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
 
     Since the smoothed norm does not increase with the bandwidth, smECE <= eps says that the norm at the
     bandwidth eps, which is fixed before a row is seen, is at most eps. Nor is it ever below the size of the
-    mean residual, which takes far fewer rows to see; each of the two lower bounds has half of the error.
+    mean residual, which takes far fewer rows to see; that bound has three quarters of the error.
 
     Args:
         table: The rows to judge by.
@@ -99,8 +106,9 @@ def _bounds(table: Table, series: CosineSeries, *, rule: Rule, ground: Ground) -
         return _Bounds(value, None, None)
     at_lower, at_upper = levels(rule, ground)
     upper = min(1.0, upper_bound(table, series, delta=at_upper, variance=ground.variance))
-    by_mean = least_by_mean(table, delta=at_lower / 2.0)
-    by_norm = lower_bound_at(table, series, bandwidth=rule.limit, delta=at_lower / 2.0)
+    of_mean, of_norm = error_shares(table, at_lower)
+    by_mean = least_by_mean(table, delta=of_mean)
+    by_norm = lower_bound_at(table, series, bandwidth=rule.limit, delta=of_norm) if of_norm else 0.0
     return _Bounds(value, max(by_mean, by_norm), upper)
 
 

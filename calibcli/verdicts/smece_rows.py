@@ -6,7 +6,7 @@ import numpy as np
 
 from calibcli.bounds.proportion import hoeffding_deviation
 from calibcli.measures.null_smece import mean_spread
-from calibcli.measures.smooth_ece import least_by_mean, noise_of_norm, stakes_for
+from calibcli.measures.smooth_ece import error_shares, least_by_mean, noise_of_norm, stakes_for
 from calibcli.measures.smooth_scales import gathered
 from calibcli.table.grid import Table
 from calibcli.table.kernel import LEAST_BANDWIDTH, MESH, CosineSeries, cosine_series_of_cells
@@ -82,10 +82,11 @@ class SmeceGrowth:
 
             delta: Error probability.
         """
+        of_mean, of_norm = error_shares(self._table, delta)
 
         def evidence(digits: float) -> float:
             rows = 10.0**digits
-            strays = self._strays / math.sqrt(rows) + hoeffding_deviation(rows, delta / 2.0)
+            strays = self._strays / math.sqrt(rows) + hoeffding_deviation(rows, of_norm or of_mean)
             return error - strays - self.limit
 
         by_norm = first_rows(evidence)
@@ -96,7 +97,7 @@ class SmeceGrowth:
             self._table.total_rows,
             abs(float(residuals(self._table).sum())) / self._table.total_rows,
         )
-        short = (found - least_by_mean(self._table, delta=delta / 2.0)) / (mean - self.limit)
+        short = (found - least_by_mean(self._table, delta=of_mean)) / (mean - self.limit)
         return min(by_norm, math.ceil(rows * short**2))
 
     def mean(self, rows: float) -> float:

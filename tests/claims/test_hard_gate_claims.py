@@ -1,0 +1,129 @@
+"""
+Gates on the ECE and on smECE at the limit, in worlds that are hard on them: how often a verdict is wrong.
+
+One value, rare or saturated; errors that cancel; one bad value of 0.5 % of the rows; rare events twice as
+often as announced; labels that the score settles. Scores and labels are drawn anew, the limit being the error
+of the population, or the scores are given and the limit is their error.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibcli.bounds.betting import Stakes, stakes_for_any_time, stakes_for_one_look
+from calibcli.gate_names import Bound, Relation
+from calibcli.names import MeasureName, VerdictName
+from calibcli.table.bins import ATOMS
+from calibcli.table.kernel import cosine_series, fixpoint
+from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.plan_bets import log_evidence
+from calibcli.verdicts.plan_looks import Asked, is_given
+from calibcli.verdicts.plan_population import Population, population_of
+from claims.simulation import generator_of, most_misses
+
+DELTA = 0.05
+TEN = (np.arange(10) + 0.5) / 10
+EVEN = (np.arange(60) + 0.5) / 60
+RARE = np.linspace(1e-4, 0.05, 30)
+
+
+def world(score: object, rate: object, share: object = None) -> Population:
+    """Return a population of few values."""
+    values = np.atleast_1d(np.asarray(score, dtype=np.float64))
+    rows = np.ones(values.size) if share is None else np.asarray(share, dtype=np.float64)
+    return replace(
+        population_of(values, rows, bins=ATOMS), rate=np.atleast_1d(np.asarray(rate, dtype=np.float64))
+    )
+
+
+WORLDS = {
+    "one value of .5": world(0.5, 0.53),
+    "one value of .02, twice as often": world(0.02, 0.04),
+    "one value of .001, twice as often": world(0.001, 0.002),
+    "two values, errors cancel": world([0.3, 0.7], [0.35, 0.65]),
+    "ten values, all too low": world(TEN, TEN + 0.05),
+    "ten values, towards the middle": world(TEN, TEN + np.where(TEN > 0.5, -0.05, 0.05)),
+    "ten values, up and down": world(TEN, TEN + np.where(np.arange(10) % 2 == 0, -0.05, 0.05)),
+    "one bad value of .5 %": world([*TEN, 0.999], [*TEN, 0.2], [*np.full(10, 0.0995), 0.005]),
+    "saturated": world([1e-9, 1.0 - 1e-9], [0.02, 0.97], [0.7, 0.3]),
+    "rare, twice as often": world(RARE, 2.0 * RARE),
+    "labels that the score settles": world([0.48, 0.52], [0.0, 1.0]),
+    "label noise": world(EVEN, 0.05 + 0.9 * EVEN),
+}
+
+
+def limits_and_tables(
+    name: str, rows: int, *, times: int, given: bool, smooth: bool
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return the true error, and how many rows of each value there are, and with label 1, in each table."""
+    population, generator = WORLDS[name], generator_of("hard gates", name, rows, given, smooth)
+    count, ones = population.drawn(rows, times=times, generator=generator)
+    share = population.share
+    if given:
+        count = np.tile(count[0], (times, 1))
+        ones = generator.binomial(count, population.rate)
+        share = count[0] / rows
+    mass = share * (population.rate - population.score)
+    error = fixpoint(cosine_series(population.score, mass)) if smooth else float(np.abs(mass).sum())
+    return error, count, ones
+
+
+def wrong_fails_of_ece(name: str, rows: int, stakes: Stakes, *, times: int, given: bool) -> int:
+    """Return how many tables fail the true error as a limit."""
+    limit, count, ones = limits_and_tables(name, rows, times=times, given=given, smooth=False)
+    found = log_evidence(count, ones, population=WORLDS[name], limit=limit, stakes=stakes, above=True)
+    return int((found >= math.log(1.0 / DELTA)).sum())
+
+
+def wrong_verdicts_of_smece(name: str, rows: int, *, times: int, given: bool) -> tuple[int, int]:
+    """Return how many tables pass and how many fail the true error as a limit."""
+    limit, count, ones = limits_and_tables(name, rows, times=times, given=given, smooth=True)
+    rule = Rule("max-smece", MeasureName.SMECE, Bound.UPPER, Relation.AT_MOST, limit)
+    found = []
+    for wanted in (VerdictName.PASS, VerdictName.FAIL):
+        asked = Asked(rule, Ground(ATOMS), wanted)
+        tables = zip(count, ones, strict=True)
+        found.append(sum(is_given(asked, WORLDS[name].table(*one)) for one in tables))
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("name", ["one value of .5", "ten values, towards the middle", "saturated"])
+def test_fails_of_the_ece_are_rarely_wrong(name: str) -> None:
+    """Bets by signs, multiplied by what one look leaves, keep to their error."""
+    stakes = stakes_for_one_look(300, WORLDS[name].variance, delta=DELTA)
+    for given in (False, True):
+        assert wrong_fails_of_ece(name, 300, stakes, times=1_000, given=given) <= most_misses(1_000, DELTA)
+
+
+@pytest.mark.parametrize("name", ["one value of .5", "two values, errors cancel"])
+def test_verdicts_on_smece_are_rarely_wrong(name: str) -> None:
+    """A fail by the mean residual and a pass by bets keep to their error."""
+    for given in (False, True):
+        assert max(wrong_verdicts_of_smece(name, 800, times=60, given=given)) <= most_misses(60, DELTA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [30, 200, 2_000, 20_000])
+@pytest.mark.parametrize("name", WORLDS)
+def test_fails_of_the_ece_are_rarely_wrong_in_hard_worlds(name: str, rows: int) -> None:
+    """At one look, with a variance that is right or four times too large, and at any time: 1 % was seen."""
+    variance = WORLDS[name].variance
+    for stakes in (
+        stakes_for_one_look(rows, variance, delta=DELTA),
+        stakes_for_one_look(rows, min(0.25, 4.0 * variance), delta=DELTA),
+        stakes_for_any_time(delta=DELTA),
+    ):
+        for given in (False, True):
+            wrong = wrong_fails_of_ece(name, rows, stakes, times=2_000, given=given)
+            assert wrong <= most_misses(2_000, DELTA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [100, 1_500])
+@pytest.mark.parametrize("name", [name for name in WORLDS if ".001" not in name and ".5 %" not in name])
+def test_verdicts_on_smece_are_rarely_wrong_in_hard_worlds(name: str, rows: int) -> None:
+    """Neither verdict at the limit comes more often than promised, scores drawn or given."""
+    for given in (False, True):
+        assert max(wrong_verdicts_of_smece(name, rows, times=200, given=given)) <= most_misses(200, DELTA)
