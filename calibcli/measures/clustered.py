@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.bounds.added_row import METHOD
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.student import student_quantile
 from calibcli.errors import InputProblem
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
-from calibcli.measures.paired import PAIRED, Difference
+from calibcli.measures.paired import PAIRED, PAIRED_METHOD, Difference
 from calibcli.measures.tests import CombinedTest
 from calibcli.names import MeasureName, Target, TestName
 from calibcli.table.score_table import Floats, Integers
@@ -207,6 +208,7 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
         return replace(estimate, interval=None, assumptions=(*assumptions, *kept), details=details)
     sums = clusters.sums(estimate.name)
     interval, reasons = _interval(estimate.value, sums, clusters, confidence=confidence)
+    interval = None if interval is None else _no_narrower(interval, estimate.interval)
     interval = None if interval is None else _within_range(interval, estimate.name)
     return replace(estimate, interval=interval, assumptions=(*assumptions, *reasons), details=details)
 
@@ -216,6 +218,23 @@ def _why_not(estimate: Estimate, kept: tuple[str, ...]) -> tuple[str, ...]:
     if estimate.interval is not None:
         return (EXACT if estimate.interval.finite_sample else LIMIT_LAW,)
     return () if any(one.startswith("no interval") for one in kept) else (LIMIT_LAW,)
+
+
+def _no_narrower(interval: Interval, of_rows: Interval | None) -> Interval:
+    """
+    Return an interval over clusters that is nowhere narrower than that over rows, of a loss.
+
+    The costly row that no cluster has shown is missing from the spread of the clusters as well.
+    """
+    if of_rows is None or of_rows.method not in (METHOD, PAIRED_METHOD):
+        return interval
+    ends = (interval.lower, of_rows.lower), (interval.upper, of_rows.upper)
+    lower, upper = (None if None in pair else pair for pair in ends)
+    return replace(
+        interval,
+        lower=None if lower is None else min(one for one in lower if one is not None),
+        upper=None if upper is None else max(one for one in upper if one is not None),
+    )
 
 
 def _within_range(interval: Interval, name: MeasureName) -> Interval:
@@ -252,6 +271,7 @@ def clustered_difference(
     name = MeasureName(difference.name)
     sums = second.sums(name) - first.sums(name)
     interval, reason = _interval(difference.value, sums, first, confidence=confidence)
+    interval = None if interval is None else _no_narrower(interval, difference.interval)
     return replace(difference, interval=interval, assumptions=(*assumptions, *reason))
 
 
