@@ -1,7 +1,7 @@
 """Two scores of the same rows: differences of losses, row by row where a loss is a mean over rows."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -26,6 +26,7 @@ from calibcli.table.value_cells import ValueCells
 from calibcli.view_names import ClassMeasure
 
 Compared = MeasureName | ClassMeasure
+Map = Callable[[Floats], Floats]
 PAIRED = (MeasureName.BRIER, MeasureName.LOG_LOSS)
 # How the sentence begins that says why two scores are not told apart.
 UNDECIDED = "not told apart because "
@@ -36,6 +37,8 @@ _MORE_IS_BETTER = (ClassMeasure.ACCURACY,)
 # Rows whose differences are summed at once: they fit the processor's cache.
 _CHUNK = 1 << 17
 _ROUNDED = 1 << 50
+# At so many scores maps are compared.
+_POINTS = 10_001
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,8 @@ class PairedSums:
         self._weight_sq = ExactSum()
         self._weighted = False
         self._of = {name: _Sums() for name in names}
+        # The least and the largest difference there can be, where more is known than the worst of each score.
+        self.reach: Mapping[Compared, tuple[float, float]] = {}
 
     def add(
         self,
@@ -262,10 +267,11 @@ class PairedSums:
         squares = Fraction(0) if squares <= plain / _ROUNDED else squares
         variance = squares * rows / (rows - 1) / (total * total)
         values = sums.values(mean, variance, rows=rows, weighted=self._weighted)
-        interval = _interval(values, sums.worst, confidence=confidence)
+        reach = self.reach.get(name, (-sums.worst[0], sums.worst[1]))
+        interval = _interval(values, reach, confidence=confidence)
         if name in LOG_LOSSES:
             assumptions.append(NO_MORE_EXTREME)
-        why = _why_open(interval, values, sums.worst)
+        why = _why_open(interval, values, reach)
         return Difference(name, float(mean), interval, (*assumptions, *(() if why is None else (why,))))
 
     def unweighted(self, name: Compared) -> tuple[int, int] | None:
@@ -327,15 +333,47 @@ def worst_log_loss(least: Floats, *, counts: Integers | None, weight: Floats | N
     return -math.log(low) if low > 0.0 else math.inf
 
 
-def _interval(values: Values, worst: tuple[float, float], *, confidence: float) -> Interval:
-    """Return the interval of a mean difference, by a row added with the worst of one score."""
+def reach_of_maps(first: Map, second: Map, scores: Floats) -> dict[Compared, tuple[float, float]]:
+    """
+    Return the least and the largest difference of losses that two maps of one score can have.
+
+    A row whose two scores are maps of one has no pair of losses that the maps do not have. Squared errors
+    are looked at over [0, 1], log losses as near to its ends as these scores.
+
+    Args:
+        first: The baseline's map of a score.
+
+        second: The other's.
+
+        scores: Those that were seen.
+    """
+    found: dict[Compared, tuple[float, float]] = {}
+    least = min(float(scores.min()), 1.0 - float(scores.max()))
+    for name, low in ((MeasureName.BRIER, 0.0), (MeasureName.LOG_LOSS, least)):
+        at = np.concatenate((np.linspace(low, 1.0 - low, _POINTS), scores))
+        one, other = first(at), second(at)
+        ends = [0.0, 0.0]
+        for label in (np.zeros(at.size, np.bool_), np.ones(at.size, np.bool_)):
+            with np.errstate(invalid="ignore"):
+                apart = losses_of_rows(name, other, label) - losses_of_rows(name, one, label)
+            if np.isnan(apart).any():
+                # Both are infinite there.
+                ends = [-math.inf, math.inf]
+                break
+            ends = [min(ends[0], float(apart.min())), max(ends[1], float(apart.max()))]
+        found[name] = ends[0], ends[1]
+    return found
+
+
+def _interval(values: Values, reach: tuple[float, float], *, confidence: float) -> Interval:
+    """Return the interval of a mean difference, by a row added with the least or the largest there can be."""
     delta = (1.0 - confidence) / 2.0
-    lower = stated(values.lower_bound(least=-worst[0], delta=delta))
-    upper = stated(values.upper_bound(most=worst[1], delta=delta))
+    lower = stated(values.lower_bound(least=reach[0], delta=delta))
+    upper = stated(values.upper_bound(most=reach[1], delta=delta))
     return Interval(lower, upper, confidence, PAIRED_METHOD, Target.POPULATION, finite_sample=False)
 
 
-def _why_open(interval: Interval, values: Values, worst: tuple[float, float]) -> str | None:
+def _why_open(interval: Interval, values: Values, reach: tuple[float, float]) -> str | None:
     """Return why rows that look as if they told two scores apart do not, which is the row that was added."""
     lower = -math.inf if interval.lower is None else interval.lower
     upper = math.inf if interval.upper is None else interval.upper
@@ -343,7 +381,7 @@ def _why_open(interval: Interval, values: Values, worst: tuple[float, float]) ->
     seen = values.mean / max(normal_quantile(1.0 - delta) * values.standard_error, math.ulp(0.0))
     if not lower <= 0.0 <= upper or abs(seen) <= 1.0:
         return None
-    largest = worst[1] if seen < 0.0 else worst[0]
+    largest = reach[1] if seen < 0.0 else -reach[0]
     words = unseen_words(values.costly_rows, values.total, largest=largest, delta=delta)
     return f"{UNDECIDED}{words}"
 

@@ -3,18 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.store import read_artifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures import measure_named
-from calibcli.measures.paired import PAIRED, Compared, PairedSums
+from calibcli.measures.paired import PAIRED, Compared, PairedSums, reach_of_maps
 from calibcli.measures.settings import Settings
 from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureName
 from calibcli.readers.beside import Beside
 from calibcli.readers.columns import Columns
 from calibcli.readers.tally import AtPlaces, Transform
-from calibcli.recalibrators.interface import values_of
+from calibcli.recalibrators.interface import Recalibrator, values_of
 from calibcli.reports.compare import CompareReport, Side
 from calibcli.reports.comparison import Comparison
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
@@ -162,6 +164,9 @@ def compare_files(
     said, columns = columns.scale is not None, _as_all_fitted(columns, loaded)
     gathered = _gathered(inputs, columns, list(loaded.values()), reading=reading or Reading())
     notes: list[str] = []
+    paired = gathered.paired or PairedSums()
+    if loaded:
+        paired.reach = reach_between([one.recalibrator for one in loaded.values()], gathered.tables[RAW])
     for path, artifact in loaded.items():
         notes += artifact.doubts
         refuse_applied_twice(gathered, values_of(artifact.recalibrator.bins), path)
@@ -177,10 +182,19 @@ def compare_files(
         second=side_of(second, first, asked),
         confidence=asked.confidence,
         chosen=bool(asked.metrics),
-        comparisons=comparisons(first, second, gathered.paired or PairedSums(), options=asked),
+        comparisons=comparisons(first, second, paired, options=asked),
         gate=asked.gate(),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def reach_between(recalibrators: Sequence[Recalibrator], raw: Table) -> dict[Compared, tuple[float, float]]:
+    """Return how far apart losses can be by two maps, or by a score and its map; {} where maps have noise."""
+    maps = [as_transform(one) for one in recalibrators]
+    plain = [one for one in maps if not isinstance(one, AtPlaces)]
+    if len(plain) < len(maps) or not raw.total_rows:
+        return {}
+    return reach_of_maps(plain[0] if len(plain) > 1 else np.asarray, plain[-1], raw.score)
 
 
 def fit_note(path: str, rows: int, asked: CompareOptions) -> str:

@@ -14,7 +14,7 @@ from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.tasks.class_rules import refuse_class_rules
 from calibcli.tasks.classes_asked import refuse_class_measures
-from calibcli.tasks.compare import CompareOptions, Seen, comparisons, side_of
+from calibcli.tasks.compare import CompareOptions, Seen, comparisons, reach_between, side_of
 from calibcli.tasks.file_digests import file_digests
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
@@ -144,7 +144,10 @@ def _against_raw(judged: Judged, asked: MeasureOptions, *, artifact: str | None)
     discrete = judged.outputs is not None
     recalibrated = Seen(artifact, source.score, artifact, tables[RECALIBRATED], discrete=discrete)
     options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
-    found = comparisons(raw, recalibrated, judged.gathered.paired or PairedSums(), options=options)
+    paired = judged.gathered.paired or PairedSums()
+    if judged.artifact is not None:
+        paired.reach = reach_between([judged.artifact.recalibrator], tables[RAW])
+    found = comparisons(raw, recalibrated, paired, options=options)
     return CompareReport(
         input=source,
         first=side_of(raw, recalibrated, options),

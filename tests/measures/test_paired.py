@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from added_row import bounds as oracle
 from calibcli.bounds.interval import Interval
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.paired import PAIRED, Difference, PairedSums
+from calibcli.measures.paired import PAIRED, Difference, PairedSums, reach_of_maps
 from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import ComparisonName, MeasureName, Target
 
@@ -228,6 +228,38 @@ def test_rare_costly_rows_that_were_not_seen_keep_a_verdict_back() -> None:
     open_ended = sums_of((second, sure, label)).difference(LOG_LOSS, confidence=0.95)
     assert open_ended.verdict is ComparisonName.NOT_TOLD_APART
     assert open_ended.reasons[0].startswith("there are scores of exactly 0 or 1")
+
+
+@settings(max_examples=50, deadline=None)
+@given(score=st.lists(st.floats(0.001, 0.999), min_size=2, max_size=30), slope=st.floats(0.3, 3.0))
+def test_maps_of_one_score_reach_every_difference_there_is(score: list[float], slope: float) -> None:
+    """What two maps can differ by holds for both labels of every score seen, and is what bounds them then."""
+    at = np.array(score)
+
+    def bent(f: np.ndarray) -> np.ndarray:
+        return f**slope / (f**slope + (1.0 - f) ** slope)
+
+    reach = reach_of_maps(np.asarray, bent, at)
+    for name in PAIRED:
+        for label in (np.zeros(at.size, bool), np.ones(at.size, bool)):
+            d = losses(name, bent(at), label) - losses(name, at, label)
+            assert reach[name][0] - 1e-12 <= d.min() <= d.max() <= reach[name][1] + 1e-12
+    assert -1.0 < reach[BRIER][0] <= 0.0 <= reach[BRIER][1] < 1.0
+    label = np.arange(at.size) % 2 == 0
+    sums = sums_of((at, bent(at), label))
+    wide = bounds(sums.difference(BRIER, confidence=0.95))
+    sums.reach = reach
+    narrow = bounds(sums.difference(BRIER, confidence=0.95))
+    assert wide[0] <= narrow[0] <= narrow[1] <= wide[1]
+
+
+def test_map_that_says_0_or_1_leaves_an_end_open() -> None:
+    """A map to 0 and 1 may lose anything more than the score, and the score nothing more than it."""
+    reach = reach_of_maps(np.asarray, np.round, np.array([0.2, 0.9]))
+    assert math.isinf(reach[LOG_LOSS][1])
+    assert math.isfinite(reach[LOG_LOSS][0])
+    both = reach_of_maps(np.round, np.round, np.array([0.2, 0.9]))
+    assert both[LOG_LOSS] == (-math.inf, math.inf)
 
 
 def estimate(value: float, interval: tuple[float | None, float | None] | None) -> Estimate:
