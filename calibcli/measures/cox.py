@@ -115,13 +115,16 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
     if found.why is not None:
         assumptions.append(found.why)
     details: dict[str, float | int | str] = {"limited_rows": limited}
+    rough = None
     if found.carried is not None:
         details["carried_by"] = found.carried
         if found.carried < _MANY_CARRY:
-            assumptions.append(f"rough: its noise is that of about {max(found.carried, 1.0):.0f} rows")
+            rough = f"rough: its noise is that of about {max(found.carried, 1.0):.0f} rows"
+            assumptions.append(rough)
     interval = None
     if found.ends is not None:
         method = "profile likelihood" + (", no finite fit" if math.isinf(found.value) else ", adjusted")
+        method += "" if rough is None else f"; {rough}"
         interval = Interval(*found.ends, confidence, method, Target.FIXED_DESIGN, finite_sample=False)
     null, null_range = UNKNOWN if math.isnan(found.value) else _if_calibrated(name, table)
     rows = table.total_rows

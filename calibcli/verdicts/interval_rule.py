@@ -21,7 +21,7 @@ _ENDS_TOGETHER = (
 )
 
 # Verdicts on coefficients were wrong in at most 6 % at the limit where so many rows carry the noise.
-_LEAST_CARRY = 10.0
+LEAST_CARRY = 10.0
 
 
 def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
@@ -83,12 +83,12 @@ def _with_interval(rule: Rule) -> MeasureName:
 
 def _few_carry(estimate: Estimate) -> str | None:
     """Return why so few rows settle how uncertain a coefficient is that no verdict rests on it, or None."""
-    carried = float(estimate.details.get("carried_by", _LEAST_CARRY))
-    if carried >= _LEAST_CARRY:
+    carried = float(estimate.details.get("carried_by", LEAST_CARRY))
+    if carried >= LEAST_CARRY:
         return None
     return (
         f"its uncertainty rests on the labels of about {max(carried, 1.0):.0f} rows whose scores say "
-        f"otherwise, fewer than {_LEAST_CARRY:g}"
+        f"otherwise, fewer than {LEAST_CARRY:g}"
     )
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import expit, logit
 
-from calibcli.gate_names import Bound, Relation
 from calibcli.measures.corp import corp_part
 from calibcli.measures.cox import cox_measure
 from calibcli.measures.hosmer_lemeshow import has_thin_bins, hosmer_lemeshow, hosmer_lemeshow_p_value
@@ -17,18 +16,18 @@ from calibcli.measures.murphy import murphy_part
 from calibcli.measures.proper_scores import spherical
 from calibcli.measures.skill import brier_skill, log_loss_skill
 from calibcli.measures.u_test import u_p_value, u_test
-from calibcli.names import MeasureName, VerdictName
+from calibcli.names import MeasureName
 from calibcli.recalibrators.design import NEAREST
-from calibcli.table.bins import ATOMS, binned, looks_discrete
+from calibcli.table.bins import binned, looks_discrete
 from calibcli.table.score_table import Floats, ScoreTable
-from calibcli.verdicts.claim import Ground, Rule
-from calibcli.verdicts.interval_rule import interval_rule
+from calibcli.verdicts.interval_rule import LEAST_CARRY
 from claims.simulation import SCENARIOS, Cell, generator_of, population_truth, usual_bins
 from claims.worlds import Law, best_lines
 
 M = MeasureName
 MEANS = {M.SPHERICAL: spherical, M.BRIER_SKILL: brier_skill, M.LOG_LOSS_SKILL: log_loss_skill}
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
+SIDES = (" above", " below")
 # Scores and the rate of label 1 at them; only the first two have their truth on the line.
 OFF_THE_LINE: dict[str, tuple[Callable[[np.random.Generator, int], Floats], Callable[[Floats], Floats]]] = {
     "line": (lambda rng, n: rng.random(n), lambda f: expit(0.3 + 0.7 * logit(f))),
@@ -93,10 +92,10 @@ def coefficients(scenario: str, rows: int, *, confidence: float, repetitions: in
 
 def off_the_line(world: str, rows: int, *, fresh: bool, repetitions: int) -> dict[str, int]:
     """
-    Count the misses of Cox's coefficients where the truth need not be on a line.
+    Count on which side intervals of 90 % miss Cox's coefficients, where the truth need not be on a line.
 
-    Both ends of the interval at 95 %, by name, and verdicts of 5 % on either side at the limit that is the
-    truth, where enough rows carry the noise for one, by name and " verdict".
+    Each end is what a verdict rests on, and has an error of 5 %. By name and side: all misses, and with
+    " verdict" those for which ten rows or more carry the noise, so that a verdict would have been given.
 
     Args:
         world: Whose scores and rates.
@@ -110,29 +109,23 @@ def off_the_line(world: str, rows: int, *, fresh: bool, repetitions: int) -> dic
     """
     rng = generator_of("off the line", world, rows, fresh)
     drawn, truth_of = OFF_THE_LINE[world]
-    few = 200_000 if fresh else rows
+    few = 100_000 if fresh else rows
     held = np.clip(drawn(rng, few), NEAREST, 1.0 - NEAREST)
     truths = best_lines(held, np.full(few, 1.0 / few), truth_of(held))
-    counts: dict[str, int] = dict.fromkeys([*COX, *(f"{name} verdict" for name in COX)], 0)
+    counts = {f"{name}{side}{end}": 0 for name in COX for side in SIDES for end in ("", " verdict")}
     for _ in range(repetitions):
         score = np.clip(drawn(rng, rows), NEAREST, 1.0 - NEAREST) if fresh else held
         table = ScoreTable.from_rows(score, rng.random(rows) < truth_of(score))
         for name in COX:
-            wide, narrow = (cox_measure(name, table, confidence=one).interval for one in (0.95, 0.9))
-            if wide is None or narrow is None:
+            found = cox_measure(name, table, confidence=0.9)
+            if found.interval is None:
                 continue
-            counts[name] += not wide.lower <= truths[name] <= wide.upper
-            limits = Ground(ATOMS, least_rows=0)
-            for relation in Relation:
-                rule = Rule("", name, bound_of(relation), relation, truths[name])
-                outcome = interval_rule(table, rule, ground=limits).outcome
-                counts[f"{name} verdict"] += outcome is VerdictName.PASS
+            judged = found.details.get("carried_by", LEAST_CARRY) >= LEAST_CARRY
+            missed = truths[name] < found.interval.lower, truths[name] > found.interval.upper
+            for side, one in zip(SIDES, missed, strict=True):
+                counts[f"{name}{side}"] += one
+                counts[f"{name}{side} verdict"] += one and judged
     return counts
-
-
-def bound_of(relation: Relation) -> Bound:
-    """Return the bound that keeps a limit."""
-    return Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
 
 
 def rejections(scenario: str, rows: int, *, repetitions: int, draws: int = 199) -> dict[str, int]:

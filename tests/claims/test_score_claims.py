@@ -9,7 +9,7 @@ import pytest
 from calibcli.bounds.special import chi_squared_tail
 from calibcli.measures.hosmer_lemeshow import hosmer_lemeshow
 from calibcli.table.score_table import ScoreTable
-from claims.of_scores import COX, OFF_THE_LINE, WITH_SLOPE, coefficients, means, off_the_line, rejections
+from claims.of_scores import OFF_THE_LINE, WITH_SLOPE, coefficients, means, off_the_line, rejections
 from claims.simulation import SCENARIOS, check_promises, generator_of, most_misses, usual_bins
 
 REPETITIONS = {1000: 1500, 5000: 400}
@@ -37,24 +37,22 @@ def test_coefficients_cover(scenario: str, rows: int, confidence: float) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fresh", [False, True], ids=["these scores", "population"])
-@pytest.mark.parametrize("rows", [30, 100, 500, 2000])
+@pytest.mark.parametrize("rows", [30, 500, 2000])
 @pytest.mark.parametrize("world", OFF_THE_LINE)
 def test_coefficients_cover_off_the_line(world: str, rows: int, *, fresh: bool) -> None:
-    """300 repetitions: intervals at 95 % miss in 7 % at most, verdicts are wrong in 6 % on either side."""
-    counts = off_the_line(world, rows, fresh=fresh, repetitions=300)
+    """150 repetitions: an end at 5 % misses in 7 % at most, and a verdict is wrong in 6 %."""
     # A bin of .5 % that none of 500 rows shows moves the line of the population, not that of these scores.
-    unseen = 0.02 if fresh and world == "one bad bin" and rows <= 500 else 0.0
-    for name in COX:
-        assert counts[name] <= most_misses(300, 0.07 + unseen), name
-        assert counts[f"{name} verdict"] <= most_misses(2 * 300, 0.06 + unseen), name
+    unseen = 0.025 if fresh and world == "one bad bin" and rows <= 500 else 0.0
+    for name, missed in off_the_line(world, rows, fresh=fresh, repetitions=150).items():
+        allowed = 0.06 if name.endswith("verdict") else 0.07
+        assert missed <= most_misses(150, allowed + unseen), name
 
 
 @pytest.mark.parametrize("world", ["bimodal, clipped", "10 % label noise"])
 def test_coefficients_cover_off_the_line_in_short(world: str) -> None:
-    """60 repetitions at 500 rows, drawn anew each time."""
-    counts = off_the_line(world, 500, fresh=True, repetitions=60)
-    for name in COX:
-        assert counts[name] <= most_misses(60, 0.07), name
+    """40 repetitions at 500 rows, drawn anew each time."""
+    for name, missed in off_the_line(world, 500, fresh=True, repetitions=40).items():
+        assert missed <= most_misses(40, 0.07), name
 
 
 @pytest.mark.slow
