@@ -1,13 +1,20 @@
 """How often each case of the gate is wrong where the error is the limit, and how seldom far from it."""
 
+import math
 import zlib
+from collections import Counter
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calibcli.names import VerdictName
-from verdicts.boundary import CASES, count_verdicts
+from calibcli.gate_names import Bound, Relation
+from calibcli.names import MeasureName, VerdictName
+from calibcli.table.bins import ATOMS
+from calibcli.table.score_table import ScoreTable
+from calibcli.verdicts import judge
+from calibcli.verdicts.claim import Ground, Rule
+from verdicts.boundary import CASES, by_statistic, count_verdicts
 
 pytestmark = pytest.mark.untraced
 
@@ -87,3 +94,53 @@ def test_wrong_verdicts_are_rare_at_the_limit_at_every_size(name: str, rows: int
     )
     assert found[PASS] <= most_wrong(times)
     assert found[FAIL] <= most_wrong(times)
+
+
+# Scores, how often each comes, their label rates, and rows: rare events, scores next to 0 and 1, a bad value
+# of half a per cent of the rows, two values, thirty rows.
+HARD: dict[str, tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...], int]] = {
+    "base rate 1e-4": ((1e-4, 3e-4), (0.9, 0.1), (2e-4, 2e-3), 200_000),
+    "next to 0 and 1": ((1e-9, 1.0 - 1e-9), (0.9, 0.1), (1e-9, 0.5), 3_000),
+    "both ends off": ((1e-9, 1.0 - 1e-9), (0.5, 0.5), (0.01, 0.98), 3_000),
+    "bad value at .5": ((0.02, 0.5), (0.995, 0.005), (0.02, 0.95), 2_000),
+    "bad value at 0": ((1e-9, 0.02), (0.005, 0.995), (0.9, 0.02), 2_000),
+    "always wrong at 0": ((1e-9, 0.02), (0.005, 0.995), (1.0, 0.02), 10_000),
+    "thirty rows": ((0.1, 0.6), (0.9, 0.1), (0.3, 0.6), 30),
+    "five rare": ((0.01, 0.02, 0.03, 0.04, 0.05), (0.2,) * 5, (0.01, 0.02, 0.03, 0.04, 0.1), 5_000),
+}
+
+
+def wrong_in(name: str, *, times: int, drawn: bool) -> Counter[VerdictName]:
+    """Verdicts on the l2 error at the limit, with the rows of each score drawn too or as their shares say."""
+    score, share, rate, rows = (np.array(one) for one in HARD[name])
+    rng, ground = generator_of(name, times, drawn), Ground(ATOMS, least_rows=1, rows_wanted=False)
+    counts = np.rint(share * rows).astype(int)
+    exact = counts / counts.sum() if not drawn else share
+    limit = math.sqrt(float(exact @ (rate - score) ** 2))
+    rule = Rule("max-l2", MeasureName.L2, Bound.UPPER, Relation.AT_MOST, limit)
+    if not drawn:
+        tables = [ScoreTable(score, counts, rng.binomial(counts, rate)) for _ in range(times)]
+        return by_statistic(tables, rule, ground)
+    found: Counter[VerdictName] = Counter()
+    for held in rng.multinomial(rows, share, size=times):
+        some = held > 0
+        table = ScoreTable(score[some], held[some], rng.binomial(held[some], rate[some]))
+        found[judge(table, rule, ground=ground).outcome] += 1
+    return found
+
+
+@pytest.mark.parametrize("name", ["bad value at .5", "thirty rows"])
+def test_wrong_verdicts_on_l2_are_rare_in_hard_worlds(name: str) -> None:
+    """With the error exactly the limit, 500 tables with the same rows at each score."""
+    found = wrong_in(name, times=500, drawn=False)
+    assert max(found[PASS], found[FAIL]) <= most_wrong(500)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HARD)
+def test_wrong_verdicts_on_l2_are_rare_in_every_hard_world(name: str) -> None:
+    """The same for 2,000 tables, and for 100 whose rows are drawn from the population of the limit."""
+    found = wrong_in(name, times=2_000, drawn=False)
+    assert max(found[PASS], found[FAIL]) <= most_wrong(2_000)
+    found = wrong_in(name, times=100, drawn=True)
+    assert max(found[PASS], found[FAIL]) <= most_wrong(100)
