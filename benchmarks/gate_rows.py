@@ -9,7 +9,7 @@ that of the likelihood-ratio test, which is told the true label rates and one pa
 confuse with them: in large samples ((z_0.95 s_0 + z_0.9 s_1) / (m_1 - m_0))^2 rows, m and s the mean and
 standard deviation of a row's log likelihood ratio under the pattern and under the truth. No gate that is
 wrong with at most 5 % there takes fewer rows. The pattern has the signs of the truth and is hard to tell
-from it.
+from it. Where rows are calibrated the test is told a law of many patterns at the limit, as no sign is known.
 """
 
 import math
@@ -66,7 +66,10 @@ WHY = {
     "ece, no artifact": ("valid at every look", "valid at every look"),
     "ece, state": ("valid at every look", "valid at every look"),
     "ece, 5 claims": ("", f"{MARKOV}; each claim fails at 1 % (the best bound too)"),
-    "l2": ("Chernoff, at the worst rates", "Chernoff, at the worst rates"),
+    "l2": (
+        "Markov, 1.4 times the rows of an exact law; one bet for errors in every direction",
+        "Markov, 1.4 times the rows of an exact law; one bet for errors in every direction",
+    ),
     "linf": ("all values at once; the best bound knows the worst", "each value has 1/K of the error"),
     "smece": (f"{MARKOV}; the noise at every place", "a quarter of the error is kept for errors that cancel"),
     "dce": (
@@ -209,6 +212,52 @@ def on_errors(
         yield Row(gate, design, limit, f"{where} {error:g}: {wanted.value}", today.rows, best)
 
 
+def on_calibrated(gate: str, measure: MeasureName, *, limit: float, known: bool) -> Row:
+    """Return a PASS of calibrated rows at ten values, against errors of any signs, of l2 in any direction."""
+    truth, bins = scores("ten values")
+    rule = Rule(f"max-{measure.value}", measure, Bound.UPPER, Relation.AT_MOST, limit)
+    asked = Asked(rule, Ground(bins, variance=truth.variance if known else None), PASS)
+    generator = generator_of("gate rows", gate, "calibrated")
+    today = planned(asked, [truth], power=POWER, again=False, generator=generator).rows
+    best = max(best_of_mixture(truth, measure, limit, tilt=tilt) for tilt in (0.5, 1.0, 2.0))
+    return Row(gate, "ten values", limit, "none: pass", today, best)
+
+
+def best_of_mixture(truth: Population, measure: MeasureName, limit: float, *, tilt: float) -> int:
+    """
+    Return the rows with which calibrated labels are told from a law of patterns at the limit.
+
+    Args:
+        truth: Calibrated rows.
+
+        measure: The ECE or l2.
+
+        limit: The limit.
+
+        tilt: Errors are as large as this power of v (1 - v), for l2 times a normal number.
+    """
+    generator, score = generator_of("mixture", measure.value, tilt), truth.score
+    error = generator.choice([-1.0, 1.0], size=(500, score.size)) * (score * (1.0 - score)) ** tilt
+    if measure is M.L2:
+        error *= generator.standard_normal(error.shape)
+    error *= limit / np.array([size_of(measure, truth, np.abs(one)) for one in error])[:, None]
+    outside = (score + error <= 0.0) | (score + error >= 1.0)
+    wrong = np.clip(np.where(outside, score - error, score + error), 1e-6, 1.0 - 1e-6)
+
+    def power(rows: int) -> float:
+        count = np.round(rows * truth.share)
+        found = []
+        for rate in (wrong[generator.integers(wrong.shape[0], size=4_000)], np.tile(score, (4_000, 1))):
+            ones = generator.binomial(count.astype(int), rate)
+            likely = [
+                ones @ np.log(one).T + (count - ones) @ np.log1p(-one).T for one in (wrong, score[None])
+            ]
+            found.append(likely[1][:, 0] - np.logaddexp.reduce(likely[0], axis=1))
+        return float(np.mean(found[1] > np.quantile(found[0], 0.95)))
+
+    return rows_at(power)
+
+
 def on_losses(name: MeasureName) -> Iterator[Row]:
     """Yield a PASS at 1.05 times the loss of calibrated even scores and a FAIL at 0.95 times."""
     truth, _ = scores("even scores")
@@ -309,6 +358,8 @@ def every_row(wanted: set[str]) -> Iterator[Row]:
         ("smce", M.SMCE, many[2:3], {}),
     ):
         if not wanted or gate.split(",")[0] in wanted:
+            if gate in ("ece", "l2"):
+                yield on_calibrated(gate, measure, limit=0.03, known=bool(options))
             for design, limit in designs:
                 yield from on_errors(gate, measure, design, limit, **options)
     for name in (M.BRIER, M.LOG_LOSS):

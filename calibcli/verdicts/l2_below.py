@@ -2,15 +2,19 @@
 
 import math
 
+import numpy as np
+
 from calibcli.bounds.proportion import hoeffding_deviation
+from calibcli.bounds.unseen import unseen_share
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.measures.l2 import l2_squared_plug_in, pairs_in, t_statistic
 from calibcli.measures.l2_bounds import lower_bound, one_score, upper_bound
-from calibcli.names import Target
+from calibcli.names import Target, VerdictName
 from calibcli.table.bins import BinnedTable, binned
 from calibcli.table.grid import Table
 from calibcli.verdicts.claim import Ground, Rule, Verdict
 from calibcli.verdicts.l2_rows import l2_rows_needed
+from calibcli.verdicts.linf_below import of_seen
 from calibcli.verdicts.linf_rows import linf_rows_needed
 from calibcli.verdicts.outcome import (
     ONE_LOOK,
@@ -60,6 +64,9 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     upper, above = _upper(table, sums, delta=at_upper)
     lower, below = lower_bound(table, sums, delta=at_lower)
     outcome, reason = outcome_of(table, claim, ground, lower=lower, upper=upper)
+    share = unseen_share(sums.rows[sums.occupied], delta=ground.delta) if ground.outputs is None else None
+    if share is not None and outcome is VerdictName.PASS:
+        reason = of_seen(int(np.count_nonzero(sums.occupied)), share, claim)
     needed = None
     if wants_rows(claim, ground, outcome=outcome, reason=reason):
         rows_needed = linf_rows_needed if one_score(table) else l2_rows_needed
@@ -79,6 +86,7 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         rows=table.total_rows,
         needed=needed,
         reason=reason,
+        unseen_share=share,
     )
 
 

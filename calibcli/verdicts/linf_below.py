@@ -68,7 +68,7 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         needed = linf_rows_needed(table, sums, claim, ground=ground, ends=(lower, upper))
         reason = _thin_value(sums, claim, delta=at_upper)
     if share is not None and outcome is VerdictName.PASS:
-        reason = _of_seen(int(some.sum()), share, claim)
+        reason = of_seen(int(some.sum()), share, claim)
     return Verdict(
         claim=claim,
         outcome=outcome,
@@ -92,7 +92,7 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     )
 
 
-def _of_seen(values: int, share: float, claim: Claim) -> str:
+def of_seen(values: int, share: float, claim: Claim) -> str:
     """Return what the verdict speaks of, and how many rows may be of something else."""
     kinds = "the 1 value" if values == 1 else f"the {values:,} values"
     return (

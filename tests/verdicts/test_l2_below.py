@@ -63,6 +63,19 @@ def test_bounds_are_of_these_scores_and_say_how_they_were_found() -> None:
     assert verdict.outcome is VerdictName.FAIL
 
 
+def test_pass_says_what_it_does_not_speak_of() -> None:
+    """Values that no row has may err by more, and the verdict says how many rows may have them."""
+    table = ScoreTable(np.array([0.2, 0.6]), np.array([900, 700]), np.array([180, 420]))
+    passed = l2_below(table, rule(0.2), ground=GROUND)
+    assert passed.outcome is VerdictName.PASS
+    assert passed.unseen_share is not None
+    assert 0.001 < passed.unseen_share < 0.01
+    assert passed.reason is not None
+    assert "the 2 values of the score seen here" in passed.reason
+    known = l2_below(table, rule(0.2), ground=replace(GROUND, outputs=(0.2, 0.6)))
+    assert (known.outcome, known.unseen_share, known.reason) == (VerdictName.PASS, None, None)
+
+
 def test_many_values_and_single_rows_fall_back_on_hoeffding() -> None:
     """Where Chernoff is too dear or has no pair of rows, the bound is the plug-in plus Hoeffding's margin."""
     score = (np.arange(120) + 0.5) / 120
