@@ -30,7 +30,7 @@ _ASSUMPTIONS = (
     INDEPENDENT_ROWS,
     HELD_OUT,
     "the score takes few values, so this is its l2 error and not that of bins",
-    "each value counts by its share of these very rows; nothing is said of values that none of them has",
+    "each value counts by its share of these very rows",
     ONE_LOOK,
 )
 
