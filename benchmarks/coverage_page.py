@@ -127,12 +127,12 @@ def not_nominal(lines: list[Line]) -> Iterator[str]:
     parts = (
         (
             "What holds at every number of rows",
-            "Every line here is a promise that is not kept.",
+            "Where one is wrong too often, a promise is not kept.",
             [one for one in promised if one.own and one.count.holds],
         ),
         (
             "What holds approximately",
-            "Each of these is printed as approximate; here it is not to be relied on.",
+            "Each is printed as approximate; where it is wrong too often it is not to be relied on.",
             [one for one in promised if one.own and not one.count.holds],
         ),
         (

@@ -13,6 +13,7 @@ stops by itself. The page is written at the end of a run, and says how many cell
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ from claims.cells import (  # noqa: E402 - found by the path above
     simulated,
 )
 
+PAGE = ROOT / "docs" / "coverage.md"
 KEEP = ROOT / "build" / "coverage" / "cells.jsonl"
 Job = tuple[Cell, int]
 
@@ -70,7 +72,9 @@ def simulate(jobs: list[Job], *, path: Path, workers: int, seconds: float) -> No
     """Run cells in their order and keep each; stop when the time is over, or at Ctrl-C."""
     path.parent.mkdir(parents=True, exist_ok=True)
     started, done, whole = time.monotonic(), 0.0, sum(map(weight, jobs))
-    with Pool(workers) as pool, path.open("a", encoding="utf-8") as file:
+    # Ctrl-C is for the one that keeps cells; workers are ended by it.
+    quiet = (signal.SIGINT, signal.SIG_IGN)
+    with Pool(workers, signal.signal, quiet) as pool, path.open("a", encoding="utf-8") as file:
         try:
             for number, (job, counts) in enumerate(pool.imap_unordered(run, jobs), start=1):
                 line = {"key": key_of(job), "cell": asdict(job[0]), "counts": as_json(counts)}
@@ -85,6 +89,7 @@ def simulate(jobs: list[Job], *, path: Path, workers: int, seconds: float) -> No
                     return
         except KeyboardInterrupt:
             pool.terminate()
+            print("stopped; the same command goes on from here", flush=True)
 
 
 def weight(job: Job) -> float:
@@ -110,8 +115,10 @@ def main() -> None:
     )
     parser.add_argument("--kinds", nargs="+", help="only these kinds of cell")
     parser.add_argument("--keep", type=Path, default=KEEP)
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "coverage.md")
+    parser.add_argument("--output", type=Path, default=PAGE)
     asked = parser.parse_args()
+    if asked.repetitions is not None and asked.output == PAGE:
+        parser.error("--repetitions is for a try: give it an --output of its own")
     jobs = list(chosen_jobs(asked.repetitions, asked.kinds))
     known = kept(asked.keep)
     waiting = [job for job in jobs if key_of(job) not in known]
@@ -121,7 +128,7 @@ def main() -> None:
         known = kept(asked.keep)
     found = {job[0]: known[key_of(job)] for job in jobs if key_of(job) in known}
     beside_it = asked.output.with_suffix(".tmp")
-    beside_it.write_text(document(Run(found, [job[0] for job in jobs])), encoding="utf-8")
+    beside_it.write_text(document(Run(found, cells())), encoding="utf-8")
     beside_it.replace(asked.output)
     print(f"wrote {asked.output}: {len(found)} of {len(jobs)} cells")
 

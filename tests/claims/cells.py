@@ -33,7 +33,19 @@ from calibcli.verdicts.claim import Ground, Rule, Verdict
 from calibcli.verdicts.plan import planned
 from calibcli.verdicts.plan_looks import Asked, is_given
 from calibcli.verdicts.plan_population import population_of
-from claims.worlds import CLUSTERS, FINE, WORLDS, Floats, Law, Truth, World
+from claims.worlds import (
+    CLUSTERS,
+    FINE,
+    WORLDS,
+    Floats,
+    Law,
+    Truth,
+    World,
+    best_lines,
+    errors_over,
+    least_upper_distance,
+    smooth_truth,
+)
 
 M = MeasureName
 FIXED, POPULATION = Target.FIXED_DESIGN.value, Target.POPULATION.value
@@ -576,7 +588,10 @@ def _code(part: str) -> str:
 @cache
 def _asked(ask: Ask) -> str:
     """Return the code that asks and counts."""
-    return "".join(inspect.getsource(one) for one in (ask, _asked_again, Found, Drawn, Law))
+    settings = (MEASURES, SMOOTH, TESTS, LEVELS, AT_MOST, AT_LEAST, NEVER_BELOW_0, OF_THE_POPULATION)
+    numbers = (CONFIDENCE, DELTA, SLACK, CORRELATION, LOOKS, GROUPS, FINE)
+    asks = (ask, _asked_again, Found, Drawn, Law, errors_over, best_lines, smooth_truth, least_upper_distance)
+    return "".join((*map(inspect.getsource, asks), repr(settings), repr(numbers)))
 
 
 @cache
@@ -592,7 +607,8 @@ def digest(cell: Cell) -> str:
     """Return what a cell depends on: the code that is asked, the question, and scores and rates."""
     kind = KINDS[cell.kind]
     text = "\n".join((*(_code(part) for part in kind.parts), _asked(kind.ask)))
-    return hashlib.sha256(text.encode() + _numbers(cell.world)).hexdigest()[:16]
+    sizes = CLUSTERS[cell.clusters].tobytes() if cell.clusters else b""
+    return hashlib.sha256(text.encode() + _numbers(cell.world) + sizes).hexdigest()[:16]
 
 
 def as_json(counts: dict[str, Count]) -> dict[str, object]:

@@ -99,3 +99,18 @@ def test_a_run_goes_on_where_it_stopped(writer: Any, tmp_path: Path) -> None:
     assert set(writer.kept(keep)) == {writer.key_of(jobs[0])}
     # More repetitions are another cell.
     assert writer.key_of((jobs[0][0], 3)) not in found
+
+
+@pytest.mark.untraced
+def test_what_is_done_is_kept_at_ctrl_c(writer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is interrupted has kept the cells it said it had, and ends as one that is done."""
+    keep = tmp_path / "cells.jsonl"
+    jobs = [(Cell("compare", "mild", rows, FIXED), 1) for rows in (30, 40, 50)]
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writer, "print", interrupted, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        writer.simulate(jobs, path=keep, workers=1, seconds=1e9)
+    assert set(writer.kept(keep)) == {writer.key_of(jobs[0])}
