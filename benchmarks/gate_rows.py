@@ -79,9 +79,9 @@ WHY = {
     "bias": ("finite-sample, for labels of any chances", "finite-sample, for labels of any chances"),
     "ece_equal_mass": ("d\\*, at variance 1/4", INTERVAL),
     "smce": (f"{MARKOV}; the noise of every smooth function", f"{MARKOV}; two means share the error"),
-    "brier": ("", ""),
-    "log_loss": ("", ""),
-    "cox_slope": ("", ""),
+    "brier": ("a row of the worst loss is added", "a row of the worst loss is added"),
+    "log_loss": ("a row of the worst loss is added", "a row of the worst loss is added"),
+    "cox_slope": ("adjusted for labels that scatter more", "adjusted for labels that scatter more"),
     "top_label_ece": ("d\\*, at variance 1/4", INTERVAL),
     "classwise_ece": (INTERVAL, INTERVAL),
 }
