@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from calibcli.measures.if_calibrated import UNKNOWN, Range, Reference, of_draws, of_size
+from calibcli.measures.if_calibrated import UNKNOWN, Range, Reference, ends_of_draws, of_size
 from calibcli.table.grid import Table
 from calibcli.table.kernel import (
     LEAST_BANDWIDTH,
@@ -23,6 +23,8 @@ MANY_EVENTS = 20.0
 _RESOLVED, _COARSER = 20, (8, 4, 2)
 # Relative to the bandwidth; three digits are printed.
 _WITHIN = 1e-4
+# Steps from the mean to either end of the range; each leaves a third of what is missing, or less.
+_STEPS_TO_ENDS = 3
 # Smoothed labels at so many bandwidths from each other have nothing in common.
 _APART = 6.0
 
@@ -97,9 +99,18 @@ def _of_drawn_labels(table: Table, generator: np.random.Generator, *, start: flo
         bandwidth = step
         if near:
             break
-    ends = of_draws(norms)[1] or (0.0, 0.0)
-    other = max(2.8 / cells, 0.7 * bandwidth)
-    return bandwidth, _range_of(bandwidth, ends, norms_at(other).mean() / norms.mean(), other / bandwidth)
+
+    def end(which: int) -> float:
+        """Return where a quantile of the norm equals the bandwidth, by the same steps as the mean."""
+        at, size, least = bandwidth, float(ends_of_draws(norms)[which]), 2.8 / cells
+        for _ in range(_STEPS_TO_ENDS):
+            at = min(float((size * at**0.5) ** (2.0 / 3.0)), 1.0)
+            if at <= least:
+                return size
+            size = float(ends_of_draws(norms_at(at))[which])
+        return min(float((size * at**0.5) ** (2.0 / 3.0)), 1.0)
+
+    return bandwidth, (end(0), end(1))
 
 
 def _drawn(rows: Floats, sums: Floats, generator: np.random.Generator) -> CosineSeries:
@@ -143,9 +154,9 @@ def _range_of(bandwidth: float, norms: Range, grown: float, shrunk: float) -> Ra
 
         grown: By how much the mean norm is greater at a bandwidth that is so many times as large.
 
-        shrunk: How many times, less than 1; 1 where no smaller bandwidth is resolved.
+        shrunk: How many times, less than 1.
     """
-    power = -0.5 if shrunk == 1.0 else min(max(math.log(grown) / math.log(shrunk), -0.5), 0.0)
+    power = min(max(math.log(grown) / math.log(shrunk), -0.5), 0.0)
     low, high = (bandwidth * (end / bandwidth) ** (1.0 / (1.0 - power)) for end in norms)
     return min(low, 1.0), min(high, 1.0)
 
