@@ -291,6 +291,7 @@ class Purpose(IntEnum):
     CONSISTENCY_BAND = 12
     MAP_BAND = 13
     SAMPLE = 14
+    SPIEGELHALTER = 15
 
 
 DEFAULT_BINS = 15

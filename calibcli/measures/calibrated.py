@@ -1,13 +1,12 @@
 """Every statistic for labels drawn anew from the scores: the null references and Monte-Carlo p-values."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from calibcli.bounds.resampling import DrawCells, calibrated_positives, draw_cells
-from calibcli.measures.cumulative import excursions
+from calibcli.bounds.resampling import DrawCells, DrawnLabels, Starts, label_draws
 from calibcli.measures.if_calibrated import Reference
 from calibcli.measures.null_smece import expected_smece
 from calibcli.table.bins import Bins, Partition, binned, segment_sums
@@ -16,8 +15,6 @@ from calibcli.table.score_table import Floats
 
 DRAWS = 999
 _MOST_GAPS = 1_024
-# Draws worked on at once: those of a thousand cells stay in the processor's cache.
-_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +28,8 @@ class CalibratedDraws:
         ece: Binned ECE, one array per partition.
 
         t: The debiased squared l2 error T, one array per partition.
+
+        h: Hosmer and Lemeshow's H, one array per partition.
 
         ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened or every score is 0 or 1.
 
@@ -49,6 +48,7 @@ class CalibratedDraws:
     partitions: tuple[Bins, ...]
     ece: tuple[Floats, ...]
     t: tuple[Floats, ...]
+    h: tuple[Floats, ...]
     gaps: tuple[Floats, ...]
     ks: Floats | None
     kuiper: Floats | None
@@ -64,6 +64,10 @@ class CalibratedDraws:
         """Return the draws of T over a partition."""
         return self.t[self.partitions.index(bins)]
 
+    def h_of(self, bins: Bins) -> Floats:
+        """Return the draws of H over a partition."""
+        return self.h[self.partitions.index(bins)]
+
     def gaps_of(self, bins: Bins) -> Floats | None:
         """Return the draws of every bin's sum of label - score, or None where there are too many bins."""
         gaps = self.gaps[self.partitions.index(bins)]
@@ -72,8 +76,9 @@ class CalibratedDraws:
 
 def p_value(drawn: Floats, observed: float) -> float:
     """Return (1 + number of draws at least as large) / (draws + 1): exact under the hypothesis."""
-    # Draws equal to the observation up to rounding count as equal.
-    least = observed - 1e-12 * max(1.0, abs(observed))
+    # Draws equal to the observation up to rounding count as equal: in units of what is usual, however small.
+    usual = max(abs(observed), float(np.abs(drawn).mean()))
+    least = observed - (1e-9 * usual if math.isfinite(usual) else 0.0)
     return (1 + int(np.count_nonzero(drawn >= least))) / (drawn.size + 1)
 
 
@@ -101,24 +106,21 @@ def draw_calibrated(
     """
     sums = [binned(table, bins) for bins in partitions]
     starts = [one.starts for one in sums]
-    cells = draw_cells(table, starts)
+    labels = label_draws(table, starts, draws=draws, generator=generator)
+    cells = labels.cells
     segments = [cells.segments(part) for part in starts]
-    blocks = [
-        _statistics(block[start : start + _AT_ONCE], cells, segments)
-        for block in calibrated_positives(cells, draws=draws, generator=generator)
-        for start in range(0, len(block), _AT_ONCE)
-    ]
+    blocks = [_statistics(block, cells, segments) for block in labels.blocks]
     columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
     count = len(partitions)
-    cumulative = columns[3 * count :] if not cells.coarsened else [None, None, None]
-    variance = cells.rows * cells.score * (1 - cells.score)
-    spread = float((variance * (1 - 2 * cells.score) ** 2).sum())
-    certain = not np.any(variance > 0)
+    cumulative = columns[4 * count :] if not cells.coarsened else [None, None, None]
+    spread = float((cells.variance * (1 - 2 * cells.score) ** 2).sum())
+    certain = not np.any(cells.variance > 0)
     return CalibratedDraws(
         partitions=tuple(one.bins for one in sums),
         ece=tuple(columns[:count]),
         t=tuple(columns[count : 2 * count]),
-        gaps=tuple(columns[2 * count : 3 * count]),
+        h=tuple(columns[2 * count : 3 * count]),
+        gaps=tuple(columns[3 * count : 4 * count]),
         ks=None if certain else cumulative[0],
         kuiper=None if certain else cumulative[1],
         spiegelhalter=cumulative[2] if spread > 0 else None,
@@ -127,29 +129,30 @@ def draw_calibrated(
     )
 
 
-def _statistics(
-    positives: Floats, cells: DrawCells, segments: Sequence[npt.NDArray[np.intp]]
-) -> list[Floats]:
-    """Return for a block of draws: ECE, T and gaps per partition, and KS, Kuiper, |Z| unless coarsened."""
+def _statistics(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Starts]) -> list[Floats]:
+    """Return for a block of draws: ECE, T, H and gaps per partition, and KS, Kuiper, |Z| unless coarsened."""
     rows = cells.rows.astype(np.float64)
-    residual = positives - rows * cells.score
-    squares = positives * (1.0 - 2.0 * cells.score) + rows * cells.score**2
     total = rows.sum()
-    ece, t, kept = [], [], []
+    ece, t, h, kept = [], [], [], []
     for starts in segments:
-        gaps = segment_sums(residual, starts)
+        gaps = labels.residuals(starts)
         ece.append(np.abs(gaps).sum(axis=1) / total)
         count = segment_sums(rows, starts)
         two = count >= 2
-        excess = gaps[:, two] ** 2 - segment_sums(squares, starts)[:, two]
+        excess = gaps[:, two] ** 2 - labels.squares(starts)[:, two]
         t.append((excess / (count[two] - 1.0)).sum(axis=1) / total)
+        variance = segment_sums(cells.variance, starts)
+        some = variance > 0.0
+        # A score next to 0 or 1 leaves hardly any variance: one that is wrong can pass the largest double.
+        with np.errstate(over="ignore"):
+            h.append((gaps[:, some] ** 2 / variance[some]).sum(axis=1))
         kept.append(gaps if count.size <= _MOST_GAPS else gaps[:, :0].copy())
     if cells.coarsened:
-        return [*ece, *t, *kept]
-    variance = rows * cells.score * (1.0 - cells.score)
+        return [*ece, *t, *h, *kept]
     # With every score 0 or 1 nothing varies, and a path of zeros stays zero in any unit.
-    largest, span = excursions(residual, float(variance.sum()) or 1.0)
-    tilt = 1.0 - 2.0 * cells.score
-    spread = float((variance * tilt**2).sum())
-    z = np.abs(residual @ tilt) / np.sqrt(spread) if spread > 0 else np.zeros(len(positives))
-    return [*ece, *t, *kept, largest, span, z]
+    scale = math.sqrt(float(cells.variance.sum()) or 1.0)
+    top, bottom = labels.extremes()
+    tilted = labels.tilted()
+    spread = float((cells.variance * (1.0 - 2.0 * cells.score) ** 2).sum())
+    z = np.abs(tilted) / np.sqrt(spread) if spread > 0 else np.zeros(tilted.size)
+    return [*ece, *t, *h, *kept, np.maximum(top, -bottom) / scale, (top - bottom) / scale, z]

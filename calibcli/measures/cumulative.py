@@ -2,14 +2,12 @@
 
 import math
 
-import numpy as np
-
 from calibcli.bounds.brownian import excursion_tail, range_tail
+from calibcli.bounds.resampling import extremes, open_variance
 from calibcli.measures.estimate import INDEPENDENT_ROWS, TestResult
 from calibcli.names import TestName
 from calibcli.table.grid import Table
 from calibcli.table.residuals import residuals
-from calibcli.table.score_table import Floats
 
 
 def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
@@ -30,15 +28,15 @@ def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
         Tygert (2023); Arrieta-Ibarra et al. (2022), JMLR 23. Corrections to MAPIE's theory page: Kuiper
         is max C - min C, and includes C_0.
     """
-    score = table.score
-    variance = float((table.weight * score * (1.0 - score)).sum())
+    variance = float(open_variance(table).sum())
     if variance <= 0.0:
         why = "undefined: every score is 0 or 1"
         return (
             TestResult(TestName.KS, None, None, "undefined", None, (why,)),
             TestResult(TestName.KUIPER, None, None, "undefined", None, (why,)),
         )
-    largest, span = (float(value) for value in excursions(residuals(table), variance))
+    top, bottom = (float(value) / math.sqrt(variance) for value in extremes(residuals(table)))
+    largest, span = max(top, -bottom), top - bottom
     notes = [INDEPENDENT_ROWS]
     if table.kind == "grid":
         miss = float(table.rows.max()) / math.sqrt(variance)
@@ -51,17 +49,18 @@ def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
     )
 
 
-def excursions(residual: Floats, variance: float) -> tuple[Floats, Floats]:
+def path_information(table: Table) -> float:
     """
-    Return max |C| and max C - min C of the cumulative sums C, with C_0 = 0, in units of sqrt(variance).
+    Return how many steps of one size would make the path as smooth as it is.
 
-    Args:
-        residual: Shape (..., n), sorted by score; summed along the last axis.
-
-        variance: Sum of f (1 - f), positive.
+    The lesser of sum f (1 - f), in steps of one label, and of the number of equal blocks of ties: where few
+    are read, less is seen than the limit law expects.
     """
-    path = np.cumsum(residual, axis=-1)
-    top = np.maximum(path.max(axis=-1), 0.0)
-    bottom = np.minimum(path.min(axis=-1), 0.0)
-    scale = math.sqrt(variance)
-    return np.maximum(top, -bottom) / scale, (top - bottom) / scale
+    share = open_variance(table)
+    whole = float(share.sum())
+    if not whole > 0.0:
+        return 0.0
+    # In units of the whole, whose square may be too small for a double.
+    share /= whole
+    share *= share
+    return min(whole, 1.0 / float(share.sum()))

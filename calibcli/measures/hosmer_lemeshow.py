@@ -2,16 +2,11 @@
 
 import numpy as np
 
-from calibcli.bounds.resampling import calibrated_positives, draw_cells
 from calibcli.bounds.special import chi_squared_tail
-from calibcli.measures.calibrated import p_value
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, TestResult
 from calibcli.names import TestName
-from calibcli.table.bins import BinnedTable, Partition, binned, segment_sums
+from calibcli.table.bins import BinnedTable, Partition, binned
 from calibcli.table.grid import Table
-
-# Below so much variance in a bin, sum f (1 - f), its error is not as good as normal.
-_LEAST_VARIANCE = 5.0
 
 
 def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
@@ -47,36 +42,8 @@ def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
     return TestResult(TestName.HOSMER_LEMESHOW, h, p, "asymptotic", p, assumptions)
 
 
-def has_thin_bins(sums: BinnedTable) -> bool:
-    """Whether the scores leave some bin so little variance that the limit law is poor."""
-    return bool(((sums.variance > 0.0) & (sums.variance < _LEAST_VARIANCE)).any())
-
-
-def hosmer_lemeshow_p_value(
-    table: Table, observed: float, *, bins: Partition, generator: np.random.Generator, draws: int
-) -> tuple[float, str]:
-    """
-    Return the p-value of H by labels drawn from the scores, and the words for how they were drawn.
-
-    Args:
-        table: The rows, unweighted, not all with a score of 0 or 1.
-
-        observed: H.
-
-        bins: The partition, or sums over it.
-
-        generator: Source of randomness.
-
-        draws: Number of draws.
-    """
-    starts = binned(table, bins).starts
-    cells = draw_cells(table, [starts])
-    segments = cells.segments(starts)
-    rows = cells.rows.astype(np.float64)
-    variance = segment_sums(rows * cells.score * (1.0 - cells.score), segments)
-    open_bins = variance > 0.0
-    drawn = []
-    for positive in calibrated_positives(cells, draws=draws, generator=generator):
-        error = segment_sums(positive - rows * cells.score, segments)[:, open_bins]
-        drawn.append((error**2 / variance[open_bins]).sum(axis=1))
-    return p_value(np.concatenate(drawn), observed), cells.method
+def bin_information(sums: BinnedTable) -> float:
+    """Return the harmonic mean of V_k: with that in each bin H would be as near to chi-squared as it is."""
+    variance = sums.variance[sums.variance > 0.0]
+    with np.errstate(over="ignore"):
+        return variance.size / float((1.0 / variance).sum()) if variance.size else 0.0

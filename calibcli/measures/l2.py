@@ -187,11 +187,12 @@ def t_test(table: Table, *, bins: Partition, calibrated: CalibratedDraws) -> Tes
 
     Returns:
         T with its Monte-Carlo p-value, exact where cells were not coarsened; undefined where no bin has
-        two rows.
+        two rows, and where every score is 0 or 1.
     """
     sums = binned(table, bins)
-    if not pairs_in(sums).any():
-        return TestResult(TestName.T, None, None, "undefined", None, ("undefined: no bin has two rows",))
+    if not (pairs_in(sums).any() and sums.variance.any()):
+        why = "every score is 0 or 1" if pairs_in(sums).any() else "no bin has two rows"
+        return TestResult(TestName.T, None, None, "undefined", None, (f"undefined: {why}",))
     t = t_statistic(sums)
     p = p_value(calibrated.t_of(sums.bins), t)
     return TestResult(TestName.T, t, p, calibrated.method, None, (INDEPENDENT_ROWS, HELD_OUT))

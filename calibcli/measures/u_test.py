@@ -1,10 +1,11 @@
 """The U test: are the intercept 0 and the slope 1 of Cox's logistic recalibration?"""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from calibcli.bounds.resampling import calibrated_positives, draw_cells
+from calibcli.bounds.resampling import Starts, label_draws, open_variance, sub_cell_starts
 from calibcli.errors import NotConverged
 from calibcli.measures.calibrated import p_value
 from calibcli.measures.cox import fitted_line, limited_words, one_label, one_logit
@@ -22,6 +23,8 @@ _MOST_STEPS = 60
 # Steps end when none raises U by so much.
 _GAIN = 1e-9
 _LEAST_SHARE, _RIDGE = 1e-12, 1e-8
+# More scores are gathered in cells for the draws, and for the observed labels likewise.
+_FEW_SCORES = 400
 
 
 def u_test(table: Table) -> TestResult:
@@ -62,11 +65,40 @@ def u_test(table: Table) -> TestResult:
     return TestResult(TestName.U, u, p, "asymptotic", p, tuple(notes))
 
 
-def u_p_value(table: Table, *, generator: np.random.Generator, draws: int) -> tuple[float, str]:
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnU:
     """
-    Return the p-value of U by labels drawn from the scores, and the words for how they were drawn.
+    U of labels drawn from the scores.
 
-    The observed U goes through the very steps that the drawn ones take, as exactness requires.
+    The observed labels go through the very steps that the drawn ones take, as exactness requires.
+
+    Args:
+        starts: Position in the table of the first entry of each cell, shape (n_cells + 1,).
+
+        z: Logit of the mean score of each cell.
+
+        rows: Number of rows in each cell.
+
+        drawn: U of each draw, shape (draws,).
+
+        method: The words reports use for how labels were drawn.
+    """
+
+    starts: Starts
+    z: Floats
+    rows: Integers
+    drawn: Floats
+    method: str
+
+    def p_value(self, positive: Floats) -> float:
+        """Return the p-value of labels, given as the number of them that are 1 at each entry of the table."""
+        seen = segment_sums(positive, self.starts)[np.newaxis]
+        return p_value(self.drawn, float(likelihood_ratios(self.z, self.rows, seen)[0]))
+
+
+def drawn_u(table: Table, *, generator: np.random.Generator, draws: int) -> DrawnU:
+    """
+    Draw labels from the scores and return U of each draw, over cells where there are many scores.
 
     Args:
         table: The rows, unweighted, with two different logits or more.
@@ -75,12 +107,43 @@ def u_p_value(table: Table, *, generator: np.random.Generator, draws: int) -> tu
 
         draws: Number of draws.
     """
-    cells = draw_cells(table, [])
-    z = logit(cells.score)
-    seen = segment_sums(table.positive, cells.starts)[np.newaxis]
-    blocks = calibrated_positives(cells, draws=draws, generator=generator)
-    observed, *drawn = (likelihood_ratios(z, cells.rows, block) for block in (seen, *blocks))
-    return p_value(np.concatenate(drawn), float(observed[0])), cells.method
+    if table.distinct <= _FEW_SCORES:
+        starts = np.arange(table.distinct + 1)
+    else:
+        starts = sub_cell_starts(table, moment=_fourth_moments(table))
+    labels = label_draws(table, [starts], draws=draws, generator=generator)
+    starts = starts if not labels.cells.coarsened else labels.cells.starts
+    rows = segment_sums(table.rows, starts)
+    z = logit(segment_sums(table.rows * table.score, starts) / rows)
+    segments = labels.cells.segments(starts)
+    drawn = [likelihood_ratios(z, rows, block.positives(segments)) for block in labels.blocks]
+    return DrawnU(starts, z, rows, np.concatenate(drawn), labels.cells.method)
+
+
+def line_information(table: Table) -> float:
+    """
+    Return how many open rows, all alike, would bring U as near to chi-squared as it is.
+
+    In units in which the rows' pulls at level and slope have variance 1 in sum: 2 over the sum of fourth
+    moments. A row far out, by its logit, pulls strongly.
+    """
+    moments = float(_fourth_moments(table).sum())
+    return 2.0 / moments if moments > 0.0 else 0.0
+
+
+def _fourth_moments(table: Table) -> Floats:
+    """Return what each entry adds to the fourth moment of the pulls, 0 where the line has no slope."""
+    variance = open_variance(table)
+    z = logit(table.score)
+    whole = float(variance.sum())
+    if not whole > 0.0:
+        return np.zeros(variance.size)
+    z -= float((variance / whole * z).sum())
+    spread = float((variance * z**2).sum())
+    if not spread > 0.0:
+        return np.zeros(variance.size)
+    found: Floats = variance * (1.0 / whole + z**2 / spread) ** 2
+    return found
 
 
 def likelihood_ratios(z: Floats, rows: Integers, positive: Floats) -> Floats:
@@ -101,21 +164,21 @@ def likelihood_ratios(z: Floats, rows: Integers, positive: Floats) -> Floats:
         Bach (2010), Electronic Journal of Statistics 4, Proposition 1, for the steps.
     """
     total = float(rows.sum())
-    share, target = rows / total, positive / total
+    share, target, negative = rows / total, positive / total, (rows - positive) / total
     middle = float((share * z).sum())
     scale = math.sqrt(float((share * (z - middle) ** 2).sum()))
     x = (z - middle) / scale
     ends = np.array([[x.min()], [x.max()]])
     level, slope = np.full(len(positive), middle), np.full(len(positive), scale)
-    before = now = _losses(level, slope, x=x, share=share, target=target)
+    before = now = _losses(level, slope, x=x, negative=negative, target=target)
     for _ in range(_MOST_STEPS):
         up, tilt = _newton_step(logistic(level[:, None] + slope[:, None] * x), x, share=share, target=target)
-        whole = _losses(level + up, slope + tilt, x=x, share=share, target=target)
+        whole = _losses(level + up, slope + tilt, x=x, negative=negative, target=target)
         falls = whole <= now
         r = np.maximum(np.abs(up + ends * tilt).max(axis=0), 1e-300)
         cut = np.where(falls, 1.0, np.log1p(r) / r)
         level, slope = level + cut * up, slope + cut * tilt
-        there = whole if falls.all() else _losses(level, slope, x=x, share=share, target=target)
+        there = whole if falls.all() else _losses(level, slope, x=x, negative=negative, target=target)
         then, now = now, there
         if 2.0 * total * float(np.max(then - now)) < _GAIN:
             break
@@ -137,10 +200,13 @@ def _newton_step(curve: Floats, x: Floats, *, share: Floats, target: Floats) -> 
     return np.where(some, up, 0.0), np.where(some, tilt, 0.0)
 
 
-def _losses(level: Floats, slope: Floats, *, x: Floats, share: Floats, target: Floats) -> Floats:
-    """Return the mean log loss of each set, shape (sets,)."""
+def _losses(level: Floats, slope: Floats, *, x: Floats, negative: Floats, target: Floats) -> Floats:
+    """Return the mean log loss of each set, shape (sets,): of terms not below 0, so that ties stay ties."""
     t = level[:, None] + slope[:, None] * x
-    found: Floats = (np.maximum(t, 0.0) + np.log1p(np.exp(-np.abs(t)))) @ share - (target * t).sum(axis=1)
+    bent = np.log1p(np.exp(-np.abs(t)))
+    found: Floats = (negative * (bent + np.maximum(t, 0.0)) + target * (bent + np.maximum(-t, 0.0))).sum(
+        axis=1
+    )
     return found
 
 

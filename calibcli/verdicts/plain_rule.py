@@ -4,7 +4,7 @@ import math
 
 from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
-from calibcli.measures.calibrated import draw_calibrated
+from calibcli.measures.calibrated import DRAWS, draw_calibrated
 from calibcli.measures.estimate import TestResult
 from calibcli.measures.tests import calibration_tests
 from calibcli.names import DEFAULT_SEED, MeasureName, Purpose, TestName, VerdictName
@@ -63,7 +63,8 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
     result = _test(table, name, ground=ground)
     p = math.nan if result.p_value is None else result.p_value
     undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"
-    outcome, reason = compared(claim, p, few=too_few(table, ground), undefined=undefined)
+    few = too_few(table, ground) or _below_draws(p, rule, drawn=result.p_method.startswith("monte-carlo"))
+    outcome, reason = compared(claim, p, few=few, undefined=undefined)
     words = (
         f"a calibrated score fails with probability {rule.limit:g}, whatever the confidence of other rules"
         if rule.relation is Relation.AT_LEAST
@@ -85,6 +86,14 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
         finite_sample=result.p_asymptotic is None or result.p_value != result.p_asymptotic,
         reason=reason,
     )
+
+
+def _below_draws(p: float, rule: Rule, *, drawn: bool) -> str | None:
+    """Return why the least p-value that draws can show does not settle a smaller limit, or None."""
+    least = 1.0 / (DRAWS + 1)
+    if not drawn or p > least or rule.limit >= least:
+        return None
+    return f"the p-value comes of {DRAWS} simulated draws, which show none below {least:g}"
 
 
 def _test(table: Table, name: TestName, *, ground: Ground) -> TestResult:

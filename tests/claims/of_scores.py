@@ -1,5 +1,5 @@
 """
-Simulations of intervals for proper scores, skill, their parts and Cox's coefficients, and of two more tests.
+Simulations of intervals for proper scores, skill, their parts and Cox's coefficients.
 
 Means speak of the population, so rows are drawn anew; coefficients of these scores, so labels are.
 """
@@ -11,14 +11,11 @@ from scipy.special import expit, logit
 
 from calibcli.measures.corp import corp_part
 from calibcli.measures.cox import cox_measure
-from calibcli.measures.hosmer_lemeshow import has_thin_bins, hosmer_lemeshow, hosmer_lemeshow_p_value
 from calibcli.measures.murphy import murphy_part
 from calibcli.measures.proper_scores import spherical
 from calibcli.measures.skill import brier_skill, log_loss_skill
-from calibcli.measures.u_test import u_p_value, u_test
 from calibcli.names import MeasureName
 from calibcli.recalibrators.design import NEAREST
-from calibcli.table.bins import binned, looks_discrete
 from calibcli.table.score_table import Floats, ScoreTable
 from calibcli.verdicts.interval_rule import LEAST_CARRY
 from claims.simulation import SCENARIOS, Cell, generator_of, population_truth, usual_bins
@@ -125,25 +122,4 @@ def off_the_line(world: str, rows: int, *, fresh: bool, repetitions: int) -> dic
             for side, one in zip(SIDES, missed, strict=True):
                 counts[f"{name}{side}"] += one
                 counts[f"{name}{side} verdict"] += one and judged
-    return counts
-
-
-def rejections(scenario: str, rows: int, *, repetitions: int, draws: int = 199) -> dict[str, int]:
-    """Count how often U and Hosmer-Lemeshow, as `calibration_tests` decides their p-values, reject at 5 %."""
-    rng = generator_of("u", scenario, rows)
-    world, counts = SCENARIOS[scenario], {"hosmer_lemeshow": 0, "u": 0}
-    for _ in range(repetitions):
-        score = world.quantile(rng.random(rows))
-        table = ScoreTable.from_rows(score, rng.random(rows) < world.truth(score))
-        sums = binned(table, usual_bins(table))
-        drawn = looks_discrete(table) or rows < 500
-        h, u = hosmer_lemeshow(table, bins=sums), u_test(table)
-        ps = {"hosmer_lemeshow": h.p_value, "u": u.p_value}
-        if drawn or has_thin_bins(sums):
-            found = hosmer_lemeshow_p_value(table, h.statistic, bins=sums, generator=rng, draws=draws)
-            ps["hosmer_lemeshow"] = found[0]
-        if drawn:
-            ps["u"] = u_p_value(table, generator=rng, draws=draws)[0]
-        for name, p in ps.items():
-            counts[name] += p <= 0.05
     return counts

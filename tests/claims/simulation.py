@@ -33,7 +33,7 @@ from calibcli.measures.l2 import score_interval, t_statistic
 from calibcli.measures.proper_scores import brier, log_loss
 from calibcli.measures.smooth_ece import lower_bound, noise_of_norm, upper_bound
 from calibcli.measures.tests import calibration_tests
-from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.names import Binning, MeasureName, TestName, VerdictName
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of
 from calibcli.table.kernel import residual_series
 from calibcli.table.score_table import ScoreTable
@@ -289,26 +289,37 @@ def every_promise(scenario: str, rows: int, *, confidence: float, repetitions: i
 
 
 def rejections(
-    scenario: str, rows: int, *, repetitions: int, draws: int = 199, level: float = 0.05
+    scenario: str,
+    rows: int,
+    *,
+    repetitions: int,
+    names: tuple[TestName, ...] = DEFAULT_TESTS,
+    draws: int = 199,
+    level: float = 0.05,
 ) -> dict[str, int]:
     """
     Count how often each test, as `calibration_tests` decides its p-value, rejects at a level.
 
-    The last entry is the combined test. The smECE reference, which no test uses, is left out.
+    The last entry is the combined test, where its members are among them. The smECE reference, which no test
+    uses, is left out.
     """
     rng = generator_of("tests", scenario, rows)
     world = SCENARIOS[scenario]
     counts: dict[str, int] = {}
-    with patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None)):
-        for _ in range(repetitions):
+    with (
+        patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None)),
+        patch("calibcli.measures.tests.DRAWS", draws),
+    ):
+        for seed in range(repetitions):
             score = world.quantile(rng.random(rows))
             table = ScoreTable.from_rows(score, rng.random(rows) < world.truth(score))
             bins = usual_bins(table)
             calibrated = draw_calibrated(
                 table, partitions=[bins], generator=rng, smece_generator=rng, draws=draws
             )
-            results, combined = calibration_tests(DEFAULT_TESTS, table, bins=bins, calibrated=calibrated)
-            for name, p in [*((r.name.value, r.p_value) for r in results), ("combined", combined.p_value)]:
+            results, combined = calibration_tests(names, table, bins=bins, calibrated=calibrated, seed=seed)
+            together = [] if combined is None else [("combined", combined.p_value)]
+            for name, p in [*((r.name.value, r.p_value) for r in results), *together]:
                 counts[name] = counts.get(name, 0) + (p is not None and p <= level)
     return counts
 

@@ -39,8 +39,7 @@ def test_every_test_keeps_its_level(scenario: str, rows: int) -> None:
     """No test rejects calibrated labels more often than 5 %."""
     repetitions = 4000 if rows < 5000 else 1000
     for name, count in rejections(scenario, rows, repetitions=repetitions).items():
-        # The limit laws of Z and Kuiper are approximate: one point more is allowed.
-        assert count <= most_misses(repetitions, 0.06), name
+        assert count <= most_misses(repetitions, 0.05), name
 
 
 def test_coarsened_draws_keep_the_level_of_t() -> None:

@@ -1,6 +1,7 @@
 """Hosmer-Lemeshow and U: statistics, p-values by law and by drawing, and what leaves them undefined."""
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ from scipy.stats import chi2
 from calibcli.bounds.special import chi_squared_tail
 from calibcli.errors import NotConverged
 from calibcli.measures import u_test as u_module
-from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated
-from calibcli.measures.hosmer_lemeshow import has_thin_bins, hosmer_lemeshow, hosmer_lemeshow_p_value
+from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated, p_value
+from calibcli.measures.hosmer_lemeshow import bin_information, hosmer_lemeshow
 from calibcli.measures.tests import calibration_tests
-from calibcli.measures.u_test import likelihood_ratios, u_test
+from calibcli.measures.u_test import drawn_u, likelihood_ratios, u_test
 from calibcli.names import Binning, TestName
 from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.table.grid import Table, grid_of
@@ -39,15 +40,17 @@ def following(rows: int, *, slope: float = 1.0, seed: int = 0, decimals: int | N
     return ScoreTable.from_rows(score, rng.random(rows) < expit(slope * logit(score)))
 
 
-def drawn(table: Table, bins: Bins) -> CalibratedDraws:
-    """Calibrated labels with a fixed seed."""
-    one, two = (np.random.default_rng(seed) for seed in (0, 1))
-    return draw_calibrated(table, partitions=[bins], generator=one, smece_generator=two, draws=29)
+def drawn(table: Table, bins: Bins, *, seed: int = 0, draws: int = 999) -> CalibratedDraws:
+    """Labels drawn from the scores."""
+    one, two = (np.random.default_rng((seed, purpose)) for purpose in (0, 1))
+    with patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None)):
+        return draw_calibrated(table, partitions=[bins], generator=one, smece_generator=two, draws=draws)
 
 
 def outcomes(table: Table, *, bins: Bins = TEN, seed: int = 0) -> dict[TestName, object]:
     """Both tests as reports have them."""
-    results, combined = calibration_tests(BOTH, table, bins=bins, calibrated=drawn(table, bins), seed=seed)
+    calibrated = drawn(table, bins, seed=seed)
+    results, combined = calibration_tests(BOTH, table, bins=bins, calibrated=calibrated, seed=seed)
     assert combined is None
     return {result.name: result for result in results}
 
@@ -125,14 +128,14 @@ def test_calibrated_rows_are_not_rejected_and_others_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "decimals", "by_drawing"), [(499, None, True), (2000, None, False), (2000, 1, True)]
+    ("rows", "decimals", "by_drawing"), [(499, None, True), (40_000, None, False), (2000, 1, True)]
 )
 def test_monte_carlo_replaces_the_law_where_it_is_poor(
     rows: int,
     decimals: int | None,
     by_drawing: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
-    """Below 500 rows and for discrete scores p-values are drawn, near those of the law."""
+    """Where the scores leave little open p-values are drawn, near those of the law."""
     table = following(rows, decimals=decimals, seed=3)
     first, again, other = outcomes(table), outcomes(table), outcomes(table, seed=1)
     for result in first.values():
@@ -148,10 +151,10 @@ def test_thin_bins_are_drawn_at_any_number_of_rows() -> None:
     rng = np.random.default_rng(6)
     score = np.concatenate((rng.random(30_000) * 0.1, [0.35, 0.62]))
     table = ScoreTable.from_rows(score, rng.random(score.size) < score)
-    assert has_thin_bins(binned(table, TEN))
+    assert bin_information(binned(table, TEN)) < 1.0
     result = outcomes(table)[TestName.HOSMER_LEMESHOW]
     assert result.p_method == "monte-carlo, coarsened"
-    assert not has_thin_bins(binned(following(3000), TEN))
+    assert outcomes(following(40_000))[TestName.HOSMER_LEMESHOW].p_method == "asymptotic"
     # A million-to-one row: the law calls it impossible, the draws know how often it comes.
     odd = table_of([(0.5, k % 2) for k in range(600)] + [(0.95, 1)] * 5 + [(0.999, 0)])
     found = outcomes(odd, bins=ATOMS)[TestName.HOSMER_LEMESHOW]
@@ -167,11 +170,9 @@ def test_p_values_of_calibrated_labels_are_uniform() -> None:
     for seed in range(200):
         table = ScoreTable.from_rows(score, rng.random(40) < score)
         h = hosmer_lemeshow(table, bins=TEN).statistic
-        generator = np.random.default_rng(seed)
-        ps = (
-            hosmer_lemeshow_p_value(table, h, bins=TEN, generator=generator, draws=99)[0],
-            u_module.u_p_value(table, generator=generator, draws=99)[0],
-        )
+        calibrated = drawn(table, TEN, seed=seed, draws=99)
+        u = drawn_u(table, generator=np.random.default_rng(seed), draws=99)
+        ps = (p_value(calibrated.h_of(TEN), h), u.p_value(table.positive))
         for name, p in zip(BOTH, ps, strict=True):
             below[name] += p <= 0.2
     assert all(18 <= count <= 66 for count in below.values())

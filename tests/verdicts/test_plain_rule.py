@@ -84,6 +84,28 @@ def test_p_values_are_those_of_measure(name: TestName) -> None:
         assert (verdict.partition != "") == (name is TestName.T)
 
 
+@pytest.mark.parametrize(
+    ("rows", "limit", "outcomes"),
+    [
+        (600, 0.002, (VerdictName.FAIL, VerdictName.PASS)),
+        (600, 0.0005, (VerdictName.INCONCLUSIVE, VerdictName.INCONCLUSIVE)),
+        (20_000, 0.0005, (VerdictName.FAIL, VerdictName.PASS)),
+    ],
+)
+def test_a_limit_below_what_draws_show_is_not_called_kept(
+    rows: int, limit: float, outcomes: tuple[VerdictName, VerdictName]
+) -> None:
+    """999 draws show no p-value below .001: a rejected score does not pass a limit of .0005 by them."""
+    for relation, outcome in zip((AT_LEAST, AT_MOST), outcomes, strict=True):
+        asked = rule(TestName.KS, Bound.P_VALUE, relation, limit)
+        verdict = judge(table_of(rows, 0.3), asked, ground=Ground(TEN))
+        assert verdict.outcome is outcome
+        if outcome is VerdictName.INCONCLUSIVE:
+            assert verdict.reason == "the p-value comes of 999 simulated draws, which show none below 0.001"
+    asked = rule(TestName.T, Bound.P_VALUE, AT_LEAST, 0.0005)
+    assert judge(table_of(600, 0.0), asked, ground=Ground(TEN)).outcome is VerdictName.PASS
+
+
 def test_undefined_test_concludes_nothing() -> None:
     """Certain scores that are all right leave nothing to test."""
     table = ScoreTable(np.array([0.0, 1.0]), np.array([100, 100]), np.array([0, 100]))
