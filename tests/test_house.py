@@ -111,6 +111,7 @@ def test_purposes_of_randomness_keep_their_numbers() -> None:
         "CONSISTENCY_BAND": 12,
         "MAP_BAND": 13,
         "SAMPLE": 14,
+        "SPIEGELHALTER": 15,
     }
 
 
