@@ -78,8 +78,10 @@ def test_every_default_measure_is_a_number_with_an_interval_or_a_reason(table: T
         if estimate.interval is None:
             assert any(text.startswith("no interval") for text in estimate.assumptions), name
         else:
-            assert estimate.interval.lower <= estimate.value + 1e-9, name
-            assert estimate.value <= estimate.interval.upper + 1e-9, name
+            lower, upper = estimate.interval.lower, estimate.interval.upper
+            assert lower is None or lower <= estimate.value + 1e-9, name
+            assert upper is None or estimate.value <= upper + 1e-9, name
+            assert (lower, upper) != (None, None), name
         assert (estimate.null is None) == (alone or (table.weighted and name in without)), name
         if estimate.null is not None:
             assert math.isfinite(estimate.null), name
