@@ -285,7 +285,8 @@ def document(run: Run) -> str:
         """),
         *prose(f"""
             Every cell is seeded by its name, so that the same code gives the same page. The fewest answers of
-            a line are {fewest:,}. Beside other packages: [coverage_beside.md](coverage_beside.md).
+            a line are {fewest:,}. Beside other packages: [coverage_beside.md](coverage_beside.md); sizes
+            of the tests by what scores leave open: [test_sizes.md](test_sizes.md).
         """),
         *not_nominal(lines),
         *hardest(lines),

@@ -517,9 +517,9 @@ class Kind:
 GATE = ("bounds", "measures", "table", "verdicts")
 KINDS = {
     "measure": Kind(measure, 0.1),
-    "verify": Kind(verify, 0.06, GATE, rows=(100, 1_000, 10_000, 100_000)),
-    "compare": Kind(compare, 0.006),
-    "clusters": Kind(clusters, 0.006, rows=()),
+    "verify": Kind(verify, 0.1, GATE, rows=(100, 1_000, 10_000, 100_000)),
+    "compare": Kind(compare, 0.012),
+    "clusters": Kind(clusters, 0.018, rows=()),
     "by": Kind(by_groups, 0.05, GATE, worlds=OFF, rows=(1_000, 10_000), readings=(POPULATION,)),
     "baseline": Kind(baseline, 0.02, GATE, rows=(1_000, 10_000)),
     "bounds": Kind(bounds, 0.045, rows=(100, 1_000, 10_000)),
