@@ -34,6 +34,14 @@ class Interval:
     target: Target
     finite_sample: bool
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends; one that is not stated is infinite."""
+        return (
+            -math.inf if self.lower is None else self.lower,
+            math.inf if self.upper is None else self.upper,
+        )
+
 
 def stated(end: float | None) -> float | None:
     """Return an end of an interval, or None where it excludes nothing."""

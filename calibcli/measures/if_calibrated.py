@@ -10,6 +10,7 @@ from calibcli.table.score_table import Floats
 # Nine of ten calibrated scores show a value between these two quantiles.
 _LOW, _HIGH = 0.05, 0.95
 _Z = 1.6448536269514722
+_MOST_SKEWED = 1e100
 # Entries worked on at once: they stay in the processor's cache.
 _CHUNK = 1 << 14
 Range = tuple[float, float]
@@ -57,7 +58,8 @@ def of_moments(
     if not variance > 0.0:
         return mean, mean
     spread = math.sqrt(variance)
-    skew = third / variance / spread
+    # Of the rarest events the square of the skewness would be no number any more.
+    skew = max(-_MOST_SKEWED, min(third / variance / spread, _MOST_SKEWED))
 
     def at(z: float) -> float:
         if abs(skew) < 1e-6:

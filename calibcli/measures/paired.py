@@ -375,8 +375,7 @@ def _interval(values: Values, reach: tuple[float, float], *, confidence: float) 
 
 def _why_open(interval: Interval, values: Values, reach: tuple[float, float]) -> str | None:
     """Return why rows that look as if they told two scores apart do not, which is the row that was added."""
-    lower = -math.inf if interval.lower is None else interval.lower
-    upper = math.inf if interval.upper is None else interval.upper
+    lower, upper = interval.ends
     delta = (1.0 - interval.confidence) / 2.0
     seen = values.mean / max(normal_quantile(1.0 - delta) * values.standard_error, math.ulp(0.0))
     if not lower <= 0.0 <= upper or abs(seen) <= 1.0:

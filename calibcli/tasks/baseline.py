@@ -106,12 +106,12 @@ class Measured:
     @property
     def lower(self) -> float:
         """Lower end of the interval."""
-        return -math.inf if self.interval.lower is None else self.interval.lower
+        return self.interval.ends[0]
 
     @property
     def upper(self) -> float:
         """Upper end of the interval."""
-        return math.inf if self.interval.upper is None else self.interval.upper
+        return self.interval.ends[1]
 
     @property
     def spent(self) -> float:

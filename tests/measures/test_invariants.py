@@ -610,13 +610,13 @@ def test_23_intervals_enclose_the_value_and_grow_with_confidence(name: str, tabl
         if interval is None:
             assert any(sentence.startswith("no interval") for sentence in estimate.assumptions)
             continue
-        assert interval.lower <= estimate.value + 1e-9
-        assert estimate.value <= interval.upper + 1e-9
+        lower, upper = interval.ends
+        assert lower - 1e-9 <= estimate.value <= upper + 1e-9
         assert interval.confidence == confidence
         if before is not None:
-            assert interval.lower <= before.lower + 1e-9
-            assert interval.upper >= before.upper - 1e-9
-        before = interval
+            assert lower <= before[0] + 1e-9
+            assert upper >= before[1] - 1e-9
+        before = lower, upper
 
 
 ORDER = [VerdictName.FAIL, VerdictName.INCONCLUSIVE, VerdictName.PASS]
@@ -706,8 +706,7 @@ def test_importance_weights_are_scale_free(rows: Rows, scale: float) -> None:
         assert a.value == pytest.approx(b.value, rel=1e-9, abs=1e-7, nan_ok=True)
         assert (a.interval is None) == (b.interval is None)
         if a.interval is not None and b.interval is not None:
-            assert a.interval.lower == pytest.approx(b.interval.lower, rel=1e-9, abs=1e-7)
-            assert a.interval.upper == pytest.approx(b.interval.upper, rel=1e-9, abs=1e-7)
+            assert a.interval.ends == pytest.approx(b.interval.ends, rel=1e-9, abs=1e-7)
 
 
 @settings(deadline=None, max_examples=10)

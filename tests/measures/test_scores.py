@@ -213,11 +213,12 @@ def test_intervals_enclose_the_value_and_grow_with_confidence(name: str, rows: R
         if interval is None:
             assert any(text.startswith("no interval") for text in estimate.assumptions)
             continue
-        assert interval.lower <= estimate.value <= interval.upper
+        lower, upper = interval.ends
+        assert lower <= estimate.value <= upper
         if before is not None:
-            assert interval.lower <= before.lower
-            assert interval.upper >= before.upper
-        before = interval
+            assert lower <= before[0]
+            assert upper >= before[1]
+        before = lower, upper
 
 
 def test_expected_parts_are_means_over_all_labels() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import beta, norm
 
+import added_row
 from oracles.slow_values import BINS, Values, smece_with, smooth_error, wide_index
 
 DELTA = 0.025
@@ -16,7 +17,7 @@ LEVEL = math.log(1.0 / DELTA)
 
 def slow_bounds(score: np.ndarray, label: np.ndarray) -> Values:
     """Return the ends as `name.lower` and `name.upper`, over 15 equal-width bins where there are bins."""
-    y, n = label.astype(float), score.size
+    y = label.astype(float)
     residual = y - score
     found = of_ece(score, residual) | of_bias(score, label, residual) | of_l2(score, residual)
     found |= {
@@ -24,10 +25,12 @@ def slow_bounds(score: np.ndarray, label: np.ndarray) -> Values:
         "smce.upper": least(lambda eps: LEVEL + spare(residual, eps, smooth_error(score, y)), 0.0),
     }
     given = np.where(label == 1, score, 1 - score)
-    for name, loss in (("brier", residual**2), ("log_loss", -np.log(np.maximum(given, 1e-320)))):
-        if (given > 0).all() or name == "brier":
-            half = norm.isf(DELTA) * loss.std(ddof=1) / math.sqrt(n)
-            found |= {f"{name}.lower": max(0.0, loss.mean() - half), f"{name}.upper": loss.mean() + half}
+    losses = {"brier": (residual**2, 1.0)}
+    if score.min() > 0.0 and score.max() < 1.0:
+        losses["log_loss"] = (-np.log(given), -np.log(min(score.min(), 1.0 - score.max())))
+    for name, (loss, most) in losses.items():
+        ends = added_row.bounds(loss, least=0.0, most=most, confidence=1.0 - 2.0 * DELTA)
+        found |= dict(zip((f"{name}.lower", f"{name}.upper"), ends, strict=True))
     return {name: float(value) for name, value in found.items()}
 
 

@@ -69,14 +69,16 @@ def test_every_number_is_that_of_the_slow_formulas(name: str) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_bounds_are_those_of_the_slow_formulas(name: str) -> None:
-    """Ends by betting, d*, McDiarmid, the score of T and the normal law, to 1e-6."""
+    """Ends by betting, d*, McDiarmid and the score of T to 1e-6, by one added row to 1 % of the interval."""
     score, label = slowly(name)[0]
     found = {str(one.name): one.interval for one in report_of(score, label).measures}
     expected = slow_bounds(score, label)
     assert len(expected) >= 10
     for key, value in expected.items():
         measure, side = key.split(".")
-        assert getattr(found[measure], side) == pytest.approx(value, abs=1e-6), key
+        added = measure in {"brier", "log_loss"}
+        within = 0.01 * (expected[f"{measure}.upper"] - expected[f"{measure}.lower"]) if added else 1e-6
+        assert getattr(found[measure], side) == pytest.approx(value, abs=within), key
 
 
 def test_slow_formulas_know_every_measure_and_test() -> None:

@@ -18,7 +18,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from calibcli import records
@@ -311,7 +311,12 @@ def test_pyarrow_and_the_splice_agree_on_records(
     parts = re.split(r'("(?:[^"]|"")*")', out.getvalue())
     text = "".join(part if part.startswith('"') else part.replace("\r\n", ending) for part in parts)
     (tmp_path / "a.csv").write_bytes(text.encode())
-    run(tmp_path / "a.csv", tmp_path / "b.csv", score="score")
+    try:
+        run(tmp_path / "a.csv", tmp_path / "b.csv", score="score")
+    except InputProblem as problem:
+        # Text in quotes that is like rows of the file is refused.
+        assume("looks like a row" not in str(problem))
+        raise
     expected = [[left, repr(score), right, score / 2] for left, score, right in table]
     assert [[*row[:3], float(row[3])] for row in rows_of(tmp_path / "b.csv")[1:]] == expected
 
