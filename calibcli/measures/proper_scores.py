@@ -158,18 +158,19 @@ def values_of(table: Table, losses: Losses, *, mean: float) -> Values:
 
 
 def gathered(*parts: tuple[Floats, Integers]) -> Values:
-    """Return how often there is which value, from values with numbers of rows; many are gathered in cells."""
-    value = np.concatenate([one[0] for one in parts])
-    rows = np.concatenate([one[1] for one in parts])
-    some = rows > 0
-    value, rows = value[some], rows[some]
-    if value.size <= _MOST_VALUES:
-        return Values(value, rows.astype(np.float64))
+    """Return how often there is which value, from finite values and rows; many are gathered in cells."""
+    if sum(np.count_nonzero(rows) for _, rows in parts) <= _MOST_VALUES:
+        value, rows = (np.concatenate(side) for side in zip(*parts, strict=True))
+        some = rows > 0
+        return Values(value[some], rows[some].astype(np.float64))
     cells = ValueCells()
-    cells.add(value, rows)
-    times = rows.astype(np.float64)
-    mean = float(times @ value) / float(times.sum())
-    return from_cells(cells, mean=mean, variance=float(times @ (value - mean) ** 2) / float(times.sum()))
+    for value, rows in parts:
+        cells.add(value, rows)
+    times = [rows.astype(np.float64) for _, rows in parts]
+    total = sum(float(one.sum()) for one in times)
+    mean = sum(float(one @ value) for one, (value, _) in zip(times, parts, strict=True)) / total
+    squares = sum(float(one @ (value - mean) ** 2) for one, (value, _) in zip(times, parts, strict=True))
+    return from_cells(cells, mean=mean, variance=squares / total)
 
 
 def from_cells(cells: ValueCells, *, mean: float, variance: float) -> Values:

@@ -40,7 +40,9 @@ class ValueCells:
             if counts is None:
                 self._rows += np.bincount(place, minlength=_PLACES)
             else:
-                np.add.at(self._rows, place, counts[near])
+                # Whole numbers, as doubles: exact, and much faster than adding at places.
+                rows = np.bincount(place, counts[near], _PLACES)
+                self._rows += rows.astype(np.int64)
 
     def merge(self, other: Self) -> None:
         """Add the rows of another."""
