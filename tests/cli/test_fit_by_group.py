@@ -243,6 +243,20 @@ def test_a_document_by_group_is_no_map_of_one_score(fitted: Path) -> None:
         Artifact.from_dict(document_of(json.loads(fitted.read_text())))
 
 
+def of_the_first_version(fitted: Path, written: str) -> Path:
+    """Write a map by groups as version 1 had it, one of its groups under another name."""
+    document = json.loads(fitted.read_text())
+    del document["digest"]
+    document["members"][written] = document["members"].pop("DE")
+    for one in (document, document["pooled"], *document["members"].values()):
+        one["schema"] = "calibcli.artifact/1"
+        if "fit" in one:
+            del one["fit"]["score_quantiles"]
+    old = fitted.with_name("old.json")
+    old.write_text(json.dumps(document))
+    return old
+
+
 @pytest.mark.parametrize(
     ("kind", "written"),
     [
@@ -257,15 +271,7 @@ def test_groups_of_times_of_the_first_version_get_their_own_map_or_none(
     run: Run, fitted: Path, tmp_path: Path, *, kind: pa.DataType, written: str
 ) -> None:
     """Where the name of a time is another one today, the map of all rows is not taken for it in silence."""
-    document = json.loads(fitted.read_text())
-    del document["digest"]
-    document["members"][written] = document["members"].pop("DE")
-    for one in (document, document["pooled"], *document["members"].values()):
-        one["schema"] = "calibcli.artifact/1"
-        if "fit" in one:
-            del one["fit"]["score_quantiles"]
-    old = tmp_path / "old.json"
-    old.write_text(json.dumps(document))
+    old = of_the_first_version(fitted, written)
     half = 43_200_500_000 + (0 if pa.types.is_time(kind) else 19_844 * 86_400_000_000)
     scale = 1 if kind.unit == "us" else 1_000 if kind.unit == "ms" else 1_000_000
     whens = pa.array([half // scale], pa.int64()).cast(kind)
@@ -300,15 +306,7 @@ def test_groups_of_floats_and_durations_of_the_first_version_take_no_map_of_all_
     """What the first version called otherwise is a group of the fit in other words, and no new one."""
     column = pa.array([value], kind)
     assert written == column.cast(pa.string())[0].as_py()
-    document = json.loads(fitted.read_text())
-    del document["digest"]
-    document["members"][written] = document["members"].pop("DE")
-    for one in (document, document["pooled"], *document["members"].values()):
-        one["schema"] = "calibcli.artifact/1"
-        if "fit" in one:
-            del one["fit"]["score_quantiles"]
-    old = tmp_path / "old.json"
-    old.write_text(json.dumps(document))
+    old = of_the_first_version(fitted, written)
     data, output = tmp_path / "one.parquet", tmp_path / "applied.csv"
     pq.write_table(pa.table({"score": [0.5], "country": column}), data)
     ended = run("apply", old, data, "-o", output, "--unseen", "pooled")
