@@ -33,13 +33,13 @@ def ours(data: str) -> dict[str, float]:
     from calibcli.measures.calibrated import draw_calibrated
     from calibcli.measures.smooth_ece import smooth_ece
     from calibcli.names import Binning, Purpose
-    from calibcli.readers.columns import Columns
+    from calibcli.options.rows import Columns, Reading
     from calibcli.recalibrators.options import FitOptions
     from calibcli.recalibrators.venn_abers import VennAbers
     from calibcli.table.bins import binned, bins_of
     from calibcli.table.score_table import ScoreTable
     from calibcli.table.streams import stream
-    from calibcli.tasks.reading import Reading, read_tables
+    from calibcli.tasks.reading import read_tables
 
     def whole() -> object:
         (table,) = read_tables([data], Columns("score", "label"), reading=Reading(jobs=1)).tables.values()

@@ -19,20 +19,21 @@ from pathlib import Path
 from bench_inside import least
 from processes import machine, make_scores
 
-from calibcli.names import FitMethod
+from calibcli.names import EXACT_LIMIT, FitMethod
+from calibcli.options.rows import Columns, Reading
 from calibcli.readers import reader_of
 from calibcli.readers.bundles import MOST_BUNDLES
-from calibcli.readers.columns import Columns
 from calibcli.readers.fragments import FRAGMENT_ROWS, list_fragments
 from calibcli.readers.pieces import Piece
 from calibcli.readers.tally import Refused, Signals, TallyWork
 from calibcli.recalibrators.options import FitOptions
-from calibcli.table.running import EXACT_LIMIT, RunningTable
+from calibcli.table.running import RunningTable
 from calibcli.tasks.apply import apply_file
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.gather import RAW, choose_columns
-from calibcli.tasks.one_table import MeasureOptions, measure_table
-from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.one_table import measure_table
+from calibcli.options.measuring import MeasureOptions
+from calibcli.tasks.reading import read_tables
 
 HERE = Path(__file__).parent
 ROWS, CORES = 10_000_000_000, 64

@@ -235,9 +235,9 @@ def times_inside(path: str) -> dict[str, float]:
     """Return the processor seconds of reading a file into a table, and of each measure and test of it."""
     import numpy as np
 
-    from calibcli.readers.columns import Columns
+    from calibcli.options.rows import Columns, Reading
     from calibcli.table.score_table import ScoreTable
-    from calibcli.tasks.reading import Reading, read_tables
+    from calibcli.tasks.reading import read_tables
 
     # Modules are imported at first use, which is not what is timed.
     times_of(ScoreTable.from_rows(np.arange(40) / 40, np.arange(40) % 3 == 0))

@@ -137,8 +137,8 @@ def _rows(kind: DataFormat) -> Callable[[bytes], None]:
 
     def read(content: bytes) -> None:
         from calibcli.engines import engine_named
+        from calibcli.options.rows import Columns
         from calibcli.readers import reader_of
-        from calibcli.readers.columns import Columns
         from calibcli.readers.fragments import list_fragments
         from calibcli.tasks.columns import inspect_columns
         from calibcli.tasks.gather import choose_columns, gather
@@ -167,8 +167,7 @@ def _rows(kind: DataFormat) -> Callable[[bytes], None]:
 def _classes(content: bytes) -> None:
     """Read a file as one of several classes, of the format that its first bytes promise."""
     from calibcli.engines import engine_named
-    from calibcli.readers.class_columns import SeveralClasses
-    from calibcli.readers.columns import Columns
+    from calibcli.options.rows import Columns, SeveralClasses
     from calibcli.tasks.gather import gather
 
     columns = Columns(several=SeveralClasses("p_*"))
@@ -177,7 +176,7 @@ def _classes(content: bytes) -> None:
 
 def _repair(content: bytes) -> None:
     """Widen a text file by a column: its rows stay what they were, and get one field each."""
-    from calibcli.readers.columns import Columns
+    from calibcli.options.rows import Columns
     from calibcli.tasks.apply import apply_file
 
     path = _file(content, "rows.csv")
@@ -201,8 +200,8 @@ def _fitted() -> "object":
 
 def _columns(content: bytes) -> None:
     """Take the first line for what was asked, and the others for the names in a header."""
-    from calibcli.readers.class_columns import SeveralClasses
-    from calibcli.readers.columns import Columns, resolve
+    from calibcli.options.rows import Columns, SeveralClasses
+    from calibcli.readers.columns import resolve
 
     asked, *header = content.decode("utf-8", "replace").split("\n")
     for columns in (Columns(), Columns(asked, by=(asked[:1],)), Columns(several=SeveralClasses(asked))):
@@ -311,7 +310,8 @@ def _where(content: bytes) -> None:
 
 
 def _edges(content: bytes) -> None:
-    from calibcli.tasks.partition import check_edges, edges_of, given_bins
+    from calibcli.options.measuring import check_edges, edges_of
+    from calibcli.tasks.partition import given_bins
 
     edges = edges_of(content.decode("utf-8", "replace"))
     check_edges(edges, bins=None, binning=None)
@@ -319,7 +319,7 @@ def _edges(content: bytes) -> None:
 
 
 def _memory(content: bytes) -> None:
-    from calibcli.tasks.reading import Reading, bytes_of
+    from calibcli.options.rows import Reading, bytes_of
 
     text = content.decode("utf-8", "replace")
     bytes_of(text)

@@ -7,9 +7,9 @@ from calibcli.api.recalibrator import Recalibrator
 from calibcli.api.rows import Taken
 from calibcli.artifacts.store import artifact_of_text
 from calibcli.names import FitMethod, RecalibratorName
+from calibcli.options.rows import Reading
 from calibcli.recalibrators.options import FitOptions
 from calibcli.tasks.fit_asked import refuse_candidates, refuse_class_options, refuse_idle_groups
-from calibcli.tasks.reading import Reading
 from calibcli.view_names import ClassMethod, OutputSum
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from calibcli.api.rows import Taken
 from calibcli.errors import IdleOption, UsageProblem
+from calibcli.options.rows import Reading
 from calibcli.reports.verify import VerifyReport
-from calibcli.tasks.reading import Reading
 from calibcli.tasks.verify import VerifyOptions, verify_files
 from calibcli.view_names import ViewName
 

@@ -20,10 +20,11 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange, Scale
-from calibcli.readers.class_columns import ClassColumns, SeveralClasses, refuse_any_sum
+from calibcli.options.rows import Columns, SeveralClasses, refuse_any_sum
+from calibcli.readers.class_columns import ClassColumns
 from calibcli.readers.class_columns_again import columns_of_classes
 from calibcli.readers.class_intake import ClassIntake
-from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fragments import batch_rows
 from calibcli.readers.held import piece_of
 from calibcli.readers.in_memory import HeldColumn

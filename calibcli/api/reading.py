@@ -3,8 +3,7 @@
 from calibcli.api.choices import at_least, chosen, maybe_chosen
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_MEMORY, DataFormat, EngineName
-from calibcli.readers.input_format import InputFormat
-from calibcli.tasks.reading import Reading, bytes_of
+from calibcli.options.rows import InputFormat, Reading, bytes_of
 
 
 def reading_of(  # noqa: PLR0913 - as many as there are options

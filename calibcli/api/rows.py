@@ -12,9 +12,7 @@ from calibcli.api.frames import collected, is_frame
 from calibcli.api.holding import Holding, class_names, is_rows_of_classes, names_of
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import DEFAULT_SEED, OnMissing, OnRange, Scale, WeightMeaning
-from calibcli.readers.class_columns import SeveralClasses
-from calibcli.readers.columns import Columns
-from calibcli.readers.rows_asked import rows_asked
+from calibcli.options.rows import Columns, RowsAsked, SeveralClasses
 from calibcli.selection_names import OnUnseen
 from calibcli.view_names import OnSum, ViewName
 
@@ -150,7 +148,7 @@ class Given:
             cluster=holding.named(self.cluster, "cluster"),
             several=self._several(probs, classes),
             identity=holding.named(self.row_id, "row_id"),
-            rows=rows_asked(listed(self.where), limit=self.limit, sample=self.sample, seed=self.seed),
+            rows=RowsAsked.of(self.where, self.limit, self.sample, self.seed),
             on_unseen=chosen(OnUnseen, self.unseen, "unseen"),
         )
         if inputs is not None and holding.columns:

@@ -19,9 +19,9 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange, Scale
+from calibcli.options.rows import Columns, SeveralClasses, refuse_any_sum
 from calibcli.readers import held
-from calibcli.readers.class_columns import SeveralClasses, refuse_any_sum
-from calibcli.readers.columns import ChosenColumns, Columns, resolve
+from calibcli.readers.columns import ChosenColumns, resolve
 from calibcli.readers.fragments import Fragment, list_fragments
 from calibcli.readers.in_memory import HeldRows
 from calibcli.readers.intake import Intake

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from calibcli.cli.option_types import Reach
 from calibcli.names import DataFormat
+from calibcli.options.declaring import Reach
 
 Column = Annotated[str, typer.Option("--name", metavar="COL", help="Name of the new column.")]
 ToFormat = Annotated[

@@ -8,7 +8,7 @@ from calibcli.cli.completion import column_names
 from calibcli.view_names import ClassMethod, OnSum, OutputSum, ViewName
 
 if TYPE_CHECKING:
-    from calibcli.readers.class_columns import SeveralClasses
+    from calibcli.options.rows import SeveralClasses
 
 _PROBS = typer.Option(
     "--probs",
@@ -78,7 +78,7 @@ def several_classes(
         UsageProblem: If something was said of classes and there are none.
     """
     from calibcli.errors import IdleOption
-    from calibcli.readers.class_columns import SeveralClasses
+    from calibcli.options.rows import SeveralClasses
 
     if probs is None:
         if (classes, on_sum, view, one_class) != (None, OnSum.ERROR, ViewName.CONFIDENCE, None):

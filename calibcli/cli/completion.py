@@ -25,7 +25,7 @@ def column_names(incomplete: str) -> list[str]:
 
 def metric_names(incomplete: str) -> list[str]:
     """Return the measures, tests and groups that begin with a text."""
-    from calibcli.tasks.metrics import known_metrics
+    from calibcli.options.metrics import known_metrics
 
     return [str(name) for name in known_metrics() if name.startswith(incomplete)]
 
@@ -75,9 +75,9 @@ def _header_of_text(path: Path, delimiter: str | None, encoding: str | None) -> 
 def _header_of_any(name: str, delimiter: str | None, encoding: str | None) -> tuple[str, ...]:
     """Return the columns of the first file of whatever is named, and those that its path holds."""
     from calibcli.errors import UsageProblem
+    from calibcli.options.rows import InputFormat
     from calibcli.readers import reader_of
     from calibcli.readers.fragments import list_fragments
-    from calibcli.readers.input_format import InputFormat
 
     try:
         first = list_fragments([name], input_format=InputFormat(None, delimiter, encoding))[0]

@@ -19,9 +19,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from calibcli.cli.option_types import Command, Option, Reach, Value, closest, options_of, typed, value_of
+from calibcli.cli.option_types import Command, Option, Value, closest, options_of, typed, value_of
 from calibcli.errors import UsageProblem
 from calibcli.objects import content_unless_changed
+from calibcli.options.declaring import Reach
 from calibcli.reports.settings import Setting
 
 OWN_FILE = "calibcli.toml"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from calibcli.cli.option_types import Reach
+from calibcli.options.declaring import Reach
 
 OneCommand = Annotated[
     str | None, typer.Argument(metavar="[COMMAND]", help="Only the options of this command.")

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from calibcli.cli.option_types import Reach
 from calibcli.names import EngineName
+from calibcli.options.declaring import Reach
 
 EngineChoice = Annotated[
     EngineName,

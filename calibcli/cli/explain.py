@@ -13,9 +13,9 @@ def write_explanation(name: str, kind: ReportFormat, output: str, *, force: bool
         OutputProblem: If the output cannot be written.
     """
     from calibcli.cli.output import screen_for, write
+    from calibcli.options.metrics import one_metric
     from calibcli.render.explain import definition_page, names_page, writer_of
     from calibcli.tasks.destination import check_output
-    from calibcli.tasks.metrics import one_metric
 
     check_output(output, force=force, inputs=())
     screen = screen_for(output, color=color)

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from calibcli.cli.completion import column_names
-from calibcli.cli.option_types import Reach
 from calibcli.gate_names import Inconclusive
 from calibcli.names import MeasureName
+from calibcli.options.declaring import Reach
 
 GateInputs = Annotated[
     list[str] | None,

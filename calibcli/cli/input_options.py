@@ -7,7 +7,7 @@ import typer
 from calibcli.names import DataFormat
 
 if TYPE_CHECKING:
-    from calibcli.readers.input_format import InputFormat
+    from calibcli.options.rows import InputFormat
 
 Delimiter = Annotated[
     str | None,
@@ -33,6 +33,6 @@ def input_format_of(
     Raises:
         UsageProblem: If there is no such separator, encoding or decimal mark.
     """
-    from calibcli.readers.input_format import InputFormat
+    from calibcli.options.rows import InputFormat
 
     return InputFormat(input_format, delimiter, encoding, decimal)

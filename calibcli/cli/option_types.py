@@ -6,11 +6,12 @@ import types
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import StrEnum, unique
+from enum import StrEnum
 
 from typer.models import OptionInfo
 
 from calibcli.errors import UsageProblem
+from calibcli.options.declaring import Reach
 
 # What the program looks for before a command has its options.
 _ON_THE_LINE_ONLY = ("--debug",)
@@ -18,21 +19,6 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 Command = Callable[..., object]
 Value = str | int | float | bool | list[str]
-
-
-@unique
-class Reach(StrEnum):
-    """
-    What an option does beyond choosing what is read and how: a file that nobody named may not set it.
-
-    It stands beside the option where that is declared; `READS` alone may be set, to a file of this machine.
-    """
-
-    WRITES = "says where to write"
-    REPLACES = "lets a file be replaced"
-    CONNECTS = "connects to other machines"
-    TRUSTS = "says what is to be trusted"
-    READS = "names a file to read"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from calibcli.cli.completion import column_names, metric_names
-from calibcli.cli.option_types import Reach
 from calibcli.names import (
     BetaForm,
     Binning,
@@ -23,6 +22,7 @@ from calibcli.names import (
     Split,
     WeightMeaning,
 )
+from calibcli.options.declaring import Reach
 
 Kinds = Annotated[
     DocumentKind,

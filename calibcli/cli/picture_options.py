@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from calibcli.cli.completion import column_names
-from calibcli.cli.option_types import Reach
+from calibcli.options.declaring import Reach
 from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 
 PlotInputs = Annotated[

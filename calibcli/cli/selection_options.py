@@ -8,7 +8,7 @@ from calibcli.cli.completion import column_names
 from calibcli.selection_names import OnUnseen
 
 if TYPE_CHECKING:
-    from calibcli.readers.rows_asked import RowsAsked
+    from calibcli.options.rows import RowsAsked
 
 Where = Annotated[
     list[str] | None,
@@ -57,6 +57,6 @@ def rows_of(where: list[str] | None, limit: int | None, sample: int | None, *, s
     Raises:
         UsageProblem: If a condition is none, or rows are asked for in two ways.
     """
-    from calibcli.readers.rows_asked import rows_asked
+    from calibcli.options.rows import RowsAsked
 
-    return rows_asked(where or (), limit=limit, sample=sample, seed=seed)
+    return RowsAsked.of(where, limit, sample, seed)

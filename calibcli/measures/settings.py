@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from calibcli.measures.calibrated import CalibratedDraws
-from calibcli.names import DEFAULT_SEED
+from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED
 from calibcli.table.bins import BinnedTable
 from calibcli.table.grid import Table
 
-DEFAULT_POWER = 2.0
-MOST_POWER = 100.0
 Made = TypeVar("Made")
 
 
@@ -59,7 +57,7 @@ class Settings:
     equal_mass: BinnedTable
     confidence: float
     calibrated: CalibratedDraws | None
-    power: float = DEFAULT_POWER
+    power: float = DEFAULT_LP_POWER
     seed: int = DEFAULT_SEED
     bounds: bool = False
     shared: Shared = field(default_factory=Shared)

@@ -3,75 +3,18 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.options.rows import SeveralClasses
 from calibcli.readers.names_of_columns import listing, named
-from calibcli.table.score_table import Floats
-from calibcli.view_names import OnSum, ViewName
-
-ClassChange = Callable[[Floats, tuple[str, ...]], Floats]
-"""From rows of probabilities, shape (n, K), and the names of their classes to rows of probabilities."""
 
 _PATTERN = re.compile(r"[*?\[]")
 _SEPARATOR = re.compile(r".*[^0-9A-Za-z]", re.DOTALL)
 MOST_CLASSES = 10_000
 _LONGEST_PATTERN = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class SeveralClasses:
-    """
-    What the user said about several classes.
-
-    Args:
-        probs: A pattern such as "p_*", columns parted by commas, or the name of one column of lists.
-
-        classes: What the classes are called, in the order of their columns, or None for the ends of the
-            columns' names.
-
-        on_sum: What becomes of a row whose probabilities do not sum to one.
-
-        view: How rows are seen.
-
-        one_class: The one class that is looked at, or None for all.
-
-        change: The map that probabilities go through before they are seen, or None.
-
-        base: The map that they go through to be seen as they were before, or None for none.
-
-    Raises:
-        UsageProblem: If one class is named for a view of all, or a map would see rows of any sum.
-    """
-
-    probs: str
-    classes: tuple[str, ...] | None = None
-    on_sum: OnSum = OnSum.ERROR
-    view: ViewName = ViewName.CONFIDENCE
-    one_class: str | None = None
-    change: ClassChange | None = None
-    base: ClassChange | None = None
-
-    def __post_init__(self) -> None:
-        if self.one_class is not None and self.view is ViewName.CONFIDENCE:
-            msg = f"--class {self.one_class} without a view of single classes"
-            raise UsageProblem(msg, "pass --view one-vs-rest or --view top-label")
-        if self.change is not None:
-            refuse_any_sum(self.on_sum)
-
-
-def refuse_any_sum(on_sum: OnSum) -> None:
-    """
-    Refuse to take rows as they are where a map is fitted to them, or applied.
-
-    Raises:
-        UsageProblem: If that was asked for.
-    """
-    if on_sum is OnSum.ACCEPT:
-        msg = "a map of several classes is one of rows that sum to 1, and --on-sum accept takes any"
-        raise UsageProblem(msg, "pass --on-sum normalise, or measure the rows without a map")
 
 
 @dataclass(frozen=True, slots=True)

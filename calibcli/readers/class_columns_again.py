@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.readers.class_columns import ClassColumns, SeveralClasses
-from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.options.rows import Columns, SeveralClasses
+from calibcli.readers.class_columns import ClassColumns
+from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.names_of_columns import listing, refuse_repeated
 
 

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from calibcli.errors import InputProblem
 from calibcli.names import OnRange, Scale
-from calibcli.readers.class_columns import ClassColumns, SeveralClasses
+from calibcli.options.rows import SeveralClasses
+from calibcli.readers.class_columns import ClassColumns
 from calibcli.readers.class_labels import NO_CLASS, ClassLabels, class_labels_of
 from calibcli.readers.class_matrix import (
     is_list_of_numbers,

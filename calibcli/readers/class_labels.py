@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from calibcli.options.numerals import is_whole, number_of, usual_name
 from calibcli.readers.decode import Booleans, Column, is_number, value_type
 from calibcli.readers.labels import Labels, labels_of
-from calibcli.readers.numerals import is_whole, number_of, usual_name
 from calibcli.table.score_table import Integers
 
 NO_CLASS = -1

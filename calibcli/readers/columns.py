@@ -3,90 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from calibcli.errors import IdleOption, InputProblem
-from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
-from calibcli.readers.class_columns import ClassColumns, SeveralClasses, class_columns
-from calibcli.readers.members import MemberColumn
+from calibcli.errors import InputProblem
+from calibcli.names import WeightMeaning
+from calibcli.options.rows import Columns
+from calibcli.readers.class_columns import ClassColumns, class_columns
 from calibcli.readers.names_of_columns import named, named_or_usual, refuse_repeated
 from calibcli.readers.roles import refuse_two_roles
-from calibcli.readers.rows_asked import ALL_ROWS, EVERY_ROW, RowsAsked, RowsChosen
-from calibcli.selection_names import OnUnseen
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """
-    What the user said about the columns.
-
-    Args:
-        score: Name of the score column, or None to find the one column with a usual name.
-
-        label: Name of the label column, or None as above.
-
-        weight: Name of the weight column, or None for rows that count once.
-
-        weights_are: What a weight stands for; None means importance.
-
-        positive: The label that counts as 1; None where labels are 0 and 1, or true and false.
-
-        scale: What the scores are, or None where nobody said: as the artifact was fitted, else probabilities.
-
-        on_missing: What becomes of a row without score, label or weight.
-
-        on_range: What becomes of a score outside [0, 1].
-
-        others: Names of further score columns of the same rows.
-
-        group: Name of the column whose equal values keep rows together in cross-validation, or None.
-
-        by: Names of the columns whose values, taken together, part the rows into groups.
-
-        cluster: Name of the column whose equal values tell that rows depend on each other, or None.
-
-        several: What was said of several classes, or None where there is one score.
-
-        identity: Name of the column whose values tell rows apart, or None.
-
-        rows: Which rows are read.
-
-        member: The column that says which member of a map a row goes through, or None.
-
-        on_unseen: What becomes of a row of a group that no member of the map is for.
-
-    Raises:
-        UsageProblem: If weights mean something and there are none, or there are scores of both kinds.
-    """
-
-    score: str | None = None
-    label: str | None = None
-    weight: str | None = None
-    weights_are: WeightMeaning | None = None
-    positive: str | None = None
-    scale: Scale | None = None
-    on_missing: OnMissing = OnMissing.ERROR
-    on_range: OnRange = OnRange.ERROR
-    others: tuple[str, ...] = ()
-    group: str | None = None
-    by: tuple[str, ...] = ()
-    cluster: str | None = None
-    several: SeveralClasses | None = None
-    identity: str | None = None
-    rows: RowsAsked = ALL_ROWS
-    member: MemberColumn | None = None
-    on_unseen: OnUnseen = OnUnseen.ERROR
-
-    def __post_init__(self) -> None:
-        if self.weights_are is not None and self.weight is None:
-            msg = f"--weights-are {self.weights_are} without weights"
-            raise IdleOption(msg, "name the weight column with --weight", options=("weights-are",))
-        if self.several is not None and (self.score is not None or self.others or self.positive is not None):
-            msg = "--probs names the scores of several classes: --score and --positive are for two"
-            raise IdleOption(msg, "leave out one of them", options=("score", "positive", "probs"))
-
-    @property
-    def read_as(self) -> Scale:
-        """The scale that scores are read on: probabilities where nobody said otherwise."""
-        return self.scale or Scale.PROB
+from calibcli.readers.rows_asked import EVERY_ROW, RowsChosen, rows_chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +204,7 @@ def resolve(
         cluster,
         probs,
         identity,
-        rows=columns.rows.in_file(wide, path=path) if labelled else EVERY_ROW,
+        rows=rows_chosen(columns.rows, wide, path=path) if labelled else EVERY_ROW,
         member=None if columns.member is None else _member_named(columns.member.name, wide, path=path),
     )
     refuse_two_roles(chosen)

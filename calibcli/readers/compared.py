@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.errors import InputProblem
-from calibcli.readers.conditions import Condition, Literal
+from calibcli.options.conditions import Condition, Literal
+from calibcli.options.numerals import number_name, number_of, usual_name
 from calibcli.readers.decode import (
     Booleans,
     Column,
@@ -19,7 +20,6 @@ from calibcli.readers.decode import (
     without_nulls,
 )
 from calibcli.readers.groups import can_be_groups, groups_of
-from calibcli.readers.numerals import number_name, number_of, usual_name
 from calibcli.readers.values import OPERATORS, Unreadable, can_be_compared, compared
 from calibcli.selection_names import Comparison
 

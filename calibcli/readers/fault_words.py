@@ -7,6 +7,7 @@ from typing import assert_never
 
 from calibcli.errors import InputProblem
 from calibcli.names import Scale
+from calibcli.options.numerals import ALIKE, number_of
 from calibcli.readers.class_matrix import is_list_of_numbers
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Column, value_type
@@ -20,7 +21,6 @@ from calibcli.readers.faults import (
     Findings,
 )
 from calibcli.readers.names_of_columns import listing
-from calibcli.readers.numerals import ALIKE, number_of
 from calibcli.view_names import OnSum
 
 # Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from calibcli.gate_names import IdKind
-from calibcli.readers.numerals import Spelling
+from calibcli.options.numerals import Spelling
 from calibcli.reports.input import MOST_POOLED
 
 # A column with more different labels than this is not listed in full.

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from calibcli.errors import InputProblem
 from calibcli.names import DataFormat
+from calibcli.options.rows import Columns
 from calibcli.readers import reader_of
 from calibcli.readers.classes_guessed import asking_for, guessed_classes
-from calibcli.readers.columns import ChosenColumns, Columns, resolve
+from calibcli.readers.columns import ChosenColumns, resolve
 from calibcli.readers.columns_again import same_again
 from calibcli.readers.decode import Column, value_type
 from calibcli.readers.fragments import Fragment

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from calibcli.options.numerals import MOST_DIGITS, Spelling, is_respelled
 from calibcli.readers.decode import Booleans, Column, is_number, is_text, nulls, value_type
-from calibcli.readers.numerals import MOST_DIGITS, Spelling, is_respelled
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Integers
 

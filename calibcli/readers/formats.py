@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from calibcli.errors import InputProblem
 from calibcli.names import Compression, DataFormat
-from calibcli.readers.input_format import AS_FOUND, InputFormat
+from calibcli.options.rows import AS_FOUND, InputFormat
 from calibcli.suffixes import data_suffix, format_of
 
 MAGIC_BYTES = 8

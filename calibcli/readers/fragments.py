@@ -13,10 +13,11 @@ from pathlib import Path
 from calibcli.errors import IdleOption, InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 from calibcli.objects import content_of, is_object
+from calibcli.options.rows import AS_FOUND, InputFormat
 from calibcli.readers.files import Found, Stamp, found_in, read_errors, shown_path, stamp_of
 from calibcli.readers.formats import MAGIC_BYTES, STREAM, kind_of
 from calibcli.readers.in_memory import HeldRows, InMemory
-from calibcli.readers.input_format import AS_FOUND, InputFormat, keeps_ascii
+from calibcli.readers.input_format import keeps_ascii
 from calibcli.readers.partitions import partitions_of
 from calibcli.readers.pipes import STDIN, Pipe
 from calibcli.streams import bytes_from

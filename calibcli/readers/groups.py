@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
+from calibcli.options.numerals import Spelling, is_respelled
 from calibcli.readers.decode import (
     Booleans,
     Column,
@@ -20,7 +21,6 @@ from calibcli.readers.decode import (
 )
 from calibcli.readers.faults import FaultKind
 from calibcli.readers.fingerprints import Identities, bytes_of, first_respelled, was_renamed
-from calibcli.readers.numerals import Spelling, is_respelled
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Integers
 

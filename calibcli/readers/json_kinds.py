@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from calibcli.readers.numerals import number_name, number_of
+from calibcli.options.numerals import number_name, number_of
 
 LIST = pa.list_(pa.float64())
 VECTOR = pa.struct(

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from calibcli.errors import InputProblem
+from calibcli.options.numerals import ALIKE, is_respelled
 from calibcli.readers.json_kinds import (
     Unfit,
     fitted,
@@ -26,7 +27,6 @@ from calibcli.readers.json_kinds import (
     line_of,
     objects,
 )
-from calibcli.readers.numerals import ALIKE, is_respelled
 
 _SAMPLE = 100
 # Python refuses a few hundred more; pyarrow has no limit but the stack.

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from calibcli.options.numerals import number_name, number_of, usual_name
 from calibcli.readers.decode import (
     Booleans,
     Column,
@@ -21,7 +22,6 @@ from calibcli.readers.decode import (
     without_nulls,
 )
 from calibcli.readers.faults import MOST_LABELS
-from calibcli.readers.numerals import number_name, number_of, usual_name
 from calibcli.readers.places import Places
 from calibcli.selection_names import Comparison
 from calibcli.table.score_table import Floats, Integers, run_starts

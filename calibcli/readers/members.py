@@ -9,9 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from calibcli.options.numerals import number_name, number_of, usual_name
+from calibcli.options.rows import MemberOf
 from calibcli.readers.faults import Fault, FaultKind, Findings
 from calibcli.readers.groups import Groups
-from calibcli.readers.numerals import number_name, number_of, usual_name
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats
 
@@ -131,7 +132,7 @@ class OfMembers:
 
 
 def placed_members(
-    members: Groups | None, *, column: MemberColumn | None, findings: Findings, places: Places
+    members: Groups | None, *, column: MemberOf | None, findings: Findings, places: Places
 ) -> Groups | None:
     """
     Return the groups of the rows that are left, and note those that the fit has not seen.

@@ -1,12 +1,11 @@
-"""Which rows of the input are asked for, and which of a file that makes."""
+"""Which rows of a file are read."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_SEED
-from calibcli.readers.conditions import Condition, condition_of
+from calibcli.options.conditions import Condition
+from calibcli.options.rows import RowsAsked
 from calibcli.readers.lots import Lots
 from calibcli.readers.names_of_columns import named
 
@@ -14,87 +13,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from calibcli.readers.decode import Booleans
-
-
-@dataclass(frozen=True, slots=True)
-class RowsAsked:
-    """
-    What the user said about which rows are read.
-
-    Args:
-        where: What rows must satisfy, all of it.
-
-        limit: Only the first so many of them, or None.
-
-        sample: Only so many of them, drawn without replacement, or None.
-
-        seed: Of the draw.
-
-    Raises:
-        UsageProblem: If both a limit and a sample are asked for.
-    """
-
-    where: tuple[Condition, ...] = ()
-    limit: int | None = None
-    sample: int | None = None
-    seed: int = DEFAULT_SEED
-
-    def __post_init__(self) -> None:
-        if self.limit is not None and self.sample is not None:
-            msg = f"--limit {self.limit} takes the first rows, --sample {self.sample} any"
-            raise UsageProblem(msg, "leave out one of them")
-
-    @property
-    def counted(self) -> bool:
-        """Whether rows must be counted before it is known which are meant."""
-        return self.limit is not None or self.sample is not None
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The options that were given, without dashes."""
-        given = {"where": self.where, "limit": self.limit, "sample": self.sample}
-        return tuple(name for name, value in given.items() if value)
-
-    def in_file(self, header: Sequence[str], *, path: str) -> "RowsChosen":
-        """
-        Return the conditions by the names of a file.
-
-        Args:
-            header: Its columns.
-
-            path: The file, for messages.
-
-        Raises:
-            InputProblem: If a column is not there.
-        """
-        if not self.where:
-            return EVERY_ROW
-        return RowsChosen(
-            tuple(replace(one, column=named(one.column, header, path=path)) for one in self.where)
-        )
-
-
-ALL_ROWS = RowsAsked()
-
-
-def rows_asked(where: Sequence[str], *, limit: int | None, sample: int | None, seed: int) -> RowsAsked:
-    """
-    Return what was said about which rows are read.
-
-    Args:
-        where: Conditions as they were written.
-
-        limit: The first so many rows, or None.
-
-        sample: So many rows by lot, or None.
-
-        seed: Of the draw; nothing else depends on it.
-
-    Raises:
-        UsageProblem: If a condition is none, or rows are asked for in two ways.
-    """
-    drawn = DEFAULT_SEED if sample is None else seed
-    return RowsAsked(tuple(condition_of(text) for text in where), limit, sample, drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +70,18 @@ class RowsChosen:
 
 
 EVERY_ROW = RowsChosen()
+
+
+def rows_chosen(rows: RowsAsked, header: Sequence[str], *, path: str) -> RowsChosen:
+    """
+    Return the conditions on rows by the names of a file.
+
+    Raises:
+        InputProblem: If a column is not there.
+    """
+    if not rows.where:
+        return EVERY_ROW
+    return RowsChosen(tuple(replace(one, column=named(one.column, header, path=path)) for one in rows.where))
 
 
 def _first_rows(batches: "Iterator[pa.RecordBatch]", count: int) -> "Iterator[pa.RecordBatch]":

@@ -5,7 +5,7 @@ from typing import assert_never
 import numpy as np
 
 from calibcli.names import OnRange, Scale
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import Columns
 from calibcli.readers.faults import Fault, FaultKind, Findings
 from calibcli.readers.places import Places
 from calibcli.table.score_table import Floats

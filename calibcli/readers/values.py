@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from calibcli.options.numerals import is_whole, number_name, number_of
 from calibcli.readers.decode import Booleans, Column, is_text, nulls, plain, without_nulls
-from calibcli.readers.numerals import is_whole, number_name, number_of
 from calibcli.selection_names import Comparison
 
 _DAY = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"

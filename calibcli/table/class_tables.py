@@ -5,9 +5,10 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.names import EXACT_LIMIT
 from calibcli.table.class_cells import ClassCells
 from calibcli.table.grid import Table
-from calibcli.table.running import EXACT_LIMIT, distinct_at_least
+from calibcli.table.running import distinct_at_least
 from calibcli.table.score_table import Floats, Integers, ScoreTable, merge_all
 from calibcli.table.sliced import RunningSlices
 

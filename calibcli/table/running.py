@@ -6,12 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
+from calibcli.names import EXACT_LIMIT
 from calibcli.table.grid import GridAccumulator, Table
 from calibcli.table.repeated import SPREAD, table_of_repeated
 from calibcli.table.score_table import Floats, Integers, ScoreTable, merge_all
 
-# Distinct scores up to which a table stays exact unless the user says otherwise.
-EXACT_LIMIT = 1_000_000
 _BUFFER_ROWS = 5 << 18
 _CHUNK = 1 << 16
 # Marks that scores are hashed to: enough that those of a full buffer mostly find their own.

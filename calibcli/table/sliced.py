@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
+from calibcli.names import EXACT_LIMIT
 from calibcli.table import cells
 from calibcli.table.grid import GridTable, Table
-from calibcli.table.running import EXACT_LIMIT
 from calibcli.table.score_table import Floats, Integers, Scalar, ScoreTable, WeightColumns, sealed
 
 Name = tuple[str, ...]

@@ -9,11 +9,11 @@ import pyarrow as pa
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact, read_one_or_members
 from calibcli.errors import UsageProblem
-from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat
+from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.files import Found, found_in
 from calibcli.readers.files_with_paths import columns_of, with_path
 from calibcli.readers.fragments import Fragment, list_fragments
-from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.intake import Intake
 from calibcli.readers.member_rows import known_groups
 from calibcli.readers.names_of_columns import folded

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat
 from calibcli.progress import Progress, unseen
-from calibcli.readers.columns import Columns
-from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.reports.apply import ApplyReport
 from calibcli.reports.apply_classes import ClassApplyReport
 from calibcli.tasks.apply import apply_file

@@ -10,15 +10,14 @@ import pyarrow as pa
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.readers import reader_of
-from calibcli.readers.class_columns import SeveralClasses, refuse_any_sum
 from calibcli.readers.class_columns_again import columns_of_classes
 from calibcli.readers.class_intake import ClassIntake
 from calibcli.readers.class_matrix import is_list_of_numbers
-from calibcli.readers.columns import ChosenColumns, Columns, resolve
+from calibcli.readers.columns import ChosenColumns, resolve
 from calibcli.readers.files import found_in
 from calibcli.readers.fragments import Fragment
-from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.recalibrators.classes.ends import kind_of_ends
 from calibcli.reports.apply_classes import ClassApplyReport
 from calibcli.table.score_table import Floats

@@ -10,6 +10,7 @@ from calibcli.artifacts.document import Artifact
 from calibcli.engines import engine_named
 from calibcli.errors import CalibcliError, OutputProblem
 from calibcli.objects import is_object
+from calibcli.options.rows import Reading
 from calibcli.outputs import COMPLETION, refuse_existing
 from calibcli.readers.files import found_in
 from calibcli.readers.formats import split_forced
@@ -21,7 +22,6 @@ from calibcli.reports.apply_folder import FolderApplyReport
 from calibcli.tasks.apply_asked import FolderAsk
 from calibcli.tasks.gather import choose_columns
 from calibcli.tasks.output_names import output_pairs
-from calibcli.tasks.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning
-from calibcli.readers.columns import Columns
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns
 from calibcli.tasks.classes import class_groups, class_views
 from calibcli.tasks.classes_asked import refuse_class_measures
 from calibcli.tasks.judged import Judged
-from calibcli.tasks.metrics import Metrics
-from calibcli.tasks.one_table import MeasureOptions
 from calibcli.verdicts.claim import ClassRule, Ground, Rule, Verdict
 from calibcli.verdicts.class_rule import class_rule
 from calibcli.view_names import ViewName

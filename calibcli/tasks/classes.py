@@ -8,8 +8,10 @@ from calibcli.measures.classes import ClassViews, class_measure
 from calibcli.measures.classes.null import size_if_calibrated
 from calibcli.measures.classes.views import Seen
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, memory_for
 from calibcli.readers.class_aside import ClassAside
-from calibcli.readers.columns import Columns
 from calibcli.reports.classes import ClassesReport, ViewSummary
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport
@@ -19,10 +21,8 @@ from calibcli.table.class_tables import SCORES_FOR_ONE
 from calibcli.table.grid import Table
 from calibcli.tasks.classes_asked import OF_DISTRIBUTIONS, sees_all_classes, summing
 from calibcli.tasks.judged import Judged
-from calibcli.tasks.metrics import Metrics
-from calibcli.tasks.one_table import MeasureOptions, measure_table
+from calibcli.tasks.one_table import measure_table
 from calibcli.tasks.partition import chosen_bins, given_bins
-from calibcli.tasks.reading import memory_for
 from calibcli.tasks.slices import Group, level_of, refuse_cut_cells, worst_of
 from calibcli.view_names import ClassMeasure, ViewName
 

@@ -1,8 +1,8 @@
 """Whether measures of several classes can be asked for, and what they need."""
 
 from calibcli.errors import UsageProblem
-from calibcli.readers.columns import Columns
-from calibcli.tasks.metrics import Metrics
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns
 from calibcli.view_names import ClassMeasure, OnSum
 
 # Losses of whole rows, which are only those of the label's distribution where rows sum to one.

@@ -5,12 +5,12 @@ from contextlib import suppress
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat
 from calibcli.readers import reader_of
 from calibcli.readers.classes_guessed import asking_for, guessed_classes
-from calibcli.readers.columns import Columns, resolve
+from calibcli.readers.columns import resolve
 from calibcli.readers.files import file_word, found_in
 from calibcli.readers.fragments import Fragment, list_fragments
-from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.names_of_columns import folded, separator_hint
 from calibcli.reports.inspect import ColumnSummary, InspectReport
 

@@ -12,9 +12,11 @@ from calibcli.measures import measure_named
 from calibcli.measures.paired import PAIRED, Compared, PairedSums, reach_of_maps
 from calibcli.measures.settings import Settings
 from calibcli.measures.unpaired import difference_of_intervals
-from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureName
+from calibcli.names import DEFAULT_BINS, Binning
+from calibcli.options.measuring import CompareOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.readers.tally import AtPlaces, Transform
 from calibcli.recalibrators.interface import Recalibrator, values_of
 from calibcli.reports.compare import CompareReport, Side
@@ -25,79 +27,11 @@ from calibcli.table.grid import Table
 from calibcli.tasks.classes_asked import refuse_class_measures
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.judged import as_fitted, as_transform, refuse_applied_twice
-from calibcli.tasks.metrics import Metrics
-from calibcli.tasks.partition import check_confidence, chosen_bins, parted, shared_bins_notes, summary_of
-from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.partition import chosen_bins, parted, shared_bins_notes, summary_of
+from calibcli.tasks.reading import read_tables
 from calibcli.tasks.right_scale import table_scale_notes
-from calibcli.view_names import ClassMeasure
 
-SHOWN = (
-    MeasureName.BRIER,
-    MeasureName.LOG_LOSS,
-    MeasureName.ECE,
-    MeasureName.ECE_EQUAL_MASS,
-    MeasureName.SMECE,
-)
-COMPARABLE = (*SHOWN, MeasureName.L2)
-JOINT_SHOWN = tuple(name for name in ClassMeasure if name is not ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED)
 _FIRST, _SECOND = "first", "second"
-
-
-@dataclass(frozen=True, slots=True)
-class CompareOptions:
-    """
-    What is asked of `compare`.
-
-    Args:
-        metrics: The measures, those of several classes together among them, or None for the usual ones.
-
-        bins: Number of bins of the binned errors, or None for 15, or for each value of few-valued scores.
-
-        binning: How bins are cut, or None for equal width, or for each value of few-valued scores.
-
-        confidence: Coverage asked of every interval.
-
-        fail_if_worse: Whether the measures are a gate: those asked for, or else Brier score and log loss.
-
-        allow_fit_rows: Whether the rows of a gate may be those that an artifact was fitted on.
-
-    Raises:
-        UsageProblem: If a measure says nothing of which score is better.
-    """
-
-    metrics: tuple[Compared, ...] | None = None
-    bins: int | None = None
-    binning: Binning | None = None
-    confidence: float = DEFAULT_CONFIDENCE
-    fail_if_worse: bool = False
-    allow_fit_rows: bool = False
-
-    def __post_init__(self) -> None:
-        check_confidence(self.confidence)
-        for name in self.metrics or ():
-            if name not in COMPARABLE and not isinstance(name, ClassMeasure):
-                msg = f"{name.value} cannot be compared: it does not say which score is better"
-                raise UsageProblem(msg, f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}")
-
-    @property
-    def shown(self) -> tuple[MeasureName, ...]:
-        """The measures of one score that are compared."""
-        if not self.metrics:
-            return SHOWN
-        return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, MeasureName)))
-
-    @property
-    def joint(self) -> tuple[ClassMeasure, ...]:
-        """The measures of several classes together that are compared where there are several."""
-        if not self.metrics:
-            return JOINT_SHOWN
-        return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, ClassMeasure)))
-
-    def gate(self, usual: tuple[Compared, ...] = PAIRED) -> tuple[Compared, ...] | None:
-        """Return the measures that a gate looks at, by default the usual ones, or None without a gate."""
-        if not self.fail_if_worse:
-            return None
-        return (*self.shown, *self.joint) if self.metrics else usual
 
 
 @dataclass(frozen=True, slots=True)

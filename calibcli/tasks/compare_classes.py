@@ -11,10 +11,10 @@ from calibcli.measures.classes.differences import JOINT
 from calibcli.measures.paired import PAIRED, Compared, PairedSums
 from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, MeasureName, Scale
+from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.readers.beside import Beside
-from calibcli.readers.class_columns import SeveralClasses
 from calibcli.readers.class_compared import ClassesCompared
-from calibcli.readers.columns import Columns
 from calibcli.readers.tally import Unchanged
 from calibcli.recalibrators.classes.outputs import outputs_of
 from calibcli.reports.compare import CompareReport
@@ -32,11 +32,10 @@ from calibcli.tasks.classes import (
     judged_view,
     views_shown,
 )
-from calibcli.tasks.compare import CompareOptions, Seen, comparisons, fit_note, side_of
+from calibcli.tasks.compare import Seen, comparisons, fit_note, side_of
 from calibcli.tasks.gather import RAW, Gathered
 from calibcli.tasks.judged import refuse_applied_twice
-from calibcli.tasks.one_table import MeasureOptions
-from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.reading import read_tables
 from calibcli.tasks.right_scale import class_table_notes
 from calibcli.tasks.slices import Group, level_of, refuse_cut_cells
 from calibcli.view_names import ClassMeasure, ViewName

@@ -8,16 +8,16 @@ from calibcli.measures.compat import peer_numbers
 from calibcli.measures.compat.peer import Counterpart, OrderedRows, Part, Peer
 from calibcli.measures.estimate import Estimate, TestResult
 from calibcli.names import CompatTool, MeasureName, TestName
-from calibcli.readers.columns import Columns
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, Reading
 from calibcli.reports.compat import CompatNumber, CompatReport, OurNumber
 from calibcli.table.grid import Table
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.group_map import of_members
 from calibcli.tasks.judged import Judged, as_transform, read_judged
-from calibcli.tasks.metrics import Metrics
-from calibcli.tasks.one_table import MeasureOptions, measure_table
+from calibcli.tasks.one_table import measure_table
 from calibcli.tasks.partition import may_cut_cells
-from calibcli.tasks.reading import Reading
 
 Ours = Mapping[MeasureName | TestName, Estimate | TestResult]
 

@@ -15,7 +15,7 @@ from calibcli.exports.group_maps import GroupMaps
 from calibcli.exports.maps import Shift
 from calibcli.exports.origin import Origin
 from calibcli.exports.python_text import Style
-from calibcli.readers.numerals import usual_name
+from calibcli.options.numerals import usual_name
 from calibcli.recalibrators.prior_shift import check_prior
 from calibcli.selection_names import OnUnseen
 from calibcli.tasks.added_columns import fitted_rate

@@ -11,8 +11,8 @@ from calibcli.errors import IdleOption
 from calibcli.families import Logistic
 from calibcli.measures.losses import log_error, mean_loss, squared_error
 from calibcli.names import DEFAULT_FOLDS, Binning, FitLoss, FitMethod, RecalibratorName, Split
+from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import NOTHING, Beside
-from calibcli.readers.columns import Columns
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.interface import Recalibrator, distinct_outputs, randomised
 from calibcli.recalibrators.options import FitOptions
@@ -22,7 +22,7 @@ from calibcli.table.grid import GridTable, Table
 from calibcli.table.moved import with_scores
 from calibcli.table.rows import Rows
 from calibcli.tasks.gather import RAW, Gathered
-from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.reading import read_tables
 from calibcli.tasks.right_scale import read_notes
 from calibcli.tasks.select import Choice, drawn_folds, grouped_folds, select
 from calibcli.tasks.what_was_read import selection_notes

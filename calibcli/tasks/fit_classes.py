@@ -11,9 +11,8 @@ from calibcli.artifacts.store import artifact_text
 from calibcli.engines import default_workers
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import EngineName, FitMethod, RecalibratorName
+from calibcli.options.rows import Columns, Reading, bytes_of, refuse_any_sum
 from calibcli.readers.beside import Beside
-from calibcli.readers.class_columns import refuse_any_sum
-from calibcli.readers.columns import Columns
 from calibcli.recalibrators.classes import fit_class_recalibrator
 from calibcli.recalibrators.classes.interface import ClassFitOptions, ClassRecalibrator, ClassTables
 from calibcli.recalibrators.classes.softmax import least_of, require_several
@@ -25,7 +24,7 @@ from calibcli.table.exact_sum import ExactSum
 from calibcli.table.quantiles import score_quantiles
 from calibcli.tasks.class_source import source_of
 from calibcli.tasks.gather import RAW, Gathered
-from calibcli.tasks.reading import Reading, bytes_of, read_tables
+from calibcli.tasks.reading import read_tables
 from calibcli.tasks.right_scale import read_notes
 from calibcli.tasks.what_was_read import selection_notes
 from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OutputSum, ViewName

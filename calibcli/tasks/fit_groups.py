@@ -8,8 +8,8 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact, Shared, group_artifact_text
 from calibcli.errors import IdleOption, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_FOLDS, FitMethod, RecalibratorName
+from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.recalibrators import brackets
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.selection import NOTHING_CHANGED
@@ -17,7 +17,7 @@ from calibcli.reports.fit import FitReport, GroupFit
 from calibcli.table.grid import Table
 from calibcli.tasks.fit import choice_of, fit_gathered, fit_table, needs_exact, refuse_idle
 from calibcli.tasks.gather import RAW, Gathered
-from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.reading import read_tables
 from calibcli.tasks.select import Choice, drawn_folds, select
 from calibcli.tasks.what_was_read import selection_notes
 

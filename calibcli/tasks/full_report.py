@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from calibcli.measures.paired import PairedSums
 from calibcli.objects import is_object
+from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.readers.files import found_in, stamp_of
 from calibcli.readers.unchanged import unchanged_files
 from calibcli.reports.compare import CompareReport
@@ -14,14 +15,13 @@ from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.tasks.class_rules import refuse_class_rules
 from calibcli.tasks.classes_asked import refuse_class_measures
-from calibcli.tasks.compare import CompareOptions, Seen, comparisons, reach_between, side_of
+from calibcli.tasks.compare import Seen, comparisons, reach_between, side_of
 from calibcli.tasks.file_digests import file_digests
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
-from calibcli.tasks.measure import MeasureOptions, each_class, measure_judged
+from calibcli.tasks.measure import each_class, measure_judged
 from calibcli.tasks.partition import may_cut_cells
 from calibcli.tasks.pictures.of_report import Shown, pictures_of
-from calibcli.tasks.reading import Reading
 from calibcli.tasks.slices import beside_of, comparable
 from calibcli.tasks.verify import VerifyOptions, of_columns, verify_judged
 

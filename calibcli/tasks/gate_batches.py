@@ -11,8 +11,8 @@ from calibcli.gates.cells import Partition
 from calibcli.gates.growth import Incoming, Rows
 from calibcli.gates.state import Terms
 from calibcli.names import Binning
+from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.readers.files import InputFile, shown_path
 from calibcli.readers.names_of_columns import listing
 from calibcli.reports.input import ClassesRead, InputSummary
@@ -25,7 +25,6 @@ from calibcli.tasks.gate_terms import StateOptions, of_columns
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
 from calibcli.tasks.partition import parted
-from calibcli.tasks.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)

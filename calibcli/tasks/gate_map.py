@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from calibcli.documents import canonical_text
 from calibcli.errors import UsageProblem
-from calibcli.readers.class_columns import SeveralClasses
+from calibcli.options.rows import SeveralClasses
 from calibcli.readers.names_of_columns import listing
 from calibcli.recalibrators.interface import values_of
 

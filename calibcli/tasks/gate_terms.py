@@ -13,7 +13,7 @@ from calibcli.gates.seen_classes import SeenClasses
 from calibcli.gates.state import GateState, Terms
 from calibcli.measures.distance import number_of_bins
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName
-from calibcli.readers.class_columns import SeveralClasses
+from calibcli.options.rows import SeveralClasses
 from calibcli.readers.columns import ChosenColumns
 from calibcli.tasks.gate_map import GateMap
 from calibcli.verdicts.claim import ClassRule, Rule

@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING
 
 from calibcli.engines.interface import Engine
 from calibcli.gate_names import IdKind
+from calibcli.names import EXACT_LIMIT
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat
 from calibcli.progress import Advance, Progress, unseen
 from calibcli.readers import reader_of
 from calibcli.readers.beside import NOTHING, Aside, Beside
 from calibcli.readers.bundles import BundleWork, bundles_of
 from calibcli.readers.class_columns import counted
-from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import release_unused
 from calibcli.readers.fault_words import mixed, never_positive, note_without, problem_of, too_many
 from calibcli.readers.faults import Findings, RowSums
 from calibcli.readers.files import found_in, shown_path
 from calibcli.readers.files_with_paths import columns_of
 from calibcli.readers.fragments import Fragment, keep, list_fragments, refuse_pipes
-from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.readers.pieces import Piece, pieces_of
 from calibcli.readers.tally import Refused, Signals, Tally, TallyWork, Transforms, Unchanged
 from calibcli.readers.unchanged import unchanged
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
-from calibcli.table.running import EXACT_LIMIT, RunningTable
+from calibcli.table.running import RunningTable
 from calibcli.tasks.what_was_read import nothing_left, summary_of_input
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from calibcli.documents import Node, version_of
 from calibcli.errors import DocumentProblem
 from calibcli.gates.document import MOST_BYTES
 from calibcli.names import DataFormat
+from calibcli.options.rows import AS_FOUND, InputFormat
 from calibcli.readers.files import file_word
-from calibcli.readers.input_format import AS_FOUND, InputFormat
 from calibcli.recalibrators.interface import Recalibrator, distinct_outputs
 from calibcli.recalibrators.selection import Selection
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibcli.errors import IdleOption, UsageProblem
+from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.readers.beside import NOTHING, Beside
-from calibcli.readers.class_columns import SeveralClasses
-from calibcli.readers.columns import Columns
 from calibcli.readers.tally import AtPlaces, Transform, Transforms, Unchanged
 from calibcli.recalibrators.interface import values_of
 from calibcli.selection_names import OnUnseen
@@ -17,7 +16,7 @@ from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.tasks.gather import RAW, Gathered
-from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.reading import read_tables
 from calibcli.tasks.right_scale import class_table_notes, read_notes, table_scale_notes
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from calibcli.measures.paired import Difference
-from calibcli.readers.columns import Columns
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.rows import Columns, Reading
 from calibcli.reports.measure import MeasureReport
 from calibcli.tasks.classes_asked import refuse_class_measures, sees_all_classes
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import Judged, read_judged
-from calibcli.tasks.one_table import MeasureOptions, measure_table
+from calibcli.tasks.one_table import measure_table
 from calibcli.tasks.partition import may_cut_cells
-from calibcli.tasks.reading import Reading
 from calibcli.tasks.slices import (
     View,
     beside_of,
@@ -25,8 +25,6 @@ from calibcli.tasks.slices import (
     refuse_cut_cells,
     views_of,
 )
-
-__all__ = ["MeasureOptions", "measure_files", "measure_judged", "measure_table"]
 
 
 def measure_files(
@@ -179,7 +177,7 @@ def _differences(
     first, *others = views
     if not others:
         return {}
-    from calibcli.tasks.compare import CompareOptions
+    from calibcli.options.measuring import CompareOptions
 
     names = comparable(asked.metrics.measures, edges=asked.edges is not None)
     if not names:

@@ -1,25 +1,23 @@
 """Measure one table: what `measure` does for the whole, for each group and for each score."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from calibcli.curves.reliability import ReliabilityCurve, binned_curve
-from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.errors import EmptyTable
 from calibcli.measures import measure_named
 from calibcli.measures.calibrated import draw_calibrated
 from calibcli.measures.clustered import Clusters, clustered_tests, with_clusters
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.settings import DEFAULT_POWER, MOST_POWER, Settings
+from calibcli.measures.settings import Settings
 from calibcli.measures.tests import calibration_tests
 from calibcli.names import (
     DEFAULT_BINS,
-    DEFAULT_CONFIDENCE,
-    DEFAULT_LEAST_ROWS,
-    DEFAULT_SEED,
     Binning,
     MeasureName,
     Purpose,
 )
+from calibcli.options.measuring import MeasureOptions
 from calibcli.picture_names import PlotKind
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport, TableSummary
@@ -27,78 +25,8 @@ from calibcli.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.table.streams import stream
-from calibcli.tasks.metrics import Metrics
-from calibcli.tasks.partition import (
-    check_confidence,
-    check_edges,
-    chosen_bins,
-    given_bins,
-    parted,
-    shared_bins_notes,
-    summary_of,
-)
+from calibcli.tasks.partition import chosen_bins, given_bins, parted, shared_bins_notes, summary_of
 from calibcli.tasks.slices import without_bands
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureOptions:
-    """
-    What is asked of `measure`.
-
-    Args:
-        metrics: The measures and tests.
-
-        bins: Number of bins, or None for 15, or for each distinct score by itself where there are few.
-
-        binning: How bins are cut, or None for equal width, or for each distinct score by itself.
-
-        confidence: Coverage asked of every interval.
-
-        seed: Seed of everything that is drawn.
-
-        beside_raw: With an artifact, whether to measure the raw score as well.
-
-        power: The p of `lp`, at least 1.
-
-        least_rows: A group of fewer rows is listed and not measured.
-
-        bounds: Whether `ece`, `ece_equal_mass` and `l2` list every other bound there is.
-
-        edges: Edges of the bins from 0 to 1, in place of `bins` and `binning`, or None.
-
-        complete: Whether the report carries what tables of text do not show: the smooth part of its
-            curve, and the digest of its table.
-
-        drawn: Whether labels are drawn from the scores, for tests and for what measures would be if
-            calibrated.
-    """
-
-    metrics: Metrics = Metrics()  # noqa: RUF009 - frozen
-    bins: int | None = None
-    binning: Binning | None = None
-    confidence: float = DEFAULT_CONFIDENCE
-    seed: int = DEFAULT_SEED
-    beside_raw: bool = False
-    power: float = DEFAULT_POWER
-    complete: bool = True
-    least_rows: int = DEFAULT_LEAST_ROWS
-    bounds: bool = False
-    edges: tuple[float, ...] | None = None
-    drawn: bool = True
-
-    @property
-    def cut(self) -> bool:
-        """Whether somebody said how bins are cut."""
-        return (self.bins, self.binning, self.edges) != (None, None, None)
-
-    def __post_init__(self) -> None:
-        check_confidence(self.confidence)
-        check_edges(self.edges, bins=self.bins, binning=self.binning)
-        if not 1.0 <= self.power <= MOST_POWER:
-            msg = f"a power of {self.power!r}"
-            raise UsageProblem(
-                msg, f"--power takes a number from 1 to {MOST_POWER:.0f}; for the worst bin ask for linf"
-            )
 
 
 def measure_table(

@@ -1,14 +1,14 @@
 """Which bins a report speaks of, and what it says of its table."""
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import get_args
 
 import numpy as np
 
-from calibcli.errors import IdleOption, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.families import BinnedMeasure
 from calibcli.names import DEFAULT_BINS, Binning
+from calibcli.options.measuring import MOST_BINS
 from calibcli.reports.measure import TableSummary
 from calibcli.table import cells
 from calibcli.table.bins import ATOMS, Bins, bin_index, bins_of, looks_discrete
@@ -17,13 +17,10 @@ from calibcli.table.grid import GridTable, Table
 from calibcli.table.rows import Rows
 from calibcli.table.straddling import split_at, straddling
 
-MOST_BINS = 100_000
 _OVER_BINS = get_args(BinnedMeasure)
 # Scores of at most so many values, with so many rows each on average, are said to take few values.
 _FEW, _ROWS_EACH = 50, 2
 _MOST_VALUES, _ROWS_OF_MANY = 1_000, 20
-_EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
-MOST_CONFIDENCE = 0.999999
 
 
 def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, discrete: bool) -> Bins:
@@ -75,41 +72,6 @@ def shared_bins_notes(
     return (f"the score takes {count:,} values, and {bins.described} put some of them together: {how}",)
 
 
-def edges_of(text: str) -> tuple[float, ...]:
-    """
-    Return the edges written in a text such as "0,0.1,0.5,1".
-
-    Raises:
-        UsageProblem: If a part is no number; `check_edges` looks at the rest.
-    """
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError as error:
-        msg = f"edges {text!r}"
-        raise UsageProblem(msg, _EDGES) from error
-
-
-def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: Binning | None) -> None:
-    """
-    Refuse edges that do not ascend from 0 to 1, are too many, or stand beside another choice of bins.
-
-    Raises:
-        UsageProblem: For any of these.
-    """
-    if edges is None:
-        return
-    if bins is not None or binning is not None:
-        msg = "--edges says how bins are cut, and --bins or --binning does as well"
-        raise IdleOption(msg, "leave out one of them", options=("bins", "binning", "edges"))
-    ascending = all(low < high for low, high in pairwise(edges))
-    if not ascending or len(edges) < 2 or (edges[0], edges[-1]) != (0.0, 1.0):
-        msg = f"edges {','.join(f'{edge:g}' for edge in edges[:10])}{',...' if len(edges) > 10 else ''}"
-        raise UsageProblem(msg, _EDGES)
-    if len(edges) > MOST_BINS + 1:
-        msg = f"{len(edges) - 1:,} bins"
-        raise UsageProblem(msg, f"--edges takes at most {MOST_BINS + 1:,} numbers")
-
-
 def given_bins(edges: tuple[float, ...] | None) -> Bins | None:
     """Return the partition with these edges, or None where none were given."""
     return None if edges is None else Bins(None, np.array(edges))
@@ -154,15 +116,3 @@ def summary_of(table: Table, *, discrete: bool, fingerprint: bool = True) -> Tab
         discrete=discrete,
         weighted=table.weighted,
     )
-
-
-def check_confidence(confidence: float) -> None:
-    """
-    Refuse a confidence that is not one.
-
-    Raises:
-        UsageProblem: Unless it lies between 0.5 and 0.999999.
-    """
-    if not 0.5 <= confidence <= MOST_CONFIDENCE:
-        msg = f"a confidence of {confidence!r}"
-        raise UsageProblem(msg, f"--confidence takes a number from 0.5 to {MOST_CONFIDENCE}, such as 0.95")

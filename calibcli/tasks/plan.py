@@ -18,7 +18,8 @@ from calibcli.names import (
     Purpose,
     VerdictName,
 )
-from calibcli.readers.columns import Columns
+from calibcli.options.measuring import check_confidence
+from calibcli.options.rows import Columns, Reading
 from calibcli.recalibrators.interface import values_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plan import PlanReport
@@ -26,8 +27,7 @@ from calibcli.table.bins import ATOMS, Bins
 from calibcli.table.kernel import LEAST_BANDWIDTH
 from calibcli.table.streams import stream
 from calibcli.tasks.judged import as_fitted, as_transform
-from calibcli.tasks.partition import check_confidence, chosen_bins
-from calibcli.tasks.reading import Reading
+from calibcli.tasks.partition import chosen_bins
 from calibcli.tasks.right_scale import ScaleCheck
 from calibcli.tasks.verify import refuse_continuous
 from calibcli.verdicts import judge

@@ -8,6 +8,7 @@ import numpy as np
 from calibcli.engines.interface import Engine
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat
+from calibcli.options.rows import RowsAsked
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Booleans
 from calibcli.readers.files_with_paths import batches_of
@@ -15,7 +16,6 @@ from calibcli.readers.fingerprints import Fingerprints
 from calibcli.readers.fragments import Fragment, keep
 from calibcli.readers.lots import Lots, lowest
 from calibcli.readers.pieces import Piece, pieces_of
-from calibcli.readers.rows_asked import RowsAsked
 
 Chosen = Mapping[str, ChosenColumns]
 

@@ -13,8 +13,9 @@ from calibcli.measures.clustered import EXACT, NO_BAND, Clusters, ClusterSums, c
 from calibcli.measures.estimate import Estimate
 from calibcli.measures.paired import PAIRED, Difference, PairedSums
 from calibcli.names import Binning, MeasureName
+from calibcli.options.measuring import MOST_CONFIDENCE
+from calibcli.options.rows import Columns
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.reports.groups import ClusterSummary, GroupsSummary, WorstGroup
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport
@@ -23,10 +24,9 @@ from calibcli.table.grid import Table
 from calibcli.table.sliced import COARSE_CELLS, Name
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged
-from calibcli.tasks.partition import MOST_CONFIDENCE
 
 if TYPE_CHECKING:
-    from calibcli.tasks.compare import CompareOptions
+    from calibcli.options.measuring import CompareOptions
 
 WORST_BY = MeasureName.ECE
 
@@ -271,7 +271,7 @@ def differences_to(
 
 def comparable(measures: tuple[MeasureName, ...], *, edges: bool) -> tuple[MeasureName, ...]:
     """Return those measures that say which of two scores is better; not those over edges that were given."""
-    from calibcli.tasks.compare import COMPARABLE
+    from calibcli.options.measuring import COMPARABLE
 
     over_edges = (MeasureName.ECE, MeasureName.L2) if edges else ()
     return tuple(name for name in measures if name in COMPARABLE and name not in over_edges)

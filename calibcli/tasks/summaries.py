@@ -12,20 +12,20 @@ from calibcli.artifacts.summary_document import (
     summary_text,
 )
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import OnMissing, OnRange, WeightMeaning
+from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
+from calibcli.options.rows import ALL_ROWS, Columns
 from calibcli.readers.beside import NOTHING, Beside
-from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.files import file_word
 from calibcli.readers.members import OfMembers
 from calibcli.readers.names_of_columns import folded
-from calibcli.readers.rows_asked import ALL_ROWS
 from calibcli.readers.tally import AtPlaces, Transform, Transforms, Unchanged
 from calibcli.reports.input import together
 from calibcli.reports.inspect import InspectReport
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.table.moved import with_scores
-from calibcli.table.running import EXACT_LIMIT, RunningTable
+from calibcli.table.running import RunningTable
 from calibcli.tasks.file_digests import file_marks
 from calibcli.tasks.gather import RAW, Gathered
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from calibcli.errors import EmptyTable
+from calibcli.options.rows import Columns, Reading
 from calibcli.readers import reader_of
-from calibcli.readers.columns import Columns
 from calibcli.readers.faults import Findings
 from calibcli.readers.files import found_in, shown_path
 from calibcli.readers.fragments import list_fragments
@@ -18,7 +18,6 @@ from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
 from calibcli.table.running import RunningTable
 from calibcli.tasks.gather import choose_columns
-from calibcli.tasks.reading import Reading
 from calibcli.tasks.right_scale import ScaleCheck
 
 

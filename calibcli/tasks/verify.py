@@ -10,8 +10,9 @@ from calibcli.errors import EmptyTable, InputProblem, UsageProblem
 from calibcli.gate_names import Inconclusive
 from calibcli.measures.paired import PairedSums
 from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, Binning
+from calibcli.options.measuring import check_confidence
+from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.table.bins import ATOMS, Bins
 from calibcli.table.grid import Table
@@ -21,15 +22,7 @@ from calibcli.tasks.classes import judged_view
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
 from calibcli.tasks.judged_parts import JudgedParts, judged_parts
-from calibcli.tasks.partition import (
-    check_confidence,
-    chosen_bins,
-    may_cut_cells,
-    parted,
-    shared_bins_notes,
-    summary_of,
-)
-from calibcli.tasks.reading import Reading
+from calibcli.tasks.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
 from calibcli.tasks.regression import against_report, against_score
 from calibcli.tasks.rules import require_some
 from calibcli.tasks.slices import Group, refuse_cut_cells

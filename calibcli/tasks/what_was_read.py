@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from calibcli.errors import EmptyTable
 from calibcli.names import WeightMeaning
+from calibcli.options.rows import RowsAsked
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.fault_words import SOFT, soft_words
 from calibcli.readers.faults import Findings
 from calibcli.readers.files import shown_path
-from calibcli.readers.rows_asked import RowsAsked
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 
 _LISTED = 10

@@ -11,8 +11,7 @@ import pytest
 
 from calibcli.api.report import PageWords, WrittenReport, html_report
 from calibcli.names import FitMethod
-from calibcli.readers.class_columns import SeveralClasses
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.recalibrators.options import FitOptions
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.full_report import ReportRequest

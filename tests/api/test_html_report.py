@@ -12,12 +12,13 @@ import pytest
 from calibcli.api.report import WrittenReport
 from calibcli.figures.look import LIGHT
 from calibcli.names import MeasureName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.rows import Columns
 from calibcli.picture_names import PlotKind
-from calibcli.readers.columns import Columns
 from calibcli.render.explain import LABELS
 from calibcli.render.words import four
 from calibcli.tasks.full_report import ReportRequest, full_report
-from calibcli.tasks.measure import MeasureOptions, measure_files
+from calibcli.tasks.measure import measure_files
 from calibcli.tasks.verify import verify_files
 from html_pages import HOSTILE, Page, drawings, read
 
@@ -238,7 +239,7 @@ def test_digests_and_the_command_are_printed(
 
 def test_a_few_measures_are_enough(hostile_file: object) -> None:
     """Without smECE there is no smooth picture, and without ECE none of groups; nothing fails."""
-    from calibcli.tasks.metrics import metrics_of
+    from calibcli.options.metrics import metrics_of
 
     columns = Columns(HOSTILE["score"], HOSTILE["label"], by=(HOSTILE["by"],))
     options = replace(MeasureOptions(), metrics=metrics_of(["brier"]))

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from calibcli.artifacts.document import Artifact
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import Columns
 from calibcli.readers.scores import on_scale
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.quantiles import quantiles_of

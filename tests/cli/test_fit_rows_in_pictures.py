@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from calibcli.options.rows import Columns
 from calibcli.picture_names import PlotKind
-from calibcli.readers.columns import Columns
 from calibcli.tasks.judged import FIT_ROWS
 from calibcli.tasks.pictures.diagram import PlotRequest, fit_rows_foot
 from calibcli.tasks.plot import diagram_of

@@ -17,7 +17,8 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from calibcli.cli.app import COMMANDS
-from calibcli.cli.option_types import Option, Reach, options_of
+from calibcli.cli.option_types import Option, options_of
+from calibcli.options.declaring import Reach
 from shell import Ran
 
 Run = Callable[..., Ran]

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.readers.columns import Columns, resolve
-from calibcli.readers.rows_asked import rows_asked
+from calibcli.options.rows import Columns, RowsAsked
+from calibcli.readers.columns import resolve
 from shell import Ran
 
 Run = Callable[..., Ran]
@@ -153,7 +153,7 @@ def test_a_state_counts_whole_files_only(run: Run, groups: Path, words: list[str
 
 def test_selections_travel_to_workers_elsewhere() -> None:
     """They are pickled with the columns."""
-    rows = rows_asked(["a in 1,'b'"], limit=None, sample=5, seed=9)
+    rows = RowsAsked.of(["a in 1,'b'"], limit=None, sample=5, seed=9)
     columns = resolve(Columns("score", "label", rows=rows), ["score", "label", "A"], path="p")
     assert columns.names == ("score", "label", "A")
     assert columns.words == ("label", "A")

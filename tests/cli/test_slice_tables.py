@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from calibcli.names import MeasureName, TestName
-from calibcli.readers.columns import Columns
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import GROUPS, metrics_of
+from calibcli.options.rows import Columns
 from calibcli.render.as_json import JsonRenderer
 from calibcli.render.as_rows import CsvRenderer
 from calibcli.render.blocks import Grid
@@ -20,8 +22,7 @@ from calibcli.render.html.sections import number_sections
 from calibcli.render.markdown import MarkdownRenderer
 from calibcli.render.pages.groups import group_blocks
 from calibcli.reports.measure import MeasureReport
-from calibcli.tasks.measure import MeasureOptions, measure_files
-from calibcli.tasks.metrics import GROUPS, metrics_of
+from calibcli.tasks.measure import measure_files
 
 NAMES = (*MeasureName, *TestName)
 Run = Any

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 
 from calibcli.errors import UsageProblem
-from calibcli.readers.columns import ChosenColumns, Columns
-from calibcli.readers.conditions import condition_of
+from calibcli.options.conditions import condition_of
+from calibcli.options.rows import Columns
+from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.decode import Column
 from calibcli.readers.fault_words import not_numbers
 from shell import SAMPLE, Ran

@@ -21,9 +21,8 @@ from calibcli.engines import engine_named
 from calibcli.engines.elsewhere import refuse_other_versions
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EngineName
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import Columns, Reading
 from calibcli.tasks.measure import measure_files
-from calibcli.tasks.reading import Reading
 from calibcli.version import __version__
 from same_bytes import COMMANDS, differing, make_files, written
 from work_elsewhere import broken, refused, squared

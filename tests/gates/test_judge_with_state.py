@@ -14,10 +14,9 @@ from calibcli.gates.cells import Partition
 from calibcli.gates.state import GateState
 from calibcli.gates.store import read_state, save_state
 from calibcli.names import MeasureName, VerdictName, WeightMeaning
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import Columns, Reading
 from calibcli.reports.verify import VerifyReport
 from calibcli.tasks.gate import StateOptions, judge_with_state
-from calibcli.tasks.reading import Reading
 from calibcli.tasks.verify import VerifyOptions
 from calibcli.verdicts.claim import Rule
 

@@ -26,12 +26,12 @@ from calibcli.measures.settings import Settings
 from calibcli.measures.sides import one_side
 from calibcli.measures.sweep import MOST_BINS, sweep_ece
 from calibcli.names import Binning, MeasureName
+from calibcli.options.measuring import MeasureOptions, edges_of
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, equal_mass_edges, equal_width_edges
 from calibcli.table.cells import CELLS
 from calibcli.table.grid import Table, grid_of
 from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.one_table import MeasureOptions
-from calibcli.tasks.partition import edges_of, given_bins, may_cut_cells, parted
+from calibcli.tasks.partition import given_bins, may_cut_cells, parted
 
 Rows = list[tuple[float, bool]]
 NAMES: tuple[MeasureName, ...] = BinnedMeasure.__args__  # type: ignore[attr-defined]

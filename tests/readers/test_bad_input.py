@@ -9,7 +9,7 @@ from calibcli import suffixes
 from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import Columns
 from calibcli.tasks.gather import gather
 
 ASKED = Columns(score="score", label="label")

@@ -16,10 +16,9 @@ from pyarrow import feather
 from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat
+from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.readers import fragments, npz, reader_of
 from calibcli.readers.beside import Beside
-from calibcli.readers.class_columns import SeveralClasses
-from calibcli.readers.columns import Columns
 from calibcli.readers.files_with_paths import columns_of
 from calibcli.readers.fragments import list_fragments
 from calibcli.table.score_table import ScoreTable

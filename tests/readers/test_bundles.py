@@ -14,9 +14,9 @@ import pytest
 
 from calibcli.errors import InputProblem
 from calibcli.names import WeightMeaning
+from calibcli.options.rows import Columns
 from calibcli.readers import bundles
 from calibcli.readers.beside import NOTHING, Beside
-from calibcli.readers.columns import Columns
 from calibcli.readers.fragments import list_fragments
 from calibcli.readers.pieces import pieces_of
 from calibcli.table.digest import digest

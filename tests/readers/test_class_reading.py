@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.readers.class_columns import SeveralClasses, class_columns
+from calibcli.options.rows import Columns, Reading, SeveralClasses, bytes_of
+from calibcli.readers.class_columns import class_columns
 from calibcli.readers.class_columns_again import columns_of_classes
-from calibcli.readers.columns import Columns
 from calibcli.table.class_rows_again import ClassBlock
 from calibcli.tasks.class_source import source_of
-from calibcli.tasks.reading import Reading, bytes_of, read_tables
+from calibcli.tasks.reading import read_tables
 from calibcli.view_names import OnSum
 
 ROWS = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])

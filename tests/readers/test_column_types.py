@@ -12,8 +12,8 @@ import pytest
 from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, Scale, WeightMeaning
-from calibcli.readers.columns import Columns
-from calibcli.readers.numerals import number_name
+from calibcli.options.numerals import number_name
+from calibcli.options.rows import Columns
 from calibcli.readers.scores import on_scale
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.gather import gather

@@ -4,7 +4,8 @@ import pytest
 
 from calibcli.errors import InputProblem
 from calibcli.names import WeightMeaning
-from calibcli.readers.columns import Columns, resolve
+from calibcli.options.rows import Columns
+from calibcli.readers.columns import resolve
 from calibcli.readers.columns_again import same_again
 from calibcli.readers.names_of_columns import LABEL_NAMES, SCORE_NAMES
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.options.conditions import Literal, condition_of
+from calibcli.options.numerals import number_of
 from calibcli.readers.compared import satisfied
-from calibcli.readers.conditions import Literal, condition_of
-from calibcli.readers.numerals import number_of
 from calibcli.selection_names import Comparison
 
 SIGNS = [sign.value for sign in Comparison if sign is not Comparison.IN]

@@ -12,11 +12,10 @@ import pytest
 
 from calibcli import records
 from calibcli.errors import InputProblem
+from calibcli.options.rows import Columns, InputFormat
 from calibcli.readers import jsonl, reader_of
-from calibcli.readers.columns import Columns
 from calibcli.readers.files_with_paths import columns_of
 from calibcli.readers.fragments import list_fragments
-from calibcli.readers.input_format import InputFormat
 from doors import ended
 from odd_files import DUCKDB, PYTHON, Found, Odd, by_others, number, odd_file, unpacked
 from shell import ROOT

@@ -28,11 +28,12 @@ from calibcli.api.columns import column_of
 from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
+from calibcli.options.conditions import condition_of
+from calibcli.options.numerals import is_respelled, number_name
+from calibcli.options.rows import Columns, Reading, RowsAsked
 from calibcli.readers.beside import Beside
 from calibcli.readers.class_labels import class_labels_of
-from calibcli.readers.columns import Columns
 from calibcli.readers.compared import satisfied
-from calibcli.readers.conditions import condition_of
 from calibcli.readers.decode import value_type
 from calibcli.readers.fault_words import SOFT
 from calibcli.readers.files_with_paths import batches_of
@@ -42,14 +43,11 @@ from calibcli.readers.groups import groups_of
 from calibcli.readers.in_memory import HeldRows
 from calibcli.readers.labels import can_be_labels, labels_of
 from calibcli.readers.members import MemberColumn
-from calibcli.readers.numerals import is_respelled, number_name
-from calibcli.readers.rows_asked import RowsAsked
 from calibcli.readers.tally import intake_of, taken
 from calibcli.readers.values import names_of
 from calibcli.tasks.gate import StateOptions, judge_with_state
 from calibcli.tasks.gather import choose_columns, gather
 from calibcli.tasks.merge import merge_states
-from calibcli.tasks.reading import Reading
 from calibcli.tasks.rules import rule_of
 from calibcli.tasks.verify import VerifyOptions
 

@@ -18,8 +18,8 @@ from pyarrow import feather
 
 from calibcli.engines.threads import ThreadEngine
 from calibcli.names import OnMissing
+from calibcli.options.rows import Columns
 from calibcli.readers import fragments, jsonl
-from calibcli.readers.columns import Columns
 from calibcli.tasks.gather import Gathered, gather
 
 Rows = Sequence[tuple[float | None, bool | None]]

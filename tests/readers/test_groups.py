@@ -11,9 +11,9 @@ import pytest
 from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
+from calibcli.options.rows import Columns
 from calibcli.readers import fragments
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.readers.groups import fold_of
 from calibcli.table.score_table import merge_all
 from calibcli.tasks.gather import Gathered, gather

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
+from calibcli.options.rows import Columns, Reading
 from calibcli.readers import identified as identified_module
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.readers.fingerprints import fingerprints, identities_of
 from calibcli.tasks.gather import RAW
-from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.reading import read_tables
 
 BY_ROW = Beside(identified=RAW, part=True)
 COLUMNS = Columns("score", "label", identity="id")

@@ -17,7 +17,7 @@ from calibcli.cli.app import main
 from calibcli.engines import engine_named
 from calibcli.errors import InputProblem
 from calibcli.names import EngineName, OnMissing
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import Columns
 from calibcli.table.digest import digest
 from calibcli.tasks.gather import RAW, gather
 from doors import ended

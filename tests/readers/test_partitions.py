@@ -9,8 +9,8 @@ import pytest
 from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import OnMissing, WeightMeaning
+from calibcli.options.rows import Columns
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.readers.fragments import list_fragments
 from calibcli.readers.globs import fixed_part, is_pattern
 from calibcli.readers.partitions import partitions_of

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.errors import InputProblem
-from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.options.rows import Columns
+from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.faults import Findings
 from calibcli.readers.member_rows import known_groups
 from calibcli.readers.sound import sound

@@ -11,13 +11,13 @@ import pytest
 from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import CalibcliError, IdleOption, UsageProblem
 from calibcli.names import DataFormat, OnMissing
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat
 from calibcli.readers import json_lines, jsonl
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.readers.csv import layout, text_of
 from calibcli.readers.files_with_paths import columns_of
 from calibcli.readers.fragments import list_fragments
-from calibcli.readers.input_format import AS_FOUND, InputFormat, keeps_ascii
+from calibcli.readers.input_format import keeps_ascii
 from calibcli.tasks.gather import RAW, Gathered, gather
 
 ASKED = Columns("score", "label")

@@ -9,8 +9,8 @@ from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.paired import PairedSums
 from calibcli.names import MeasureName, OnMissing, OnRange, Scale
+from calibcli.options.rows import Columns
 from calibcli.readers.beside import Beside
-from calibcli.readers.columns import Columns
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.gather import Gathered, gather
 

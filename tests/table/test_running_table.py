@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
+from calibcli.names import EXACT_LIMIT
 from calibcli.table import running
 from calibcli.table.grid import GridTable, grid_of
-from calibcli.table.running import EXACT_LIMIT, RunningTable
+from calibcli.table.running import RunningTable
 from calibcli.table.score_table import ScoreTable
 
 

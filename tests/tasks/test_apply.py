@@ -26,10 +26,9 @@ from calibcli.artifacts.store import read_artifact
 from calibcli.documents import sealed_text
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import AS_FOUND, Columns, Reading
 from calibcli.readers.files import found_in
 from calibcli.readers.fragments import list_fragments
-from calibcli.readers.input_format import AS_FOUND
 from calibcli.recalibrators.interface import WithEnds
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.smooth import Smooth
@@ -39,7 +38,6 @@ from calibcli.tasks.apply import apply_file, apply_map, only_file
 from calibcli.tasks.destination import Destination, Shape
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.judged import read_judged
-from calibcli.tasks.reading import Reading
 
 WIDE = 'id,score,note,code\r\n007,0.10,"a, b",01234\n'
 WIDE += '008,0.5,"say ""hi""\nthere",12345678901234567890\n\n009,1,,0.10'

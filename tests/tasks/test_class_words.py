@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from calibcli.documents import sealed_text
+from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.picture_names import PlotKind
-from calibcli.readers.class_columns import SeveralClasses
-from calibcli.readers.columns import Columns
 from calibcli.tasks.measure import measure_files
 from calibcli.tasks.pictures.diagram import Diagram, PlotRequest, rows_line
 from calibcli.tasks.plot import diagram_of

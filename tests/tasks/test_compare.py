@@ -11,14 +11,14 @@ import pytest
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.paired import PAIRED
 from calibcli.names import Binning, ComparisonName, FitMethod, MeasureName, Scale, WeightMeaning
-from calibcli.readers.columns import Columns
+from calibcli.options.measuring import SHOWN, CompareOptions, MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, Reading
 from calibcli.recalibrators.options import FitOptions
 from calibcli.reports.compare import CompareReport, Comparison
-from calibcli.tasks.compare import SHOWN, CompareOptions, compare_files
+from calibcli.tasks.compare import compare_files
 from calibcli.tasks.fit import fit_files
-from calibcli.tasks.measure import MeasureOptions, measure_files
-from calibcli.tasks.metrics import Metrics
-from calibcli.tasks.reading import Reading
+from calibcli.tasks.measure import measure_files
 
 TWO = Columns("a", "label", others=("b",))
 ONE = Columns("a", "label")

@@ -9,10 +9,9 @@ import pytest
 
 from calibcli.errors import UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, WeightMeaning
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import Columns, Reading
 from calibcli.recalibrators.options import FitOptions
 from calibcli.tasks.fit import fit_files
-from calibcli.tasks.reading import Reading
 
 ASKED = Columns("score", "label")
 EXACT, GRID = Reading(exact=True), Reading(memory="64KiB", jobs=2)

@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import InputProblem
 from calibcli.names import DataFormat, OnMissing, OnRange, Scale, WeightMeaning
+from calibcli.options.rows import Columns, InputFormat
 from calibcli.readers import fragments, parquet
-from calibcli.readers.columns import Columns
-from calibcli.readers.input_format import InputFormat
 from calibcli.readers.tally import Signals, tally
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.gather import Gathered, choose_columns, gather

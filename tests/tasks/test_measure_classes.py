@@ -13,16 +13,15 @@ from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures.classes.views import ClassViews
 from calibcli.names import Binning, MeasureName, VerdictName, WeightMeaning
-from calibcli.readers.class_columns import SeveralClasses
-from calibcli.readers.columns import Columns
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics, metrics_of
+from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.reports.measure import MeasureReport
 from calibcli.table import sliced
 from calibcli.table.score_table import Floats, Integers
 from calibcli.tasks.classes import FEW, MOST_IN_FULL
 from calibcli.tasks.classes_asked import refuse_class_measures
-from calibcli.tasks.measure import MeasureOptions, measure_files
-from calibcli.tasks.metrics import Metrics, metrics_of
-from calibcli.tasks.reading import Reading
+from calibcli.tasks.measure import measure_files
 from calibcli.tasks.verify import VerifyOptions, verify_files
 from calibcli.verdicts.claim import Rule
 from calibcli.view_names import ClassMeasure, OnSum, ViewName

@@ -16,8 +16,8 @@ from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState
 from calibcli.gates.store import state_text
 from calibcli.gates.verdict import verdict_on_file
+from calibcli.options.rows import Columns
 from calibcli.picture_names import PlotKind
-from calibcli.readers.columns import Columns
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.pictures.diagram import Diagram, PlotRequest
 from calibcli.tasks.pictures.monitor import monitor_diagram

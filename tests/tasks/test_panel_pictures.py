@@ -12,15 +12,15 @@ from calibcli.curves.panels import CurvePanels
 from calibcli.documents import sealed_text
 from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.picture_names import AxisScale, PlotKind
-from calibcli.readers.class_columns import SeveralClasses
-from calibcli.readers.columns import Columns
 from calibcli.recalibrators.options import FitOptions
 from calibcli.reports.measure import MeasureReport
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.judged import FIT_ROWS
-from calibcli.tasks.measure import MeasureOptions, measure_files
-from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.measure import measure_files
 from calibcli.tasks.pictures.asked import refuse_axis
 from calibcli.tasks.pictures.diagram import Diagram, PlotRequest
 from calibcli.tasks.pictures.panels import Stated, brief

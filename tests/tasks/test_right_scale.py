@@ -8,7 +8,8 @@ import pytest
 from calibcli.artifacts.document import Artifact
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
-from calibcli.readers.columns import ChosenColumns, Columns
+from calibcli.options.rows import Columns
+from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.intake import Intake
 from calibcli.readers.scores import on_scale
 from calibcli.recalibrators.options import FitOptions

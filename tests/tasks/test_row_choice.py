@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from calibcli.engines.threads import ThreadEngine
 from calibcli.names import OnMissing
+from calibcli.options.rows import Columns, RowsAsked
 from calibcli.readers import fragments as cut
-from calibcli.readers.columns import Columns
 from calibcli.readers.lots import Lots, lowest
-from calibcli.readers.rows_asked import RowsAsked, rows_asked
 from calibcli.tasks.gather import RAW, Gathered, gather
 
 N = 3_000
@@ -71,7 +70,7 @@ def test_a_limit_takes_the_first_rows(
     monkeypatch.setattr(cut, "FRAGMENT_ROWS", 400)
     found = read(files, names, RowsAsked(limit=limit))
     assert places(found) == list(range(min(limit, N)))
-    third = read(files, names, rows_asked(["third==b"], limit=limit, sample=None, seed=0), jobs=2)
+    third = read(files, names, RowsAsked.of(["third==b"], limit=limit, sample=None, seed=0), jobs=2)
     expected = list(range(1, N, 3))[:limit]
     assert places(third) == expected
     assert third.input.selected is not None
@@ -93,7 +92,7 @@ def test_a_sample_has_its_size_and_does_not_depend_on_workers_formats_or_fragmen
     files: Path, where: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only on the seed and on where rows stand in which file."""
-    asked = rows_asked(where, limit=None, sample=200, seed=3)
+    asked = RowsAsked.of(where, limit=None, sample=200, seed=3)
     first = places(read(files, ["p.csv"], asked))
     assert len(set(first)) == 200
     assert all(place % 3 != 1 for place in first) or not where
@@ -104,14 +103,14 @@ def test_a_sample_has_its_size_and_does_not_depend_on_workers_formats_or_fragmen
     monkeypatch.setattr(cut, "FRAGMENT_ROWS", 400)
     assert places(read(files, ["p.parquet"], asked, jobs=2)) == first
     assert places(read(files, PARTS, asked, jobs=2)) == parts
-    other = places(read(files, ["p.csv"], rows_asked(where, limit=None, sample=200, seed=4)))
+    other = places(read(files, ["p.csv"], RowsAsked.of(where, limit=None, sample=200, seed=4)))
     assert len(other) == 200
     assert other != first
 
 
 def test_a_sample_beyond_the_rows_there_are_is_all_of_them(files: Path) -> None:
     """Without complaint, and the report says how many they are."""
-    found = read(files, ["p.csv"], rows_asked(["third==a"], limit=None, sample=5_000, seed=0))
+    found = read(files, ["p.csv"], RowsAsked.of(["third==a"], limit=None, sample=5_000, seed=0))
     assert places(found) == list(range(0, N, 3))
     assert found.input.selected is not None
     assert found.input.selected.unselected == 2_000
@@ -121,16 +120,18 @@ def test_rows_in_are_rows_used_dropped_and_not_selected(files: Path) -> None:
     """Missing values of rows that are not asked for neither count nor disturb."""
     drop = {"label": "gap", "on_missing": OnMissing.DROP}
     for rows in (
-        rows_asked(["third==a"], limit=None, sample=None, seed=0),
-        rows_asked(["third==a"], limit=None, sample=100, seed=0),
-        rows_asked([], limit=None, sample=100, seed=0),
+        RowsAsked.of(["third==a"], limit=None, sample=None, seed=0),
+        RowsAsked.of(["third==a"], limit=None, sample=100, seed=0),
+        RowsAsked.of([], limit=None, sample=100, seed=0),
     ):
         found = read(files, ["p.csv"], rows, **drop).input
         assert found.selected is not None
         assert found.rows + found.dropped + found.selected.unselected == N
         assert found.rows + found.dropped == (rows.sample or 1_000)
         assert found.dropped > 0
-    whole = read(files, ["p.csv"], rows_asked(["score<0.002"], limit=None, sample=None, seed=0), label="gap")
+    whole = read(
+        files, ["p.csv"], RowsAsked.of(["score<0.002"], limit=None, sample=None, seed=0), label="gap"
+    )
     assert places(whole) == list(range(8))
 
 

@@ -12,17 +12,18 @@ import pytest
 from calibcli.documents import Node
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, RecalibratorName
-from calibcli.readers.columns import Columns
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, Reading
 from calibcli.recalibrators import recalibrator_from_dict
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.gather import RAW
-from calibcli.tasks.measure import MeasureOptions, measure_files
-from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.measure import measure_files
 from calibcli.tasks.partition import chosen_bins, parted
-from calibcli.tasks.reading import Reading, read_tables
+from calibcli.tasks.reading import read_tables
 from calibcli.tasks.rules import largest
 from calibcli.tasks.verify import VerifyOptions, verify_files
 

@@ -15,7 +15,7 @@ from calibcli.documents import sealed
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.proper_scores import brier, log_loss
 from calibcli.names import FitLoss, FitMethod, Purpose, RecalibratorName
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import Columns, Reading
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED, Selection
@@ -26,7 +26,6 @@ from calibcli.table.score_table import ScoreTable, merge_all
 from calibcli.table.streams import stream
 from calibcli.tasks import reading
 from calibcli.tasks.fit import fit_files
-from calibcli.tasks.reading import Reading
 from calibcli.tasks.select import drawn_folds, grouped_folds, select
 
 R = RecalibratorName

@@ -14,13 +14,13 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.clustered import EXACT
 from calibcli.measures.estimate import Estimate
 from calibcli.names import MeasureName, OnMissing, OnRange, WeightMeaning
+from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, Reading
 from calibcli.readers import fragments
-from calibcli.readers.columns import Columns
 from calibcli.reports.measure import MeasureReport
-from calibcli.tasks.compare import CompareOptions, compare_files
-from calibcli.tasks.measure import MeasureOptions, measure_files
-from calibcli.tasks.metrics import Metrics
-from calibcli.tasks.reading import Reading
+from calibcli.tasks.compare import compare_files
+from calibcli.tasks.measure import measure_files
 
 M = MeasureName
 QUICK = Metrics((M.ECE, M.BIAS, M.BRIER, M.LOG_LOSS), ())

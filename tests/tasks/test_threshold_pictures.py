@@ -11,19 +11,18 @@ from calibcli.curves.decision import DecisionCurve
 from calibcli.curves.map import MapCurve
 from calibcli.errors import UsageProblem
 from calibcli.names import BetaForm, Binning, FitMethod, MeasureName, RecalibratorName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.picture_names import PlotKind
-from calibcli.readers.class_columns import SeveralClasses
-from calibcli.readers.columns import Columns
 from calibcli.recalibrators.classes.interface import ClassFitOptions
 from calibcli.recalibrators.options import FitOptions
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.fit_classes import fit_class_files
-from calibcli.tasks.measure import MeasureOptions, measure_files
-from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.measure import measure_files
 from calibcli.tasks.pictures.diagram import Diagram, PlotRequest
 from calibcli.tasks.pictures.map_band import options_of
 from calibcli.tasks.plot import diagram_of
-from calibcli.tasks.reading import Reading
 from calibcli.view_names import ClassMethod
 
 COLUMNS = Columns("score", "label")

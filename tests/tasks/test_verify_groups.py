@@ -11,14 +11,15 @@ import pytest
 from calibcli.documents import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, VerdictName
-from calibcli.readers.columns import Columns
+from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.metrics import metrics_of
+from calibcli.options.rows import Columns
 from calibcli.recalibrators.options import FitOptions
 from calibcli.reports.verify import VerifyReport
 from calibcli.tasks.baseline import Regression, regression_of
-from calibcli.tasks.compare import CompareOptions, compare_files
+from calibcli.tasks.compare import compare_files
 from calibcli.tasks.fit import fit_files
-from calibcli.tasks.measure import MeasureOptions, measure_files
-from calibcli.tasks.metrics import metrics_of
+from calibcli.tasks.measure import measure_files
 from calibcli.tasks.rules import largest, rule_of
 from calibcli.tasks.verify import VerifyOptions, verify_files
 

@@ -155,8 +155,9 @@ def compare(
         InputProblem: If something is wrong with a column or a value.
     """
     from calibcli.api.pairs import artifact_names, pair_of
-    from calibcli.tasks.compare import CompareOptions, compare_files
-    from calibcli.tasks.metrics import compared_metrics
+    from calibcli.options.measuring import CompareOptions
+    from calibcli.options.metrics import compared_metrics
+    from calibcli.tasks.compare import compare_files
 
     for keyword, number, least in (
         ("bins", bins, 1),

@@ -184,8 +184,9 @@ def measure(
         EmptyTable: If no row is left.
     """
     from calibcli.api.recalibrator import artifact_name
-    from calibcli.tasks.measure import MeasureOptions, measure_files
-    from calibcli.tasks.metrics import metrics_of
+    from calibcli.options.measuring import MeasureOptions
+    from calibcli.options.metrics import metrics_of
+    from calibcli.tasks.measure import measure_files
 
     for keyword, number, least in (
         ("min_group_rows", min_group_rows, 1),

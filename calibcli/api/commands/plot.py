@@ -182,7 +182,7 @@ def plot(
     from calibcli.api.documents import document_name
     from calibcli.api.drawing import PictureAsk, drawn_figure
     from calibcli.api.recalibrator import artifact_name
-    from calibcli.tasks.measure import MeasureOptions
+    from calibcli.options.measuring import MeasureOptions
     from calibcli.tasks.pictures.diagram import PlotRequest
 
     at_least(1, min_group_rows, "min_group_rows")

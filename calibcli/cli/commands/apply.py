@@ -84,7 +84,7 @@ def apply(
     from calibcli.artifacts.store import read_artifact, read_class_artifact
     from calibcli.cli.output import renderer_for, say
     from calibcli.cli.progress_bar import progress_bar
-    from calibcli.readers.columns import Columns
+    from calibcli.options.rows import Columns
     from calibcli.tasks.apply_asked import ClassAsk, FolderAsk
     from calibcli.tasks.destination import Shape, check_output
 
@@ -119,8 +119,8 @@ def apply(
     report: ApplyReport | ClassApplyReport | FolderApplyReport
     progress = progress_bar(quiet=quiet)
     if out_dir is not None:
+        from calibcli.options.rows import Reading
         from calibcli.tasks.apply_folder import apply_folder
-        from calibcli.tasks.reading import Reading
 
         reading = Reading(jobs=jobs, engine=engine, engine_address=engine_address, progress=progress)
         report = apply_folder(

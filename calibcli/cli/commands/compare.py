@@ -84,11 +84,11 @@ def compare(
     from calibcli.cli.line import line_of
     from calibcli.cli.output import format_of, renderer_for, say_notes_beside, write
     from calibcli.cli.progress_bar import progress_bar
-    from calibcli.readers.columns import Columns
-    from calibcli.tasks.compare import CompareOptions, compare_files
+    from calibcli.options.measuring import CompareOptions
+    from calibcli.options.metrics import compared_metrics
+    from calibcli.options.rows import Columns, Reading
+    from calibcli.tasks.compare import compare_files
     from calibcli.tasks.destination import check_output
-    from calibcli.tasks.metrics import compared_metrics
-    from calibcli.tasks.reading import Reading
 
     options = CompareOptions(
         compared_metrics(metric or ()), bins, binning, confidence, fail_if_worse, allow_fit_rows

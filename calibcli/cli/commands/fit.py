@@ -130,13 +130,12 @@ def fit(
     """
     from calibcli.cli.output import renderer_for, say, write
     from calibcli.cli.progress_bar import progress_bar
-    from calibcli.readers.columns import Columns
+    from calibcli.options.rows import Columns, Reading
     from calibcli.recalibrators.options import FitOptions
     from calibcli.suffixes import refuse_promise
     from calibcli.tasks import fit_asked as asked
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.fit import fit_files
-    from calibcli.tasks.reading import Reading
 
     check_output(output, force=force, inputs=inputs)
     refuse_promise(output, "json", what="an artifact is JSON", hint="name it cal.json")

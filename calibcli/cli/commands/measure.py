@@ -104,13 +104,12 @@ def measure(
     from calibcli.cli.line import line_of
     from calibcli.cli.output import format_of, renderer_for, say_notes_beside, write
     from calibcli.cli.progress_bar import progress_bar
-    from calibcli.readers.columns import Columns
+    from calibcli.options.measuring import MeasureOptions, edges_of
+    from calibcli.options.metrics import metrics_of
+    from calibcli.options.rows import Columns, Reading
     from calibcli.suffixes import refuse_promise
     from calibcli.tasks.destination import check_output
-    from calibcli.tasks.measure import MeasureOptions, measure_files
-    from calibcli.tasks.metrics import metrics_of
-    from calibcli.tasks.partition import edges_of
-    from calibcli.tasks.reading import Reading
+    from calibcli.tasks.measure import measure_files
 
     if explain is not None:
         chosen = format_of(fmt, json=json, output=output)

@@ -73,10 +73,9 @@ def plan(
     """
     from calibcli.cli.line import line_of
     from calibcli.cli.output import format_of, renderer_for, say_notes, write
-    from calibcli.readers.columns import Columns
+    from calibcli.options.rows import Columns, Reading
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.plan import PlanOptions, plan_rows
-    from calibcli.tasks.reading import Reading
     from calibcli.tasks.rules import bins_of_gate
 
     asked = {

@@ -100,12 +100,11 @@ def plot(
     from calibcli.cli.output import say_line, say_notes, say_rows
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.cli.terminal_diagram import refuse_kind, show
-    from calibcli.readers.columns import Columns
-    from calibcli.tasks.measure import MeasureOptions
+    from calibcli.options.measuring import MeasureOptions
+    from calibcli.options.rows import Columns, Reading
     from calibcli.tasks.pictures.asked import refuse_axis
     from calibcli.tasks.pictures.diagram import PlotRequest
     from calibcli.tasks.plot import diagram_of
-    from calibcli.tasks.reading import Reading
 
     kind, artifact = _compared(kind, artifact, compare)
     refuse_axis(kind, axis)

@@ -106,13 +106,12 @@ def report(
     from calibcli.cli.output import say_line, say_notes
     from calibcli.cli.own_words import command_line
     from calibcli.cli.progress_bar import progress_bar
+    from calibcli.options.measuring import MeasureOptions
+    from calibcli.options.metrics import metrics_of
+    from calibcli.options.rows import Columns, Reading
     from calibcli.outputs import write_file
-    from calibcli.readers.columns import Columns
     from calibcli.render.html.writing import require_templates
     from calibcli.tasks.destination import check_output
-    from calibcli.tasks.measure import MeasureOptions
-    from calibcli.tasks.metrics import metrics_of
-    from calibcli.tasks.reading import Reading
     from calibcli.tasks.rules import rules_of
     from calibcli.tasks.verify import VerifyOptions
 

@@ -32,9 +32,8 @@ from calibcli.selection_names import OnUnseen
 from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
-    from calibcli.readers.columns import Columns
+    from calibcli.options.rows import Columns, Reading
     from calibcli.reports.verify import VerifyReport
-    from calibcli.tasks.reading import Reading
     from calibcli.tasks.verify import VerifyOptions
 
 M = MeasureName
@@ -136,10 +135,9 @@ def verify(
     from calibcli.cli.output import format_of, renderer_for, say_notes_beside, write
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.cli.report_files import parse_reports, told_of_errors, write_reports
-    from calibcli.readers.columns import Columns
+    from calibcli.options.rows import Columns, Reading
     from calibcli.tasks.baseline import regression_of
     from calibcli.tasks.destination import check_output
-    from calibcli.tasks.reading import Reading
     from calibcli.tasks.rules import bins_of_gate, require_some, rules_of
     from calibcli.tasks.verify import VerifyOptions
 

@@ -8,15 +8,15 @@ from calibcli.documents import Node
 from calibcli.errors import UsageProblem
 from calibcli.measures.paired import PAIRED, Difference
 from calibcli.names import MeasureName
+from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.metrics import Metrics
 from calibcli.picture_names import PlotKind
 from calibcli.readers.beside import Beside
 from calibcli.reports.measure import MeasureReport
 from calibcli.table.bins import looks_discrete
-from calibcli.tasks.compare import CompareOptions
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
-from calibcli.tasks.metrics import Metrics
-from calibcli.tasks.one_table import MeasureOptions, measure_table
+from calibcli.tasks.one_table import measure_table
 from calibcli.tasks.pictures.class_words import class_words_of_tree
 from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, fit_rows_foot, rows_line
 from calibcli.tasks.pictures.panels import (

@@ -5,10 +5,10 @@ from calibcli.measures.calibrated import draw_calibrated
 from calibcli.measures.estimate import INDEPENDENT_ROWS, TestResult
 from calibcli.measures.tests import calibration_tests
 from calibcli.names import DEFAULT_BINS, Binning, Purpose, TestName
+from calibcli.options.measuring import MeasureOptions
 from calibcli.table.bins import binned, bins_of
 from calibcli.table.grid import Table
 from calibcli.table.streams import stream
-from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.pictures.diagram import Drawn, rows_line
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from calibcli.bounds.proportion import clopper_pearson
 from calibcli.curves.decision import DecisionCurve, Range, decision_curve
 from calibcli.curves.reliability import percent
+from calibcli.options.measuring import MeasureOptions
 from calibcli.table.grid import Table
-from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.pictures.diagram import Drawn, rounding_foot, rows_line
 
 _MOST_RANGES = 3

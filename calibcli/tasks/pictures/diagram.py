@@ -8,14 +8,13 @@ from calibcli.artifacts.summary_document import is_summary
 from calibcli.bounds.interval import Interval
 from calibcli.curves.picture import Picture
 from calibcli.errors import IdleOption
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.rows import Columns, Reading
 from calibcli.picture_names import PlotKind
-from calibcli.readers.columns import Columns
 from calibcli.reports.input import InputSummary
 from calibcli.table.grid import Table
 from calibcli.tasks.judged import FIT_ROWS
-from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.pictures.class_words import class_words
-from calibcli.tasks.reading import Reading
 from calibcli.view_names import ViewName
 
 # Options that the command line calls otherwise than the values they become.

@@ -5,9 +5,9 @@ from calibcli.measures.corp import corp_part
 from calibcli.measures.proper_scores import brier
 from calibcli.measures.settings import Shared
 from calibcli.names import MeasureName, Purpose
+from calibcli.options.measuring import MeasureOptions
 from calibcli.table.grid import Table
 from calibcli.table.streams import stream
-from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.pictures.diagram import Drawn, places_for, rows_line
 
 _PARTS = (

@@ -7,11 +7,11 @@ from calibcli.curves.reliability import binned_curve, refuse_empty
 from calibcli.errors import UsageProblem
 from calibcli.measures.proper_scores import brier
 from calibcli.names import Binning, FitLoss
+from calibcli.options.measuring import MeasureOptions
 from calibcli.table.bins import Bins, looks_discrete
 from calibcli.table.grid import Table
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import FIT_ROWS, Judged, read_judged
-from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.partition import chosen_bins, may_cut_cells, parted
 from calibcli.tasks.pictures.diagram import (
     Diagram,

@@ -5,8 +5,8 @@ from calibcli.measures.corp import corp_part
 from calibcli.measures.proper_scores import brier
 from calibcli.measures.settings import Shared
 from calibcli.names import MeasureName
+from calibcli.options.measuring import MeasureOptions
 from calibcli.table.grid import Table
-from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.pictures.diagram import Drawn, bounds_line, places_for, rounding_foot, rows_line
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from calibcli.documents import Node
 from calibcli.names import MeasureName
+from calibcli.options.measuring import MeasureOptions
 from calibcli.picture_names import PlotKind
 from calibcli.reports.measure import MeasureReport
 from calibcli.tasks.judged import Judged
-from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.pictures.compare import scores_of_tree
 from calibcli.tasks.pictures.cumulative import cumulative_drawn
 from calibcli.tasks.pictures.diagram import Drawn

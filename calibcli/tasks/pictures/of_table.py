@@ -5,11 +5,11 @@ from typing import Literal, assert_never
 
 from calibcli.curves.reliability import refuse_empty
 from calibcli.errors import UsageProblem
+from calibcli.options.measuring import MeasureOptions
 from calibcli.picture_names import PlotKind
 from calibcli.table.grid import Table
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import read_judged
-from calibcli.tasks.measure import MeasureOptions
 from calibcli.tasks.pictures.class_words import class_words
 from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, fit_rows_foot, title_of
 

@@ -7,9 +7,10 @@ from calibcli.curves.reliability import ReliabilityCurve
 from calibcli.documents import Node
 from calibcli.errors import UsageProblem
 from calibcli.names import MeasureName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
 from calibcli.picture_names import PlotKind
-from calibcli.tasks.measure import MeasureOptions, measure_files
-from calibcli.tasks.metrics import Metrics
+from calibcli.tasks.measure import measure_files
 from calibcli.tasks.pictures.class_words import class_words_of_tree
 from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, fit_rows_foot, rows_line
 from calibcli.tasks.pictures.panels import Part, of_report, title_of_tree

@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import NoReturn
 
 from calibcli.errors import UsageProblem
-from calibcli.readers.numerals import number_of
+from calibcli.options.numerals import number_of
 from calibcli.selection_names import Comparison
 
 MOST_LETTERS = 10_000

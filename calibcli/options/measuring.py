@@ -1,0 +1,218 @@
+"""What is asked of measures: which, over which bins, with which confidence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.names import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_LEAST_ROWS,
+    DEFAULT_LP_POWER,
+    DEFAULT_SEED,
+    MOST_LP_POWER,
+    Binning,
+    MeasureName,
+)
+from calibcli.options.declaring import METRICS, Option, option
+from calibcli.options.metrics import Metrics, compared_metrics, metrics_of
+from calibcli.options.rows import SEED, listed
+from calibcli.view_names import ClassMeasure
+
+MOST_BINS = 100_000
+MOST_CONFIDENCE = 0.999999
+_EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
+BINS = Option(
+    ("--bins",), metavar="N", least=1, help="Number of bins. [default: 15, or each value of few-valued scores]",
+)  # fmt: skip
+BINNING = Option(
+    ("--binning",), help="How bins are cut. [default: equal-width, or atoms of few-valued scores]",
+)  # fmt: skip
+CONFIDENCE = Option(("--confidence",), metavar="C", help="Probability that an interval or verdict is right.")
+MIN_GROUP_ROWS = Option(
+    ("--min-group-rows",), name="min_group_rows", metavar="N", least=1,
+    help="Smaller groups are listed, not measured.",
+)  # fmt: skip
+ALLOW_FIT_ROWS = Option(
+    ("--allow-fit-rows",), help="Judge an artifact by its own fit rows after all.",
+)  # fmt: skip
+METRIC = Option(
+    ("--metric",), name="metric", metavar="NAME", shell=list[str] | None,
+    help="Only this measure, test or group, such as corp or all; repeatable.",
+    doc="Only these measures, tests or groups of them, such as \"ece\", \"corp\" or \"all\".",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """
+    What is asked of `measure`.
+
+    `complete` reports carry what tables of text do not show: the smooth part of the curve, and the digest of the
+    table. Labels are `drawn` from the scores for tests, and for what measures would be if calibrated.
+    """
+
+    metrics: Metrics = option(Metrics(), like=METRIC, complete=METRICS)
+    bins: int | None = option(None, like=BINS)
+    binning: Binning | None = option(None, like=BINNING)
+    confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
+    seed: int = option(DEFAULT_SEED, like=SEED)
+    beside_raw: bool = option(
+        False, name="raw", doc="With an artifact, whether the raw scores are measured as well, as with `--verbose`.",
+    )  # fmt: skip
+    power: float = option(
+        DEFAULT_LP_POWER, "--power", metavar="P", help="The p of the metric lp.",
+        doc="The p of the metric \"lp\", at least 1.",
+    )  # fmt: skip
+    complete: bool = True
+    least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
+    bounds: bool = option(
+        False, "--bounds", help="List every other bound of ece, ece_equal_mass and l2 as well.",
+        doc="Whether \"ece\", \"ece_equal_mass\" and \"l2\" list every other bound.",
+    )  # fmt: skip
+    edges: tuple[float, ...] | None = option(
+        None, "--edges", metavar="E,E,...", shell=str | None, python="Sequence[float] | None",
+        help="Edges of the bins, such as 0,0.1,0.5,1, for --bins.",
+        doc="Edges of the bins from 0 to 1, in place of both.",
+    )  # fmt: skip
+    drawn: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        metrics: str | Sequence[str] | None = None,
+        edges: str | Sequence[float] | None = None,
+        **more: Any,  # noqa: ANN401 - the other fields
+    ) -> "MeasureOptions":
+        """Return what is asked, metrics by their names and edges as they are written."""
+        return cls(metrics_of(listed(metrics)), edges=edges_of(edges), **more)
+
+    @property
+    def cut(self) -> bool:
+        """Whether somebody said how bins are cut."""
+        return (self.bins, self.binning, self.edges) != (None, None, None)
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        check_edges(self.edges, bins=self.bins, binning=self.binning)
+        if not 1.0 <= self.power <= MOST_LP_POWER:
+            msg = f"a power of {self.power!r}"
+            raise UsageProblem(
+                msg, f"--power takes a number from 1 to {MOST_LP_POWER:.0f}; for the worst bin ask for linf"
+            )
+
+
+def edges_of(edges: str | Sequence[float] | None) -> tuple[float, ...] | None:
+    """
+    Return edges, which may be written in a text such as "0,0.1,0.5,1".
+
+    Raises:
+        UsageProblem: If a part is no number; `check_edges` looks at the rest.
+    """
+    if edges is None:
+        return None
+    try:
+        return tuple(float(part) for part in (edges.split(",") if isinstance(edges, str) else edges))
+    except ValueError as error:
+        msg = f"edges {edges!r}"
+        raise UsageProblem(msg, _EDGES) from error
+
+
+def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: Binning | None) -> None:
+    """
+    Refuse edges that do not ascend from 0 to 1, are too many, or stand beside another choice of bins.
+
+    Raises:
+        UsageProblem: For any of these.
+    """
+    if edges is None:
+        return
+    if bins is not None or binning is not None:
+        msg = "--edges says how bins are cut, and --bins or --binning does as well"
+        raise IdleOption(msg, "leave out one of them", options=("bins", "binning", "edges"))
+    ascending = all(low < high for low, high in pairwise(edges))
+    if not ascending or len(edges) < 2 or (edges[0], edges[-1]) != (0.0, 1.0):
+        msg = f"edges {','.join(f'{edge:g}' for edge in edges[:10])}{',...' if len(edges) > 10 else ''}"
+        raise UsageProblem(msg, _EDGES)
+    if len(edges) > MOST_BINS + 1:
+        msg = f"{len(edges) - 1:,} bins"
+        raise UsageProblem(msg, f"--edges takes at most {MOST_BINS + 1:,} numbers")
+
+
+def check_confidence(confidence: float) -> None:
+    """
+    Refuse a confidence that is not one.
+
+    Raises:
+        UsageProblem: Unless it lies between 0.5 and 0.999999.
+    """
+    if not 0.5 <= confidence <= MOST_CONFIDENCE:
+        msg = f"a confidence of {confidence!r}"
+        raise UsageProblem(msg, f"--confidence takes a number from 0.5 to {MOST_CONFIDENCE}, such as 0.95")
+
+
+# Measures that say which of two scores is better, those that are compared by default first.
+SHOWN = (
+    MeasureName.BRIER,
+    MeasureName.LOG_LOSS,
+    MeasureName.ECE,
+    MeasureName.ECE_EQUAL_MASS,
+    MeasureName.SMECE,
+)
+COMPARABLE = (*SHOWN, MeasureName.L2)
+JOINT_SHOWN = tuple(name for name in ClassMeasure if name is not ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED)
+Compared = MeasureName | ClassMeasure
+# A gate looks at these unless others were asked for: their differences are bounded row by row.
+_GATED = (MeasureName.BRIER, MeasureName.LOG_LOSS)
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """What is asked of `compare`; `metrics` are None for the usual ones."""
+
+    metrics: tuple[Compared, ...] | None = option(
+        None, like=METRIC,
+        help="Only this measure, the gate too; repeatable. [default: five, the gate on brier and log_loss]",
+        doc="Only these measures; by default five.",
+    )  # fmt: skip
+    bins: int | None = option(None, like=BINS)
+    binning: Binning | None = option(None, like=BINNING)
+    confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
+    fail_if_worse: bool = option(
+        False, "--fail-if-worse", help="Exit 1 if the second is shown to be worse by a gated measure.",
+        doc="Whether `worse_by` says by which of them the second is shown to be worse.",
+    )  # fmt: skip
+    allow_fit_rows: bool = option(False, like=ALLOW_FIT_ROWS)
+
+    @classmethod
+    def of(cls, metrics: str | Sequence[str] | None = None, **more: Any) -> "CompareOptions":  # noqa: ANN401
+        """Return what is asked, metrics by their names."""
+        return cls(compared_metrics(listed(metrics)), **more)
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        for name in self.metrics or ():
+            if name not in COMPARABLE and not isinstance(name, ClassMeasure):
+                msg = f"{name.value} cannot be compared: it does not say which score is better"
+                raise UsageProblem(msg, f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}")
+
+    @property
+    def shown(self) -> tuple[MeasureName, ...]:
+        """The measures of one score that are compared."""
+        if not self.metrics:
+            return SHOWN
+        return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, MeasureName)))
+
+    @property
+    def joint(self) -> tuple[ClassMeasure, ...]:
+        """The measures of several classes together that are compared where there are several."""
+        if not self.metrics:
+            return JOINT_SHOWN
+        return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, ClassMeasure)))
+
+    def gate(self, usual: tuple[Compared, ...] = _GATED) -> tuple[Compared, ...] | None:
+        """Return the measures that a gate looks at, by default the usual ones, or None without a gate."""
+        if not self.fail_if_worse:
+            return None
+        return (*self.shown, *self.joint) if self.metrics else usual

@@ -1,0 +1,414 @@
+"""Which rows are read, which column is which, and how files are read: options of every command with rows."""
+
+import codecs
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.names import (
+    DEFAULT_MEMORY,
+    DEFAULT_SEED,
+    EXACT_LIMIT,
+    DataFormat,
+    EngineName,
+    OnMissing,
+    OnRange,
+    Scale,
+    WeightMeaning,
+)
+from calibcli.options.declaring import COLUMNS, Option, Reach, nested, option
+from calibcli.progress import Progress, unseen
+from calibcli.selection_names import OnUnseen
+from calibcli.view_names import OnSum, ViewName
+
+if TYPE_CHECKING:
+    from calibcli.options.conditions import Condition
+
+ClassChange = Callable[[Any, tuple[str, ...]], Any]
+"""From rows of probabilities, shape (n, K), and the names of their classes to rows of probabilities."""
+
+SEED = Option(
+    ("--seed",), metavar="S", least=0, help="Seed of everything that is drawn.",
+    doc="Seed of everything that is drawn; the same seed gives the same bits.",
+)  # fmt: skip
+
+
+def listed(words: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return one word or several as several, none for None."""
+    if words is None:
+        return ()
+    return (words,) if isinstance(words, str) else tuple(words)
+
+
+def names_of(values: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return names given as a list, or in one text with commas between them; None for None."""
+    if values is None:
+        return None
+    return (
+        tuple(one.strip() for one in values.split(","))
+        if isinstance(values, str)
+        else tuple(map(str, values))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralClasses:
+    """
+    What was asked of several classes.
+
+    `change` is the map that probabilities go through before they are seen, `base` the one that they go through
+    to be seen as they were before; both are None where there is none.
+    """
+
+    probs: str = option(
+        None, "--probs", metavar="COLS", complete=COLUMNS, shell=str | None, python="Names | None",
+        help="Columns of several classes: 'p_*', a,b,c, or one column of lists.",
+        doc="Columns of several classes in a frame or in files: names, a pattern such as \"p_*\", or a column of "
+        "lists.",
+    )  # fmt: skip
+    classes: tuple[str, ...] | None = option(
+        None, "--classes", metavar="A,B,...", shell=str | None, python="Names | None",
+        help="Their names in order. [default: ends of columns]",
+        doc="Their names in the order of the columns, where those do not say them.",
+    )  # fmt: skip
+    on_sum: OnSum = option(
+        OnSum.ERROR, "--on-sum",
+        help="Refuse rows that do not sum to 1, divide and count them, or take them as they are.",
+    )  # fmt: skip
+    view: ViewName = option(
+        ViewName.CONFIDENCE, "--view",
+        help="Seen as the largest probability, by class predicted, or each class against the rest.",
+    )  # fmt: skip
+    one_class: str | None = option(
+        None, "--class", metavar="NAME", help="Only this class, with --view.",
+        doc="Only this class, with another view than \"confidence\".",
+    )  # fmt: skip
+    change: ClassChange | None = None
+    base: ClassChange | None = None
+
+    @classmethod
+    def of(
+        cls,
+        probs: str | None = None,
+        classes: str | Sequence[str] | None = None,
+        on_sum: OnSum = OnSum.ERROR,
+        view: ViewName = ViewName.CONFIDENCE,
+        one_class: str | None = None,
+    ) -> "SeveralClasses | None":
+        """Return what was said of several classes, None where there is one score."""
+        if probs is not None:
+            return cls(probs, names_of(classes), on_sum, view, one_class)
+        if (classes, on_sum, view, one_class) != (None, OnSum.ERROR, ViewName.CONFIDENCE, None):
+            msg = "--classes, --class, --view and --on-sum speak of several classes, and --probs names none"
+            idle = ("classes", "class", "view", "on-sum")
+            raise IdleOption(msg, "name their columns, such as --probs 'p_*'", options=idle)
+        return None
+
+    def __post_init__(self) -> None:
+        if self.one_class is not None and self.view is ViewName.CONFIDENCE:
+            msg = f"--class {self.one_class} without a view of single classes"
+            raise UsageProblem(msg, "pass --view one-vs-rest or --view top-label")
+        if self.change is not None:
+            refuse_any_sum(self.on_sum)
+
+
+def refuse_any_sum(on_sum: OnSum) -> None:
+    """Refuse to take rows as they are where a map is fitted to them, or applied."""
+    if on_sum is OnSum.ACCEPT:
+        msg = "a map of several classes is one of rows that sum to 1, and --on-sum accept takes any"
+        raise UsageProblem(msg, "pass --on-sum normalise, or measure the rows without a map")
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAsked:
+    """Which rows are read; `seed` is that of the draw, and nothing else depends on it."""
+
+    where: tuple["Condition", ...] = option(
+        (), "--where", metavar="COND", shell=list[str] | None,
+        help="Only rows with COLUMN==VALUE, != < <= > >=, or COLUMN in A,B; repeated: all of them.",
+        doc="Only rows that satisfy these conditions on columns, such as \"country==US\" or \"age>=18\".",
+    )  # fmt: skip
+    limit: int | None = option(
+        None, "--limit", metavar="N", least=1, help="Only the first N of these rows.",
+        doc="Only the first so many of them.",
+    )  # fmt: skip
+    sample: int | None = option(
+        None, "--sample", metavar="N", least=1, help="Only N of these rows, drawn with --seed.",
+        doc="Only so many of them, drawn with `seed`.",
+    )  # fmt: skip
+    seed: int = option(DEFAULT_SEED, like=SEED)
+
+    @classmethod
+    def of(
+        cls,
+        where: str | Sequence[str] | None = None,
+        limit: int | None = None,
+        sample: int | None = None,
+        seed: int = DEFAULT_SEED,
+    ) -> "RowsAsked":
+        """Return what was said, conditions as they were written."""
+        from calibcli.options.conditions import condition_of
+
+        drawn = DEFAULT_SEED if sample is None else seed
+        return cls(tuple(condition_of(text) for text in listed(where)), limit, sample, drawn)
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.sample is not None:
+            msg = f"--limit {self.limit} takes the first rows, --sample {self.sample} any"
+            raise UsageProblem(msg, "leave out one of them")
+
+    @property
+    def counted(self) -> bool:
+        """Whether rows must be counted before it is known which are meant."""
+        return self.limit is not None or self.sample is not None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that were given, without dashes."""
+        given = {"where": self.where, "limit": self.limit, "sample": self.sample}
+        return tuple(name for name, value in given.items() if value)
+
+
+ALL_ROWS = RowsAsked()
+
+
+class MemberOf(Protocol):
+    """The column that says which member of a map a row goes through, as the readers know it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The groups that the fit has seen."""
+
+    @property
+    def pooled(self) -> bool:
+        """Whether rows of other groups go through the map of all fit rows, or are refused."""
+
+    def refuses(self, text: str, *, renamed: bool) -> bool:
+        """Whether rows of a group are refused."""
+
+    def respelled(self, text: str, *, renamed: bool) -> str | None:
+        """Return the group of the fit that another is in other words, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which column is which, and what becomes of values; `member` is found in the artifact."""
+
+    score: str | None = option(
+        None, "-s", "--score", metavar="COL", complete=COLUMNS,
+        help="Score column; else the one with a usual name.", doc="Score column of a frame or of files.",
+    )  # fmt: skip
+    label: str | None = option(
+        None, "-y", "--label", metavar="COL", complete=COLUMNS,
+        help="Label column; else the one with a usual name.", doc="Label column of a frame or of files.",
+    )  # fmt: skip
+    weight: str | None = option(
+        None, "-w", "--weight", metavar="COL", complete=COLUMNS, python="Column | None",
+        help="Weight column.", doc="Weights: a name or an array.",
+    )  # fmt: skip
+    weights_are: WeightMeaning | None = option(
+        None, "--weights-are", help="What weights mean. [default: importance]",
+    )  # fmt: skip
+    positive: str | None = option(
+        None, "--positive", metavar="VALUE", python="object",
+        help="The label that counts as 1, the same text or number, where labels are not 0/1.",
+        doc="The label that counts as 1, where labels are not 0 and 1.",
+    )  # fmt: skip
+    scale: Scale | None = option(
+        None, "--scale", help="What the score column holds. [default: what the artifact was fitted to, else prob]",
+        doc="What the scores are; by default what the map was fitted to, else \"prob\".",
+    )  # fmt: skip
+    on_missing: OnMissing = option(
+        OnMissing.ERROR, "--on-missing", help="Refuse missing values, or drop and count.",
+    )  # fmt: skip
+    on_range: OnRange = option(
+        OnRange.ERROR, "--on-range", help="Refuse scores outside [0,1], or clip and count.",
+    )  # fmt: skip
+    others: tuple[str, ...] = ()
+    group: str | None = option(
+        None, "-g", "--group", metavar="COL", complete=COLUMNS, python="Column | None",
+        help="Rows with equal values stay in one fold of auto.",
+        doc="Rows with equal values stay in one fold of \"auto\": a name or an array.",
+    )  # fmt: skip
+    by: tuple[str, ...] = option(
+        (), "--by", metavar="COL", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
+        help="Measure each group of equal values by itself too; repeatable.",
+        doc="What makes groups, each measured by itself too: names of columns, or beside arrays an array, a frame, "
+        "or a mapping of names to arrays.",
+    )  # fmt: skip
+    cluster: str | None = option(
+        None, "--cluster", metavar="COL", complete=COLUMNS, python="Column | None",
+        help="Rows with equal values are dependent, clusters are not.",
+        doc="Rows with equal values are dependent, clusters are not: a name or an array.",
+    )  # fmt: skip
+    several: SeveralClasses | None = nested(None)
+    identity: str | None = option(
+        None, "--id", name="row_id", metavar="COL", complete=COLUMNS, python="Column | None",
+        help="Identity of a row: none is counted twice in the state.",
+        doc="Identity of each row, so that none is counted twice in the state: a name or an array.",
+    )  # fmt: skip
+    rows: RowsAsked = nested(ALL_ROWS)
+    member: MemberOf | None = None
+    on_unseen: OnUnseen = option(
+        OnUnseen.ERROR, "--unseen", name="unseen",
+        help="Refuse groups that fit --by has not seen, or take the map of all rows.",
+        doc="Rows of groups that an artifact by groups has not seen: refuse them, or take the map of all rows.",
+    )  # fmt: skip
+
+    @classmethod
+    def of(
+        cls,
+        score: str | Sequence[str] | None = None,
+        by: Sequence[str] | None = None,
+        **more: Any,  # noqa: ANN401 - the other fields
+    ) -> "Columns":
+        """Return which column is which: the first score is the score, further ones are others."""
+        scores = listed(score)
+        return cls(scores[0] if scores else None, others=scores[1:], by=tuple(by or ()), **more)
+
+    def __post_init__(self) -> None:
+        if self.weights_are is not None and self.weight is None:
+            msg = f"--weights-are {self.weights_are} without weights"
+            raise IdleOption(msg, "name the weight column with --weight", options=("weights-are",))
+        if self.several is not None and (self.score is not None or self.others or self.positive is not None):
+            msg = "--probs names the scores of several classes: --score and --positive are for two"
+            raise IdleOption(msg, "leave out one of them", options=("score", "positive", "probs"))
+
+    @property
+    def read_as(self) -> Scale:
+        """The scale that scores are read on: probabilities where nobody said otherwise."""
+        return self.scale or Scale.PROB
+
+
+_TAB = {"tab", "\\t"}
+_DECIMALS = {".", ","}
+_NO_DELIMITERS = '"\r\n\x00'
+# What every reader takes for granted.
+_UTF8 = {"utf-8", "utf-8-sig"}
+
+
+@dataclass(frozen=True, slots=True)
+class InputFormat:
+    """What was said of all inputs; None to look, and for commas, UTF-8 and points."""
+
+    format: DataFormat | None = option(
+        None, "-f", "--input-format", name="input_format", help="Format of the inputs; else by content.",
+    )  # fmt: skip
+    delimiter: str | None = option(
+        None, "--delimiter", metavar="CHAR", help="Separator of CSV, such as ';' or tab; else a comma.",
+    )  # fmt: skip
+    encoding: str | None = option(
+        None, "--encoding", metavar="NAME", help="Encoding of text, such as latin-1; else UTF-8.",
+    )  # fmt: skip
+    decimal: str | None = option(
+        None, "--decimal", metavar="CHAR", help="Decimal mark of numbers in CSV: a comma; else a point.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None:
+            object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", _encoding(self.encoding))
+        if self.decimal is not None and self.decimal not in _DECIMALS:
+            msg = f"--decimal {self.decimal!r} is not a decimal mark"
+            raise UsageProblem(msg, "write ',' for numbers such as 0,5; a point is usual")
+
+
+AS_FOUND = InputFormat()
+
+
+def _delimiter(text: str) -> str:
+    one = "\t" if text.casefold() in _TAB else text
+    if len(one) != 1 or not one.isascii() or one in _NO_DELIMITERS:
+        msg = f"--delimiter {text!r} is not one ASCII character"
+        raise UsageProblem(msg, "write it like ';', '|' or tab")
+    return one
+
+
+def _encoding(text: str) -> str | None:
+    """Return Python's name of an encoding, None for UTF-8."""
+    try:
+        "a".encode(text).decode(text)
+        name = codecs.lookup(text).name
+    except (LookupError, UnicodeError, ValueError):
+        msg = f"--encoding {text!r} is not an encoding of text"
+        raise UsageProblem(msg, "write it like latin-1, cp1252 or utf-16") from None
+    return None if name in _UTF8 else name
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files are read, where, and with how much memory; `progress` is told how far the reading is."""
+
+    input_format: InputFormat = nested(AS_FOUND)
+    jobs: int | None = option(
+        None, "-j", "--jobs", least=1, metavar="N", help="Workers; else one per processor.",
+        doc="Threads; by default one per processor. They never change a digit.",
+    )  # fmt: skip
+    exact: bool = option(
+        False, "--exact", help="Keep every distinct score, whatever memory that takes.",  # noqa: FBT003
+    )  # fmt: skip
+    memory: str = option(
+        DEFAULT_MEMORY, "--memory", metavar="SIZE", help="Beyond this, scores are kept to 1.4e-6 on a grid.",
+    )  # fmt: skip
+    engine: EngineName = option(
+        EngineName.LOCAL, "--engine", reach=Reach.CONNECTS,
+        help="Where files are read: here, or on a cluster that exists.",
+    )  # fmt: skip
+    engine_address: str | None = option(
+        None, "--engine-address", metavar="ADDR", reach=Reach.CONNECTS,
+        help="tcp://HOST:8786 or a scheduler file of dask; local[N], spark://HOST:7077, sc://HOST of spark.",
+        doc="Where that engine is.",
+    )  # fmt: skip
+    progress: Progress = field(default=unseen, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.engine is EngineName.LOCAL and self.engine_address is not None:
+            msg = f"--engine-address {self.engine_address} without an engine elsewhere"
+            raise IdleOption(msg, "pass --engine dask or --engine spark", options=("engine-address",))
+        if self.engine is not EngineName.LOCAL and self.jobs is not None:
+            msg = f"--jobs is for this machine, and --engine {self.engine.value} has workers of its own"
+            raise IdleOption(msg, "leave out one of them", options=("jobs", "engine"))
+
+    @property
+    def limit(self) -> int | None:
+        """Most distinct scores of an exact table; None for no limit."""
+        return None if self.exact else scores_within(self.memory)
+
+
+_UNITS = {"": 1, "B": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
+
+
+def scores_within(memory: str) -> int:
+    """Return how many distinct scores are kept exact in so much memory."""
+    return max(1, round(EXACT_LIMIT * bytes_of(memory) / bytes_of(DEFAULT_MEMORY)))
+
+
+def memory_for(scores: int) -> int:
+    """Return how many MiB keep so many distinct scores exact."""
+    return -(-scores * bytes_of(DEFAULT_MEMORY) // (EXACT_LIMIT << 20)) + 1
+
+
+def bytes_of(size: str) -> int:
+    """
+    Return the number of bytes in words like "256MiB", "1G" or "4096"; K, M and G are powers of 1,024.
+
+    Raises:
+        UsageProblem: If it is not a positive size.
+    """
+    text = size.strip().upper().removesuffix("IB").removesuffix("B")
+    unit = text[-1:] if text[-1:] in _UNITS and not text[-1:].isdigit() else ""
+    number = text.removesuffix(unit) if unit else text
+    try:
+        count = float(number) * _UNITS[unit]
+    except ValueError:
+        count = 0.0
+    if not 0 < count < 2**60:
+        msg = f"{size!r} is not an amount of memory"
+        raise UsageProblem(msg, "write it like 256MiB or 2G")
+    return int(count)
