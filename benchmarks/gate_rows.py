@@ -59,7 +59,7 @@ SCORES = {
     "rare, Beta(.4, 19.6)": (np.unique(beta(0.4, 19.6).ppf(EVEN)), FIFTEEN),
 }
 MARKOV = "bets must reach 1/delta (Markov), 1.6 times the rows of a normal law"
-INTERVAL = "the lower end of `measure`: McDiarmid at variance 1/4"
+HALVES = "¾ of the error, half of it on either side"
 # What stands in the way of a PASS, and of a FAIL.
 WHY = {
     "ece": (f"{MARKOV}; every bin at its worst sign", f"{MARKOV}; the sign costs ln 2"),
@@ -77,13 +77,16 @@ WHY = {
         f"{MARKOV}; two means share the error",
     ),
     "bias": ("finite-sample, for labels of any chances", "finite-sample, for labels of any chances"),
-    "ece_equal_mass": ("d\\*, at variance 1/4", INTERVAL),
+    "ece_equal_mass": (
+        "d\\*, at variance 1/4",
+        "the mean residual has ¾ of the error, half of it on either side",
+    ),
     "smce": (f"{MARKOV}; the noise of every smooth function", f"{MARKOV}; two means share the error"),
     "brier": ("a row of the worst loss is added", "a row of the worst loss is added"),
     "log_loss": ("a row of the worst loss is added", "a row of the worst loss is added"),
     "cox_slope": ("adjusted for labels that scatter more", "adjusted for labels that scatter more"),
-    "top_label_ece": ("d\\*, at variance 1/4", INTERVAL),
-    "classwise_ece": (INTERVAL, INTERVAL),
+    "top_label_ece": ("", ""),
+    "classwise_ece": ("", f"the mean of each class has a third of {HALVES}"),
 }
 
 

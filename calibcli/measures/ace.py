@@ -7,6 +7,7 @@ import numpy as np
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
 from calibcli.measures.gaps import estimate_of_gaps, for_these_scores, gaps_if_calibrated, gaps_in
+from calibcli.measures.least_error import BY_MEAN_OR_NOISE, least_error
 from calibcli.names import MeasureName
 from calibcli.table.bins import Partition, binned
 from calibcli.table.grid import Table
@@ -31,7 +32,8 @@ def adaptive_error(
     Returns:
         The mean, biased upward as the ECE is. The interval is finite-sample, for these scores: with d the
         square root of ln(1/delta) sum_k (1/n_k) / 2 over the number K of bins, the upper end adds d and the
-        lower one subtracts d and (1/K) sum_k 1 / (2 sqrt(n_k)), the most that noise adds on average.
+        lower one, at a quarter of the error, subtracts d and (1/K) sum_k 1 / (2 sqrt(n_k)), the most that
+        noise adds on average; or it is that of |bias| times n / (K max n_k), which no such mean is below.
 
     References:
         Nixon, Dusenberry, Zhang, Jerfel & Tran (2019), CVPR workshops, equation 4 with one class.
@@ -40,14 +42,19 @@ def adaptive_error(
     found = gaps_in(sums)
     value = float(_mean_size(found.gap))
     delta, count = (1.0 - confidence) / 2.0, found.gap.size
-    margin = math.sqrt(math.log(1.0 / delta) * float(found.lightness.sum()) / 2.0) / count
     noise = float(np.sqrt(found.lightness).mean()) / 2.0
+    # Of what a bin counts, and what its rows do: the ECE has the latter, and is at least |bias|.
+    lightest = 1.0 / (count * float(found.share.max()))
+
+    def margin(delta: float) -> float:
+        return math.sqrt(math.log(1.0 / delta) * float(found.lightness.sum()) / 2.0) / count
+
     interval = for_these_scores(
         value,
-        lower=value - noise - margin,
-        upper=value + margin,
+        lower=least_error(table, lambda one: value - noise - margin(one), delta=delta, factor=lightest),
+        upper=value + margin(delta),
         confidence=confidence,
-        method="upper: Hoeffding; lower: McDiarmid",
+        method=f"upper: Hoeffding; lower: {BY_MEAN_OR_NOISE}",
     )
     null = gaps_if_calibrated(sums, calibrated, _mean_size)
     return estimate_of_gaps(MeasureName.ACE, value, sums=sums, interval=interval, null=null)

@@ -8,7 +8,7 @@ from calibcli.bounds.betting import GroupedResiduals, stakes_for_a_mean
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.proportion import rate_bounds, sum_margin
 from calibcli.bounds.special import normal_quantile
-from calibcli.measures.binned_ece import deviation
+from calibcli.measures.effective import deviation
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import of_mean
 from calibcli.names import MeasureName, Target

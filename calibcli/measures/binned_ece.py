@@ -6,11 +6,13 @@ import numpy as np
 
 from calibcli.bounds.betting import GroupedResiduals, stakes_for_one_look
 from calibcli.bounds.interval import Interval
-from calibcli.bounds.proportion import deviation_of_a_mean, hoeffding_deviation, mean_absolute_deviation
+from calibcli.bounds.proportion import deviation_of_a_mean, mean_absolute_deviation
 from calibcli.bounds.special import normal_quantile
 from calibcli.measures.calibrated import CalibratedDraws
+from calibcli.measures.effective import deviation
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import UNKNOWN, of_draws
+from calibcli.measures.least_error import BY_MEAN_OR_NOISE, least_error
 from calibcli.names import Binning, MeasureName, Target
 from calibcli.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.table.grid import Table
@@ -49,12 +51,12 @@ def binned_ece(
     value = float(np.abs(sums.residual).sum()) / sums.total
     delta = (1.0 - confidence) / 2.0
     upper, method = upper_bound(table, sums, delta=delta)
-    lower = max(0.0, value - mean_noise(table, sums) - deviation(table, delta=delta))
+    lower = lower_bound(table, sums, delta=delta)
     interval = Interval(
         lower,
         max(upper, value),
         confidence,
-        f"{method}; lower: McDiarmid",
+        f"{method}; lower: {BY_MEAN_OR_NOISE}",
         Target.FIXED_DESIGN,
         finite_sample=True,
     )
@@ -96,6 +98,25 @@ def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
     return min(1.0, value + deviation_of_a_mean(table.total_rows, delta)), "upper: d*"
 
 
+def lower_bound(table: Table, sums: BinnedTable, *, delta: float) -> float:
+    """
+    Return a fixed-design lower bound of the binned ECE, one-sided.
+
+    Args:
+        table: The rows.
+
+        sums: The table over the partition.
+
+        delta: Probability of lying above.
+    """
+    value = float(np.abs(sums.residual).sum()) / sums.total
+
+    def beyond_noise(delta: float) -> float:
+        return value - mean_noise(table, sums) - deviation(table, delta=delta)
+
+    return least_error(table, beyond_noise, delta=delta)
+
+
 def bets_are_sharper(variance: float, *, delta: float) -> bool:
     """Return whether scores with this mean of f (1 - f) are near enough to 0 and 1 for betting to beat d*."""
     log_odds = math.log(1.0 / delta)
@@ -121,15 +142,3 @@ def mean_noise(table: Table, sums: BinnedTable) -> float:
         noise = sums.weight * mean_absolute_deviation(sums.weight, np.clip(table.score, 0.0, 1.0))
         return float(noise.sum()) / sums.total
     return float(np.sqrt(segment_sums(table.weight_sq, sums.starts)).sum()) / (2.0 * sums.total)
-
-
-def deviation(table: Table, *, delta: float) -> float:
-    """Return how far the binned ECE strays from its mean on either side, labels being of range 1."""
-    return hoeffding_deviation(effective_rows(table), delta)
-
-
-def effective_rows(table: Table) -> float:
-    """Return (sum w)^2 / sum w^2: the number of rows where every row counts once."""
-    if not table.weighted:
-        return float(table.total_rows)
-    return float(table.weight.sum() ** 2 / table.weight_sq.sum())

@@ -8,7 +8,7 @@ from calibcli.bounds.brownian import normal_tail
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.mean_bets import Quadratic, lower_bound_of_size, upper_bound_of_signed_sum
 from calibcli.bounds.proportion import hoeffding_deviation
-from calibcli.measures.binned_ece import effective_rows
+from calibcli.measures.effective import effective_rows
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import UNKNOWN, Reference, of_moments
 from calibcli.measures.pieces import CutTable, cut_table

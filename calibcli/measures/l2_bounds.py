@@ -6,7 +6,7 @@ import numpy as np
 
 from calibcli.bounds.chernoff import Counts, least_energy, most_energy
 from calibcli.bounds.special import normal_quantile
-from calibcli.measures.binned_ece import deviation, mean_noise
+from calibcli.measures.binned_ece import lower_bound as lower_bound_of_ece
 from calibcli.measures.l2 import pairs_in, t_statistic
 from calibcli.measures.linf import farthest
 from calibcli.table.bins import BinnedTable, segment_sums
@@ -36,8 +36,7 @@ def lower_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float
     counts = counted(table, sums)
     if counts is not None:
         return math.sqrt(least_energy(counts, delta=delta) / sums.total), "Chernoff"
-    size = float(np.abs(sums.residual).sum()) / sums.total
-    return max(0.0, size - mean_noise(table, sums) - deviation(table, delta=delta)), "that of the ECE"
+    return lower_bound_of_ece(table, sums, delta=delta), "that of the ECE"
 
 
 def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str] | None:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from calibcli.measures.binned_ece import deviation, mean_noise
+from calibcli.measures.binned_ece import lower_bound
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
 from calibcli.measures.gaps import Gaps, estimate_of_gaps, for_these_scores, gaps_if_calibrated, gaps_in
@@ -51,10 +51,9 @@ def lp_error(
     found = gaps_in(sums)
     value = float(p_mean(found.gap, share=found.share, power=power))
     delta = (1.0 - confidence) / 2.0
-    size = float((found.share * np.abs(found.gap)).sum())
     interval = for_these_scores(
         value,
-        lower=size - mean_noise(table, sums) - deviation(table, delta=delta),
+        lower=lower_bound(table, sums, delta=delta),
         upper=value + margin_of_norm(found, power=power, delta=delta),
         confidence=confidence,
         method="upper: Hoeffding; lower: that of the ECE",

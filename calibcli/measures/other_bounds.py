@@ -7,7 +7,8 @@ import numpy as np
 from calibcli.bounds.betting import stakes_for_any_time, stakes_for_one_look
 from calibcli.bounds.concentration import bounded_differences, empirical_bernstein
 from calibcli.bounds.proportion import deviation_of_a_mean
-from calibcli.measures.binned_ece import deviation, grouped_residuals, mean_noise
+from calibcli.measures.binned_ece import grouped_residuals, mean_noise
+from calibcli.measures.effective import deviation
 from calibcli.measures.estimate import Estimate
 from calibcli.measures.gaps import gaps_in
 from calibcli.measures.l2 import l2_squared_plug_in

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibcli.bounds.added_row import METHOD, Values, as_many
 from calibcli.bounds.interval import Interval, stated
-from calibcli.measures.binned_ece import effective_rows
+from calibcli.measures.effective import effective_rows
 from calibcli.measures.estimate import INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import of_mean
 from calibcli.measures.losses import Losses, log_error, losses_of, spherical_error, squared_error

@@ -4,8 +4,9 @@ from typing import Literal
 
 import numpy as np
 
-from calibcli.measures.binned_ece import deviation, mean_noise
+from calibcli.measures.binned_ece import mean_noise
 from calibcli.measures.calibrated import CalibratedDraws
+from calibcli.measures.effective import deviation
 from calibcli.measures.estimate import Estimate
 from calibcli.measures.gaps import estimate_of_gaps, for_these_scores, gaps_if_calibrated, gaps_in
 from calibcli.names import MeasureName

@@ -11,7 +11,7 @@ from calibcli.bounds.added_row import METHOD, Values
 from calibcli.bounds.interval import Interval, stated
 from calibcli.bounds.proportion import rate_bounds
 from calibcli.bounds.special import normal_quantile
-from calibcli.measures.binned_ece import effective_rows
+from calibcli.measures.effective import effective_rows
 from calibcli.measures.estimate import INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import UNKNOWN, Range, of_moments
 from calibcli.measures.losses import (

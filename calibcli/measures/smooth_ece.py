@@ -7,10 +7,10 @@ import numpy as np
 from calibcli.bounds.betting import Stakes, stakes_for_one_look
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.mean_bets import WeighedResiduals, stakes_of_rows
-from calibcli.measures.bias import bias
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.measures.if_calibrated import UNKNOWN, Reference
+from calibcli.measures.least_error import BY_MEAN_OR_NOISE, least_error
 from calibcli.measures.null_smece import expected_smece_along, mean_spread
 from calibcli.measures.smooth_scales import Axis, gathered, logit_axis, probit_axis, score_axis
 from calibcli.names import MeasureName, Target
@@ -29,8 +29,7 @@ from calibcli.table.score_table import Floats
 
 # The bandwidths of the lower bound, fixed in advance.
 _LOWER_BANDWIDTHS = np.geomspace(0.005, 0.5, 16)
-BY_BETS, BY_MEAN = "betting at the fixpoint", "|bias|"
-_SHARE_OF_MEAN = 0.75
+BY_BETS = "betting at the fixpoint"
 # Narrower kernels see at most one reflection, and their noise is taken from the cosine series.
 _NARROW = 0.004
 
@@ -151,10 +150,13 @@ def _interval(table: Table, axis: Axis, series: CosineSeries, *, value: float, c
     delta = (1.0 - confidence) / 2.0
     upper = upper_bound(table, series, delta=delta, length=axis.length)
     at = table if axis.length == 1.0 else gathered(table, axis.places)
-    of_mean, of_norm = error_shares(table, delta)
-    lower = lower_bound(at, series, delta=of_norm, length=axis.length) if of_norm else 0.0
-    lower = min(max(lower, least_by_mean(table, delta=of_mean)), value)
-    method = f"upper: {BY_BETS}; lower: {BY_MEAN} or McDiarmid on a grid"
+    # The kernel integrates to 1, so that smoothed residuals have the mean that residuals have, at every
+    # bandwidth, and the integral of their size is at least the size of their integral.
+    lower = least_error(
+        table, lambda one: lower_bound(at, series, delta=one, length=axis.length), delta=delta
+    )
+    lower = min(lower, value)
+    method = f"upper: {BY_BETS}; lower: {BY_MEAN_OR_NOISE} on a grid"
     return Interval(lower, min(1.0, upper), confidence, method, Target.MIXED, finite_sample=True)
 
 
@@ -217,37 +219,6 @@ def stakes_for(rows: int, variance: float | None, *, delta: float) -> Stakes:
     if variance is None:
         return stakes_of_rows(rows, delta=delta)
     return stakes_for_one_look(rows, variance, delta=delta)
-
-
-def error_shares(table: Table, delta: float) -> tuple[float, float]:
-    """
-    Return what of the error of a lower bound goes to the mean residual, and what to smoothed norms.
-
-    Most errors have one sign, or mostly one, and are seen in the mean. Of one score the norm is that mean.
-
-    Args:
-        table: The rows.
-
-        delta: Error probability of the bound.
-    """
-    share = 1.0 if table.distinct == 1 else _SHARE_OF_MEAN
-    return share * delta, delta - share * delta
-
-
-def least_by_mean(table: Table, *, delta: float) -> float:
-    """
-    Return a lower bound of |mean of label - score|, and so of smECE, which is never below it.
-
-    The kernel integrates to 1, so that the smoothed residuals have the mean that the residuals have, at every
-    bandwidth, and the integral of their size is at least the size of their integral.
-
-    Args:
-        table: The rows, unweighted.
-
-        delta: Error probability, half of which each end of the interval of the mean gets.
-    """
-    ends = bias(table, confidence=1.0 - delta).interval
-    return 0.0 if ends is None else max(0.0, ends.lower or 0.0, -(ends.upper or 0.0))
 
 
 def lower_bound(table: Table, series: CosineSeries, *, delta: float, length: float = 1.0) -> float:

@@ -12,8 +12,9 @@ from calibcli.bounds.proportion import rate_bounds
 from calibcli.measures.binned_ece import grouped_residuals
 from calibcli.measures.distance import dictionary, distance_interval
 from calibcli.measures.l2_bounds import lower_bound, upper_bound
+from calibcli.measures.least_error import error_shares, least_by_mean
 from calibcli.measures.linf import each_of, farthest
-from calibcli.measures.smooth_ece import error_shares, least_by_mean, stakes_for, weighed
+from calibcli.measures.smooth_ece import stakes_for, weighed
 from calibcli.names import MeasureName, VerdictName
 from calibcli.table.bins import binned, segment_sums
 from calibcli.table.kernel import LEAST_BANDWIDTH, residual_series
@@ -283,7 +284,7 @@ def _smece_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float
 
 def _smece_fails(table: ScoreTable, *, delta: float, limit: float) -> bool:
     """Whether either lower bound is above the limit; that by the norm is where the norm at the limit is."""
-    of_mean, of_norm = error_shares(table, delta)
+    of_mean, of_norm = error_shares(delta, signs=table.distinct)
     by_mean = least_by_mean(table, delta=of_mean) > limit
     if by_mean or not of_norm:
         return by_mean

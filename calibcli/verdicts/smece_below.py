@@ -7,14 +7,8 @@ import numpy as np
 
 from calibcli.bounds.proportion import hoeffding_deviation
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
-from calibcli.measures.smooth_ece import (
-    BY_BETS,
-    BY_MEAN,
-    error_shares,
-    least_by_mean,
-    noise_of_norm,
-    upper_bound,
-)
+from calibcli.measures.least_error import BY_MEAN_OR_NOISE, least_error
+from calibcli.measures.smooth_ece import BY_BETS, noise_of_norm, upper_bound
 from calibcli.measures.smooth_scales import gathered
 from calibcli.names import Target
 from calibcli.table.grid import Table
@@ -87,7 +81,7 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         value=found.value,
         lower=found.lower,
         upper=found.upper,
-        method=f"upper: {BY_BETS}; lower: {BY_MEAN} or McDiarmid at the bandwidth of the limit",
+        method=f"upper: {BY_BETS}; lower: {BY_MEAN_OR_NOISE} at the bandwidth of the limit",
         target=Target.MIXED,
         partition="",
         any_time=False,
@@ -106,10 +100,12 @@ def _bounds(table: Table, series: CosineSeries, *, rule: Rule, ground: Ground) -
         return _Bounds(value, None, None)
     at_lower, at_upper = levels(rule, ground)
     upper = min(1.0, upper_bound(table, series, delta=at_upper, variance=ground.variance))
-    of_mean, of_norm = error_shares(table, at_lower)
-    by_mean = least_by_mean(table, delta=of_mean)
-    by_norm = lower_bound_at(table, series, bandwidth=rule.limit, delta=of_norm) if of_norm else 0.0
-    return _Bounds(value, max(by_mean, by_norm), upper)
+    lower = least_error(
+        table,
+        lambda delta: lower_bound_at(table, series, bandwidth=rule.limit, delta=delta),
+        delta=at_lower,
+    )
+    return _Bounds(value, lower, upper)
 
 
 def lower_bound_at(table: Table, series: CosineSeries, *, bandwidth: float, delta: float) -> float:

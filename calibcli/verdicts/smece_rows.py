@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from calibcli.bounds.proportion import hoeffding_deviation
+from calibcli.measures.least_error import error_shares, least_by_mean
 from calibcli.measures.null_smece import mean_spread
-from calibcli.measures.smooth_ece import error_shares, least_by_mean, noise_of_norm, stakes_for
+from calibcli.measures.smooth_ece import noise_of_norm, stakes_for
 from calibcli.measures.smooth_scales import gathered
 from calibcli.table.grid import Table
 from calibcli.table.kernel import LEAST_BANDWIDTH, MESH, CosineSeries, cosine_series_of_cells
@@ -82,7 +83,7 @@ class SmeceGrowth:
 
             delta: Error probability.
         """
-        of_mean, of_norm = error_shares(self._table, delta)
+        of_mean, of_norm = error_shares(delta, signs=self._table.distinct)
 
         def evidence(digits: float) -> float:
             rows = 10.0**digits

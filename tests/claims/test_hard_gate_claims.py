@@ -1,6 +1,8 @@
 """
 Gates on the ECE and on smECE at the limit, in worlds that are hard on them: how often a verdict is wrong.
 
+And how often lower ends, by which other gates fail, lie above the error of the scores given.
+
 One value, rare or saturated; errors that cancel; one bad value of 0.5 % of the rows; rare events twice as
 often as announced; labels that the score settles. Scores and labels are drawn anew, the limit being the error
 of the population, or the scores are given and the limit is their error.
@@ -14,14 +16,20 @@ import pytest
 
 from calibcli.bounds.betting import Stakes, stakes_for_any_time, stakes_for_one_look
 from calibcli.gate_names import Bound, Relation
-from calibcli.names import MeasureName, VerdictName
-from calibcli.table.bins import ATOMS
+from calibcli.measures import measure_named
+from calibcli.measures.classes import class_measure
+from calibcli.measures.settings import Settings
+from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.table.bins import ATOMS, binned, bins_of, segment_sums
 from calibcli.table.kernel import cosine_series, fixpoint
+from calibcli.table.score_table import ScoreTable
 from calibcli.verdicts.claim import Ground, Rule
 from calibcli.verdicts.plan_bets import log_evidence
 from calibcli.verdicts.plan_looks import Asked, is_given
 from calibcli.verdicts.plan_population import Population, population_of
+from calibcli.view_names import ClassMeasure
 from claims.simulation import generator_of, most_misses
+from class_rows import views_of
 
 DELTA = 0.05
 TEN = (np.arange(10) + 0.5) / 10
@@ -127,3 +135,98 @@ def test_verdicts_on_smece_are_rarely_wrong_in_hard_worlds(name: str, rows: int)
     """Neither verdict at the limit comes more often than promised, scores drawn or given."""
     for given in (False, True):
         assert max(wrong_verdicts_of_smece(name, rows, times=200, given=given)) <= most_misses(200, DELTA)
+
+
+def wrong_lower_ends(name: str, rows: int, *, times: int) -> dict[MeasureName, int]:
+    """Return in how many tables of given scores the lower end of each error lies above the true error."""
+    _, count, ones = limits_and_tables(name, rows, times=times, given=True, smooth=False)
+    table = ScoreTable(WORLDS[name].score, count[0], ones[0])
+    mass = bins_of(Binning.EQUAL_MASS, 4, table=table)
+    gap = segment_sums(count[0] * (WORLDS[name].rate - WORLDS[name].score), binned(table, mass).starts)
+    held = binned(table, mass).rows > 0
+    each = np.abs(gap[held]) / binned(table, mass).rows[held]
+    truth = {
+        MeasureName.ECE_EQUAL_MASS: float(np.abs(gap).sum()) / rows,
+        MeasureName.ACE: float(each.mean()),
+        MeasureName.LP: float((binned(table, mass).rows[held] / rows) @ each**3) ** (1 / 3),
+    }
+    wrong = dict.fromkeys(truth, 0)
+    for one in ones:
+        drawn = binned(ScoreTable(WORLDS[name].score, count[0], one), mass)
+        shared = Settings(drawn, drawn, 1.0 - 2.0 * DELTA, None, power=3.0)
+        for measure, value in truth.items():
+            found = measure_named(measure, ScoreTable(WORLDS[name].score, count[0], one), settings=shared)
+            assert found.interval is not None
+            wrong[measure] += found.interval.ends[0] > value + 1e-12
+    return wrong
+
+
+# Probabilities of vectors that rows have, label rates of each, and shares of the rows.
+CLASS_WORLDS = {
+    "one vector": ([[0.5, 0.3, 0.2]], [[0.59, 0.255, 0.155]], [1.0]),
+    "one vector, calibrated": ([[0.5, 0.3, 0.2]], [[0.5, 0.3, 0.2]], [1.0]),
+    "errors cancel": ([[0.5, 0.3, 0.2], [0.5, 0.2, 0.3]], [[0.6, 0.2, 0.2], [0.4, 0.3, 0.3]], [0.5, 0.5]),
+    "sure and wrong": ([[0.999, 0.0005, 0.0005]], [[0.97, 0.02, 0.01]], [1.0]),
+    "a rare class": ([[0.7, 0.299, 0.001], [0.2, 0.799, 0.001]], [[0.7, 0.295, 0.005], [0.2, 0.795, 0.005]],
+                     [0.3, 0.7]),
+}  # fmt: skip
+
+
+def wrong_lower_ends_of_classes(name: str, rows: int, *, times: int) -> dict[ClassMeasure, int]:
+    """Return in how many tables of given probabilities the lower end of each error lies above it."""
+    said, rate, share = map(np.array, CLASS_WORLDS[name])
+    generator = generator_of("hard classes", name, rows)
+    counts = np.round(rows * share).astype(np.int64)
+    gap = counts[:, None] * (rate - said)
+    predicted = said.argmax(axis=1)
+    own, of_class = gap[np.arange(len(said)), predicted], [np.flatnonzero(predicted == c) for c in range(3)]
+    # A bin holds one probability of a class, and one of those that predict it.
+    apart = [sum(abs(gap[said[:, c] == p, c].sum()) for p in np.unique(said[:, c])) for c in range(3)]
+    sizes = np.array([[abs(own[some].sum()), counts[some].sum()] for some in of_class if some.size])
+    truth = {
+        ClassMeasure.CLASSWISE_ECE: float(np.mean(apart)) / rows,
+        ClassMeasure.TOP_LABEL_ECE: float(sizes[:, 0].sum()) / rows,
+        ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED: float((sizes[:, 0] / sizes[:, 1]).mean()),
+    }
+    wrong = dict.fromkeys(truth, 0)
+    for _ in range(times):
+        drawn = np.stack([generator.multinomial(*one) for one in zip(counts, rate, strict=True)])
+        views = views_of(
+            np.repeat(said, 3, axis=0),
+            np.tile(np.arange(3), len(said)),
+            counts=drawn.ravel(),
+            confidence=1.0 - 2.0 * DELTA,
+        )
+        for measure, value in truth.items():
+            found = class_measure(measure, views)
+            assert found.interval is not None
+            wrong[measure] += found.interval.ends[0] > value + 1e-12
+    return wrong
+
+
+@pytest.mark.parametrize("name", ["ten values, all too low"])
+def test_lower_ends_are_rarely_above_the_error(name: str) -> None:
+    """The mean residual and the other bound share the error of the end."""
+    assert max(wrong_lower_ends(name, 300, times=100).values()) <= most_misses(100, DELTA)
+
+
+@pytest.mark.parametrize("name", ["errors cancel"])
+def test_lower_ends_of_classes_are_rarely_above_the_error(name: str) -> None:
+    """The means of all classes and the other bound share the error of the end."""
+    assert max(wrong_lower_ends_of_classes(name, 300, times=100).values()) <= most_misses(100, DELTA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [30, 2_000])
+@pytest.mark.parametrize("name", WORLDS)
+def test_lower_ends_are_rarely_above_the_error_in_hard_worlds(name: str, rows: int) -> None:
+    """Of the ECE over equal-mass bins, ACE and l_p, one-sided."""
+    assert max(wrong_lower_ends(name, rows, times=2_000).values()) <= most_misses(2_000, DELTA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [30, 2_000])
+@pytest.mark.parametrize("name", CLASS_WORLDS)
+def test_lower_ends_of_classes_are_rarely_above_the_error_in_hard_worlds(name: str, rows: int) -> None:
+    """Class by class and by the class that is predicted, one-sided."""
+    assert max(wrong_lower_ends_of_classes(name, rows, times=2_000).values()) <= most_misses(2_000, DELTA)

@@ -20,6 +20,7 @@ from calibcli.measures.binned_ece import binned_ece
 from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated
 from calibcli.measures.estimate import Estimate
 from calibcli.measures.l1_debiased import debiased_ece, mean_size
+from calibcli.measures.least_error import least_by_mean
 from calibcli.measures.linf import worst_bin
 from calibcli.measures.lp import lp_error
 from calibcli.measures.settings import Settings
@@ -123,6 +124,23 @@ def test_norms_are_ordered(rows: Rows, count: int, power: float) -> None:
     assert some <= more + 1e-12
     assert more <= top + 1e-12
     assert adaptive_error(table, bins=bins).value <= top + 1e-12
+
+
+@QUICK
+@given(rows=ROWS, count=st.integers(1, 20))
+def test_lower_ends_know_the_mean_residual(rows: Rows, count: int) -> None:
+    """No lower end is below that of |bias| at its share, times what ACE gives its lightest bin."""
+    table, bins = table_of(rows), wide(count)
+    least = least_by_mean(table, delta=(1.0 if table.distinct == 1 else 0.75) * 0.025)
+    sums = binned(table, bins)
+    lightest = table.total_rows / (np.count_nonzero(sums.rows) * sums.rows.max())
+    for found, factor in (
+        (binned_ece(table, bins=bins), 1.0),
+        (lp_error(table, bins=bins, power=3.0), 1.0),
+        (adaptive_error(table, bins=bins), lightest),
+    ):
+        assert found.interval is not None
+        assert min(factor * least, found.value) - 1e-12 <= found.interval.ends[0] <= found.value + 1e-12
 
 
 @QUICK

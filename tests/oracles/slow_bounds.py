@@ -19,7 +19,7 @@ def slow_bounds(score: np.ndarray, label: np.ndarray) -> Values:
     """Return the ends as `name.lower` and `name.upper`, over 15 equal-width bins where there are bins."""
     y = label.astype(float)
     residual = y - score
-    found = of_ece(score, residual) | of_bias(score, label, residual) | of_l2(score, residual)
+    found = of_ece(score, label, residual) | of_bias(score, label, residual) | of_l2(score, residual)
     found |= {
         "smece.upper": min(1.0, smece_with(score, y, "smece", excess=partial(spare, residual))),
         "smce.upper": least(lambda eps: LEVEL + spare(residual, eps, smooth_error(score, y)), 0.0),
@@ -64,8 +64,8 @@ def mixed(terms: list[float]) -> float:
     return float(np.logaddexp.reduce(terms))
 
 
-def of_ece(score: np.ndarray, residual: np.ndarray) -> Values:
-    """Betting or d* above, McDiarmid below."""
+def of_ece(score: np.ndarray, label: np.ndarray, residual: np.ndarray) -> Values:
+    """Betting or d* above; below, McDiarmid at a quarter of the error or |bias| at the rest."""
     n, index = score.size, wide_index(score, BINS)
     groups = [residual[index == k] for k in np.unique(index)]
     value = sum(abs(group.sum()) for group in groups) / n
@@ -85,30 +85,33 @@ def of_ece(score: np.ndarray, residual: np.ndarray) -> Values:
         upper = least(evidence, 0.0)
     # A bin of equal width may hold several scores: its noise is taken at its largest, sqrt(n_k) / 2.
     noise = sum(math.sqrt(group.size) / 2 for group in groups) / n
-    lower = max(0.0, value - noise - math.sqrt(LEVEL / (2 * n)))
+    beyond_noise = value - noise - math.sqrt(math.log(4 / DELTA) / (2 * n))
+    mean = of_bias(score, label, residual, 0.375 * DELTA)
+    clear = n * abs(residual.mean()) > norm.isf(0.375 * DELTA) * math.sqrt((residual**2).sum())
+    lower = max(0.0, beyond_noise, *((mean["bias.lower"], -mean["bias.upper"]) if clear else ()))
     return {"ece.lower": lower, "ece.upper": max(value, upper)}
 
 
-def of_bias(score: np.ndarray, label: np.ndarray, residual: np.ndarray) -> Values:
+def of_bias(score: np.ndarray, label: np.ndarray, residual: np.ndarray, delta: float = DELTA) -> Values:
     """Counts, the normal law with its error, or bets and counts: the shortest by what scores announce."""
     n, center, average = score.size, float(residual.mean()), float(score.mean())
     scatter, squares = float((score * (1 - score)).sum()), float((residual**2).sum())
-    z, twice = norm.isf(DELTA), math.log(2 / DELTA)
+    z, twice = norm.isf(delta), math.log(2 / delta)
     expected = [
-        math.sqrt(z**2 * n * average * (1 - average) + LEVEL**2 / 4),
-        normal_margin(scatter),
+        math.sqrt(z**2 * n * average * (1 - average) + math.log(1 / delta) ** 2 / 4),
+        normal_margin(scatter, delta),
         math.sqrt(2 * scatter * twice + twice**2),
     ]
     choice = expected.index(min(expected))
     if choice == 0:
-        low, high = by_counts(label, residual, DELTA)
+        low, high = by_counts(label, residual, delta)
     elif choice == 1:
-        low, high = (center + sign * normal_margin(squares) / n for sign in (-1, 1))
+        low, high = (center + sign * normal_margin(squares, delta) / n for sign in (-1, 1))
     else:
-        low, high = by_counts(label, residual, 0.1 * DELTA)
-        margin = normal_margin(squares, 0.1 * DELTA) / n
-        low = max(low, center - margin, -by_bets(-residual, scatter, 0.8 * DELTA))
-        high = min(high, center + margin, by_bets(residual, scatter, 0.8 * DELTA))
+        low, high = by_counts(label, residual, 0.1 * delta)
+        margin = normal_margin(squares, 0.1 * delta) / n
+        low = max(low, center - margin, -by_bets(-residual, scatter, 0.8 * delta))
+        high = min(high, center + margin, by_bets(residual, scatter, 0.8 * delta))
     return {"bias.lower": max(-average, low), "bias.upper": min(1 - average, high)}
 
 

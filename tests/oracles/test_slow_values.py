@@ -70,7 +70,7 @@ def test_every_number_is_that_of_the_slow_formulas(name: str) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_bounds_are_those_of_the_slow_formulas(name: str) -> None:
-    """Ends by betting, d*, McDiarmid and the score of T to 1e-6, by one added row to 1 % of the interval."""
+    """Ends by betting, d*, |bias|, McDiarmid and T to 1e-6, by one added row to 1 % of the interval."""
     score, label = slowly(name)[0]
     found = {str(one.name): one.interval for one in report_of(score, label).measures}
     expected = slow_bounds(score, label)

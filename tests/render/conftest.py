@@ -57,7 +57,9 @@ def _interval(lower: float, upper: float, method: str, target: Target, *, finite
 
 
 def _ece() -> Estimate:
-    interval = _interval(0.1012, 0.131, "upper: d*; lower: McDiarmid", Target.FIXED_DESIGN, finite=True)
+    interval = _interval(
+        0.1012, 0.131, "upper: d*; lower: |bias| or McDiarmid", Target.FIXED_DESIGN, finite=True
+    )
     details = {"bins": 3, "partition": "3 equal-width bins"}
     assumptions = (*COMMON, "of the 3 equal-width bins, not of finer ones")
     null = 0.0052, (0.0035, 0.00714)

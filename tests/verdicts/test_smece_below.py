@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from calibcli.bounds.mean_bets import WeighedResiduals, stakes_of_rows
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures.bias import bias
+from calibcli.measures.least_error import least_by_mean
 from calibcli.measures.smooth_ece import (
-    least_by_mean,
     noise_of_norm,
     smooth_ece,
     smooth_ece_on_logit,

@@ -6,17 +6,24 @@ import numpy as np
 
 from calibcli.bounds.betting import GroupedResiduals, stakes_for_one_look
 from calibcli.bounds.proportion import deviation_of_a_mean, hoeffding_deviation
-from calibcli.measures.binned_ece import bets_are_sharper, deviation, effective_rows, mean_noise
+from calibcli.measures.binned_ece import bets_are_sharper, mean_noise
 from calibcli.measures.classes.null import Moments, alike, size_if_calibrated
 from calibcli.measures.classes.views import ClassViews, Seen, side_by_side
+from calibcli.measures.effective import deviation, effective_rows
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEstimate
 from calibcli.measures.gaps import for_these_scores
 from calibcli.measures.if_calibrated import UNKNOWN, Reference
+from calibcli.measures.least_error import (
+    BY_MEAN_OR_NOISE,
+    error_shares,
+    least_error,
+    least_rise_and_fall,
+)
 from calibcli.table.score_table import Floats
 from calibcli.view_names import ClassMeasure
 
 _EFFECTIVE = "upper: Hoeffding at the effective number of rows"
-_LOWER = "lower: McDiarmid"
+_LOWER = f"lower: {BY_MEAN_OR_NOISE}"
 
 
 def classwise_ece(views: ClassViews) -> ClassEstimate:
@@ -33,7 +40,8 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
     label of one row moves at most two of the S_cb, by 1 each, hence the estimate by 2/(C n) at most: it
     exceeds its mean by (2/C) sqrt(ln(1/delta)/(2n)) with probability at most delta (McDiarmid), and its mean
     exceeds the true value by at most the mean over classes of sum_b sqrt(n_cb) / (2n), as E|S| - |E S| is at
-    most the standard deviation of S.
+    most the standard deviation of S. That has a quarter of the error; the rest goes to the classes' mean
+    residuals, which no class's error is below.
 
     Args:
         views: The rows.
@@ -43,6 +51,7 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
         NeurIPS, for the name.
     """
     count, delta = len(views.rest), views.delta
+    of_mean, of_noise = error_shares(delta, signs=count)
     value = float(np.mean([_ece(one) for one in views.rest]))
     noise = float(np.mean([mean_noise(one.table, one.sums) for one in views.rest]))
     table = views.whole
@@ -52,7 +61,7 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
         above, method = deviation_of_a_mean(views.rows, delta), "upper: d*"
     interval = for_these_scores(
         value,
-        lower=value - noise - 2.0 / count * deviation(table, delta=delta),
+        lower=max(value - noise - 2.0 / count * deviation(table, delta=of_noise), _by_means(views, of_mean)),
         upper=value + 2.0 / count * above,
         confidence=views.confidence,
         method=f"{method}; {_LOWER}",
@@ -81,7 +90,8 @@ def top_label_ece(views: ClassViews) -> ClassEstimate:
     Binned ECE over bins of the largest probability within each predicted class, sum_c (n_c/n) ECE_c.
 
     It is a binned ECE whose bins are the pairs of predicted class and bin, which the scores fix; so the
-    bounds of `binned_ece` hold as they are, finite-sample, for these scores with labels drawn anew.
+    bounds of `binned_ece` hold as they are, finite-sample, for these scores with labels drawn anew. The mean
+    residual is that of all rows, whatever class they predict.
 
     Args:
         views: The rows.
@@ -95,7 +105,12 @@ def top_label_ece(views: ClassViews) -> ClassEstimate:
     upper, method = _upper(views, value)
     interval = for_these_scores(
         value,
-        lower=value - noise - deviation(views.whole, delta=views.delta),
+        lower=least_error(
+            views.whole,
+            lambda one: value - noise - deviation(views.whole, delta=one),
+            delta=views.delta,
+            parts=len(views.top),
+        ),
         upper=upper,
         confidence=views.confidence,
         method=f"{method}; {_LOWER}",
@@ -121,7 +136,8 @@ def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
     A rare class counts as much as a frequent one. The interval is finite-sample, for these scores: a row
     that predicts class c moves the value by 1/(m n_c) at most, m being the number of classes predicted, so
     that it strays by sqrt(ln(1/delta) sum_c (1/n_c) / 2) / m on either side (Hoeffding above, where the
-    signs of the expected gaps are fixed; McDiarmid below, less the most that noise adds on average).
+    signs of the expected gaps are fixed; McDiarmid below, less the most that noise adds on average, at a
+    quarter of the error). Nor is it below |bias| of all rows times n / (m max n_c).
 
     Args:
         views: The rows.
@@ -133,11 +149,21 @@ def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
     value = float(np.mean([_ece(one) for one in views.top]))
     noise = float(np.mean([mean_noise(one.table, one.sums) for one in views.top]))
     lightness = sum(1.0 / effective_rows(one.table) for one in views.top)
-    strays = hoeffding_deviation(1.0, views.delta) * math.sqrt(lightness) / count
+    most = max(one.sums.total for one in views.top)
+
+    def strays(delta: float) -> float:
+        return hoeffding_deviation(1.0, delta) * math.sqrt(lightness) / count
+
     interval = for_these_scores(
         value,
-        lower=value - noise - strays,
-        upper=value + strays,
+        lower=least_error(
+            views.whole,
+            lambda one: value - noise - strays(one),
+            delta=views.delta,
+            factor=float(views.whole.weight.sum()) / (count * most),
+            parts=count,
+        ),
+        upper=value + strays(views.delta),
         confidence=views.confidence,
         method=f"upper: Hoeffding; {_LOWER}",
     )
@@ -154,6 +180,19 @@ def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
         details={"classes": count, "partition": over.described},
         null_range=null_range,
     )
+
+
+def _by_means(views: ClassViews, delta: float) -> float:
+    """
+    Return a lower bound of the mean size of the classes' mean residuals, at `delta` for all of them together.
+
+    The residuals of a row add up to what its probabilities leave of 1, so that the means add up to a number B
+    that no label moves, and their sizes to twice those above 0, less B, and to twice those below 0 and B.
+    """
+    ends = [least_rise_and_fall(one.table, delta=delta / len(views.rest)) for one in views.rest]
+    above, below = (math.fsum(one) for one in zip(*ends, strict=True))
+    left = sum(float(one.sums.residual.sum()) / one.sums.total for one in views.rest)
+    return max(2.0 * above - left, 2.0 * below + left) / len(views.rest)
 
 
 def _ece(one: Seen) -> float:

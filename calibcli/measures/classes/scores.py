@@ -8,8 +8,8 @@ import numpy as np
 from calibcli.bounds.added_row import Values, as_many
 from calibcli.bounds.interval import Interval
 from calibcli.bounds.proportion import clopper_pearson
-from calibcli.measures.binned_ece import effective_rows
 from calibcli.measures.classes.views import ClassViews
+from calibcli.measures.effective import effective_rows
 from calibcli.measures.estimate import INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, ClassEstimate
 from calibcli.measures.if_calibrated import of_mean, of_moments
 from calibcli.measures.murphy import observed_parts
