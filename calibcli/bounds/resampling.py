@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from calibcli.table.bins import segment_sums
 from calibcli.table.grid import Table
+from calibcli.table.residuals import open_variance
 from calibcli.table.score_table import Floats, Integers, run_starts
 
 # Below so much information no limit law is taken; below so much of sum f (1 - f) all draws are exact.
@@ -133,14 +134,6 @@ def label_draws(
         for start in range(0, len(block), _AT_ONCE)
     )
     return LabelDraws(cells, blocks)
-
-
-def open_variance(table: Table) -> Floats:
-    """Return the sum of f (1 - f) at each entry of an unweighted table: how much its labels leave open."""
-    variance = 1.0 - table.score
-    variance *= table.score
-    variance *= table.rows
-    return variance
 
 
 def draw_cells(table: Table, partitions: Sequence[Starts], *, sub_cells: int = _SUB_CELLS) -> DrawCells:

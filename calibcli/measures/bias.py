@@ -13,7 +13,7 @@ from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import of_mean
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
-from calibcli.table.residuals import residuals, squared_residuals
+from calibcli.table.residuals import open_variance, residuals, squared_residuals
 
 # The comparison of Hoeffding (1956) behind `rate_bounds` needs an error probability of at most so much.
 _MOST_DELTA = 0.25
@@ -37,9 +37,34 @@ def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
         Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4; Clopper & Pearson (1934), Biometrika 26;
         Waudby-Smith & Ramdas (2024), JRSS-B 86, with bets fixed by the scores.
     """
+    value, mean_score = _means(table)
+    return Estimate(
+        name=MeasureName.BIAS,
+        value=value,
+        interval=_interval(table, value, mean_score, confidence=confidence),
+        null=0.0,
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT),
+        rows=table.total_rows,
+        details={
+            "mean_label": float(table.positive.sum()) / float(table.weight.sum()),
+            "mean_score": mean_score,
+        },
+        null_range=of_mean(table, 0.0, np.ones_like(table.score)),
+    )
+
+
+def interval_of_bias(table: Table, *, confidence: float) -> Interval:
+    """Return the interval that `bias` gives, without the rest."""
+    return _interval(table, *_means(table), confidence=confidence)
+
+
+def _means(table: Table) -> tuple[float, float]:
+    """Return the bias and the mean score."""
     total = float(table.weight.sum())
-    value = float(residuals(table).sum()) / total
-    mean_score = float((table.weight * table.score).sum()) / total
+    return float(residuals(table).sum()) / total, float((table.weight * table.score).sum()) / total
+
+
+def _interval(table: Table, value: float, mean_score: float, *, confidence: float) -> Interval:
     delta = (1.0 - confidence) / 2.0
     if table.weighted:
         margin = deviation(table, delta=delta)
@@ -47,24 +72,9 @@ def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
     else:
         bounds, method = _shortest(table, value, mean_score, delta=min(delta, _MOST_DELTA))
     lower, upper = max(-mean_score, bounds[0]), min(1.0 - mean_score, bounds[1])
-    return Estimate(
-        name=MeasureName.BIAS,
-        value=value,
-        # Where no label is 1, or all are, an end is the value but for the last digits of a sum.
-        interval=Interval(
-            min(lower, value),
-            max(upper, value),
-            confidence,
-            method,
-            Target.FIXED_DESIGN,
-            finite_sample=True,
-        ),
-        null=0.0,
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT),
-        rows=table.total_rows,
-        details={"mean_label": float(table.positive.sum()) / total, "mean_score": mean_score},
-        null_range=of_mean(table, 0.0, np.ones_like(table.score)),
-    )
+    # Where no label is 1, or all are, an end is the value but for the last digits of a sum.
+    ends = min(lower, value), max(upper, value)
+    return Interval(*ends, confidence, method, Target.FIXED_DESIGN, finite_sample=True)
 
 
 def _shortest(
@@ -72,7 +82,7 @@ def _shortest(
 ) -> tuple[tuple[float, float], str]:
     """Return the ends, and the method, that are nearest to each other by what the scores announce."""
     rows, level = table.total_rows, math.log(1.0 / delta)
-    scatter = float((table.weight * table.score * (1.0 - table.score)).sum())
+    scatter = float(open_variance(table).sum())
     expected = (
         math.hypot(-normal_quantile(delta) * math.sqrt(rows * mean_score * (1.0 - mean_score)), 0.5 * level),
         sum_margin(scatter, delta=delta),

@@ -3,11 +3,11 @@
 import math
 
 from calibcli.bounds.brownian import excursion_tail, range_tail
-from calibcli.bounds.resampling import extremes, open_variance
+from calibcli.bounds.resampling import extremes
 from calibcli.measures.estimate import INDEPENDENT_ROWS, TestResult
 from calibcli.names import TestName
 from calibcli.table.grid import Table
-from calibcli.table.residuals import residuals
+from calibcli.table.residuals import open_variance, residuals
 
 
 def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
@@ -61,6 +61,6 @@ def path_information(table: Table) -> float:
     if not whole > 0.0:
         return 0.0
     # In units of the whole, whose square may be too small for a double.
-    share /= whole
+    share = share / whole
     share *= share
     return min(whole, 1.0 / float(share.sum()))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from calibcli.bounds.special import normal_quantile
-from calibcli.measures.bias import bias
+from calibcli.measures.bias import interval_of_bias
 from calibcli.table.grid import Table
 from calibcli.table.residuals import residuals, squared_residuals
 
@@ -77,5 +77,5 @@ def least_rise_and_fall(table: Table, *, delta: float) -> tuple[float, float]:
     spread = math.sqrt(float(squared_residuals(table).sum()))
     if abs(float(residuals(table).sum())) <= -normal_quantile(0.5 * delta) * spread:
         return 0.0, 0.0
-    ends = bias(table, confidence=1.0 - delta).interval
-    return (0.0, 0.0) if ends is None else (max(0.0, ends.ends[0]), max(0.0, -ends.ends[1]))
+    low, high = interval_of_bias(table, confidence=1.0 - delta).ends
+    return max(0.0, low), max(0.0, -high)

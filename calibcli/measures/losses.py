@@ -107,8 +107,10 @@ def entropy(rate: Floats) -> Floats:
     for start in range(0, flat.size, _CHUNK):
         part = flat[start : start + _CHUNK]
         inside = (part > 0.0) & (part < 1.0)
-        p = np.where(inside, part, 0.5)
-        found[start : start + _CHUNK] = np.where(inside, -p * np.log(p) - (1.0 - p) * np.log1p(-p), 0.0)
+        every = bool(inside.all())
+        p = part if every else np.where(inside, part, 0.5)
+        here = -p * np.log(p) - (1.0 - p) * np.log1p(-p)
+        found[start : start + _CHUNK] = here if every else np.where(inside, here, 0.0)
     return found.reshape(rate.shape)
 
 

@@ -13,6 +13,7 @@ from calibcli.table.kernel import (
     bandwidths_around,
     cosine_series_of_cells,
 )
+from calibcli.table.residuals import open_variance
 from calibcli.table.score_table import Floats
 
 # Draws of labels: so many batches of so many, which share their memory.
@@ -46,7 +47,7 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference
 
         generator: Source of randomness.
     """
-    variance = table.weight * table.score * (1.0 - table.score)
+    variance = open_variance(table)
     if not variance.any():
         return 0.0, (0.0, 0.0)
     found = _of_normal_noise(table.score, variance, rows=table.total_rows)
@@ -69,7 +70,7 @@ def expected_smece_along(table: Table, places: Floats, *, length: float) -> Refe
     Returns:
         Nothing where the scores leave fewer than 20 events open, or rows are weighted.
     """
-    variance = table.weight * table.score * (1.0 - table.score)
+    variance = open_variance(table)
     if table.weighted or 0.0 < variance.sum() < MANY_EVENTS:
         return UNKNOWN
     if not variance.any():

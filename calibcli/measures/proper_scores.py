@@ -12,7 +12,7 @@ from calibcli.measures.if_calibrated import of_mean
 from calibcli.measures.losses import Losses, log_error, losses_of, spherical_error, squared_error
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
-from calibcli.table.score_table import Floats, Integers
+from calibcli.table.score_table import Floats
 from calibcli.table.value_cells import ValueCells
 
 NO_MORE_EXTREME = "no score to come is nearer to 0 or 1 than these, as its loss could be larger"
@@ -109,7 +109,8 @@ def _mean_loss(
     total = float(table.weight.sum())
     null = float((table.weight * losses.expected).sum()) / total
     null_range = of_mean(table, null, losses.if_positive - losses.if_negative)
-    losses = losses.suffered(positive, negative)
+    if math.isinf(most):
+        losses = losses.suffered(positive, negative)
     value = losses.mean_of_suffered(positive, negative)
     assumptions = [INDEPENDENT_ROWS]
     interval, details = None, {}
@@ -123,7 +124,7 @@ def _mean_loss(
     else:
         if name is MeasureName.LOG_LOSS:
             assumptions.append(NO_MORE_EXTREME if math.isfinite(most) else NO_LARGEST)
-        values = values_of(table, losses, mean=value)
+        values = values_of(table, losses, negative=negative, mean=value)
         interval = interval_of_mean(values, most=most, confidence=confidence)
         details = rests_on(values, largest=most)
     return Estimate(
@@ -138,7 +139,7 @@ def _mean_loss(
     )
 
 
-def values_of(table: Table, losses: Losses, *, mean: float) -> Values:
+def values_of(table: Table, losses: Losses, *, negative: Floats, mean: float) -> Values:
     """
     Return how many rows suffered which loss.
 
@@ -153,24 +154,30 @@ def values_of(table: Table, losses: Losses, *, mean: float) -> Values:
         rows = effective_rows(table)
         spread = math.sqrt(float(squares.sum()) * rows / (rows - 1.0)) / float(table.weight.sum())
         return as_many(mean, spread, rows=rows)
-    positive = table.positive_rows
-    return gathered((losses.if_positive, positive), (losses.if_negative, table.rows - positive))
+    return gathered((losses.if_positive, table.positive), (losses.if_negative, negative))
 
 
-def gathered(*parts: tuple[Floats, Integers]) -> Values:
+def gathered(*parts: tuple[Floats, Floats]) -> Values:
     """Return how often there is which value, from finite values and rows; many are gathered in cells."""
     if sum(np.count_nonzero(rows) for _, rows in parts) <= _MOST_VALUES:
         value, rows = (np.concatenate(side) for side in zip(*parts, strict=True))
         some = rows > 0
-        return Values(value[some], rows[some].astype(np.float64))
+        return Values(value[some], rows[some])
     cells = ValueCells()
     for value, rows in parts:
         cells.add(value, rows)
-    times = [rows.astype(np.float64) for _, rows in parts]
-    total = sum(float(one.sum()) for one in times)
-    mean = sum(float(one @ value) for one, (value, _) in zip(times, parts, strict=True)) / total
-    squares = sum(float(one @ (value - mean) ** 2) for one, (value, _) in zip(times, parts, strict=True))
+    total = sum(float(rows.sum()) for _, rows in parts)
+    # Not by dot products, which numpy's library shares out among threads, on some machines in another order.
+    mean = sum(float((rows * value).sum()) for value, rows in parts) / total
+    squares = sum(_squares(value, rows, mean=mean) for value, rows in parts)
     return from_cells(cells, mean=mean, variance=squares / total)
+
+
+def _squares(value: Floats, rows: Floats, *, mean: float) -> float:
+    away = value - mean
+    away *= away
+    away *= rows
+    return float(away.sum())
 
 
 def from_cells(cells: ValueCells, *, mean: float, variance: float) -> Values:

@@ -252,10 +252,9 @@ class _Rows:
     @classmethod
     def of(cls, table: Table, losses: Losses, loss_of: LossOf, most: float) -> Self:
         """Return those of a table."""
-        ones, rows = table.positive_rows, table.rows
-        return cls(
-            gathered((losses.if_positive, ones)), gathered((losses.if_negative, rows - ones)), loss_of, most
-        )
+        ones = table.positive
+        zeros = table.weight - ones
+        return cls(gathered((losses.if_positive, ones)), gathered((losses.if_negative, zeros)), loss_of, most)
 
     @property
     def counts(self) -> tuple[float, float]:
@@ -314,12 +313,13 @@ def _weighted_interval(
 ) -> Interval:
     """Return the same for importance weights, as if the rate and the ratio of these rows were true."""
     constant = _constant(loss_of, np.array([_rate(table)]))
-    loss = losses.mean(table.positive, table.weight - table.positive)
+    negative = table.weight - table.positive
+    loss = losses.mean(table.positive, negative)
     delta, whole = (1.0 - confidence) / 2.0, float(constant.expected[0])
     ratio = loss / whole
     one, other = (ratio * float(each[0]) for each in (constant.if_positive, constant.if_negative))
     excess = Losses(losses.if_positive - one, losses.if_negative - other, losses.expected)
-    values = values_of(table, excess, mean=0.0)
+    values = values_of(table, excess, negative=negative, mean=0.0)
     high = ratio + values.upper_bound(most=most - min(one, other), delta=delta) / whole
     low = max(0.0, ratio + values.lower_bound(least=-max(one, other), delta=delta) / whole)
     return Interval(stated(1.0 - high), 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)

@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from calibcli.bounds.brownian import normal_tail
-from calibcli.bounds.resampling import label_draws, open_variance, sub_cell_starts
+from calibcli.bounds.resampling import label_draws, sub_cell_starts
 from calibcli.measures.calibrated import p_value
 from calibcli.measures.estimate import INDEPENDENT_ROWS, TestResult
 from calibcli.names import TestName
 from calibcli.table.bins import segment_sums
 from calibcli.table.grid import Table
-from calibcli.table.residuals import residuals
+from calibcli.table.residuals import open_variance, residuals
 
 
 def spiegelhalter(table: Table) -> TestResult:
@@ -48,8 +48,7 @@ def z_information(table: Table) -> float:
     """
     square = 1.0 - 2.0 * table.score
     square *= square
-    variance = open_variance(table)
-    variance *= square
+    variance = open_variance(table) * square
     whole = float(variance.sum())
     if not whole > 0.0:
         return 0.0

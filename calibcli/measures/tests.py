@@ -69,7 +69,7 @@ def calibration_tests(
         results = tuple(TestResult(name, None, None, "undefined", None, (WEIGHTED,)) for name in names)
     else:
         # KS and Kuiper read one path, which is walked at most once.
-        paths = cache(lambda: ks_and_kuiper(table))
+        paths = cache(lambda: (ks_and_kuiper(table), path_information(table)))
         results = tuple(
             _result(name, table, bins=bins, calibrated=calibrated, paths=paths, seed=seed) for name in names
         )
@@ -85,15 +85,15 @@ def _result(
     *,
     bins: Partition,
     calibrated: CalibratedDraws,
-    paths: Callable[[], tuple[TestResult, TestResult]],
+    paths: Callable[[], tuple[tuple[TestResult, TestResult], float]],
     seed: int,
 ) -> TestResult:
-    """Run one test; `paths` gives KS and Kuiper."""
+    """Run one test; `paths` gives KS and Kuiper, and the information of both."""
     match name:
         case TestName.KS | TestName.KUIPER:
-            result = paths()[0 if name is TestName.KS else 1]
-            drawn = calibrated.ks if name is TestName.KS else calibrated.kuiper
-            return result if _by_law(path_information(table)) else _drawn(result, drawn, calibrated.method)
+            (ks, kuiper), information = paths()
+            found = (ks, calibrated.ks) if name is TestName.KS else (kuiper, calibrated.kuiper)
+            return found[0] if _by_law(information) else _drawn(*found, calibrated.method)
         case TestName.SPIEGELHALTER:
             return _spiegelhalter(table, calibrated=calibrated, seed=seed)
         case TestName.T:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibcli.bounds.resampling import Starts, label_draws, open_variance, sub_cell_starts
+from calibcli.bounds.resampling import Starts, label_draws, sub_cell_starts
 from calibcli.errors import NotConverged
 from calibcli.measures.calibrated import p_value
 from calibcli.measures.cox import fitted_line, limited_words, one_label, one_logit
@@ -17,6 +17,7 @@ from calibcli.recalibrators.newton import Points, log_loss, logistic
 from calibcli.recalibrators.separation import parted
 from calibcli.table.bins import segment_sums
 from calibcli.table.grid import Table
+from calibcli.table.residuals import open_variance
 from calibcli.table.score_table import Floats, Integers
 
 _MOST_STEPS = 60

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from calibcli.errors import EmptyTable
 from calibcli.names import Binning
 from calibcli.table.grid import Table
-from calibcli.table.residuals import residuals, squared_residuals
+from calibcli.table.residuals import open_variance, residuals, squared_residuals, sums_of_scores
 from calibcli.table.score_table import Floats, Integers, frozen, run_starts
 
 Number = TypeVar("Number", np.float64, np.int64)
@@ -236,12 +236,6 @@ def binned(table: Table, bins: Partition) -> BinnedTable:
         inner = np.searchsorted(table.upper, bins.edges[1:-1], side="right")
         starts = np.concatenate(([0], inner, [table.distinct]))
         lower, upper = bins.edges[:-1], bins.edges[1:]
-    positive, score = table.positive, table.score
-    score_sum = table.weight - positive
-    score_sum *= table.score_of_negative
-    score_sum += positive * table.score_of_positive
-    variance = table.weight * score
-    variance *= 1.0 - score
     return BinnedTable(
         bins=bins,
         starts=starts,
@@ -250,12 +244,12 @@ def binned(table: Table, bins: Partition) -> BinnedTable:
         rows=segment_sums(table.rows, starts),
         positive_rows=segment_sums(table.positive_rows, starts),
         weight=segment_sums(table.weight, starts),
-        positive=segment_sums(positive, starts),
-        score_sum=segment_sums(score_sum, starts),
+        positive=segment_sums(table.positive, starts),
+        score_sum=segment_sums(sums_of_scores(table), starts),
         residual=segment_sums(residuals(table), starts),
         residual_sq=segment_sums(squared_residuals(table), starts),
         weight_sq=segment_sums(table.weight_sq, starts),
-        variance=segment_sums(variance, starts),
+        variance=segment_sums(open_variance(table), starts),
     )
 
 

@@ -89,12 +89,12 @@ class GridTable:
         """Number of occupied cells."""
         return int(self.code.size)
 
-    @property
+    @cached_property
     def total_rows(self) -> int:
         """Number of rows."""
         return int(self.rows.sum())
 
-    @property
+    @cached_property
     def total_positive_rows(self) -> int:
         """Number of rows with label 1."""
         return int(self.positive_rows.sum())
@@ -154,6 +154,21 @@ class GridTable:
         """Sum of label - score in each cell."""
         return sealed(residual_sums(self))
 
+    @cached_property
+    def score_sum(self) -> Floats:
+        """Sum of scores in each cell."""
+        return sealed(score_sums(self))
+
+    @cached_property
+    def residual_sq(self) -> Floats:
+        """Sum of (label - score)^2 in each cell."""
+        return sealed(squared_residual_sums(self))
+
+    @cached_property
+    def open_variance(self) -> Floats:
+        """Sum of score (1 - score) in each cell."""
+        return sealed(open_variances(self))
+
     def _mean(self, below: Integers, rows: Integers) -> Floats:
         mean: Floats = below / np.maximum(rows, 1)
         mean /= _UNIT
@@ -172,6 +187,32 @@ def residual_sums(table: Table) -> Floats:
     zeros *= table.score_of_negative
     ones -= zeros
     return ones
+
+
+def squared_residual_sums(table: Table) -> Floats:
+    """Return the sum of squared weight times (label - score)^2 at each entry, worked out anew."""
+    ones = 1.0 - table.score_of_positive
+    ones *= ones
+    ones *= table.positive_sq
+    zeros = table.weight_sq - table.positive_sq
+    zeros *= np.square(table.score_of_negative)
+    ones += zeros
+    return ones
+
+
+def open_variances(table: Table) -> Floats:
+    """Return the weighted sum of score (1 - score) at each entry, worked out anew."""
+    variance = table.weight * table.score
+    variance *= 1.0 - table.score
+    return variance
+
+
+def score_sums(table: Table) -> Floats:
+    """Return the weighted sum of scores at each entry, worked out anew."""
+    total = table.weight - table.positive
+    total *= table.score_of_negative
+    total += table.positive * table.score_of_positive
+    return total
 
 
 class GridAccumulator:

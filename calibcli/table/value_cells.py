@@ -4,6 +4,7 @@ from typing import Self
 
 import numpy as np
 
+from calibcli.table.bins import segment_sums
 from calibcli.table.score_table import Floats, Integers
 
 # An octave has so many cells, from 2^-64 to 2^12: what is smaller counts as 0, what is larger as 2^12.
@@ -13,6 +14,8 @@ _FRACTION_BITS, _EACH_BITS, _BIAS = 52, 5, 1022
 # The leading bits of the largest double that counts as 0.
 _ZERO = ((_LEAST + _BIAS) << _EACH_BITS) - 1
 _CELLS = (_MOST - _LEAST + 1) * _EACH
+# Where each cell of positive values begins.
+_BEGINS = np.ldexp(1.0 + np.arange(_EACH) / _EACH, np.arange(_LEAST - 1, _MOST)[:, None]).ravel()
 # The cell of 0 is in the middle.
 _PLACES = 2 * _CELLS + 1
 # Values worked on at once: they fit the processor's cache.
@@ -32,8 +35,15 @@ class ValueCells:
     def __init__(self) -> None:
         self._rows = np.zeros(_PLACES, np.int64)
 
-    def add(self, values: Floats, counts: Integers | None = None) -> None:
+    def add(self, values: Floats, counts: Integers | Floats | None = None) -> None:
         """Add rows with these finite values, each so many times."""
+        if counts is not None and values.size > _CHUNK:
+            for ordered, rows in ((values, counts), (values[::-1], counts[::-1])):
+                if ordered[0] >= 0.0 and np.all(ordered[1:] >= ordered[:-1]):
+                    # Where values ascend, each cell's rows are one run.
+                    starts = np.concatenate(([0], np.searchsorted(ordered, _BEGINS), [values.size]))
+                    self._rows[_CELLS:] += segment_sums(np.asarray(rows, np.float64), starts).astype(np.int64)
+                    return
         for start in range(0, values.size, _CHUNK):
             near = slice(start, start + _CHUNK)
             place = _places(values[near])
