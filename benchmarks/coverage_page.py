@@ -11,9 +11,10 @@ from claims.worlds import CLUSTERS, FRIENDLY, HARD, WORLDS
 BROKEN, NEAR = 1e-6, 1e-3
 SHOWN = {"fixed-design": "these scores", "population": "population", EITHER: "either"}
 ABOUT = {
-    "measure": "intervals of `measure`, and its tests where labels follow the scores",
+    "measure": "intervals of `measure`",
+    "tests": "tests of `measure` where labels follow the scores; p-values drawn by 199 draws, not 999",
     "smooth": "intervals of SmoothECE and of distances",
-    "bounds": "every bound of `measure --bounds`, at 97.5 %",
+    "bounds": "every bound of `measure --bounds`, at 97.5 %, and the interval of the plug-in l2 error",
     "compare": "intervals and verdicts of `compare` with a second score",
     "clusters": "intervals of `measure --cluster`; two labels of a cluster have correlation 0.3",
     "verify": "rules whose limit is exactly the truth: a PASS counts as wrong, and a FAIL does",
@@ -242,6 +243,18 @@ def state_of_run(run: Run) -> Iterator[str]:
             times = " or ".join(f"{one:,}" for one in often)
             rows.append([kind, ABOUT[kind], times, f"{len(done):,} of {len(every):,}"])
     yield from table(["kind", "what is asked", "repetitions", "cells run"], rows)
+    left: dict[tuple[str, int], list[str]] = {}
+    for cell in run.every:
+        if cell not in run.found:
+            drawn = "labels" if cell.reading == READINGS[0] else "all"
+            over = f"{cell.clusters}, " if cell.clusters else ""
+            left.setdefault((cell.kind, cell.rows), []).append(f"{cell.world} ({over}{drawn})")
+    if left:
+        yield from ("Still to be run:", "")
+        yield from table(
+            ["kind", "rows", "worlds, and what is drawn anew"],
+            [[kind, f"{rows:,}", "; ".join(some)] for (kind, rows), some in sorted(left.items())],
+        )
 
 
 def worlds() -> Iterator[str]:
@@ -263,17 +276,13 @@ def document(run: Run) -> str:
     lines = lines_of(run)
     missing = len(run.every) - len(run.found)
     fewest = min((line.count.asked for line in lines), default=0)
-    whole = "All of them." if not missing else f"**{missing:,} cells are still to be run.**"
-    left = [cell for cell in run.every if cell not in run.found]
-    kinds = ", ".join(
-        f"{kind} {sum(cell.kind == kind for cell in left)}" for kind in dict.fromkeys(c.kind for c in left)
-    )
+    whole = "All of them." if not missing else f"**{missing:,} cells are still to be run**, listed below."
     text = [
         *("# Measured coverage", "", "Written by `make coverage`; do not edit.", ""),
         *prose(f"""
-            Every interval, test, verdict and gate, asked through the public functions in worlds where the
-            truth is known, the hardest of them first. This page holds {len(run.found):,} of
-            {len(run.every):,} cells. {whole} {f"Not run: {kinds}." if missing else ""}
+            Every interval, test, verdict and gate in worlds where the truth is known, the hardest of them
+            first. This page holds {len(run.found):,} of
+            {len(run.every):,} cells. {whole}
         """),
         *prose("""
             A cell is a question, a world, a number of rows, and what is drawn anew: the labels of these
@@ -284,9 +293,11 @@ def document(run: Run) -> str:
             to judge, as where no interval is given.
         """),
         *prose(f"""
-            Every cell is seeded by its name, so that the same code gives the same page. The fewest answers of
-            a line are {fewest:,}. Beside other packages: [coverage_beside.md](coverage_beside.md); sizes
-            of the tests by what scores leave open: [test_sizes.md](test_sizes.md).
+            Every cell is seeded by its name, so that the same code gives the same page, and kept in
+            `benchmarks/coverage.jsonl` with what its first three repetitions answered: each run asks them
+            again, and simulates anew what answers otherwise. The fewest answers of a line are {fewest:,}.
+            Beside other packages: [coverage_beside.md](coverage_beside.md); sizes of the tests by what
+            scores leave open: [test_sizes.md](test_sizes.md).
         """),
         *not_nominal(lines),
         *hardest(lines),

@@ -1,13 +1,15 @@
 """
 Simulate every promise in every world and write `docs/coverage.md` as the run found it.
 
-The cells are those of `tests/claims/cells.py`, the hardest of which `make claims` runs.
+The cells are those of `tests/claims/cells.py`, of which `make claims` runs some with fewer repetitions.
 
-    python benchmarks/write_coverage.py --workers 2
+    python benchmarks/write_coverage.py --hours 0.5
 
-Each cell is kept as a line of build/coverage/cells.jsonl once it is done, under the code it depends on, so
-that a run that was stopped goes on where it was and a changed method computes its own cells anew. `--hours`
-stops by itself. The page is written at the end of a run, and says how many cells it holds.
+Each cell is kept as a line of benchmarks/coverage.jsonl once it is done, with a probe: what its first
+repetitions answered. A run first asks them again. What answers as before is still true, whatever became of
+the code; what answers otherwise is simulated anew, and so is what is not kept. `--hours` begins no cell after
+so many, and the same command goes on from there. The page is written at the end, and says how many cells it
+holds.
 """
 
 import argparse
@@ -16,10 +18,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, dataclass
+from functools import partial
 from multiprocessing import Pool
 from pathlib import Path
+from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -32,105 +36,160 @@ from coverage_page import Run, document  # noqa: E402 - after the threads are se
 from claims.cells import (  # noqa: E402 - found by the path above
     Cell,
     Count,
-    as_json,
     cells,
-    digest,
+    probe,
     repetitions_of,
     seconds_of,
     simulated,
 )
 
 PAGE = ROOT / "docs" / "coverage.md"
-KEEP = ROOT / "build" / "coverage" / "cells.jsonl"
-Job = tuple[Cell, int]
+KEEP = ROOT / "benchmarks" / "coverage.jsonl"
+Answer = TypeVar("Answer")
 
 
-def run(job: Job) -> tuple[Job, dict[str, Count]]:
-    """Simulate one cell."""
-    return job, simulated(*job)
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """
+    A cell that was simulated.
+
+    Args:
+        times: How often.
+
+        probe: What its first repetitions answered.
+
+        counts: What was counted.
+    """
+
+    times: int
+    probe: str
+    counts: dict[str, Count]
 
 
-def key_of(job: Job) -> str:
-    """Return what a kept cell is known by: its name, its repetitions, and the code it depends on."""
-    cell, often = job
-    return f"{cell.name} {often} {digest(cell)}"
-
-
-def kept(path: Path) -> dict[str, dict[str, Count]]:
-    """Return the cells of earlier runs; a line that was cut off is none."""
+def read(path: Path) -> dict[str, Kept]:
+    """Return the cells of earlier runs by their names."""
     found = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        try:
-            one = json.loads(line)
-        except ValueError:
-            continue
-        found[one["key"]] = {name: Count(**count) for name, count in one["counts"].items()}
+        cell, times, known_by, counts = json.loads(line)
+        found[cell] = Kept(times, known_by, {name: Count(*count) for name, count in counts.items()})
     return found
 
 
-def simulate(jobs: list[Job], *, path: Path, workers: int, seconds: float) -> None:
-    """Run cells in their order and keep each; stop when the time is over, or at Ctrl-C."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    started, done, whole = time.monotonic(), 0.0, sum(map(weight, jobs))
+def write(kept: dict[str, Kept], path: Path) -> None:
+    """Write cells in the order of their names, in one move; widths to six digits."""
+    lines = []
+    for cell, one in sorted(kept.items()):
+        counts = {
+            name: (*astuple(count)[:-1], float(f"{count.width:.6g}")) for name, count in one.counts.items()
+        }
+        lines.append(json.dumps([cell, one.times, one.probe, counts], separators=(",", ":")))
+    beside_it = path.with_suffix(".tmp")
+    beside_it.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    beside_it.replace(path)
+
+
+def probed(cell: Cell) -> str:
+    """Return what a cell answers today."""
+    return probe(cell)
+
+
+def run(cell: Cell, *, cap: int | None) -> Kept:
+    """Simulate one cell."""
+    times = min(repetitions_of(cell), cap or sys.maxsize)
+    return Kept(times, probe(cell), simulated(cell, times))
+
+
+def in_time(cell: Cell, *, until: float, ask: Callable[[Cell], Answer]) -> tuple[Cell, Answer | None]:
+    """Return what is asked of a cell, or None where the time is over."""
+    return cell, ask(cell) if time.time() < until else None
+
+
+def asked(
+    ask: Callable[[Cell], Answer], some: list[Cell], *, workers: int, until: float
+) -> Iterator[tuple[Cell, Answer]]:
+    """Yield the answers of cells, nearly in their order, until the time is over or at Ctrl-C."""
     # Ctrl-C is for the one that keeps cells; workers are ended by it.
     quiet = (signal.SIGINT, signal.SIG_IGN)
-    with Pool(workers, signal.signal, quiet) as pool, path.open("a", encoding="utf-8") as file:
-        try:
-            for number, (job, counts) in enumerate(pool.imap_unordered(run, jobs), start=1):
-                line = {"key": key_of(job), "cell": asdict(job[0]), "counts": as_json(counts)}
-                file.write(f"{json.dumps(line)}\n")
-                file.flush()
-                done += weight(job)
-                passed = time.monotonic() - started
-                left = passed * (whole / done - 1.0) / 3600.0
-                print(f"{number} of {len(jobs)}, about {left:.1f} h left: {job[0].name}", flush=True)
-                if passed > seconds:
-                    pool.terminate()
-                    return
-        except KeyboardInterrupt:
-            pool.terminate()
-            print("stopped; the same command goes on from here", flush=True)
+    with Pool(workers, signal.signal, quiet) as pool:
+        for cell, answer in pool.imap_unordered(partial(in_time, until=until, ask=ask), some):
+            if answer is not None:
+                yield cell, answer
 
 
-def weight(job: Job) -> float:
+def still_true(kept: dict[str, Kept], some: list[Cell], *, workers: int, until: float) -> dict[str, Kept]:
+    """Return the cells that answer as they did, and those that there was no time to ask."""
+    known = [cell for cell in some if cell.name in kept]
+    changed = {
+        cell.name
+        for cell, now in asked(probed, known, workers=workers, until=until)
+        if now != kept[cell.name].probe
+    }
+    print(f"{len(changed):,} of {len(known):,} cells answer otherwise than they did", flush=True)
+    return {name: one for name, one in kept.items() if name not in changed}
+
+
+def simulate(
+    kept: dict[str, Kept], some: list[Cell], *, path: Path, workers: int, until: float, cap: int | None = None
+) -> None:
+    """Run the cells that are not kept, and keep each."""
+    waiting = [cell for cell in some if cell.name not in kept]
+    started, done, whole = time.monotonic(), 0.0, sum(map(weight, waiting))
+    try:
+        answers = asked(partial(run, cap=cap), waiting, workers=workers, until=until)
+        for number, (cell, one) in enumerate(answers, start=1):
+            kept[cell.name] = one
+            write(kept, path)
+            done += weight(cell)
+            left = (time.monotonic() - started) * (whole / done - 1.0) / 3600.0
+            print(f"{number} of {len(waiting)}, about {left:.1f} h left: {cell.name}", flush=True)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here", flush=True)
+
+
+def weight(cell: Cell) -> float:
     """Return what a cell takes, nearly."""
-    return seconds_of(job[0]) * job[1]
+    return seconds_of(cell) * repetitions_of(cell)
 
 
-def chosen_jobs(cap: int | None, kinds: list[str] | None) -> Iterator[Job]:
-    """Yield the cells asked for and how often each is repeated."""
-    for cell in cells():
-        if kinds is None or cell.kind in kinds:
-            often = repetitions_of(cell)
-            yield cell, often if cap is None else min(cap, often)
+def of_kinds(some: Iterable[Cell], kinds: list[str] | None) -> list[Cell]:
+    """Return cells of these kinds."""
+    return [cell for cell in some if kinds is None or cell.kind in kinds]
 
 
 def main() -> None:
-    """Run the cells that are not kept yet, then write the page in one move."""
+    """Run the cells that are not kept or no longer true, then write the page in one move."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--hours", type=float, default=1e9, help="stop after so many; 0: only the page")
+    parser.add_argument("--hours", type=float, default=1e6, help="begin none after so many; 0: only the page")
     parser.add_argument(
-        "--repetitions", type=int, help="at most so many: for a try, with an --output of its own"
+        "--repetitions", type=int, help="at most so many: for a try, with a --keep of its own"
     )
     parser.add_argument("--kinds", nargs="+", help="only these kinds of cell")
     parser.add_argument("--keep", type=Path, default=KEEP)
     parser.add_argument("--output", type=Path, default=PAGE)
-    asked = parser.parse_args()
-    if asked.repetitions is not None and asked.output == PAGE:
-        parser.error("--repetitions is for a try: give it an --output of its own")
-    jobs = list(chosen_jobs(asked.repetitions, asked.kinds))
-    known = kept(asked.keep)
-    waiting = [job for job in jobs if key_of(job) not in known]
-    print(f"{len(jobs) - len(waiting)} of {len(jobs)} cells are done", flush=True)
-    if waiting and asked.hours > 0.0:
-        simulate(waiting, path=asked.keep, workers=asked.workers, seconds=3600.0 * asked.hours)
-        known = kept(asked.keep)
-    found = {job[0]: known[key_of(job)] for job in jobs if key_of(job) in known}
-    beside_it = asked.output.with_suffix(".tmp")
-    beside_it.write_text(document(Run(found, cells())), encoding="utf-8")
-    beside_it.replace(asked.output)
-    print(f"wrote {asked.output}: {len(found)} of {len(jobs)} cells")
+    given = parser.parse_args()
+    if given.repetitions is not None and given.keep == KEEP:
+        parser.error("--repetitions is for a try: give it a --keep and an --output of its own")
+    until = time.time() + 3600.0 * given.hours
+    every = cells()
+    # What is no cell any more is forgotten.
+    names = {cell.name for cell in every}
+    kept = {name: one for name, one in read(given.keep).items() if name in names}
+    if given.hours > 0.0:
+        some = of_kinds(every, given.kinds)
+        kept = still_true(kept, some, workers=given.workers, until=until)
+        simulate(kept, some, path=given.keep, workers=given.workers, until=until, cap=given.repetitions)
+        write(kept, given.keep)
+    beside_it = given.output.with_suffix(".tmp")
+    beside_it.write_text(page_of(kept), encoding="utf-8")
+    beside_it.replace(given.output)
+    print(f"wrote {given.output}: {len(kept)} of {len(every)} cells")
+
+
+def page_of(kept: dict[str, Kept]) -> str:
+    """Return the page of the cells that are kept."""
+    every = cells()
+    return document(Run({cell: kept[cell.name].counts for cell in every if cell.name in kept}, every))
 
 
 if __name__ == "__main__":

@@ -10,9 +10,11 @@ import pytest
 
 import calibcli
 from calibcli.bounds.interval import Interval
+from calibcli.gate_names import Bound, Relation
 from calibcli.names import MeasureName, Target
+from calibcli.verdicts.claim import Ground, Rule
 from claims import cells as c
-from claims.worlds import CLUSTERS, HARD, WORLDS, Law
+from claims.worlds import CLUSTERS, HARD, WORLDS, Law, usual_bins
 
 M = MeasureName
 # How often a cell is repeated here, by what it costs: of these kinds in every hard world, of those in a few.
@@ -59,6 +61,7 @@ def test_promises_hold_in_hard_worlds(cell: c.Cell, repetitions: int) -> None:
         ("baseline", "rare, one value"),
         ("by", "two values"),
         ("smooth", "confident, rare costly errors"),
+        ("tests", "few rows open"),
         ("clusters", "label noise"),
         pytest.param("state", "two values", marks=pytest.mark.slow),
         pytest.param("alarm", "discrete", marks=pytest.mark.slow),
@@ -133,21 +136,20 @@ def test_ends_that_speak_of_different_readings_are_counted_apart() -> None:
     assert [name for name, _ in c.broken(cell, {"bad": bad, **found.counts})] == ["bad"]
 
 
-def test_cells_depend_on_the_code_they_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A digest is another one where a folder that a cell names, or its world, is another."""
-    cell = c.Cell("verify", "mild", 1_000, c.FIXED)
-    before = c.digest(cell)
-    assert before == c.digest(cell)
-    assert before != c.digest(c.Cell("verify", "strong", 1_000, c.FIXED))
-    c.digest.cache_clear()
-    code = c._code
-    monkeypatch.setattr(c, "_code", lambda part: code(part) + ("changed" if part == "verdicts" else ""))
-    try:
-        assert c.digest(cell) != before
-        other = c.Cell("smooth", "mild", 1_000, c.FIXED)
-        changed = c.digest(other)
-        c.digest.cache_clear()
-        monkeypatch.undo()
-        assert c.digest(other) == changed
-    finally:
-        c.digest.cache_clear()
+@pytest.mark.untraced
+@pytest.mark.parametrize("world", ["two values", "one bad bin"])
+def test_tables_answer_as_the_commands_do(world: str) -> None:
+    """Intervals and verdicts asked of a table are those of `measure` and `verify` for its rows."""
+    table = c.Drawn(c.Cell("measure", world, 400, c.FIXED), np.random.default_rng(5)).table()
+    score, label = np.repeat(table.score, table.rows), np.zeros(400, bool)
+    for end, ones in zip(np.cumsum(table.rows), table.positive.astype(int), strict=True):
+        label[end - ones : end] = True
+    names = [*c.MEASURES, *c.SMOOTH]
+    report, settings = calibcli.measure(score, label, metric=names), c.settings_of(table)
+    for name in names:
+        assert c.measure_named(name, table, settings=settings).interval == report.measures[name].interval
+    ground = Ground(usual_bins(table), rows_wanted=False)
+    for name in (M.ECE, M.BIAS, M.SMECE):
+        (said,) = calibcli.verify(score, label, rule=f"{name}.upper<=0.05").rules.values()
+        verdict = c.judge(table, Rule(name, name, Bound.UPPER, Relation.AT_MOST, 0.05), ground=ground)
+        assert (verdict.outcome, verdict.lower, verdict.upper) == (said.outcome, said.lower, said.upper)
