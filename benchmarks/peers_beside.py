@@ -7,6 +7,7 @@ writes `docs/coverage_beside.md`. PYTHON has uncertainty-calibration, calzone-to
 """
 
 import argparse
+import math
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ from calibcli.measures.binned_ece import binned_ece
 from calibcli.measures.l2 import debiased_l2
 from calibcli.measures.smooth_ece import smooth_ece
 from calibcli.names import Binning
-from calibcli.table.bins import ATOMS, bins_of
+from calibcli.table.bins import ATOMS, Bins, binned, bins_of
 from calibcli.table.score_table import ScoreTable
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,16 +30,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from coverage_page import prose, table  # noqa: E402 - found by the path above
 
-from claims.simulation import (  # noqa: E402 - as above
-    SCENARIOS,
-    Cell,
-    Tally,
-    generator_of,
-    population_truth,
-    theorem_12_4_width,
-    usual_bins,
-)
-from claims.worlds import Law, errors_over, smooth_truth  # noqa: E402 - as above
+from claims.simulation import generator_of  # noqa: E402 - as above
+from claims.worlds import WORLDS, Law, errors_over, smooth_truth, usual_bins  # noqa: E402 - as above
 
 WORKER = Path(__file__).with_name("peer_bootstrap.py")
 Floats = np.ndarray
@@ -60,6 +53,68 @@ OURS = ("calibcli ece", "calibcli l2", "calibcli smece")
 
 
 @dataclass(slots=True)
+class Tally:
+    """
+    How often an interval missed and how wide it was.
+
+    Args:
+        repetitions: How often it was computed.
+
+        misses: How often it did not contain the truth.
+
+        width: Sum of widths.
+
+        plain_width: Sum of the widths of Theorem 12.4's interval for the same rows, for ECE only.
+    """
+
+    repetitions: int = 0
+    misses: int = 0
+    width: float = 0.0
+    plain_width: float = 0.0
+
+    @property
+    def mean_width(self) -> float:
+        """Mean width."""
+        return self.width / self.repetitions
+
+    @property
+    def coverage(self) -> float:
+        """Share of repetitions with the truth inside."""
+        return 1.0 - self.misses / self.repetitions
+
+
+@dataclass(slots=True)
+class Cell:
+    """Tallies of one world at one number of rows and one confidence."""
+
+    confidence: float
+    tallies: dict[str, Tally] = field(default_factory=dict)
+
+    def add(self, name: str, *, lower: float, upper: float, truth: float, plain: float = 0.0) -> None:
+        """Count one interval."""
+        tally = self.tallies.setdefault(name, Tally())
+        tally.repetitions += 1
+        # The smoothing kernel and the bisections are good to 1e-6.
+        tally.misses += not lower - 1e-6 <= truth <= upper + 1e-6
+        tally.width += upper - lower
+        tally.plain_width += plain
+
+
+def theorem_12_4_width(table: ScoreTable, bins: Bins, *, value: float, confidence: float) -> float:
+    """Return the width of the two-sided interval of Theorem 12.4, cut to [0, 1]."""
+    n, count = table.total_rows, binned(table, bins).rows.size
+    margin = math.sqrt(2.0 * math.log(2.0 / (1.0 - confidence)) / n)
+    return min(1.0, value + margin) - max(0.0, value - math.sqrt(count / n) - margin)
+
+
+@cache
+def smooth_error(world: str) -> float:
+    """Return the SmoothECE of the population."""
+    law = Law.of(WORLDS[world])
+    return smooth_truth(law.table.score, law.mass)
+
+
+@dataclass(slots=True)
 class Beside:
     """
     What one cell gave.
@@ -77,7 +132,7 @@ class Beside:
 @cache
 def error_in_population(scenario: str, binning: Binning, count: int) -> dict[str, float]:
     """Return the errors of the population over bins: of atoms the error itself."""
-    law = Law.of(SCENARIOS[scenario])
+    law = Law.of(WORLDS[scenario])
     return errors_over(
         law.sums(ATOMS if binning is Binning.ATOMS else bins_of(binning, count, table=law.table))
     )
@@ -87,7 +142,7 @@ def truth_of(name: str, scenario: str, score: Floats) -> float:
     """Return what an interval of another package is about, over that package's own partition."""
     package, statistic, _ = name.split("|")
     if package == "relplot":
-        return population_truth(scenario)["smece upper"]
+        return smooth_error(scenario)
     if package == "calzone":
         binning = Binning.EQUAL_WIDTH if statistic == "ECE-H" else Binning.EQUAL_MASS
         return error_in_population(scenario, binning, 10)["ece"]
@@ -106,7 +161,7 @@ def ours(cell: Cell, table: ScoreTable, truth: Floats) -> None:
     low, high = found.interval.lower, found.interval.upper
     cell.add(OURS[0], lower=low, upper=high, truth=known["ece"], plain=plain)
     l2 = debiased_l2(table, bins=bins, confidence=cell.confidence).interval
-    cell.add_interval(OURS[1], l2, truth=known["l2"])
+    cell.add(OURS[1], lower=l2.lower, upper=l2.upper, truth=known["l2"])
 
 
 def beside(
@@ -128,7 +183,7 @@ def beside(
 
         confidences: Nominal ones.
     """
-    rng, world = generator_of("peers", scenario, rows), SCENARIOS[scenario]
+    rng, world = generator_of("peers", scenario, rows), WORLDS[scenario]
     score = world.quantile(rng.random((repetitions, rows)))
     label = rng.random((repetitions, rows)) < world.truth(score)
     cells = {confidence: Cell(confidence) for confidence in confidences}
@@ -136,14 +191,14 @@ def beside(
         table = ScoreTable.from_rows(score[index], label[index])
         truth = world.truth(table.score)
         at_these = smooth_truth(table.score, table.rows * (truth - table.score) / rows)
-        in_all = population_truth(scenario)["smece upper"]
+        in_all = smooth_error(scenario)
         for confidence, cell in cells.items():
             ours(cell, table, truth)
             if index < few:
                 interval = smooth_ece(table, confidence=confidence).interval
                 # The lower end speaks of these scores, the upper one of the population.
                 decisive = at_these if interval.lower > at_these + 1e-6 else in_all
-                cell.add_interval(OURS[2], interval, truth=decisive)
+                cell.add(OURS[2], lower=interval.lower, upper=interval.upper, truth=decisive)
     found = ask(peers, score, label, few=few)
     versions = tuple(str(word) for word in found.pop("versions"))
     for name, ends in found.items():

@@ -21,7 +21,8 @@ from calibcli.measures.u_test import drawn_u
 from calibcli.names import TestName
 from calibcli.table.bins import binned
 from calibcli.table.score_table import ScoreTable
-from claims.simulation import Floats, generator_of, usual_bins
+from claims.simulation import Floats, generator_of
+from claims.worlds import usual_bins
 
 LEVELS = (0.01, 0.05, 0.1)
 ROWS = (30, 300, 3000, 30_000, 1_000_000)

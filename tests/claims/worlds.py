@@ -136,6 +136,7 @@ HARD = {
     "fraud, calibrated": World(
         "score 0.0005 for 99.7 % of rows, 0.5 for 0.3 %, labels follow them",
         atoms([0.0005, 0.5], [0.997, 0.003]),
+        second=of_values({0.0005: 0.0002, 0.5: 0.7}),
     ),
     "fraud, five times too high": World(
         "the same scores, labels a fifth as frequent, two events in three in rows a sample may lack",
@@ -151,7 +152,15 @@ HARD = {
         _near_the_ends,
     ),
     "near 0 and 1, wrong": World(
-        "the same scores, one label in a hundred turned", _near_the_ends, lambda score: 0.01 + 0.98 * score
+        "the same scores, one label in a hundred turned; the second score is kept 0.001 away from both ends",
+        _near_the_ends,
+        lambda score: 0.01 + 0.98 * score,
+        lambda score: np.clip(score, 1e-3, 1.0 - 1e-3),
+    ),
+    "sure and wrong": World(
+        "scores 1e-9 (70 % of rows) and 1 - 1e-9, rates 0.02 and 0.97",
+        atoms([1e-9, 1.0 - 1e-9], [0.7, 0.3]),
+        of_values({1e-9: 0.02, 1.0 - 1e-9: 0.97}),
     ),
     "overconfident": World(
         "twelve values 1.7e-5 to 0.37 away from 0, as many from 1, the rarer label as often as their root",
@@ -165,11 +174,14 @@ HARD = {
         "scores log-uniform from 1e-6 to 1e-3, labels two thirds as frequent: 1 in 10,000",
         lambda u: 1e-6 * 1000.0**u,
         lambda score: 0.69 * score,
+        lambda score: 0.3 * score,
     ),
     "one bad bin": World(
-        "score 0.97 for 0.5 % of rows, of which half have label 1; the others uniform up to 0.9, rightly",
+        "score 0.97 for 0.5 % of rows, of which half have label 1; the others uniform up to 0.9, rightly; "
+        "the second score says 0.01 instead of 0.97",
         _one_bad,
         lambda score: np.where(score > 0.95, 0.5, score),
+        lambda score: np.where(score > 0.95, 0.01, score**1.05),
     ),
     "bimodal, rates clipped": World(
         "log-odds normal around -3 and 3, rates clipped to 0.1 to 0.9",
