@@ -67,7 +67,7 @@ test-oldest:  ## every fast test but pictures' pixels with the oldest versions a
 claims: $(VENV)/.stamp-dev  ## the simulations behind every statistical promise, up to an hour
 	$(PYTHON) -m pytest -n $(WORKERS) -m slow tests
 
-coverage: $(VENV)/.stamp-dev  ## docs/coverage.md: days of simulations; goes on where it stopped; HOURS=N stops it
+coverage: $(VENV)/.stamp-dev  ## docs/coverage.md: hours of simulations; goes on where it stopped; HOURS=.5 begins none after half an hour
 	$(PYTHON) benchmarks/write_coverage.py --workers $(WORKERS) $(if $(HOURS),--hours $(HOURS))
 
 bench: $(VENV)/.stamp-dev  ## speed and memory at every size, against reads, copies and PEERS, as for fits

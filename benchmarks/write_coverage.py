@@ -93,9 +93,14 @@ def probed(cell: Cell) -> str:
     return probe(cell)
 
 
+def times_of(cell: Cell, cap: int | None) -> int:
+    """Return how often a cell is repeated."""
+    return min(repetitions_of(cell), cap or sys.maxsize)
+
+
 def run(cell: Cell, *, cap: int | None) -> Kept:
     """Simulate one cell."""
-    times = min(repetitions_of(cell), cap or sys.maxsize)
+    times = times_of(cell, cap)
     return Kept(times, probe(cell), simulated(cell, times))
 
 
@@ -131,8 +136,8 @@ def still_true(kept: dict[str, Kept], some: list[Cell], *, workers: int, until: 
 def simulate(
     kept: dict[str, Kept], some: list[Cell], *, path: Path, workers: int, until: float, cap: int | None = None
 ) -> None:
-    """Run the cells that are not kept, and keep each."""
-    waiting = [cell for cell in some if cell.name not in kept]
+    """Run the cells that are not kept, or of fewer repetitions, and keep each."""
+    waiting = [cell for cell in some if cell.name not in kept or kept[cell.name].times < times_of(cell, cap)]
     started, done, whole = time.monotonic(), 0.0, sum(map(weight, waiting))
     try:
         answers = asked(partial(run, cap=cap), waiting, workers=workers, until=until)
