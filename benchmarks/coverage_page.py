@@ -16,7 +16,7 @@ ABOUT = {
     "smooth": "intervals of SmoothECE and of distances",
     "bounds": "every bound of `measure --bounds`, at 97.5 %, and the interval of the plug-in l2 error",
     "compare": "intervals and verdicts of `compare` with a second score",
-    "clusters": "intervals of `measure --cluster`, of two scores too; two labels of a cluster have correlation 0.3",
+    "clusters": "intervals of `measure --cluster`, of two scores too; labels of a cluster have correlation 0.3",
     "verify": "rules whose limit is exactly the truth: a PASS counts as wrong, and a FAIL does",
     "by": "`verify --max-ece --by` with five groups, limit at the truth in each",
     "baseline": "`verify --baseline --max-regression 0` where nothing has changed",
