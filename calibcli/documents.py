@@ -10,24 +10,20 @@ another layout of the same values is the same document, and any other value is a
 import hashlib
 import hmac
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, NoReturn, TypeVar
 
+from calibcli.codec import AGAIN, Node, quoted
 from calibcli.errors import DocumentProblem
-from calibcli.version import __version__
 
-Name = TypeVar("Name", bound=StrEnum)
 Built = TypeVar("Built")
 
 MOST_BYTES = 64 * 1024 * 1024
-AGAIN = "write it again with the command that made it"
 # Documents of the versions before have no digest of themselves.
 _FIRST_SEALED = 2
 _DIGEST = "digest"
@@ -35,7 +31,6 @@ _SEAL = re.compile(r'\n  "digest": "([^"\n]*)",(?=\n)')
 _SCHEMA = re.compile(r"(calibcli\.[a-z]+)/([0-9]{1,9})")
 _PLAIN, _KEYED = "sha256:", "hmac-sha256:"
 _PIECE = 1 << 20
-_LONGEST_QUOTE = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,134 +73,6 @@ def trusting(asked: Trust) -> Iterator[None]:
         yield
     finally:
         _TRUST.reset(before)
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """
-    A value of a document and where it stands.
-
-    Args:
-        value: What the JSON reader made of it.
-
-        path: Such as `$.parameters.knots[3]`.
-    """
-
-    value: object
-    path: str = "$"
-
-    def problem(self, message: str, hint: str | None = None) -> DocumentProblem:
-        """Return the error that names this place."""
-        return DocumentProblem(self.path, message, hint)
-
-    def child(self, key: str) -> "Node":
-        """Return the member of an object; it must be there."""
-        members = self._members()
-        if key not in members:
-            msg = f"has no {key!r}"
-            raise self.problem(msg)
-        return Node(members[key], f"{self.path}.{key}")
-
-    def optional(self, key: str) -> "Node | None":
-        """Return the member of an object, or None where it is null; it must be there."""
-        node = self.child(key)
-        return None if node.value is None else node
-
-    def members(self) -> dict[str, "Node"]:
-        """Return every member of an object."""
-        return {key: Node(value, f"{self.path}.{key}") for key, value in self._members().items()}
-
-    def only(self, *keys: str) -> None:
-        """Refuse an object whose keys are not exactly these."""
-        members = self._members()
-        for key in keys:
-            self.child(key)
-        for key in members:
-            if key not in keys:
-                msg = f"has the unknown key {_quoted(key)}; it may have {', '.join(keys)}"
-                raise self.problem(msg)
-
-    def items(self) -> tuple["Node", ...]:
-        """Return the elements of an array."""
-        if not isinstance(self.value, list):
-            self._refuse("an array")
-        return tuple(Node(value, f"{self.path}[{i}]") for i, value in enumerate(self.value))
-
-    def number(self, lower: float = -math.inf, upper: float = math.inf) -> float:
-        """Return a finite number between two limits, both allowed; true and false are not numbers."""
-        value = self.value
-        expected = _interval_words(lower, upper)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self._refuse(expected)
-        if not lower <= value <= upper or not _is_finite(value):
-            self._refuse(expected)
-        return float(value)
-
-    def numbers(self, lower: float = -math.inf, upper: float = math.inf) -> list[float]:
-        """Return an array of finite numbers between two limits."""
-        return [item.number(lower, upper) for item in self.items()]
-
-    def number_or_infinity(self) -> float:
-        """Return a number that is not NaN; JSON has no infinity, so that is written as a string."""
-        return math.inf if self.value == "inf" else self.number()
-
-    def whole(self, least: int = 0, most: int = 2**63 - 1) -> int:
-        """Return a whole number between two limits; 3.0 is not whole enough, since we never write it."""
-        value = self.value
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            self._refuse(f"a whole number between {least} and {most}")
-        return value
-
-    def wholes(self, least: int = 0) -> list[int]:
-        """Return an array of whole numbers."""
-        return [item.whole(least) for item in self.items()]
-
-    def truth(self) -> bool:
-        """Return true or false."""
-        if not isinstance(self.value, bool):
-            self._refuse("true or false")
-        return self.value
-
-    def text(self) -> str:
-        """Return a string that can be printed."""
-        if not isinstance(self.value, str):
-            self._refuse("a string")
-        if any("\ud800" <= letter <= "\udfff" for letter in self.value):
-            self._refuse("text without half surrogates")
-        return self.value
-
-    def texts(self) -> tuple[str, ...]:
-        """Return an array of strings."""
-        return tuple(item.text() for item in self.items())
-
-    def choice(self, names: type[Name]) -> Name:
-        """Return a member of a closed vocabulary."""
-        if not isinstance(self.value, str) or self.value not in list(names):
-            self._refuse(f"one of {', '.join(names)}")
-        return names(self.value)
-
-    def expect(self, value: object) -> None:
-        """Refuse anything but this value, which other parts of the document imply."""
-        if isinstance(value, dict):
-            self.only(*value)
-            for key, member in value.items():
-                self.child(key).expect(member)
-        elif isinstance(value, list):
-            same_length(self, len(value), reason="as the rest of the document has it")
-            for item, member in zip(self.items(), value, strict=True):
-                item.expect(member)
-        elif self.value != value or isinstance(self.value, bool) != isinstance(value, bool):
-            msg = f"is {_quoted(self.value)}, but the rest of the document makes it {_quoted(value)}"
-            raise self.problem(msg, AGAIN)
-
-    def _members(self) -> dict[str, object]:
-        if not isinstance(self.value, dict):
-            self._refuse("an object")
-        return self.value
-
-    def _refuse(self, expected: str) -> NoReturn:
-        msg = f"is {_quoted(self.value)}, should be {expected}"
-        raise self.problem(msg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,30 +184,6 @@ _OTHER_KEY = "restore it, or give the key that it was signed with; an old key ma
 _ENCODER = json.JSONEncoder(sort_keys=True, indent=2, allow_nan=False)
 
 
-def ascending(nodes: Sequence[Node], *, strictly_from: int = 0) -> None:
-    """
-    Refuse numbers that fall, or that repeat from a position on.
-
-    Args:
-        nodes: Nodes already known to be numbers.
-
-        strictly_from: From this position on a number must be larger than the one before it.
-    """
-    values = [node.number() for node in nodes]
-    for i in range(1, len(values)):
-        if values[i] < values[i - 1] or (i > strictly_from and values[i] == values[i - 1]):
-            msg = f"is {values[i]!r}, should be above {values[i - 1]!r}, the number before it"
-            raise nodes[i].problem(msg)
-
-
-def same_length(node: Node, count: int, *, reason: str) -> None:
-    """Refuse an array that has not `count` elements, `reason` being what asks for them."""
-    found = len(node.items())
-    if found != count:
-        msg = f"has {found} elements, should have {count} ({reason})"
-        raise node.problem(msg)
-
-
 def canonical_text(document: dict[str, object]) -> str:
     """Return the one text of values: sorted keys, two spaces, shortest floats that read back the same."""
     return _ENCODER.encode(document) + "\n"
@@ -390,37 +233,6 @@ def _digests(pieces: Iterable[str], keys: Sequence[bytes]) -> list[str]:
         for one in signing:
             one.update(piece.encode())
     return [f"{_KEYED}{one.hexdigest()}" for one in signing]
-
-
-def version_of(root: Node, schema: str, *, what: str = "a report", hint: str = "write it with --json") -> int:
-    """
-    Return the version in which a document of a kind was written, this one or the one before.
-
-    Args:
-        root: The document.
-
-        schema: The kind, as it is written now, such as "calibcli.artifact/2".
-
-        what: What it should be, such as "an artifact".
-
-        hint: Where one comes from.
-
-    Raises:
-        DocumentProblem: If it is none, or was written by a later version.
-    """
-    family, _, newest = schema.partition("/")
-    if "schema" not in root.members():
-        msg = "is not a calibcli document: it has no 'schema'"
-        raise root.problem(msg, hint)
-    node = root.child("schema")
-    found = _SCHEMA.fullmatch(node.text())
-    if found is None or found[1] != family or str(int(found[2])) != found[2] or int(found[2]) < 1:
-        msg = f"is {node.text()[:60]!r}, should be {schema!r}: this is not {what}"
-        raise node.problem(msg, hint)
-    if int(found[2]) > int(newest):
-        msg = f"is {found[0]!r}, and calibcli {__version__} reads {schema!r}"
-        raise node.problem(msg, "it was written by a newer calibcli: upgrade with `pip install -U calibcli`")
-    return int(found[2])
 
 
 def parse(content: bytes, *, most: int = MOST_BYTES) -> Document:
@@ -500,29 +312,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
-        msg = f"repeats the key {_quoted(key)}"
+        msg = f"repeats the key {quoted(key)}"
         raise Node(None).problem(msg)
     return members
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # an integer beyond the largest double
-        return False
-
-
-def _interval_words(lower: float, upper: float) -> str:
-    if math.isinf(lower) and math.isinf(upper):
-        return "a finite number"
-    return f"a number in [{lower:g}, {upper:g}]"
-
-
-def _quoted(value: object) -> str:
-    """Return a value as JSON would write it, shortened and on one line."""
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return "an array"
-    text = json.dumps(value) if not isinstance(value, int) or value.bit_length() < 128 else "a huge number"
-    return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from calibcli.codec import Node
 from calibcli.documents import (
     Document,
-    Node,
     Trust,
     canonical_text,
     document_of,

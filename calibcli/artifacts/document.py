@@ -2,111 +2,66 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Annotated, Any, ClassVar
 
-from calibcli.artifacts.fit_record import Doubted, FitRecord, refuse_later
-from calibcli.documents import Node, version_of
-from calibcli.names import RecalibratorName, Scale
-from calibcli.recalibrators import recalibrator_from_dict
-from calibcli.recalibrators.interface import Recalibrator
+from calibcli.artifacts.fit_record import Doubted, FitRecord
+from calibcli.codec import HIDDEN, INLINE, LOOSE, Declared, In, Node, version_of
+from calibcli.names import Scale
+from calibcli.recalibrators import AnyMap
+from calibcli.recalibrators.interface import FittedBin, Guarantee
 from calibcli.version import __version__
 
 SCHEMA = "calibcli.artifact/2"
-_KEYS = (
-    "schema",
-    "calibcli",
-    "method",
-    "parameters",
-    "input",
-    "fit",
-    "bins",
-    "guarantee",
-    "increasing",
-)
+ORIGIN = {"what": "an artifact", "hint": "an artifact is what `calibcli fit` writes"}
 
 
 @dataclass(frozen=True, slots=True)
-class Artifact(Doubted):
-    """
-    What `fit` writes and `apply`, `measure` and `verify` read.
+class Artifact(Doubted, Declared):
+    """What `fit` writes and `apply`, `measure` and `verify` read."""
 
-    Args:
-        recalibrator: The fitted map.
+    SCHEMA: ClassVar = SCHEMA
+    ORIGIN: ClassVar = ORIGIN
 
-        fit: How it came about.
+    recalibrator: Annotated[AnyMap, INLINE]
+    fit: Annotated[FitRecord, "How it came about."]
+    scale: Annotated[Scale, In("input"), "What the score column held."] = Scale.PROB
+    positive: Annotated[
+        str | None, In("input"), "The label value that counted as 1; null where labels were 0/1 as they are."
+    ] = None
+    classes: Annotated[tuple[str, ...] | None, In("input"), "Null for one score."] = None
+    calibcli: Annotated[str, "The version that fitted it."] = __version__
+    doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
 
-        scale: What the score column held.
+    @property
+    def bins(
+        self,
+    ) -> Annotated[
+        tuple[FittedBin, ...] | None, "Every output there is, or null where outputs form a continuum."
+    ]:
+        """Every output there is."""
+        return self.recalibrator.bins
 
-        positive: The label value that counted as 1, or None where labels were 0/1 as they are.
+    @property
+    def guarantee(self) -> Annotated[Guarantee | None, LOOSE]:
+        """What theory promises of the fit."""
+        return self.recalibrator.guarantee
 
-        classes: Names of the classes, or None for one binary score.
+    @property
+    def increasing(
+        self,
+    ) -> Annotated[
+        bool,
+        "Whether a higher score never gets a lower probability, but for the last digit: logarithms round.",
+    ]:
+        """Whether the map is."""
+        return self.recalibrator.increasing
 
-        calibcli: The version that fitted it.
-
-        doubts: What must be said of the document that it was read from, wherever it is used.
-    """
-
-    recalibrator: Recalibrator
-    fit: FitRecord
-    scale: Scale = Scale.PROB
-    positive: str | None = None
-    classes: tuple[str, ...] | None = None
-    calibcli: str = __version__
-    doubts: tuple[str, ...] = field(default=(), compare=False)
-
-    @classmethod
-    def from_dict(cls, root: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If no fit can have written this, with the place.
-        """
-        version = check_schema(root)
-        root.only(*_KEYS)
-        refuse_later(root.child("fit"), version=version)
-        method = root.child("method").choice(RecalibratorName)
-        recalibrator = recalibrator_from_dict(method, root.child("parameters"))
-        columns = root.child("input")
-        columns.only("scale", "classes", "positive")
-        positive, classes = columns.optional("positive"), columns.optional("classes")
-        fit = FitRecord.from_dict(root.child("fit"))
-        if fit.selection is not None:
-            root.child("method").expect(fit.selection.chosen.value)
-        artifact = cls(
-            recalibrator=recalibrator,
-            fit=fit,
-            scale=columns.child("scale").choice(Scale),
-            positive=None if positive is None else positive.text(),
-            classes=None if classes is None else classes.texts(),
-            calibcli=root.child("calibcli").text(),
-        )
-        _check_limited(root.child("parameters"), rows=fit.rows)
-        # These repeat for the reader what the parameters say: they must not say anything else.
-        implied = artifact.to_dict()
-        root.child("increasing").expect(implied["increasing"])
-        root.child("bins").expect(implied["bins"])
-        _check_guarantee(root.child("guarantee"), recalibrator.guarantee)
-        return artifact
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        bins = self.recalibrator.bins
-        return {
-            "schema": SCHEMA,
-            "calibcli": self.calibcli,
-            "method": self.recalibrator.name.value,
-            "parameters": self.recalibrator.to_dict(),
-            "input": {
-                "scale": self.scale.value,
-                "classes": None if self.classes is None else list(self.classes),
-                "positive": self.positive,
-            },
-            "fit": self.fit.to_dict(),
-            "bins": None if bins is None else [one.to_dict() for one in bins],
-            "guarantee": self.recalibrator.guarantee,
-            "increasing": self.recalibrator.increasing,
-        }
+    def check(self, node: Node) -> None:
+        """Refuse a record of another fit, and promises that the parameters do not imply."""
+        if self.fit.selection is not None:
+            node.child("method").expect(self.fit.selection.chosen.value)
+        _check_limited(node.child("parameters"), rows=self.fit.rows)
+        _check_guarantee(node.child("guarantee"), self.guarantee)
 
 
 def check_schema(root: Node) -> int:
@@ -116,7 +71,7 @@ def check_schema(root: Node) -> int:
     Raises:
         DocumentProblem: With the reason.
     """
-    return version_of(root, SCHEMA, what="an artifact", hint="an artifact is what `calibcli fit` writes")
+    return version_of(root, SCHEMA, **ORIGIN)
 
 
 def of_several_classes(root: Node) -> bool:
@@ -144,13 +99,14 @@ def _check_limited(parameters: Node, *, rows: int) -> None:
         members["limited_rows"].whole(0, rows)
 
 
-def _check_guarantee(node: Node, implied: dict[str, object] | None) -> None:
+def _check_guarantee(node: Node, implied: Guarantee | None) -> None:
     """Refuse numbers that the parameters do not imply; statements may be worded as another version did."""
     if implied is None:
         node.expect(None)
         return
-    node.only(*implied)
-    for key, expected in implied.items():
+    written = implied.to_dict()
+    node.only(*written)
+    for key, expected in written.items():
         if isinstance(expected, dict):
             _check_bound(node.child(key), expected)
         else:

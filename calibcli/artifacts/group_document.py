@@ -2,101 +2,64 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Annotated, ClassVar, Self
 
 from calibcli.artifacts.class_document import ClassArtifact
-from calibcli.artifacts.document import SCHEMA, Artifact, check_schema, fitted_by_group
+from calibcli.artifacts.document import ORIGIN, SCHEMA, Artifact, fitted_by_group
 from calibcli.artifacts.store import HeldArtifact, artifact_of, in_file, of_one_score, read_document, readable
-from calibcli.documents import Node, sealed_text
+from calibcli.codec import HIDDEN, Between, Declared, Node
+from calibcli.documents import sealed_text
 from calibcli.errors import DocumentProblem
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.interface import WithEnds
 from calibcli.version import __version__
 
 MOST_MEMBERS = 1_000
-_KEYS = ("schema", "calibcli", "by", "pooled", "members", "shared")
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
-    """
-    A group that shares the map of all rows.
+class Shared(Declared):
+    """A group that shares the map of all rows."""
 
-    Args:
-        rows: How many fit rows it has.
-
-        reason: Why it has no map of its own.
-    """
-
-    rows: int
-    reason: str
+    rows: Annotated[int, Between(1), "Fit rows of the group."]
+    reason: Annotated[str, "Why it has no map of its own."]
 
 
 @dataclass(frozen=True, slots=True)
-class GroupArtifact:
-    """
-    What `fit --by` writes.
+class GroupArtifact(Declared):
+    """What `fit --by` writes."""
 
-    Args:
-        by: Name of the column whose values are the groups.
+    SCHEMA: ClassVar = SCHEMA
+    ORIGIN: ClassVar = ORIGIN
 
-        pooled: The map of all rows.
-
-        members: For each group with enough rows the map of its own.
-
-        shared: The groups that share the map of all rows.
-
-        calibcli: The version that fitted it.
-
-        doubts: What must be said of the document that it was read from, wherever it is used.
-    """
-
-    by: str
-    pooled: Artifact
-    members: Mapping[str, Artifact]
-    shared: Mapping[str, Shared]
-    calibcli: str = __version__
-    doubts: tuple[str, ...] = field(default=(), compare=False)
+    by: Annotated[str, "Name of the column whose values are the groups."]
+    pooled: Annotated[Artifact, "The map of all rows, without a digest of its own."]
+    members: Annotated[
+        Mapping[str, Artifact],
+        "For each group with enough rows the map of its own; the same method, scale and positive label.",
+    ]
+    shared: Annotated[Mapping[str, Shared], "The groups that share the map of all rows."]
+    calibcli: Annotated[str, "The version that fitted it."] = __version__
+    doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
 
     @property
     def known(self) -> frozenset[str]:
         """The groups that the fit has seen."""
         return frozenset((*self.members, *self.shared))
 
-    @classmethod
-    def from_dict(cls, root: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If no fit can have written this, with the place.
-        """
-        check_schema(root)
-        root.only(*_KEYS)
-        pooled = Artifact.from_dict(root.child("pooled"))
-        for node in (root.child("pooled"), *root.child("members").members().values()):
-            node.child("schema").expect(root.child("schema").value)
-        members = {key: _member(node, pooled) for key, node in root.child("members").members().items()}
-        shared = {key: _shared(node) for key, node in root.child("shared").members().items()}
-        _check_groups(root, members, shared, pooled=pooled)
-        _check_methods(root, members, pooled=pooled)
-        return cls(root.child("by").text(), pooled, members, shared, root.child("calibcli").text())
+    def check(self, node: Node) -> None:
+        """Refuse maps that see scores otherwise than that of all rows, other rows, and two methods."""
+        alike = {"scale": self.pooled.scale.value, "classes": None, "positive": self.pooled.positive}
+        for one in (node.child("pooled"), *node.child("members").members().values()):
+            one.child("schema").expect(node.child("schema").value)
+            one.child("input").expect(alike)
+        _check_groups(node, self.members, self.shared, pooled=self.pooled)
+        _check_methods(node, self.members, pooled=self.pooled)
 
     def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
         """Return the artifact with what must be said of its document; saved again, it says so itself."""
         pooled = self.pooled.doubted(name, doubts)
         return replace(self, pooled=pooled, doubts=pooled.doubts) if doubts else self
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "schema": SCHEMA,
-            "calibcli": self.calibcli,
-            "by": self.by,
-            "pooled": self.pooled.to_dict(),
-            "members": {key: one.to_dict() for key, one in self.members.items()},
-            "shared": {key: {"rows": one.rows, "reason": one.reason} for key, one in self.shared.items()},
-        }
 
 
 def group_artifact_text(artifact: GroupArtifact) -> str:
@@ -153,13 +116,6 @@ def any_map_of(root: Node) -> Artifact | ClassArtifact | GroupArtifact:
     return GroupArtifact.from_dict(root) if by_group else artifact_of(root)
 
 
-def _member(node: Node, pooled: Artifact) -> Artifact:
-    """Return the map of a group, which must see scores and labels as that of all rows does."""
-    member = Artifact.from_dict(node)
-    node.child("input").expect({"scale": pooled.scale.value, "classes": None, "positive": pooled.positive})
-    return member
-
-
 def _check_methods(root: Node, members: Mapping[str, Artifact], *, pooled: Artifact) -> None:
     """Refuse maps of two methods, but for the identity, which stands beside maps without ends alone."""
     identity = RecalibratorName.IDENTITY
@@ -172,11 +128,6 @@ def _check_methods(root: Node, members: Mapping[str, Artifact], *, pooled: Artif
         if mixed or name not in {first.name, identity}:
             node = root.child("members").child(key).child("method")
             node.expect(pooled.recalibrator.name.value)
-
-
-def _shared(node: Node) -> Shared:
-    node.only("rows", "reason")
-    return Shared(node.child("rows").whole(1), node.child("reason").text())
 
 
 def _check_groups(

@@ -1,14 +1,13 @@
-"""Artifacts as text: reading from disk, the one text to write, and the published schemas."""
+"""Artifacts as text: reading from disk and the one text to write."""
 
 import math
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from calibcli.artifacts.document import Artifact, check_schema, fitted_by_group, of_several_classes
-from calibcli.documents import MOST_BYTES, Document, Node, document_of, parse, sealed_text
+from calibcli.codec import Node
+from calibcli.documents import MOST_BYTES, Document, document_of, parse, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
-from calibcli.names import DocumentKind
 from calibcli.objects import content_of, content_of_file, is_object
 
 if TYPE_CHECKING:
@@ -231,9 +230,3 @@ def in_file(path: Path | str, problem: DocumentProblem) -> DocumentProblem:
     """Return the problem with the name of the file before its place."""
     place = f"{path}" if problem.path == "$" else f"{path}: {problem.path}"
     return DocumentProblem(place, problem.detail, problem.hint)
-
-
-def schema_text(kind: DocumentKind) -> str:
-    """Return the JSON Schema (2020-12) of a kind of document."""
-    folder = files("calibcli.artifacts") / "schemas"
-    return (folder / f"{kind.value}.schema.json").read_text(encoding="utf-8")

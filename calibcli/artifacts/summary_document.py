@@ -8,7 +8,8 @@ from typing import Self
 from calibcli.artifacts.fit_record import digest_text
 from calibcli.artifacts.store import HeldDocument, in_file, read_document
 from calibcli.artifacts.table_columns import columns_of, table_of
-from calibcli.documents import Node, sealed_text, version_of
+from calibcli.codec import Node, version_of
+from calibcli.documents import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.gate_names import LEAST_TWIN_ROWS
 from calibcli.names import Scale, WeightMeaning

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import InputProblem
 from calibcli.table import cells
 from calibcli.table.grid import GridTable, Table

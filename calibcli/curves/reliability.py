@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcli.bounds.proportion import clopper_pearson
-from calibcli.documents import Node, ascending, same_length
+from calibcli.codec import Node, ascending, same_length
 from calibcli.errors import EmptyTable
 from calibcli.picture_names import PlotKind
 from calibcli.table.bins import Partition, binned

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.bounds.betting import Stakes
-from calibcli.documents import Node, ascending, same_length, version_of
+from calibcli.codec import Node, ascending, same_length, version_of
 from calibcli.gate_names import IdKind
 from calibcli.gates.alarm import MOST_EPOCHS, Epoch
 from calibcli.gates.cells import Partition, Sums, plausible_distance

@@ -9,7 +9,7 @@ change of the schema. What docs/gate.md lists as not derived is what the digest 
 import math
 from itertools import accumulate
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.gates.bets import Bets
 from calibcli.gates.cells import Sums, plausible_distance
 from calibcli.gates.state import GateState, Look

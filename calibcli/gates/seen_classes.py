@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.view_names import ViewName
 
 

@@ -18,7 +18,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from calibcli.documents import AGAIN, parse, sealed_text, trust, trust_from_now_on, trusting
+from calibcli.codec import AGAIN
+from calibcli.documents import parse, sealed_text, trust, trust_from_now_on, trusting
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.gates.document import MOST_BYTES, from_dict, to_dict
 from calibcli.gates.state import GateState

@@ -1,8 +1,8 @@
 """Maps fitted to a table that repair its probabilities, and the one step from a name to a class."""
 
-from typing import assert_never, get_args
+from typing import Annotated, assert_never, get_args
 
-from calibcli.documents import Node
+from calibcli.codec import Node, OneOf
 from calibcli.families import Logistic
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.interface import Recalibrator, WithEnds
@@ -42,11 +42,6 @@ def fit_recalibrator(
 def recalibrator_from_dict(method: RecalibratorName, parameters: Node) -> Recalibrator:
     """
     Restore a fitted recalibrator.
-
-    Args:
-        method: The method.
-
-        parameters: What `to_dict` returned, with its place in a document.
 
     Raises:
         DocumentProblem: If no fit can have written this, with the place.
@@ -122,3 +117,8 @@ def _logistic_class(name: Logistic) -> type[Recalibrator]:
             return Spline
         case _:
             assert_never(name)
+
+
+# A map in a document: its method, and its parameters.
+AnyMap = Annotated[Recalibrator, OneOf("method", RecalibratorName, recalibrator_class, "parameters")]
+MaybeMap = Annotated[Recalibrator | None, OneOf("method", RecalibratorName, recalibrator_class, "parameters")]

@@ -3,17 +3,17 @@
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import INLINE, Between, Declared, Node
 from calibcli.errors import NotConverged
 from calibcli.names import BetaForm, RecalibratorName
 from calibcli.recalibrators.bounded import solved_within_bounds
 from calibcli.recalibrators.design import NEAREST, Aim, Family, Labelled, line, logit, ray
 from calibcli.recalibrators.interface import Continuum, require_both_labels
-from calibcli.recalibrators.logistic import LARGEST, RECORD, Record, each_chunk
+from calibcli.recalibrators.logistic import LARGEST, Coefficient, Record, each_chunk
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.separation import parted_at_zero, parted_upwards
 from calibcli.table.grid import Table
@@ -24,30 +24,22 @@ _LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Beta(Continuum):
+class Beta(Declared, Continuum):
     """
     1 / (1 + exp(-(a ln f - b ln(1 - f) + c))) with a, b >= 0.
-
-    Args:
-        a: Weight of the logarithm of the score; bends the low end.
-
-        b: Weight of the logarithm of its complement; bends the high end.
-
-        c: Constant; the map passes 1/2 at the m with c = b ln(1 - m) - a ln m.
-
-        form: Which of a, b and m were free: `abm` all, `am` has a = b, `ab` has m = 1/2, `a` has both.
-
-        record: How the fit went.
 
     References:
         Kull, Silva Filho & Flach (2017), AISTATS, section 4.
     """
 
-    a: float
-    b: float
-    c: float
-    form: BetaForm
-    record: Record
+    a: Annotated[float, Between(0.0, LARGEST), "Weight of the logarithm of the score; bends the low end."]
+    b: Annotated[float, Between(0.0, LARGEST), "Weight of that of its complement; bends the high end."]
+    c: Annotated[Coefficient, "Constant; the map passes 1/2 at the m with c = b ln(1 - m) - a ln m."]
+    form: Annotated[
+        BetaForm,
+        "Which of a, b and m were free: `abm` all, `am` has a = b, `ab` has m = 1/2, `a` has both.",
+    ]
+    record: Annotated[Record, INLINE]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
@@ -86,27 +78,12 @@ class Beta(Continuum):
         )
         return cls(*_abc(form, coefficients), form, found.record(table))
 
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        parameters.only("a", "b", "c", "form", *RECORD)
-        form = parameters.child("form").choice(BetaForm)
-        a, b = (parameters.child(key).number(0.0, LARGEST) for key in ("a", "b"))
-        c = parameters.child("c").number(-LARGEST, LARGEST)
-        if form in (BetaForm.AM, BetaForm.A):
-            parameters.child("b").expect(a)
-        if form in (BetaForm.AB, BetaForm.A):
-            parameters.child("c").expect((a - b) * _LN2)
-        return cls(a, b, c, form, Record.from_dict(parameters))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {"a": self.a, "b": self.b, "c": self.c, "form": self.form.value, **self.record.to_dict()}
+    def check(self, node: Node) -> None:
+        """Refuse coefficients that the form does not leave free."""
+        if self.form in (BetaForm.AM, BetaForm.A):
+            node.child("b").expect(self.a)
+        if self.form in (BetaForm.AB, BetaForm.A):
+            node.child("c").expect((self.a - self.b) * _LN2)
 
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""

@@ -1,35 +1,30 @@
 """A function that is constant on bins: what every discrete recalibrator looks up."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node, ascending, same_length
+from calibcli.codec import Ascending, Between, Declared, Node, Size
 from calibcli.recalibrators.interface import FittedBin
 from calibcli.table.bins import bin_index
 from calibcli.table.score_table import Floats, Integers, frozen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BinMap:
-    """
-    One value for each bin (edge_{k-1}, edge_k].
+class BinMap(Declared):
+    """One value for each bin (edge_{k-1}, edge_k]."""
 
-    Args:
-        edges: Ascending from 0 to 1, shape (n_bins + 1,).
-
-        values: The output in each bin, in [0, 1].
-
-        rows: Fit rows in each bin.
-
-        positive: Fit rows with label 1 in each bin.
-    """
-
-    edges: Floats
-    values: Floats
-    rows: Integers
-    positive: Integers
+    edges: Annotated[
+        Floats,
+        Between(0.0, 1.0),
+        Size(2),
+        Ascending(strictly_from=1),
+        "Ascending from 0 to 1; bin k is (edge k-1, edge k], the first closed on the left.",
+    ]
+    values: Annotated[Floats, Between(0.0, 1.0), Size(of="edges", less=1), "The output in each bin."]
+    rows: Annotated[Integers, Size(of="edges", less=1), "Fit rows in each bin."]
+    positive: Annotated[Integers, Size(of="edges", less=1), "Fit rows with label 1 in each bin."]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edges", frozen(self.edges, np.float64))
@@ -45,37 +40,16 @@ class BinMap:
 
     __hash__ = None  # type: ignore[assignment]
 
-    @classmethod
-    def from_dict(cls, node: Node) -> Self:
-        """Restore from the members `edges`, `values`, `rows` and `positive` of an object."""
-        edges = node.child("edges")
-        points = edges.numbers(0.0, 1.0)
-        if len(points) < 2 or points[0] != 0.0 or points[-1] != 1.0:
+    def check(self, node: Node) -> None:
+        """Refuse edges that do not span the scores, and rows that no fit has."""
+        if self.edges[0] != 0.0 or self.edges[-1] != 1.0:
             msg = "should begin with 0 and end with 1"
-            raise edges.problem(msg)
-        # A first bin of exactly {0} has both its edges at 0.
-        ascending(edges.items(), strictly_from=1)
-        reason = f"one less than {edges.path}"
-        for key in ("values", "rows", "positive"):
-            same_length(node.child(key), len(points) - 1, reason=reason)
-        rows = node.child("rows").wholes()
-        if not any(rows):
+            raise node.child("edges").problem(msg)
+        if not self.rows.any():
             msg = "should count at least one row"
             raise node.child("rows").problem(msg)
-        positive = [
-            item.whole(0, most) for item, most in zip(node.child("positive").items(), rows, strict=True)
-        ]
-        values = node.child("values").numbers(0.0, 1.0)
-        return cls(np.array(points), np.array(values), np.array(rows), np.array(positive))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values."""
-        return {
-            "edges": self.edges.tolist(),
-            "values": self.values.tolist(),
-            "rows": self.rows.tolist(),
-            "positive": self.positive.tolist(),
-        }
+        for item, most in zip(node.child("positive").items(), self.rows.tolist(), strict=True):
+            item.whole(0, most)
 
     def predict(self, scores: Floats) -> Floats:
         """Return the value of each score's bin; scores already checked."""

@@ -1,34 +1,25 @@
 """The pair of step functions that an inductive Venn-Abers predictor is."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node, ascending, same_length
+from calibcli.codec import Ascending, Between, Declared, Node, Size
 from calibcli.recalibrators.added_row import levels_with_one_more
 from calibcli.table.score_table import Floats, ScoreTable, frozen
 
+_INSIDE = Between(0.0, 1.0, inside=True)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bracket:
-    """
-    The isotonic level of every score, had it come with one more row of label 0, or of label 1.
+class Bracket(Declared):
+    """The isotonic level of every score, had it come with one more row of label 0, or of label 1."""
 
-    Args:
-        first: The scores from which a lower level holds, strictly ascending, shape (n_lower,).
-
-        lower: That level, in (0, 1); it is 0 below `first[0]`.
-
-        last: The scores up to which an upper level holds, strictly ascending, shape (n_upper,).
-
-        upper: That level, in (0, 1); it is 1 above `last[-1]`.
-    """
-
-    first: Floats
-    lower: Floats
-    last: Floats
-    upper: Floats
+    first: Annotated[Floats, Between(0.0, 1.0), Ascending(), "The scores from which a lower level holds."]
+    lower: Annotated[Floats, _INSIDE, Ascending(), Size(of="first"), "That level; it is 0 below the first."]
+    last: Annotated[Floats, Between(0.0, 1.0), Ascending(), "The scores up to which an upper level holds."]
+    upper: Annotated[Floats, _INSIDE, Ascending(), Size(of="last"), "That level; it is 1 above the last."]
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -55,37 +46,15 @@ class Bracket:
         ends = upper < np.concatenate((upper[1:], [1.0]))
         return cls(table.score[rises], lower[rises], table.score[ends], upper[ends])
 
-    @classmethod
-    def from_dict(cls, node: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If no fit can have written this, with the place.
-        """
-        node.only(*cls.__slots__)
-        columns = {name: node.child(name).numbers(0.0, 1.0) for name in cls.__slots__}
-        for scores, levels in (("first", "lower"), ("last", "upper")):
-            ascending(node.child(scores).items())
-            ascending(node.child(levels).items())
-            same_length(node.child(levels), len(columns[scores]), reason=f"as many as {node.path}.{scores}")
-            for item in node.child(levels).items():
-                if item.number() in {0.0, 1.0}:
-                    msg = "should lie between 0 and 1"
-                    raise item.problem(msg)
-        if not any(columns.values()):
+    def check(self, node: Node) -> None:
+        """Refuse a pair without a level, and lower levels above the upper ones."""
+        if not self.first.size and not self.last.size:
             msg = "holds no level"
             raise node.problem(msg)
-        bracket = cls(**{name: np.array(column) for name, column in columns.items()})
-        low, high = bracket.at_each(bracket.first)
+        low, high = self.at_each(self.first)
         if np.any(low > high):
             msg = "should lie nowhere above the upper levels"
             raise node.child("lower").items()[int(np.argmax(low > high))].problem(msg)
-        return bracket
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values."""
-        return {name: getattr(self, name).tolist() for name in self.__slots__}
 
     def at_each(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return both levels at each score."""

@@ -1,11 +1,11 @@
 """Centred isotonic regression: an isotonic fit whose flat parts are drawn together to their middles."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node, ascending
+from calibcli.codec import INLINE, Declared, Node, ascending
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.interface import Continuum, checked_scores
 from calibcli.recalibrators.options import FitOptions
@@ -17,7 +17,7 @@ from calibcli.table.score_table import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class CentredIsotonic(Continuum):
+class CentredIsotonic(Declared, Continuum):
     """
     Linear between one point for each block of an isotonic fit: its mean score and its mean label.
 
@@ -27,16 +27,13 @@ class CentredIsotonic(Continuum):
     violation made them, and no probability lies beyond their level. Unlike an isotonic fit, this one does
     not keep the mean label of the fit rows.
 
-    Args:
-        curve: The points.
-
     References:
         Oron & Flournoy (2017), Centered isotonic regression: point and interval estimation for
         dose-response studies, Stat. Biopharm. Res. 9, 258-267. For levels of 0 and 1 and outside the
         points: the documented defaults of the authors' R package, cir (`cirPAVA`).
     """
 
-    curve: Polyline
+    curve: Annotated[Polyline, INLINE]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
@@ -65,29 +62,15 @@ class CentredIsotonic(Continuum):
         kept = np.concatenate(([True], points[1:] > points[:-1]))
         return cls(Polyline(points[kept], np.repeat(blocks.levels, 2)[kept]))
 
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        parameters.only("knots", "values")
-        curve = Polyline.from_dict(parameters)
-        levels = parameters.child("values").items()
-        inside = [level for level in levels if 0.0 < level.number() < 1.0]
-        ascending(inside)
+    def check(self, node: Node) -> None:
+        """Refuse points at one level, but for the two ends of a flat part of label 0 or 1 only."""
+        levels = node.child("values").items()
+        ascending([level for level in levels if 0.0 < level.number() < 1.0])
         for level in (0.0, 1.0):
             same = [item for item in levels if item.number() == level]
             if len(same) > 2:
                 msg = f"is {level:g} like the two before it, where a flat end has two points"
                 raise same[2].problem(msg)
-        return cls(curve)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return self.curve.to_dict()
 
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score."""

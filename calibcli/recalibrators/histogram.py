@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import INLINE, Among, Declared
 from calibcli.names import Binning, RecalibratorName, Target
 from calibcli.recalibrators.bin_map import BinMap
-from calibcli.recalibrators.interface import FittedBin, checked_scores, require_both_labels
+from calibcli.recalibrators.interface import Bound, FittedBin, Guarantee, checked_scores, require_both_labels
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.bins import Bins, binned, equal_mass_edges, equal_width_edges
 from calibcli.table.grid import GridTable, Table
@@ -27,24 +27,17 @@ _CUT_FROM_THE_ROWS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class Histogram(Declared):
     """
     The mean label of the fit rows in each bin.
-
-    Args:
-        binning: Equal mass or equal width.
-
-        weighted: Whether the means were taken with importance weights.
-
-        table: The bins.
 
     References:
         Zadrozny & Elkan (2001), ICML.
     """
 
-    binning: Binning
-    weighted: bool
-    table: BinMap
+    binning: Annotated[Binning, Among((Binning.EQUAL_MASS, Binning.EQUAL_WIDTH)), "How the bins were cut."]
+    weighted: Annotated[bool, "Whether the means were taken with importance weights."]
+    table: Annotated[BinMap, INLINE]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
@@ -77,26 +70,6 @@ class Histogram:
         values = np.where(occupied, np.minimum(mean, 1.0), EMPTY_VALUE)
         return cls(options.binning, table.weighted, BinMap(edges, values, sums.rows, sums.positive_rows))
 
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        parameters.only("binning", "weighted", "edges", "values", "rows", "positive")
-        binning = parameters.child("binning")
-        if binning.choice(Binning) is Binning.ATOMS:
-            msg = "is 'atoms', should be 'equal-mass' or 'equal-width'"
-            raise binning.problem(msg)
-        weighted = parameters.child("weighted").truth()
-        return cls(binning.choice(Binning), weighted, BinMap.from_dict(parameters))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {"binning": self.binning.value, "weighted": self.weighted, **self.table.to_dict()}
-
     def predict(self, scores: Floats) -> Floats:
         """Return the value of each score's bin."""
         return self.table.predict(checked_scores(scores))
@@ -117,7 +90,7 @@ class Histogram:
         return self.table.bins
 
     @property
-    def guarantee(self) -> dict[str, object] | None:
+    def guarantee(self) -> Guarantee | None:
         """What theory promises of the calibration error on new rows; None with importance weights."""
         if self.weighted:
             return None
@@ -136,7 +109,7 @@ class Histogram:
         return tuple(found)
 
 
-def training_guarantee(bins: int, rows: int, *, binning: Binning) -> dict[str, object]:
+def training_guarantee(bins: int, rows: int, *, binning: Binning) -> Guarantee:
     """
     Return bounds on the calibration error of histogram binning that hold before any new row is seen.
 
@@ -157,32 +130,27 @@ def training_guarantee(bins: int, rows: int, *, binning: Binning) -> dict[str, o
     average = f"On average over the fit rows, {claim}"
     confident = f"With probability {1.0 - DELTA:.0%} over the fit rows"
     fixed = "" if binning is Binning.EQUAL_WIDTH else _CUT_FROM_THE_ROWS
-    return {
-        "bins": bins,
-        "rows": rows,
-        "delta": DELTA,
-        "expectation": _bound(
+    return Guarantee(
+        bins=bins,
+        rows=rows,
+        delta=DELTA,
+        expectation=Bound.of(
             math.sqrt(ratio / 2), Target.POPULATION, statement=f"{average} (sqrt(K / 2n)).{fixed}"
         ),
-        "expectation_sharper": _bound(
+        expectation_sharper=Bound.of(
             math.sqrt(bins / (2 * (rows + 1))),
             Target.POPULATION,
             statement=f"{average} (sqrt(K / 2(n + 1))).{fixed}",
         ),
-        "tail": _bound(
+        tail=Bound.of(
             math.sqrt(ratio / (2 * DELTA)),
             Target.POPULATION,
             statement=f"{confident}, {claim} (Markov's inequality on its mean square).{fixed}",
         ),
-        "fixed_design": _bound(
+        fixed_design=Bound.of(
             math.sqrt(ratio) / 2 + math.sqrt(math.log(1 / DELTA) / (2 * rows)),
             Target.FIXED_DESIGN,
             statement=f"{confident}' labels given their scores, the calibration error is at most this, "
             "each bin weighing as many rows as the fit had in it.",
         ),
-    }
-
-
-def _bound(value: float, target: Target, *, statement: str) -> dict[str, object]:
-    # No calibration error is above 1, whatever a bound for few rows comes to.
-    return {"value": min(value, 1.0), "target": target.value, "statement": statement}
+    )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from calibcli.documents import Node
+from calibcli.codec import Declared
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.interface import Continuum, checked_scores, require_both_labels
 from calibcli.recalibrators.options import FitOptions
@@ -13,7 +13,7 @@ from calibcli.table.score_table import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Identity(Continuum):
+class Identity(Declared, Continuum):
     """The score itself; of logits and log-probabilities the probability that they stand for."""
 
     @classmethod
@@ -35,21 +35,6 @@ class Identity(Continuum):
         """
         require_both_labels(table)
         return cls()
-
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If there is anything, with the place.
-        """
-        parameters.only()
-        return cls()
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values: there is none."""
-        return {}
 
     def predict(self, scores: Floats) -> Floats:
         """Return the scores, once they are checked."""

@@ -1,13 +1,13 @@
 """The prior shift: every log odds moves by one amount."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
-from calibcli.documents import Node
+from calibcli.codec import INLINE, Declared, Node
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.design import Aim, Family, Labelled, constant, logit
 from calibcli.recalibrators.interface import Continuum, require_both_labels
-from calibcli.recalibrators.logistic import LARGEST, RECORD, Record, each_chunk, solved
+from calibcli.recalibrators.logistic import Coefficient, Record, each_chunk, solved
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
@@ -15,23 +15,18 @@ from calibcli.table.score_table import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Intercept(Continuum):
+class Intercept(Declared, Continuum):
     """
     1 / (1 + exp(-(intercept + logit(score)))).
 
     Right where labels became rarer or more frequent and nothing else changed.
 
-    Args:
-        intercept: What is added to every log odds.
-
-        record: How the fit went.
-
     References:
         Saerens, Latinne & Decaestecker (2002), Neural Computation 14(1), equation 2.4, for the model.
     """
 
-    intercept: float
-    record: Record
+    intercept: Annotated[Coefficient, "What is added to every log odds."]
+    record: Annotated[Record, INLINE]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
@@ -59,21 +54,9 @@ class Intercept(Continuum):
         found = solved(family, Labelled.of(table), aim=aim).over(table, rows)
         return cls(found.coefficients[0], found.record(table))
 
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        parameters.only("intercept", *RECORD)
-        parameters.child("separated").expect(value=False)
-        return cls(parameters.child("intercept").number(-LARGEST, LARGEST), Record.from_dict(parameters))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {"intercept": self.intercept, **self.record.to_dict()}
+    def check(self, node: Node) -> None:
+        """Refuse labels without a finite fit: a constant always has one."""
+        node.child("separated").expect(value=False)
 
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from typing import Annotated, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import Between, Declared, Fraction, Node
 from calibcli.errors import EmptyTable, InputProblem
-from calibcli.names import RecalibratorName
+from calibcli.names import RecalibratorName, Target
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
@@ -19,38 +19,49 @@ _PROBES = 1_025
 
 
 @dataclass(frozen=True, slots=True)
-class FittedBin:
-    """
-    One output of a discrete recalibrator and the fit rows behind it.
+class FittedBin(Declared):
+    """One output of a discrete recalibrator and the fit rows behind it."""
 
-    Args:
-        lower: Left edge, not included except in the first bin. Edges are in units of what is binned: the
-            score, or for scaling-binning the output of its base.
+    lower: Annotated[
+        Fraction,
+        "Left edge, not included except in the first bin; of the score, or of the output of a base.",
+    ]
+    upper: Annotated[Fraction, "Right edge, included."]
+    value: Annotated[Fraction, "The output."]
+    rows: Annotated[int, "Fit rows in the bin."]
+    positive: Annotated[int, "Fit rows in the bin with label 1."]
 
-        upper: Right edge, included.
 
-        value: The output.
+@dataclass(frozen=True, slots=True)
+class Bound(Declared):
+    """A bound on the calibration error, and what it says."""
 
-        rows: Fit rows in the bin.
+    value: Annotated[float, Between(0.0)]
+    target: Target
+    statement: str
 
-        positive: Fit rows in the bin with label 1.
-    """
+    @classmethod
+    def of(cls, value: float, target: Target, *, statement: str) -> Self:
+        """Return a bound; no calibration error is above 1, whatever a bound for few rows comes to."""
+        return cls(min(value, 1.0), target, statement)
 
-    lower: float
-    upper: float
-    value: float
-    rows: int
-    positive: int
 
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "lower": self.lower,
-            "upper": self.upper,
-            "value": self.value,
-            "rows": self.rows,
-            "positive": self.positive,
-        }
+@dataclass(frozen=True, slots=True)
+class Guarantee(Declared):
+    """What theory promises of histogram binning before any new row is seen."""
+
+    bins: Annotated[int, Between(1)]
+    rows: Annotated[int, Between(1)]
+    delta: Fraction
+    expectation: Bound
+    expectation_sharper: Bound
+    tail: Bound
+    fixed_design: Bound
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """Its bounds."""
+        return self.expectation, self.expectation_sharper, self.tail, self.fixed_design
 
 
 class Recalibrator(Protocol):
@@ -108,8 +119,8 @@ class Recalibrator(Protocol):
         ...
 
     @property
-    def guarantee(self) -> dict[str, object] | None:
-        """What theory promises of this fit before any new row is seen, in plain values; or None."""
+    def guarantee(self) -> Guarantee | None:
+        """What theory promises of this fit before any new row is seen, or None."""
         ...
 
     @property
@@ -194,7 +205,7 @@ class Continuum:
         return None
 
     @property
-    def guarantee(self) -> dict[str, object] | None:
+    def guarantee(self) -> Guarantee | None:
         """None: nothing is promised without a model."""
         return None
 

@@ -1,14 +1,14 @@
 """Isotonic regression: the best non-decreasing fit, found by pooling adjacent violators."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node, ascending
+from calibcli.codec import INLINE, Declared, Node, OneOf, ascending
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.bin_map import BinMap
-from calibcli.recalibrators.interface import FittedBin, checked_scores
+from calibcli.recalibrators.interface import FittedBin, Guarantee, checked_scores
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.polyline import Polyline, one_level
 from calibcli.recalibrators.pooling import Blocks, entries_to_pool, pooled
@@ -19,18 +19,15 @@ from calibcli.table.score_table import Floats, ScoreTable
 
 
 @dataclass(frozen=True, slots=True)
-class Isotonic:
+class Isotonic(Declared):
     """
     The non-decreasing map with the least squared error on the fit rows (and the least log loss).
-
-    Args:
-        curve: Linear between the ends of blocks, or a step function.
 
     References:
         Zadrozny & Elkan (2002), KDD.
     """
 
-    curve: Polyline | BinMap
+    curve: Annotated[Polyline | BinMap, OneOf("step", (False, True), (Polyline, BinMap).__getitem__), INLINE]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
@@ -59,25 +56,10 @@ class Isotonic:
         kept = np.concatenate(([True], ends[1:] > ends[:-1]))
         return cls(Polyline(ends[kept], np.repeat(blocks.levels, 2)[kept]))
 
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        if not parameters.child("step").truth():
-            parameters.only("step", "knots", "values")
-            return cls(Polyline.from_dict(parameters))
-        parameters.only("step", "edges", "values", "rows", "positive")
-        curve = BinMap.from_dict(parameters)
-        ascending(parameters.child("values").items(), strictly_from=curve.values.size)
-        return cls(curve)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {"step": isinstance(self.curve, BinMap), **self.curve.to_dict()}
+    def check(self, node: Node) -> None:
+        """Refuse steps that fall."""
+        if isinstance(self.curve, BinMap) and not self.curve.increasing:
+            ascending(node.child("values").items(), strictly_from=self.curve.values.size)
 
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score."""
@@ -99,7 +81,7 @@ class Isotonic:
         return self.curve.bins if isinstance(self.curve, BinMap) else None
 
     @property
-    def guarantee(self) -> dict[str, object] | None:
+    def guarantee(self) -> Guarantee | None:
         """None: blocks depend on the labels, which voids the bounds of fixed bins."""
         return None
 

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Annotated
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import Between, Declared, Node
 from calibcli.errors import NotConverged
 from calibcli.names import FitLoss
 from calibcli.recalibrators.design import Aim, Family, Labelled, limited_rows
@@ -24,68 +24,32 @@ from calibcli.table.score_table import Floats
 
 # Beyond any fit, and far from overflow in a prediction.
 LARGEST = 1e100
+Coefficient = Annotated[float, Between(-LARGEST, LARGEST)]
 _MOST_STEPS = 300
 _LARGEST_GRADIENT = 1.0
 _MOST_HELD = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """
-    How a fit went.
+class Record(Declared):
+    """How a fit went."""
 
-    Args:
-        loss: What it minimised.
+    loss: Annotated[FitLoss, "What the fit minimised."]
+    smoothed: Annotated[bool, "Whether it aimed at Platt's smoothed targets rather than at the labels."]
+    separated: Annotated[bool, "Whether that is because the labels have no finite fit."]
+    limited_rows: Annotated[int, "Fit rows with a score so near 0 or 1 that its logit was limited."]
+    steps: Annotated[int, Between(0, _MOST_STEPS), "Newton steps taken."]
+    gradient: Annotated[
+        float,
+        Between(0.0, _LARGEST_GRADIENT),
+        "Largest component of the gradient of the mean loss in orthonormal features: at the end, or before "
+        "the last step where a grid table was fitted to its rows.",
+    ]
 
-        smoothed: Whether it aimed at Platt's smoothed targets rather than at the labels.
-
-        separated: Whether that is because the labels have no finite fit.
-
-        limited_rows: Fit rows with a score so near 0 or 1 that its logit was limited.
-
-        steps: Newton steps taken.
-
-        gradient: Largest component of the gradient of the mean loss in orthonormal features: at the end, or
-            before the last step where a grid table was fitted to its rows.
-    """
-
-    loss: FitLoss
-    smoothed: bool
-    separated: bool
-    limited_rows: int
-    steps: int
-    gradient: float
-
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore from members of the parameters.
-
-        Raises:
-            DocumentProblem: If no fit can have written this, with the place.
-        """
-        smoothed, separated = parameters.child("smoothed").truth(), parameters.child("separated").truth()
-        if separated:
-            parameters.child("smoothed").expect(value=True)
-        return cls(
-            loss=parameters.child("loss").choice(FitLoss),
-            smoothed=smoothed,
-            separated=separated,
-            limited_rows=parameters.child("limited_rows").whole(),
-            steps=parameters.child("steps").whole(0, _MOST_STEPS),
-            gradient=parameters.child("gradient").number(0.0, _LARGEST_GRADIENT),
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values."""
-        return {
-            "loss": self.loss.value,
-            "smoothed": self.smoothed,
-            "separated": self.separated,
-            "limited_rows": self.limited_rows,
-            "steps": self.steps,
-            "gradient": self.gradient,
-        }
+    def check(self, node: Node) -> None:
+        """Refuse a fit to labels that have none."""
+        if self.separated:
+            node.child("smoothed").expect(value=True)
 
     def notes(self, *own: str, parting: str = "A threshold on the score") -> tuple[str, ...]:
         """Return the sentences a user should read, the method's own between those of the fit."""
@@ -97,9 +61,6 @@ class Record:
             rows = "1 fit row has" if self.limited_rows == 1 else f"{self.limited_rows:,} fit rows have"
             found.append(f"{rows} a score within 2^-53 of 0 or 1; it was limited inside the logit.")
         return tuple(found)
-
-
-RECORD = Record.__slots__
 
 
 @dataclass(frozen=True, slots=True, eq=False)

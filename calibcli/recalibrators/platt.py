@@ -1,13 +1,13 @@
 """Platt scaling: a logistic curve in the logit of the score."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
-from calibcli.documents import Node
+from calibcli.codec import INLINE, Declared
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.design import Family, Labelled, line, logit, require_distinct
 from calibcli.recalibrators.interface import Continuum, require_both_labels
-from calibcli.recalibrators.logistic import LARGEST, RECORD, Record, each_chunk, solved_or_smoothed
+from calibcli.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
@@ -15,24 +15,19 @@ from calibcli.table.score_table import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Platt(Continuum):
+class Platt(Declared, Continuum):
     """
     1 / (1 + exp(-(intercept + slope logit(score)))).
-
-    Args:
-        intercept: Log odds where the score is 1/2.
-
-        slope: 1 leaves confidence as it is, below 1 lowers it; negative turns the order of scores round.
-
-        record: How the fit went.
 
     References:
         Platt (1999), Probabilistic outputs for support vector machines, section 2.
     """
 
-    intercept: float
-    slope: float
-    record: Record
+    intercept: Annotated[Coefficient, "Log odds where the score is 1/2."]
+    slope: Annotated[
+        Coefficient, "1 leaves confidence as it is, below 1 lowers it; negative turns the order round."
+    ]
+    record: Annotated[Record, INLINE]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
@@ -65,25 +60,6 @@ class Platt(Continuum):
         found = found.over(table, rows)
         intercept, slope = found.coefficients
         return cls(intercept, slope, found.record(table))
-
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        parameters.only("intercept", "slope", *RECORD)
-        return cls(
-            intercept=parameters.child("intercept").number(-LARGEST, LARGEST),
-            slope=parameters.child("slope").number(-LARGEST, LARGEST),
-            record=Record.from_dict(parameters),
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {"intercept": self.intercept, "slope": self.slope, **self.record.to_dict()}
 
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""

@@ -1,11 +1,11 @@
 """A continuous function through a few points: what every interpolated recalibrator looks up."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node, ascending, same_length
+from calibcli.codec import Ascending, Between, Declared, Size
 from calibcli.table.ranks import ranks
 from calibcli.table.score_table import Floats, frozen
 
@@ -14,18 +14,19 @@ _CHUNK = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Polyline:
-    """
-    A continuous function: linear between knots, constant outside them.
+class Polyline(Declared):
+    """A continuous function: linear between knots, constant outside them."""
 
-    Args:
-        knots: Strictly ascending scores, shape (n_knots,).
-
-        values: What the function is there, non-decreasing in [0, 1].
-    """
-
-    knots: Floats
-    values: Floats
+    knots: Annotated[
+        Floats, Between(0.0, 1.0), Size(1), Ascending(), "Strictly ascending scores, shape (n_knots,)."
+    ]
+    values: Annotated[
+        Floats,
+        Between(0.0, 1.0),
+        Size(of="knots"),
+        Ascending(strictly_from=None),
+        "What the function is there, never falling: linear between knots, constant outside them.",
+    ]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knots", frozen(self.knots, np.float64))
@@ -38,23 +39,6 @@ class Polyline:
         return isinstance(other, Polyline) and self.to_dict() == other.to_dict()
 
     __hash__ = None  # type: ignore[assignment]
-
-    @classmethod
-    def from_dict(cls, node: Node) -> Self:
-        """Restore from the members `knots` and `values` of an object."""
-        knots, values = node.child("knots"), node.child("values")
-        scores, levels = knots.numbers(0.0, 1.0), values.numbers(0.0, 1.0)
-        if not scores:
-            msg = "is empty, should hold at least one score"
-            raise knots.problem(msg)
-        same_length(values, len(scores), reason=f"as many as {knots.path}")
-        ascending(knots.items())
-        ascending(values.items(), strictly_from=len(levels))
-        return cls(np.array(scores), np.array(levels))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values."""
-        return {"knots": self.knots.tolist(), "values": self.values.tolist()}
 
     def predict(self, scores: Floats) -> Floats:
         """

@@ -1,47 +1,38 @@
 """Quadratic recalibration: log odds that are a parabola of the score's."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node, ascending, same_length
+from calibcli.codec import INLINE, Ascending, Between, Declared, Size
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.design import LARGEST_LOGIT, Family, Labelled, logit, require_distinct
 from calibcli.recalibrators.interface import Continuum, require_both_labels
-from calibcli.recalibrators.logistic import LARGEST, RECORD, Record, each_chunk, solved_or_smoothed
+from calibcli.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.recalibrators.newton import logistic
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.table.score_table import Floats
 
-_OWN = ("intercept", "slope", "bend")
-
 
 @dataclass(frozen=True, slots=True)
-class Quadratic(Continuum):
-    """
-    1 / (1 + exp(-(intercept + slope z + bend z^2))) with z = logit(score).
+class Quadratic(Declared, Continuum):
+    """1 / (1 + exp(-(intercept + slope z + bend z^2))) with z = logit(score)."""
 
-    Args:
-        intercept: Log odds where the score is 1/2.
-
-        slope: How they rise there.
-
-        bend: Coefficient of the square; 0 is Platt scaling.
-
-        fit_range: Smallest and largest z of the fit rows; of a grid table those of its points, the mean
-            scores of the labels in each cell.
-
-        record: How the fit went.
-    """
-
-    intercept: float
-    slope: float
-    bend: float
-    fit_range: tuple[float, float]
-    record: Record
+    intercept: Annotated[Coefficient, "Log odds where the score is 1/2."]
+    slope: Annotated[Coefficient, "How they rise there."]
+    bend: Annotated[Coefficient, "Coefficient of the square; 0 is Platt scaling."]
+    fit_range: Annotated[
+        tuple[float, float],
+        Between(-LARGEST_LOGIT, LARGEST_LOGIT),
+        Size(2, 2, reason="smallest and largest logit of the fit rows"),
+        Ascending(),
+        "Smallest and largest z of the fit rows; of a grid table those of its points, the mean scores of the "
+        "labels in each cell.",
+    ]
+    record: Annotated[Record, INLINE]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
@@ -75,32 +66,6 @@ class Quadratic(Continuum):
         intercept, slope, bend = found.coefficients
         lowest, highest = logit(np.array([points.score.min(), points.score.max()])).tolist()
         return cls(intercept, slope, bend, (lowest, highest), found.record(table))
-
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        parameters.only(*_OWN, "fit_range", *RECORD)
-        intercept, slope, bend = (parameters.child(key).number(-LARGEST, LARGEST) for key in _OWN)
-        fit_range = parameters.child("fit_range")
-        same_length(fit_range, 2, reason="smallest and largest logit of the fit rows")
-        lowest, highest = fit_range.numbers(-LARGEST_LOGIT, LARGEST_LOGIT)
-        ascending(fit_range.items())
-        return cls(intercept, slope, bend, (lowest, highest), Record.from_dict(parameters))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {
-            "intercept": self.intercept,
-            "slope": self.slope,
-            "bend": self.bend,
-            "fit_range": list(self.fit_range),
-            **self.record.to_dict(),
-        }
 
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""

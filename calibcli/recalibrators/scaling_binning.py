@@ -1,15 +1,21 @@
 """Scaling-binning: a fit, then the mean of its outputs in equal-mass bins."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import INLINE, Declared, Node, OneOf
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, Purpose, RecalibratorName, Split
 from calibcli.recalibrators.bin_map import BinMap
-from calibcli.recalibrators.interface import FittedBin, Randomised, Recalibrator, require_both_labels
+from calibcli.recalibrators.interface import (
+    FittedBin,
+    Guarantee,
+    Randomised,
+    Recalibrator,
+    require_both_labels,
+)
 from calibcli.recalibrators.options import BASES, FitOptions
 from calibcli.table.bins import Bins, binned, equal_mass_edges
 from calibcli.table.grid import Table
@@ -20,28 +26,28 @@ from calibcli.table.score_table import Floats, ScoreTable
 from calibcli.table.streams import stream
 
 
+def _class_of(name: RecalibratorName) -> type[Recalibrator]:
+    # This module is one of those that the package imports when it needs them.
+    from calibcli.recalibrators import recalibrator_class
+
+    return recalibrator_class(name)
+
+
 @dataclass(frozen=True, slots=True)
-class ScalingBinning:
+class ScalingBinning(Declared):
     """
     A map whose outputs are replaced by their mean in each of a few bins.
 
     The output is discrete, so its true calibration error can be bounded, and yet the values are averages
     of a smooth fit and hence less noisy than mean labels.
 
-    Args:
-        base: The map, one of `BASES`.
-
-        split: Whether all three steps saw the same rows.
-
-        table: Bins of the base's output.
-
     References:
         Kumar, Liang & Ma (2019), NeurIPS, section 4.
     """
 
-    base: Recalibrator
-    split: Split
-    table: BinMap
+    base: Annotated[Recalibrator, OneOf("base", BASES, _class_of, "base_parameters"), INLINE]
+    split: Annotated[Split, "Whether all three steps saw the same rows."]
+    table: Annotated[BinMap, INLINE]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
@@ -77,33 +83,11 @@ class ScalingBinning:
         means = _means(cut if same else with_scores(mean_rows, base.predict(mean_rows.score)), edges)
         return cls(base, options.split, means)
 
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        parameters.only("base", "base_parameters", "split", "edges", "values", "rows", "positive")
-        name = parameters.child("base").choice(RecalibratorName)
-        if name not in BASES:
-            msg = f"is {name.value!r}, should be one of {', '.join(BASES)}"
-            raise parameters.child("base").problem(msg)
-        base = _restored(name, parameters.child("base_parameters"))
-        if isinstance(base, Randomised) and base.randomised:
+    def check(self, node: Node) -> None:
+        """Refuse a base whose output is drawn."""
+        if isinstance(self.base, Randomised) and self.base.randomised:
             msg = "is randomised, which the base of scaling-binning cannot be"
-            raise parameters.child("base_parameters").problem(msg)
-        return cls(base, parameters.child("split").choice(Split), BinMap.from_dict(parameters))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {
-            "base": self.base.name.value,
-            "base_parameters": self.base.to_dict(),
-            "split": self.split.value,
-            **self.table.to_dict(),
-        }
+            raise node.child("base_parameters").problem(msg)
 
     def predict(self, scores: Floats) -> Floats:
         """Return the value of the bin that the base's output falls in."""
@@ -125,7 +109,7 @@ class ScalingBinning:
         return self.table.bins
 
     @property
-    def guarantee(self) -> dict[str, object] | None:
+    def guarantee(self) -> Guarantee | None:
         """None: the theorem's constant is not specified."""
         return None
 
@@ -146,12 +130,6 @@ def _base(options: FitOptions, table: Table, rows: Rows | None) -> Recalibrator:
     from calibcli.recalibrators import fit_recalibrator
 
     return fit_recalibrator(options.base, table, options=options, rows=rows)
-
-
-def _restored(name: RecalibratorName, parameters: Node) -> Recalibrator:
-    from calibcli.recalibrators import recalibrator_from_dict
-
-    return recalibrator_from_dict(name, parameters)
 
 
 def _thirds(table: Table, options: FitOptions) -> tuple[Table, Table, Table]:

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Literal
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import Between, Declared, Key, Node, OrInfinite, Size
 from calibcli.errors import InputProblem
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.recalibrators.options import MOST_FOLDS
@@ -16,7 +16,7 @@ from calibcli.table.score_table import Floats
 # What the scores as they are stand under in the table of candidates; chosen, they are the identity.
 RAW = "raw"
 NOTHING_CHANGED = "the raw score is as good as any repair; nothing was changed"
-RULE = "one standard error"
+RULE: Literal["one standard error"] = "one standard error"
 # From simple to complex: fewer free parameters first, then smoother before rougher.
 FROM_SIMPLE_TO_COMPLEX = (
     RecalibratorName.INTERCEPT,
@@ -40,71 +40,33 @@ DEFAULT_CANDIDATES = tuple(
 )
 # What costs one or two parameters is worth them sooner: half a standard error speaks against the raw scores.
 _CHEAP, _HALF = FROM_SIMPLE_TO_COMPLEX[:3], 0.5
-_KEYS = ("loss", "folds", "grouped_by", "seed", "rule", "results")
 # Of a difference of losses, relative to them where they are above 1.
 _ROUNDING = 1e-9
-_RESULT_KEYS = ("method", "loss", "difference", "standard_error", "chosen", "reason")
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """
-    What cross-validation found of one method.
+class Trial(Declared):
+    """What cross-validation found of one method."""
 
-    Args:
-        method: The method, or "raw" for the scores as they are.
+    method: Annotated[str, 'The method, or "raw" for the scores as they are.']
+    loss: Annotated[
+        OrInfinite | None,
+        "Mean loss of rows that the fit had not seen, or null where the method could not be fitted.",
+    ]
+    difference: Annotated[OrInfinite | None, "The loss less that of the best method."]
+    standard_error: Annotated[
+        float | None, Between(0.0), "Of the difference, paired over folds; null where a loss is infinite."
+    ]
+    chosen: Annotated[bool, "Whether this is the method that was chosen."]
+    reason: Annotated[str | None, "Why there is no loss."] = None
 
-        loss: Mean loss of rows that the fit had not seen; may be inf; None where the method cannot be
-            fitted.
-
-        difference: The loss less that of the best method.
-
-        standard_error: Of the difference, over folds; None where a loss is infinite.
-
-        chosen: Whether this is the method that was chosen.
-
-        reason: Why there is no loss, or None.
-    """
-
-    method: str
-    loss: float | None
-    difference: float | None
-    standard_error: float | None
-    chosen: bool
-    reason: str | None = None
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "method": self.method,
-            "loss": _plain(self.loss),
-            "difference": _plain(self.difference),
-            "standard_error": self.standard_error,
-            "chosen": self.chosen,
-            "reason": self.reason,
-        }
-
-    @classmethod
-    def from_dict(cls, node: Node) -> Self:
-        """Restore what `to_dict` returned."""
-        node.only(*_RESULT_KEYS)
-        method = node.child("method")
-        if method.value != RAW:
-            method.choice(RecalibratorName)
-        loss, difference = node.optional("loss"), node.optional("difference")
-        error, reason = node.optional("standard_error"), node.optional("reason")
-        trial = cls(
-            method=method.text(),
-            loss=None if loss is None else loss.number_or_infinity(),
-            difference=None if difference is None else difference.number_or_infinity(),
-            standard_error=None if error is None else error.number(0.0),
-            chosen=node.child("chosen").truth(),
-            reason=None if reason is None else reason.text(),
-        )
-        if not trial._agrees():
+    def check(self, node: Node) -> None:
+        """Refuse a method that there is not, and numbers that do not go together."""
+        if self.method != RAW:
+            node.child("method").choice(RecalibratorName)
+        if not self._agrees():
             msg = "should have a loss, a difference and, where these are finite, its error; or a reason alone"
             raise node.problem(msg)
-        return trial
 
     def _agrees(self) -> bool:
         """Whether members are there, and finite, that belong together."""
@@ -116,27 +78,21 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """
-    How a method was chosen.
+class Selection(Declared):
+    """How a method was chosen."""
 
-    Args:
-        loss: What was compared.
-
-        folds: Folds that held rows.
-
-        grouped_by: The column whose equal values stayed in one fold, or None where rows were drawn.
-
-        seed: Seed of the folds.
-
-        trials: The scores as they are, then every method from simple to complex.
-    """
-
-    loss: FitLoss
-    folds: int
-    grouped_by: str | None
-    seed: int
-    trials: tuple[Trial, ...]
+    loss: Annotated[FitLoss, "What was compared."]
+    folds: Annotated[int, Between(2, MOST_FOLDS), "Folds that held rows."]
+    grouped_by: Annotated[
+        str | None, "The column whose equal values stayed in one fold; null where rows were drawn."
+    ]
+    seed: Annotated[int, "Seed of the folds."]
+    trials: Annotated[
+        tuple[Trial, ...],
+        Key("results"),
+        Size(1, 1 + len(FROM_SIMPLE_TO_COMPLEX)),
+        "The scores as they are (raw; chosen, the method is identity), then every method from simple on.",
+    ]
 
     @property
     def chosen(self) -> RecalibratorName:
@@ -144,38 +100,14 @@ class Selection:
         name = next(trial.method for trial in self.trials if trial.chosen)
         return RecalibratorName.IDENTITY if name == RAW else RecalibratorName(name)
 
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "loss": self.loss.value,
-            "folds": self.folds,
-            "grouped_by": self.grouped_by,
-            "seed": self.seed,
-            "rule": RULE,
-            "results": [trial.to_dict() for trial in self.trials],
-        }
+    @property
+    def rule(self) -> Annotated[Literal["one standard error"], "By which the method was chosen."]:
+        """By which the method was chosen."""
+        return RULE
 
-    @classmethod
-    def from_dict(cls, node: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If no choice can have written this, with the place.
-        """
-        node.only(*_KEYS)
-        node.child("rule").expect(RULE)
-        grouped_by = node.optional("grouped_by")
-        results = node.child("results")
-        trials = tuple(Trial.from_dict(item) for item in results.items())
-        _require_rule(trials, results)
-        return cls(
-            loss=node.child("loss").choice(FitLoss),
-            folds=node.child("folds").whole(2, MOST_FOLDS),
-            grouped_by=None if grouped_by is None else grouped_by.text(),
-            seed=node.child("seed").whole(),
-            trials=trials,
-        )
+    def check(self, node: Node) -> None:
+        """Refuse a choice that the rule does not make."""
+        _require_rule(self.trials, node.child("results"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,8 +231,3 @@ def _require_finite(
     if not any(math.isfinite(mean) for mean in means.values()):
         msg = "no candidate has a finite loss: each gives 0 or 1 to rows where that is wrong"
         raise InputProblem(msg, "compare by --loss brier, or add --candidate platt")
-
-
-def _plain(value: float | None) -> float | str | None:
-    """Return a number as JSON can hold it, which has no infinity."""
-    return "inf" if value == math.inf else value

@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import Between, Declared, Node, Size
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.interface import Continuum, checked_scores, require_both_labels
 from calibcli.recalibrators.options import FitOptions
@@ -31,7 +31,7 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Smooth(Continuum):
+class Smooth(Declared, Continuum):
     """
     The mean label of the fit rows, each weighing what a reflected Gaussian around it gives to the score.
 
@@ -40,24 +40,24 @@ class Smooth(Continuum):
     population of the fit rows, but for what the curve misses of the population's. Its mean distance from the
     score is at most 1 + 2 sqrt(2/pi) = 2.6 times the bandwidth: that is smECE, unless smECE is below 1/2,048.
 
-    Args:
-        bandwidth: Standard deviation of the kernel: smECE of the fit rows, or 1/2,048 where it is less.
-
-        values: The curve at even steps from 0 to 1; linear in between.
-
-        randomised: Whether `predict_at` moves scores.
-
-        seed: Of these moves.
-
     References:
         Nadaraya (1964), Watson (1964). Blasiok & Nakkiran (2023), "Smooth ECE: Principled Reliability
         Diagrams via Kernel Smoothing", Theorem 20 for the randomised output.
     """
 
-    bandwidth: float
-    values: Floats
-    randomised: bool
-    seed: int
+    bandwidth: Annotated[
+        float,
+        Between(LEAST_BANDWIDTH, 1.0),
+        "Standard deviation of the kernel: smECE of the fit rows, or 1/2,048 where it is less.",
+    ]
+    values: Annotated[
+        Floats,
+        Between(0.0, 1.0),
+        Size(_FEWEST_INTERVALS + 1, _MOST_INTERVALS + 1),
+        "The curve at even steps from 0 to 1; linear in between.",
+    ]
+    randomised: Annotated[bool, "Whether scores are moved by a draw from the kernel."]
+    seed: Annotated[int, "Of these draws."]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", frozen(self.values, np.float64))
@@ -95,35 +95,11 @@ class Smooth(Continuum):
         bandwidth = max(fixpoint(residual_series(table)), LEAST_BANDWIDTH)
         return cls(bandwidth, _curve(table, bandwidth), asked.randomised, asked.seed)
 
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If no fit can have written this, with the place.
-        """
-        parameters.only(*cls.__slots__)
-        values = parameters.child("values")
-        intervals = len(values.items()) - 1
-        if not _FEWEST_INTERVALS <= intervals <= _MOST_INTERVALS or intervals & (intervals - 1):
+    def check(self, node: Node) -> None:
+        """Refuse steps that are no power of two, which keeps a score's place among them exact."""
+        if (intervals := self.values.size - 1) & (intervals - 1):
             msg = f"has {intervals + 1} elements, should have one more than a power of two from 1024 to 32768"
-            raise values.problem(msg)
-        return cls(
-            bandwidth=parameters.child("bandwidth").number(LEAST_BANDWIDTH, 1.0),
-            values=np.array(values.numbers(0.0, 1.0)),
-            randomised=parameters.child("randomised").truth(),
-            seed=parameters.child("seed").whole(),
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {
-            "bandwidth": self.bandwidth,
-            "values": self.values.tolist(),
-            "randomised": self.randomised,
-            "seed": self.seed,
-        }
+            raise node.child("values").problem(msg)
 
     def predict(self, scores: Floats) -> Floats:
         """Return the curve at each score, where no score is moved."""

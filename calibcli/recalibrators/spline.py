@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node, ascending, same_length
+from calibcli.codec import INLINE, Ascending, Between, Declared, Node, Size
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.design import LARGEST_LOGIT, Family, Labelled, logit, require_distinct
 from calibcli.recalibrators.interface import Continuum, require_both_labels
-from calibcli.recalibrators.logistic import LARGEST, RECORD, Record, each_chunk, solved_or_smoothed
+from calibcli.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.recalibrators.natural import falls, natural, slopes_at_knots
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import GridTable, Table
@@ -28,24 +28,23 @@ _LEAST_WIDTH = 2.0**-56
 
 
 @dataclass(frozen=True, slots=True)
-class Spline(Continuum):
+class Spline(Declared, Continuum):
     """
     1 / (1 + exp(-s(logit(score)))), s a natural cubic spline: straight outside its knots.
-
-    Args:
-        knots: Ascending logits of scores.
-
-        values: What s is there.
-
-        record: How the fit went.
 
     References:
         Harrell (2015), Regression Modeling Strategies, 2nd edition, section 2.4.5.
     """
 
-    knots: tuple[float, ...]
-    values: tuple[float, ...]
-    record: Record
+    knots: Annotated[
+        tuple[float, ...],
+        Between(-LARGEST_LOGIT, LARGEST_LOGIT),
+        Size(2, len(_SHARES[0])),
+        Ascending(),
+        "Ascending logits of scores.",
+    ]
+    values: Annotated[tuple[Coefficient, ...], Size(of="knots"), "What s is there."]
+    record: Annotated[Record, INLINE]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
@@ -81,29 +80,12 @@ class Spline(Continuum):
         values = intercept + slope * np.array(knots) + np.array([0.0, *bumps, 0.0])
         return cls(knots, tuple(values.tolist()), found.record(table))
 
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        parameters.only("knots", "values", *RECORD)
-        knots, values = parameters.child("knots"), parameters.child("values")
-        found = knots.numbers(-LARGEST_LOGIT, LARGEST_LOGIT)
-        if not 2 <= len(found) <= len(_SHARES[0]):
-            msg = f"has {len(found)} elements, should have 2 to {len(_SHARES[0])}"
-            raise knots.problem(msg)
-        ascending(knots.items())
-        _require_apart(knots)
-        same_length(values, len(found), reason=f"as many as {knots.path}")
-        levels = values.numbers(-LARGEST, LARGEST)
-        return cls(tuple(found), tuple(levels), Record.from_dict(parameters))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {"knots": list(self.knots), "values": list(self.values), **self.record.to_dict()}
+    def check(self, node: Node) -> None:
+        """Refuse knots so near to each other that slopes between them overflow."""
+        for place, (before, after) in enumerate(pairwise(self.knots), 1):
+            if after - before < _LEAST_WIDTH:
+                msg = f"is {after!r}, too near to {before!r}, the number before it"
+                raise node.child("knots").items()[place].problem(msg)
 
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""
@@ -132,14 +114,6 @@ class Spline(Continuum):
         ends = [word for word, slope in (("first", first), ("last", last)) if slope < 0.0]
         where = f"beyond the {' and the '.join(ends)} knot" if ends else "between knots"
         return f"The map is not increasing: {where} a higher score gets a lower probability."
-
-
-def _require_apart(knots: Node) -> None:
-    """Refuse knots so near to each other that slopes between them overflow."""
-    for before, after in pairwise(knots.items()):
-        if after.number() - before.number() < _LEAST_WIDTH:
-            msg = f"is {after.number()!r}, too near to {before.number()!r}, the number before it"
-            raise after.problem(msg)
 
 
 def knots_of(table: Table, rows: Rows | None, *, points: Labelled) -> tuple[float, ...]:

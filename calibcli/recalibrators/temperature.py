@@ -1,16 +1,16 @@
 """Temperature scaling: every log odds is divided by one number."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import INLINE, Between, Declared
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.design import LARGEST_LOGIT, Aim, Family, Labelled, logit, ray
 from calibcli.recalibrators.interface import Continuum, require_both_labels
-from calibcli.recalibrators.logistic import LARGEST, RECORD, Record, each_chunk, solved
+from calibcli.recalibrators.logistic import LARGEST, Record, each_chunk, solved
 from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.separation import parted_at_zero
 from calibcli.table.grid import Table
@@ -22,21 +22,18 @@ _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
-class Temperature(Continuum):
+class Temperature(Declared, Continuum):
     """
     1 / (1 + exp(-logit(score) / temperature)).
-
-    Args:
-        temperature: Positive; above 1 lowers confidence, below 1 raises it. 1/2 stays where it is.
-
-        record: How the fit went.
 
     References:
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2.
     """
 
-    temperature: float
-    record: Record
+    temperature: Annotated[
+        float, Between(1.0 / LARGEST, LARGEST), "Above 1 lowers confidence, below 1 raises it; 1/2 stays."
+    ]
+    record: Annotated[Record, INLINE]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
@@ -71,22 +68,6 @@ class Temperature(Continuum):
         if not slope > 0.0:
             raise _no_rise()
         return cls(1.0 / slope, found.record(table))
-
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        parameters.only("temperature", *RECORD)
-        temperature = parameters.child("temperature").number(1.0 / LARGEST, LARGEST)
-        return cls(temperature, Record.from_dict(parameters))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {"temperature": self.temperature, **self.record.to_dict()}
 
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import HIDDEN, Declared, Size
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.recalibrators.bracket import Bracket
-from calibcli.recalibrators.interface import FittedBin, checked_scores, require_both_labels
+from calibcli.recalibrators.interface import FittedBin, Guarantee, checked_scores, require_both_labels
 from calibcli.recalibrators.options import MOST_FOLDS, FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.moved import with_scores
@@ -21,7 +21,7 @@ from calibcli.table.streams import stream
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VennAbers:
+class VennAbers(Declared):
     """
     p1 / (1 - p0 + p1), p0 and p1 being the isotonic level at a score once a row of label 0 or 1 joins it.
 
@@ -33,17 +33,16 @@ class VennAbers:
     of all folds: the geometric means themselves would not do, since 1 - GM(1 - p0) exceeds GM(p1) where
     folds disagree by more than their widths.
 
-    Args:
-        folds: The pair of each fold; one pair for the inductive predictor.
-
     References:
         Vovk & Petej (2014), UAI, for the inductive predictor and its calibration. Vovk, Petej & Fedorova
         (2015), NIPS, for the algorithm, the merging (log loss) and the cross predictor. There each fold
         calibrates a scorer trained on the others; here the scores are given, so folds share one scorer.
     """
 
-    folds: tuple[Bracket, ...]
-    _regions: "_Regions" = field(init=False)
+    folds: Annotated[
+        tuple[Bracket, ...], Size(1, MOST_FOLDS), "The pair of each fold; one for the inductive predictor."
+    ]
+    _regions: Annotated["_Regions", HIDDEN] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_regions", _Regions.of(self.folds))
@@ -82,25 +81,6 @@ class VennAbers:
             raise UsageProblem(msg, "use --method isotonic, or --weights-are frequency for repeated rows")
         return cls(tuple(Bracket.of(part) for part in _parts(table, asked)))
 
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If no fit can have written this, with the place.
-        """
-        parameters.only("folds")
-        folds = parameters.child("folds")
-        if not 1 <= len(folds.items()) <= MOST_FOLDS:
-            msg = f"has {len(folds.items())} folds, should have 1 to {MOST_FOLDS}"
-            raise folds.problem(msg)
-        return cls(tuple(Bracket.from_dict(fold) for fold in folds.items()))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {"folds": [fold.to_dict() for fold in self.folds]}
-
     def predict(self, scores: Floats) -> Floats:
         """Return the merged probability of each score."""
         scores = checked_scores(scores)
@@ -137,7 +117,7 @@ class VennAbers:
         return None
 
     @property
-    def guarantee(self) -> dict[str, object] | None:
+    def guarantee(self) -> Guarantee | None:
         """None: the theorem is about p0 or p1, whichever the label picks, and not about the merged point."""
         return None
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from calibcli.artifacts.store import in_file, read_document
 from calibcli.bounds.interval import Interval
-from calibcli.documents import Document, Node, version_of
+from calibcli.codec import Node, version_of
+from calibcli.documents import Document
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import MeasureName, Target
 from calibcli.readers.files import file_word

@@ -10,7 +10,7 @@ from calibcli.artifacts.group_document import GroupArtifact, read_any_map
 from calibcli.artifacts.store import in_file, read_document
 from calibcli.artifacts.summary_document import MOST_BYTES as MOST_SUMMARY
 from calibcli.artifacts.summary_document import read_summary
-from calibcli.documents import Node, version_of
+from calibcli.codec import Node, version_of
 from calibcli.errors import DocumentProblem
 from calibcli.gates.document import MOST_BYTES
 from calibcli.names import DataFormat
@@ -145,7 +145,8 @@ def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
     else:
         parameters = json.dumps(recalibrator.to_dict(), sort_keys=True)
         facts.append(("parameters", parameters if len(parameters) <= 400 else f"{parameters[:400]} ..."))
-    facts += [("guarantee", _statement(one)) for one in _bounds(recalibrator.guarantee)]
+    bounds = () if recalibrator.guarantee is None else recalibrator.guarantee.bounds
+    facts += [("guarantee", f"{one.value:.4g}: {one.statement}") for one in bounds]
     facts += [("note", note) for note in fit.notes]
     return InspectReport(
         path, "artifact", tuple(facts), (), f"calibcli apply {file_word(path)} preds.csv -o repaired.csv"
@@ -169,15 +170,6 @@ def _choice(selection: Selection) -> str:
     ]
     folds = f"{selection.folds} folds" + (f" by {selection.grouped_by}" if selection.grouped_by else "")
     return f"cross-validated {selection.loss.value} loss, {folds}: {', '.join(found)}"
-
-
-def _bounds(guarantee: dict[str, object] | None) -> list[dict[str, object]]:
-    """Return the members of a guarantee that state something."""
-    return [one for one in (guarantee or {}).values() if isinstance(one, dict)]
-
-
-def _statement(bound: dict[str, object]) -> str:
-    return f"{bound['value']:.4g}: {bound['statement']}"
 
 
 def _bounded(measure: Node) -> str:

@@ -12,7 +12,8 @@ import pytest
 
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.fit_record import FitRecord
-from calibcli.artifacts.store import artifact_text, read_artifact, schema_text
+from calibcli.artifacts.schemas import schema_text
+from calibcli.artifacts.store import artifact_text, read_artifact
 from calibcli.documents import MOST_BYTES, canonical_text, document_of, sealed, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import DocumentKind
@@ -184,7 +185,7 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(artifact: Artifact, tm
         (("guarantee", "rows"), 121, "$.guarantee.rows", "makes it 120"),
         (("fit", "mean_variance"), 0.3, "$.fit.mean_variance", "should be a number in [0, 0.25]"),
         (("fit", "table_digest"), "sha256:abc", "$.fit.table_digest", "64 hexadecimal digits"),
-        (("fit", "table"), "graph", "$.fit.table", "should be 'exact' or 'grid'"),
+        (("fit", "table"), "graph", "$.fit.table", "one of exact, grid"),
         (("fit", "loss_after"), "-inf", "$.fit.loss_after", "should be a finite number"),
         (("fit", "notes"), ["\ud800"], "$.fit.notes[0]", "half surrogates"),
         (("fit", "options"), {"bins": [1]}, "$.fit.options.bins", "is an array, should be a string"),
@@ -232,7 +233,7 @@ def test_statements_may_be_worded_differently(tmp_path: Path, fit_kind: Fit) -> 
         (b'{"schema": 1}', "$.schema: is 1, should be a string", None),
         (b'{"schema": "calibcli.report/1"}', "is 'calibcli.report/1', should be", "calibcli fit"),
         (b'{"schema": "calibcli.artifact/3"}', "is 'calibcli.artifact/3', and calibcli", "upgrade"),
-        (b'{"schema": "calibcli.artifact/1"}', "has no 'calibcli'", None),
+        (b'{"schema": "calibcli.artifact/1"}', "has no 'method'", None),
         (b'{"schema": NaN}', "holds NaN, which JSON does not have", None),
         (b'{"schema": -Infinity}', "holds -Infinity", None),
         (b'{"a": 1, "a": 2}', 'repeats the key "a"', None),

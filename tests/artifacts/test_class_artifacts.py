@@ -19,7 +19,8 @@ import pytest
 
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import SCHEMA
-from calibcli.artifacts.store import artifact_text, read_artifact, read_class_artifact, schema_text
+from calibcli.artifacts.schemas import schema_text
+from calibcli.artifacts.store import artifact_text, read_artifact, read_class_artifact
 from calibcli.documents import sealed, sealed_text
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import DocumentKind

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from calibcli.artifacts.store import schema_text
+from calibcli.artifacts.schemas import schema_text
 from calibcli.names import DocumentKind
 from class_files import write_zoo
 from shell import Ran

@@ -8,7 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.artifacts.store import schema_text
+from calibcli.artifacts.schemas import schema_text
 from calibcli.measures.compat import peer_numbers
 from calibcli.measures.compat.peer import OrderedRows
 from calibcli.names import CompatTool, DocumentKind

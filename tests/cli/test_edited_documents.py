@@ -15,7 +15,8 @@ import calibcli
 from calibcli.artifacts.group_document import any_map_of
 from calibcli.artifacts.store import HeldDocument
 from calibcli.artifacts.summary_document import TableDocument
-from calibcli.documents import Node, document_of, version_of
+from calibcli.codec import Node, version_of
+from calibcli.documents import document_of
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.gates.document import from_dict
 from mutations import edits

@@ -14,7 +14,7 @@ import pytest
 
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
-from calibcli.artifacts.store import schema_text
+from calibcli.artifacts.schemas import schema_text
 from calibcli.documents import document_of, sealed
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind

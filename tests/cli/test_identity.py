@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from calibcli.artifacts.group_document import GroupArtifact
-from calibcli.documents import Node, document_of, sealed
+from calibcli.codec import Node
+from calibcli.documents import document_of, sealed
 from calibcli.errors import DocumentProblem
 from shell import Ran
 

@@ -9,7 +9,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.artifacts.store import schema_text
+from calibcli.artifacts.schemas import schema_text
 from calibcli.cli.app import main
 from calibcli.names import DocumentKind
 from shell import CHURN, SAMPLE, Ran

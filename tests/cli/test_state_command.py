@@ -17,7 +17,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.artifacts.store import schema_text
+from calibcli.artifacts.schemas import schema_text
 from calibcli.gates.store import locked, read_state
 from calibcli.names import DocumentKind
 from shell import SAMPLE, Ran

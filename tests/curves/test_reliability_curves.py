@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.codec import Node
 from calibcli.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve, binned_curve
 from calibcli.curves.smooth import smooth_curve
-from calibcli.documents import Node
 from calibcli.errors import DocumentProblem, EmptyTable
 from calibcli.measures.smooth_ece import smooth_ece
 from calibcli.names import Binning

@@ -10,7 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.artifacts.store import schema_text
+from calibcli.artifacts.schemas import schema_text
 from calibcli.documents import document_of
 from calibcli.errors import DocumentProblem
 from calibcli.gates.cells import Partition

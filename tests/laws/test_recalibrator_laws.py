@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import InputProblem
 from calibcli.names import BetaForm, Binning, FitLoss, RecalibratorName, Split
 from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict

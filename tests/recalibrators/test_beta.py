@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss
 from calibcli.recalibrators.beta import Beta

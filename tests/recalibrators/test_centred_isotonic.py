@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable, InputProblem
 from calibcli.recalibrators.centred_isotonic import CentredIsotonic
 from calibcli.recalibrators.isotonic import Isotonic

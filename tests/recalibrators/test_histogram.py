@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import Binning, RecalibratorName
 from calibcli.recalibrators import fit_recalibrator
@@ -100,20 +100,16 @@ def test_atoms_are_refused() -> None:
 def test_guarantee_holds_the_numbers_of_the_theorem() -> None:
     """For K = 15 and n = 1000: .0866, its sharper form, the Markov tail .387... and .100."""
     found = training_guarantee(15, 1000, binning=Binning.EQUAL_WIDTH)
-    values = {key: part["value"] for key, part in found.items() if isinstance(part, dict)}
-    assert values["expectation"] == pytest.approx(math.sqrt(15 / 2000))
-    assert values["expectation_sharper"] == pytest.approx(math.sqrt(15 / 2002))
-    assert values["tail"] == pytest.approx(0.387, abs=5e-4)
-    assert values["fixed_design"] == pytest.approx(0.100, abs=5e-4)
+    expected = (math.sqrt(15 / 2000), math.sqrt(15 / 2002), 0.387, 0.100)
+    assert [one.value for one in found.bounds] == pytest.approx(expected, abs=5e-4)
 
 
 def test_guarantee_of_equal_mass_bins_says_what_is_not_proved() -> None:
     """Population bounds of bins cut from the rows carry a reservation; the fixed-design one needs none."""
     guarantee = Histogram.fit(drawn(200), options=FitOptions(bins=5)).guarantee
     assert guarantee is not None
-    statements = {key: part["statement"] for key, part in guarantee.items() if isinstance(part, dict)}
-    assert all(("cut at quantiles" in text) == (key != "fixed_design") for key, text in statements.items())
-    assert guarantee["bins"] == 5
+    assert ["cut at quantiles" in one.statement for one in guarantee.bounds] == [True, True, True, False]
+    assert guarantee.bins == 5
 
 
 def test_importance_weights_void_the_guarantee() -> None:
@@ -135,9 +131,8 @@ def test_fixed_design_guarantee_is_kept() -> None:
         parts = np.split(chance, np.searchsorted(score, edges, side="right"))
         gaps = [abs(part.mean() - v) * part.size for part, v in zip(parts, fitted.table.values, strict=True)]
         assert fitted.guarantee is not None
-        bound = fitted.guarantee["fixed_design"]
-        assert isinstance(bound, dict)
-        misses += sum(gaps) / 300 > bound["value"]
+        bound = fitted.guarantee.fixed_design
+        misses += sum(gaps) / 300 > bound.value
     assert misses < 20
 
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.recalibrators.bin_map import BinMap
 from calibcli.recalibrators.isotonic import Isotonic

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict

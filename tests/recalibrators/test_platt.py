@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
 from calibcli.names import FitLoss
 from calibcli.recalibrators.design import logit

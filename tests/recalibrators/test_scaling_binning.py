@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitLoss, RecalibratorName, Split
 from calibcli.recalibrators import fit_recalibrator

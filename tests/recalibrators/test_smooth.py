@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.measures.smooth_ece import reflected_gaussian, smooth_ece
 from calibcli.recalibrators.interface import Randomised, WithEnds

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, NotConverged
 from calibcli.names import FitLoss
 from calibcli.recalibrators.design import Labelled, logit

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.recalibrators.added_row import levels_with_one_more
 from calibcli.recalibrators.interface import Randomised, WithEnds
@@ -194,7 +194,7 @@ def test_an_impossible_document_is_refused(column: str, value: Any, place: str, 
 
 def test_a_document_without_levels_is_refused() -> None:
     """No folds, and a fold of no rows."""
-    with pytest.raises(DocumentProblem, match="has 0 folds, should have 1 to 100"):
+    with pytest.raises(DocumentProblem, match="has 0 elements, should have 1 to 100"):
         VennAbers.from_dict(Node({"folds": []}))
     empty: dict[str, list[float]] = {"first": [], "lower": [], "last": [], "upper": []}
     with pytest.raises(DocumentProblem, match="holds no level"):

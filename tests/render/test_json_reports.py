@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from calibcli.artifacts.store import schema_text
+from calibcli.artifacts.schemas import schema_text
 from calibcli.names import DocumentKind, ReportFormat
 from calibcli.render import renderer_named
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, RecalibratorName
 from calibcli.options.measuring import MeasureOptions

@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.artifacts.store import schema_text
+from calibcli.artifacts.schemas import schema_text
 from calibcli.artifacts.summary_document import How, TableDocument, read_summary, summary_text
 from calibcli.cli.app import main
-from calibcli.documents import Node, parse
+from calibcli.codec import Node
+from calibcli.documents import parse
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind, WeightMeaning
 from calibcli.reports.input import InputSummary

@@ -9,7 +9,8 @@ from calibcli.errors import DocumentProblem
 
 if TYPE_CHECKING:
     from calibcli.api.saved import SavedReport
-    from calibcli.documents import Document, Node
+    from calibcli.codec import Node
+    from calibcli.documents import Document
 
 
 @reads_documents
@@ -63,7 +64,7 @@ def _refuse_others(root: "Document") -> None:
 
 def _report(name: str, root: "Node", whole: dict[str, object]) -> "SavedReport":
     from calibcli.api.saved import SavedReport
-    from calibcli.documents import version_of
+    from calibcli.codec import version_of
     from calibcli.reports.measure import SCHEMA
     from calibcli.tasks.inspect import saved_report_facts
 

@@ -1,8 +1,8 @@
 """Maps of several classes, and the one step from a name to a fit."""
 
-from typing import assert_never
+from typing import Annotated, assert_never
 
-from calibcli.documents import Node
+from calibcli.codec import Node, OneOf
 from calibcli.recalibrators.classes.interface import ClassFitOptions, ClassRecalibrator, ClassTables
 from calibcli.table.class_rows_again import ClassRowSource
 from calibcli.view_names import ClassMethod
@@ -59,36 +59,39 @@ def class_recalibrator_from_dict(
     """
     Restore a fitted map of several classes.
 
-    Args:
-        method: The method.
-
-        parameters: What `to_dict` returned, with its place in a document.
-
-        classes: What the classes are called.
-
     Raises:
         DocumentProblem: If no fit can have written this, with the place.
     """
+    return class_recalibrator_class(method).from_dict(parameters.knowing(method=method, classes=classes))
+
+
+def class_recalibrator_class(method: ClassMethod) -> type[ClassRecalibrator]:
+    """Return the class of a method; its module is imported here and not before."""
     match method:
         case ClassMethod.TEMPERATURE:
             from calibcli.recalibrators.classes.temperature import ClassTemperature
 
-            return ClassTemperature.from_dict(parameters)
+            return ClassTemperature
         case ClassMethod.VECTOR | ClassMethod.STRUCTURED | ClassMethod.MATRIX:
             from calibcli.recalibrators.classes.linear import Linear
 
-            return Linear.from_dict(method, parameters, classes=classes)
+            return Linear
         case ClassMethod.CONFIDENCE | ClassMethod.TOP_LABEL:
             from calibcli.recalibrators.classes.top_label import TopLabel
 
-            return TopLabel.from_dict(method, parameters, classes=classes)
+            return TopLabel
         case ClassMethod.ONE_VS_REST:
             from calibcli.recalibrators.classes.one_vs_rest import OneVsRest
 
-            return OneVsRest.from_dict(parameters, classes=classes)
+            return OneVsRest
         case ClassMethod.ONE_VS_ONE:
             from calibcli.recalibrators.classes.one_vs_one import OneVsOne
 
-            return OneVsOne.from_dict(parameters, classes=classes)
+            return OneVsOne
         case _:
             assert_never(method)
+
+
+AnyClassMap = Annotated[
+    ClassRecalibrator, OneOf("method", ClassMethod, class_recalibrator_class, "parameters")
+]

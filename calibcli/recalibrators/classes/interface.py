@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
+from calibcli.codec import Node
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
@@ -95,6 +96,16 @@ class ClassRecalibrator(Protocol):
         Returns:
             Shape (n, K), in [0, 1]. For methods of the confidence alone the predicted class gets the new
             confidence and the others share the rest in proportion.
+        """
+        ...
+
+    @classmethod
+    def from_dict(cls, node: Node) -> Self:
+        """
+        Restore what `to_dict` returned, knowing the method and the classes.
+
+        Raises:
+            DocumentProblem: If no fit can have written this, with the place.
         """
         ...
 

@@ -1,11 +1,11 @@
 """softmax(W log p + b): vector scaling, the same towards one slope, and matrix or Dirichlet scaling."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node, same_length
+from calibcli.codec import HIDDEN, ROWS, Between, Declared, Node, same_length
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.recalibrators.classes.interface import ClassFitOptions
 from calibcli.recalibrators.classes.linear_fit import fitted
@@ -13,8 +13,7 @@ from calibcli.recalibrators.classes.linear_models import LinearMethod, model_nam
 from calibcli.recalibrators.classes.log_rows import LogRows
 from calibcli.recalibrators.classes.softmax import (
     LEAST_BESIDE_ZERO,
-    least_in,
-    least_to_dict,
+    Least,
     log_of,
     softmax,
     with_prediction_of,
@@ -24,30 +23,13 @@ from calibcli.table.score_table import Floats
 from calibcli.view_names import ClassMethod
 
 MOST_OF_MATRIX = 1_000
-_LARGEST = 1e6
+_LIMITS = Between(-1e6, 1e6)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Linear:
+class Linear(Declared):
     """
     softmax(W log p + b).
-
-    Args:
-        method: Vector scaling: a slope and an intercept for each class. Structured: the same, pulled towards
-            one slope for all. Matrix: a full W, pulled towards that too, which is Dirichlet calibration.
-
-        weight: The diagonal of W, shape (K,), or all of it, shape (K, K).
-
-        intercept: b, shape (K,), summing to 0.
-
-        penalty: How strongly the coefficients that may not be needed were pulled towards 0, as chosen by
-            cross-validated log loss; None for vector scaling, which has no penalty.
-
-        judged: On how many folds of how many, right after the fit; None for a map that was restored.
-
-        least: What smaller probabilities are taken for inside the logarithm.
-
-        limited: How many probabilities were, in words, right after the fit.
 
     References:
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2; Kull, Perello-Nieto, Kaengsepp et al.
@@ -55,13 +37,22 @@ class Linear:
         slopes of a matrix differ by is penalised too here, a hundredth as much.
     """
 
-    method: LinearMethod
-    weight: Floats
-    intercept: Floats
-    penalty: float | None
-    judged: tuple[int, int] | None = None
-    least: float = LEAST_BESIDE_ZERO
-    limited: tuple[str, ...] = ()
+    # Vector scaling: a slope and an intercept for each class. Structured: the same, pulled towards one slope
+    # for all. Matrix: a full W, pulled towards that too, which is Dirichlet calibration.
+    method: Annotated[LinearMethod, HIDDEN]
+    weight: Annotated[Floats, _LIMITS, ROWS, "The diagonal of W, shape (K,), or all of it, shape (K, K)."]
+    intercept: Annotated[Floats, _LIMITS, "b, shape (K,), summing to 0."]
+    penalty: Annotated[
+        float | None,
+        Between(0.0),
+        "How strongly the coefficients that may not be needed were pulled towards 0, as chosen by "
+        "cross-validated log loss; null for vector scaling, which has no penalty.",
+    ]
+    # On how many folds of how many, right after the fit; None for a map that was restored.
+    judged: Annotated[tuple[int, int] | None, HIDDEN] = None
+    least: Least = LEAST_BESIDE_ZERO
+    # How many probabilities were limited, in words, right after the fit.
+    limited: Annotated[tuple[str, ...], HIDDEN] = ()
 
     @classmethod
     def fit(cls, method: LinearMethod, rows: ClassRowSource, *, options: ClassFitOptions) -> Self:
@@ -108,34 +99,19 @@ class Linear:
             again.limited,
         )
 
-    @classmethod
-    def from_dict(cls, method: LinearMethod, parameters: Node, *, classes: tuple[str, ...]) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        least = least_in(parameters, "weight", "intercept", "penalty")
-        count = len(classes)
-        intercept = np.array(parameters.child("intercept").numbers(-_LARGEST, _LARGEST))
-        same_length(parameters.child("intercept"), count, reason="there are so many classes")
-        node = parameters.child("weight")
-        model = model_named(method, count)
-        weight = _matrix(node, count) if model.full else _row(node, count)
-        if not model.penalised:
-            parameters.child("penalty").expect(None)
-        penalty = parameters.child("penalty").number(0.0) if model.penalised else None
-        return cls(method, weight, intercept, penalty, least=least)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {
-            "weight": self.weight.tolist(),
-            "intercept": self.intercept.tolist(),
-            "penalty": self.penalty,
-            **least_to_dict(self.least),
-        }
+    def check(self, node: Node) -> None:
+        """Refuse other coefficients than the method has for so many classes."""
+        count = len(node.given["classes"])
+        model = model_named(self.method, count)
+        weight, penalty = node.child("weight"), node.child("penalty")
+        for array in (node.child("intercept"), weight):
+            same_length(array, count, reason="there are so many classes")
+        if (self.weight.ndim == 2) is not model.full:
+            weight.items()[0].refuse("an array" if model.full else "a finite number")
+        if model.penalised:
+            penalty.number(0.0)
+        else:
+            penalty.expect(None)
 
     @property
     def name(self) -> ClassMethod:
@@ -167,13 +143,3 @@ class Linear:
         slope = log * self.weight if self.weight.ndim == 1 else log @ self.weight.T
         after = softmax(slope + self.intercept)
         return with_prediction_of(probability, after) if self.keeps_prediction else after
-
-
-def _row(node: Node, count: int) -> Floats:
-    same_length(node, count, reason="there are so many classes")
-    return np.array(node.numbers(-_LARGEST, _LARGEST))
-
-
-def _matrix(node: Node, count: int) -> Floats:
-    same_length(node, count, reason="there are so many classes")
-    return np.array([_row(row, count) for row in node.items()])

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.documents import Node
+from calibcli.codec import HIDDEN, Declared, Node
 from calibcli.errors import InputProblem
-from calibcli.names import RecalibratorName
-from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict
+from calibcli.recalibrators import AnyMap, MaybeMap, fit_recalibrator
 from calibcli.recalibrators.classes.interface import ClassFitOptions
 from calibcli.recalibrators.interface import Recalibrator, WithEnds
 from calibcli.table.grid import Table
@@ -22,21 +21,16 @@ _LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
-    """
-    Maps of single scores by class.
+class Members(Declared):
+    """Maps of single scores by class."""
 
-    Args:
-        classes: What the classes are called, in order.
+    classes: Annotated[tuple[str, ...], HIDDEN]
+    own: Annotated[Mapping[str, AnyMap], "The maps of classes with enough rows."]
+    shared: Annotated[MaybeMap, "The map of all others; null if every class has its own."]
 
-        own: The maps of classes with enough rows.
-
-        shared: The map of all others; None if every class has its own.
-    """
-
-    classes: tuple[str, ...]
-    own: Mapping[str, Recalibrator]
-    shared: Recalibrator | None
+    def __post_init__(self) -> None:
+        in_order = {name: self.own[name] for name in self.classes if name in self.own}
+        object.__setattr__(self, "own", in_order)
 
     @classmethod
     def fit(
@@ -70,34 +64,15 @@ class Members:
             together = spare
         return cls(classes, own, _fitted(together, options, "few rows"))
 
-    @classmethod
-    def from_dict(cls, parameters: Node, *, classes: tuple[str, ...]) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If no fit can have written this, with the place.
-        """
-        parameters.only("own", "shared")
-        members = parameters.child("own").members()
-        for name, node in members.items():
-            if name not in classes:
+    def check(self, node: Node) -> None:
+        """Refuse maps of what is no class, and classes without a map."""
+        for name, member in node.child("own").members().items():
+            if name not in self.classes:
                 msg = "is none of the classes"
-                raise node.problem(msg)
-        shared = parameters.optional("shared")
-        if shared is None and len(members) < len(classes):
-            missing = next(name for name in classes if name not in members)
-            msg = f"has no map for class {missing!r}, and there is none that classes share"
-            raise parameters.problem(msg)
-        own = {name: _restored(members[name]) for name in classes if name in members}
-        return cls(classes, own, None if shared is None else _restored(shared))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {
-            "own": {name: _written(one) for name, one in self.own.items()},
-            "shared": None if self.shared is None else _written(self.shared),
-        }
+                raise member.problem(msg)
+        if self.shared is None and self.sharing:
+            msg = f"has no map for class {self.sharing[0]!r}, and there is none that classes share"
+            raise node.problem(msg)
 
     def of(self, place: int) -> Recalibrator:
         """Return the map of the class at a place."""
@@ -232,12 +207,3 @@ def _fitted(table: Table, options: ClassFitOptions, name: str) -> Recalibrator:
     except InputProblem as problem:
         msg = f"class {name!r}: {problem.message}"
         raise InputProblem(msg, problem.hint) from problem
-
-
-def _written(one: Recalibrator) -> dict[str, object]:
-    return {"method": one.name.value, "parameters": one.to_dict()}
-
-
-def _restored(node: Node) -> Recalibrator:
-    node.only("method", "parameters")
-    return recalibrator_from_dict(node.child("method").choice(RecalibratorName), node.child("parameters"))

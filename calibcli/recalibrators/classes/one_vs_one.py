@@ -1,16 +1,14 @@
 """A map for each pair of classes, and the probabilities that agree with all pairs."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import HIDDEN, INLINE, Declared, Key, Node
 from calibcli.errors import UsageProblem
-from calibcli.names import RecalibratorName
-from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict
+from calibcli.recalibrators import AnyMap, fit_recalibrator
 from calibcli.recalibrators.classes.interface import ClassFitOptions
 from calibcli.recalibrators.classes.members import notes_of
 from calibcli.recalibrators.classes.softmax import class_weights, require_several
@@ -26,22 +24,31 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class OneVsOne:
+class PairMap(Declared):
+    """The map of a pair of classes that had enough fit rows; of any other the share stays as it is."""
+
+    first: Annotated[int, "Place of the first class."]
+    second: Annotated[int, "Place of the second, after the first."]
+    map: Annotated[AnyMap, INLINE]
+
+    @property
+    def pair(self) -> Pair:
+        """Both places."""
+        return self.first, self.second
+
+
+@dataclass(frozen=True, slots=True)
+class OneVsOne(Declared):
     """
     For each pair of classes the map from p_a / (p_a + p_b) to the probability of a among rows of the two.
-
-    Args:
-        classes: What the classes are called.
-
-        pairs: The maps; a pair with too few rows has none and stays as it is.
 
     References:
         Price, Knerr, Personnaz & Dreyfus (1995), NIPS 7, on pairs to probabilities; Manokhin (2017),
         PMLR 60, on Venn-Abers predictors of pairs.
     """
 
-    classes: tuple[str, ...]
-    pairs: Mapping[Pair, Recalibrator]
+    classes: Annotated[tuple[str, ...], HIDDEN]
+    maps: Annotated[tuple[PairMap, ...], Key("pairs")]
 
     @classmethod
     def fit(cls, rows: ClassRowSource, *, options: ClassFitOptions) -> Self:
@@ -79,37 +86,22 @@ class OneVsOne:
             if table.total_rows >= options.least_rows and not few:
                 pair = (int(name[0]), int(name[1]))
                 pairs[pair] = fit_recalibrator(options.inner, table, options=options.inner_options)
-        return cls(rows.classes, dict(sorted(pairs.items())))
+        return cls(rows.classes, tuple(PairMap(*pair, one) for pair, one in sorted(pairs.items())))
 
-    @classmethod
-    def from_dict(cls, parameters: Node, *, classes: tuple[str, ...]) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If no fit can have written this, with the place.
-        """
-        parameters.only("pairs")
-        pairs: dict[Pair, Recalibrator] = {}
-        for node in parameters.child("pairs").items():
-            node.only("first", "second", "method", "parameters")
-            first = node.child("first").whole(0, len(classes) - 2)
-            second = node.child("second").whole(first + 1, len(classes) - 1)
-            if (first, second) in pairs:
+    def check(self, node: Node) -> None:
+        """Refuse pairs of other classes, or in another order, and second maps of a pair."""
+        count = len(self.classes)
+        for place, (one, item) in enumerate(zip(self.maps, node.child("pairs").items(), strict=True)):
+            item.child("first").whole(0, count - 2)
+            item.child("second").whole(one.first + 1, count - 1)
+            if one.pair in {other.pair for other in self.maps[:place]}:
                 msg = "is the second map of one pair"
-                raise node.problem(msg)
-            method = node.child("method").choice(RecalibratorName)
-            pairs[first, second] = recalibrator_from_dict(method, node.child("parameters"))
-        return cls(classes, pairs)
+                raise item.problem(msg)
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {
-            "pairs": [
-                {"first": first, "second": second, "method": one.name.value, "parameters": one.to_dict()}
-                for (first, second), one in self.pairs.items()
-            ]
-        }
+    @property
+    def pairs(self) -> dict[Pair, Recalibrator]:
+        """The maps by pair."""
+        return {one.pair: one.map for one in self.maps}
 
     @property
     def name(self) -> ClassMethod:

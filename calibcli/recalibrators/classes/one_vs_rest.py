@@ -1,11 +1,11 @@
 """A map for the probability of each class against the rest, divided by their sum."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import Declared
 from calibcli.recalibrators.classes.ends import Ends
 from calibcli.recalibrators.classes.interface import ClassFitOptions, ClassTables
 from calibcli.recalibrators.classes.members import Members
@@ -14,22 +14,20 @@ from calibcli.view_names import ClassMethod, EndsOf, OutputSum
 
 
 @dataclass(frozen=True, slots=True)
-class OneVsRest:
+class OneVsRest(Declared):
     """
     Each class's probability recalibrated by itself.
-
-    Args:
-        members: The maps.
-
-        output_sum: Whether rows are divided by their sum, which is what makes them probabilities of the
-            classes, or left as they are, each class calibrated by itself.
 
     References:
         Zadrozny & Elkan (2002), KDD, section 4; marginal calibration in Kumar, Liang & Ma (2019).
     """
 
     members: Members
-    output_sum: OutputSum
+    output_sum: Annotated[
+        OutputSum,
+        "Whether rows are divided by their sum, which is what makes them probabilities of the classes, or "
+        "left as they are, each class calibrated by itself.",
+    ]
 
     @classmethod
     def fit(cls, tables: ClassTables, *, options: ClassFitOptions) -> Self:
@@ -46,22 +44,6 @@ class OneVsRest:
         """
         members = Members.fit(tables.classes, tables.rest, options=options, spare=tables.confidence)
         return cls(members, options.output_sum)
-
-    @classmethod
-    def from_dict(cls, parameters: Node, *, classes: tuple[str, ...]) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If no fit can have written this, with the place.
-        """
-        parameters.only("members", "output_sum")
-        members = Members.from_dict(parameters.child("members"), classes=classes)
-        return cls(members, parameters.child("output_sum").choice(OutputSum))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {"members": self.members.to_dict(), "output_sum": self.output_sum.value}
 
     @property
     def name(self) -> ClassMethod:

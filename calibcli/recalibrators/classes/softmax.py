@@ -1,8 +1,10 @@
 """Rows of logits to rows of probabilities, and what every fit of several classes asks of its rows."""
 
+from typing import Annotated
+
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import ABSENT, Between
 from calibcli.errors import EmptyTable, InputProblem
 from calibcli.names import Scale
 from calibcli.table.class_rows_again import ClassBlock
@@ -14,6 +16,12 @@ from calibcli.table.score_table import Floats, Integers
 LEAST_BESIDE_ZERO = 2.0**-53
 _LEAST = 2.0**-1022
 LEAST_OF_LOGITS = 2.0**-1074
+Least = Annotated[
+    float,
+    Between(LEAST_OF_LOGITS, LEAST_BESIDE_ZERO),
+    ABSENT,
+    "What smaller probabilities are taken for inside the logarithm; 2^-53 where it is absent.",
+]
 
 
 def least_of(scale: Scale) -> float | None:
@@ -71,25 +79,6 @@ class LeastSeen:
 def log_of(probability: Floats, least: float) -> Floats:
     """Return logarithms, of `least` where a probability is smaller."""
     return np.asarray(np.log(np.maximum(probability, least)))
-
-
-def least_in(parameters: Node, *keys: str) -> float:
-    """
-    Return what a fitted map takes smaller probabilities for, once its keys are as they should be.
-
-    Args:
-        parameters: The map in a document; without a `least` it takes 2^-53, as all did once.
-
-        keys: Its other keys.
-    """
-    said = "least" in parameters.members()
-    parameters.only(*keys, *(["least"] if said else []))
-    return parameters.child("least").number(LEAST_OF_LOGITS, LEAST_BESIDE_ZERO) if said else LEAST_BESIDE_ZERO
-
-
-def least_to_dict(least: float) -> dict[str, object]:
-    """Return what `least_in` reads."""
-    return {} if least == LEAST_BESIDE_ZERO else {"least": least}
 
 
 def softmax(logits: Floats) -> Floats:

@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import HIDDEN, Between, Declared
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.recalibrators.classes.log_rows import LogBlock, LogRows
 from calibcli.recalibrators.classes.softmax import (
     LEAST_BESIDE_ZERO,
-    least_in,
-    least_to_dict,
+    Least,
     log_of,
     softmax,
     with_prediction_of,
@@ -27,24 +26,19 @@ _LARGEST = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class ClassTemperature:
+class ClassTemperature(Declared):
     """
     softmax(log p / temperature).
-
-    Args:
-        temperature: Positive; above 1 lowers confidence, below 1 raises it.
-
-        least: What smaller probabilities are taken for inside the logarithm.
-
-        limited: How many probabilities were, in words, right after the fit.
 
     References:
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2.
     """
 
-    temperature: float
-    least: float = LEAST_BESIDE_ZERO
-    limited: tuple[str, ...] = ()
+    temperature: Annotated[
+        float, Between(1.0 / _LARGEST, _LARGEST), "Above 1 lowers confidence, below 1 raises it."
+    ]
+    least: Least = LEAST_BESIDE_ZERO
+    limited: Annotated[tuple[str, ...], HIDDEN] = ()  # how many probabilities were, right after the fit
 
     @classmethod
     def fit(cls, rows: ClassRowSource, *, least: float | None = None) -> Self:
@@ -83,22 +77,6 @@ class ClassTemperature:
                 return cls(1.0 / slope, again.least, again.limited)
         msg = f"the temperature did not settle in {_MOST_STEPS} steps"
         raise NotConverged(msg)
-
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If that cannot be, with the place.
-        """
-        least = least_in(parameters, "temperature")
-        temperature = parameters.child("temperature").number(1.0 / _LARGEST, _LARGEST)
-        return cls(temperature, least)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return {"temperature": self.temperature, **least_to_dict(self.least)}
 
     @property
     def name(self) -> ClassMethod:

@@ -1,11 +1,11 @@
 """Maps of the largest probability alone: one for all rows, or one for each class that is predicted."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 
-from calibcli.documents import Node
+from calibcli.codec import HIDDEN, INLINE, Declared
 from calibcli.recalibrators.classes.ends import Ends
 from calibcli.recalibrators.classes.interface import ClassFitOptions, ClassTables
 from calibcli.recalibrators.classes.members import Members
@@ -18,22 +18,18 @@ TopMethod = Literal[ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL]
 
 
 @dataclass(frozen=True, slots=True)
-class TopLabel:
+class TopLabel(Declared):
     """
     A map from the largest probability to that of being right.
-
-    Args:
-        method: Confidence: one map. Top-label: one for each class that is predicted, which makes the
-            confidence right among the rows that predict each class.
-
-        members: The maps; of the confidence alone there is only one, that all share.
 
     References:
         Gupta & Ramdas (2021), "Top-label calibration and multiclass-to-binary reductions", algorithm 1.
     """
 
-    method: TopMethod
-    members: Members
+    # Confidence: one map, that all classes share. Top-label: one for each class that is predicted, which
+    # makes the confidence right among the rows that predict each class.
+    method: Annotated[TopMethod, HIDDEN]
+    members: Annotated[Members, INLINE]
 
     @classmethod
     def fit(cls, method: TopMethod, tables: ClassTables, *, options: ClassFitOptions) -> Self:
@@ -52,20 +48,6 @@ class TopLabel:
         """
         seen = tables.top if method is ClassMethod.TOP_LABEL else {}
         return cls(method, Members.fit(tables.classes, seen, options=options, spare=tables.confidence))
-
-    @classmethod
-    def from_dict(cls, method: TopMethod, parameters: Node, *, classes: tuple[str, ...]) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If no fit can have written this, with the place.
-        """
-        return cls(method, Members.from_dict(parameters, classes=classes))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values."""
-        return self.members.to_dict()
 
     @property
     def name(self) -> ClassMethod:

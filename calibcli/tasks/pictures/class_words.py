@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.reports.input import InputSummary
 from calibcli.view_names import ViewName
 

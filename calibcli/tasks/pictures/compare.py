@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from calibcli.codec import Node
 from calibcli.curves.panels import CurvePanels
-from calibcli.documents import Node
 from calibcli.errors import UsageProblem
 from calibcli.measures.paired import PAIRED, Difference
 from calibcli.names import MeasureName

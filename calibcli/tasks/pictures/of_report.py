@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.names import MeasureName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.picture_names import PlotKind

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from calibcli.codec import Node
 from calibcli.curves.reliability import ReliabilityCurve
-from calibcli.documents import Node
 from calibcli.errors import UsageProblem
 from calibcli.names import MeasureName
 from calibcli.options.measuring import MeasureOptions

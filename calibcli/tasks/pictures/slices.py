@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from calibcli.codec import Node
 from calibcli.curves.panels import CurvePanels
-from calibcli.documents import Node
 from calibcli.errors import UsageProblem
 from calibcli.names import MeasureName
 from calibcli.options.metrics import Metrics

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from calibcli.documents import Node
+from calibcli.codec import Node
 from calibcli.names import Scale
 from calibcli.readers.class_rows import on_class_scale
 from calibcli.recalibrators.classes import class_recalibrator_from_dict, fit_class_recalibrator
