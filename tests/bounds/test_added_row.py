@@ -94,6 +94,7 @@ def test_costly_rows_are_counted() -> None:
     assert values(np.array([2.0, 2.0])).costly_rows == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", [0.002, 0.02, 0.2])
 def test_bounds_of_a_rare_cost_miss_no_more_often_than_delta(event: float) -> None:
     """Four hundred samples of 300 rows that cost 1, or else little: each end misses in at most 5 %."""

@@ -166,7 +166,7 @@ def test_sums_over_surprises_are_those_over_all_labels(score: list[float], times
 def test_surprises_have_the_law_of_labels(ties: int) -> None:
     """20,000 draws: mean, variance, correlation and the law of the highest point are those of dense draws."""
     score = np.repeat([0.01, 0.1, 0.3, 0.5, 0.501, 0.8, 0.95], ties)
-    table = among_certain_rows(score)
+    table = among_certain_rows(score, certain=60)
     draws = 20_000
     blocks, cells = blocks_of(table, draws=draws)
     open_cells = np.flatnonzero(cells.variance > 1e-6)

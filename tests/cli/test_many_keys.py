@@ -37,25 +37,25 @@ def ever_new(rows: int, more: str = "") -> str:
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow"])
 def test_a_table_that_would_be_empty_is_refused_with_a_way_out(run: Run, artifact: str, suffix: str) -> None:
-    """The keys are counted, not the fields: 20,000 rows would be 400 million of these."""
-    Path("keys.jsonl").write_text(ever_new(20_000))
+    """The keys are counted, not the fields: 5,000 rows would be 25 million of these."""
+    Path("keys.jsonl").write_text(ever_new(5_000))
     ended = run("apply", artifact, "keys.jsonl", "-o", f"out.{suffix}")
     assert ended.code == 3
-    assert "20,001 keys, of which a row has 2: nearly all columns are empty" in ended.err
+    assert "5,001 keys, of which a row has 2: nearly all columns are empty" in ended.err
     assert "--keep" in ended.err
     assert not Path(f"out.{suffix}").exists()
 
 
 def test_the_ways_out_lead_out(run: Run, artifact: str) -> None:
     """Lines that stay lines need no columns, and columns that are named are few."""
-    Path("keys.jsonl").write_text(ever_new(20_000))
+    Path("keys.jsonl").write_text(ever_new(5_000))
     assert run("apply", artifact, "keys.jsonl", "-o", "out.jsonl", "-q").code == 0
     last = json.loads(Path("out.jsonl").read_text().splitlines()[-1])
-    assert (last["k19999"], "calibrated" in last) == (19_999, True)
-    assert run("apply", artifact, "keys.jsonl", "--keep", "k1999*", "-o", "out.parquet", "-q").code == 0
+    assert (last["k4999"], "calibrated" in last) == (4_999, True)
+    assert run("apply", artifact, "keys.jsonl", "--keep", "k499*", "-o", "out.parquet", "-q").code == 0
     table = pq.read_table("out.parquet")
-    assert (table.num_rows, table.num_columns) == (20_000, 12)
-    assert table.column("k19991").drop_null().to_pylist() == [19_991]
+    assert (table.num_rows, table.num_columns) == (5_000, 12)
+    assert table.column("k4991").drop_null().to_pylist() == [4_991]
 
 
 def test_few_keys_and_full_rows_become_columns_as_ever(run: Run, artifact: str) -> None:
@@ -139,7 +139,7 @@ def test_a_header_of_very_many_columns_is_looked_into_once(run: Run, artifact: s
 
 @pytest.mark.parametrize("depth", [400, 100_000])
 @pytest.mark.parametrize("opened", ['{"a":', "["])
-def test_values_within_values_end_no_process(artifact: str, depth: int, opened: str) -> None:
+def test_values_within_values_end_no_process(run: Run, artifact: str, depth: int, opened: str) -> None:
     """Whoever makes a type of each level needs room for all; what is not looked into may be as deep."""
     deep = opened * depth + "1" + ("}" if opened == '{"a":' else "]") * depth
     rows = '{"score":0.5,"label":1}\n{"score":0.25,"label":0}\n' * 20
@@ -149,6 +149,10 @@ def test_values_within_values_end_no_process(artifact: str, depth: int, opened: 
         (["apply", artifact, "deep.jsonl", "-o", "out.jsonl"], (0, 3)),
         (["measure", "deep.jsonl", "--metric", "brier"], (0, 3)),
     ):
+        if depth < 500:
+            assert run(*words).code in codes, words
+            continue
+        # These would end the process of the tests as well.
         command = [sys.executable, "-m", "calibcli", *words]
         ended = subprocess.run(command, capture_output=True, check=False, timeout=60)
         assert ended.returncode in codes, (words, ended.stderr)

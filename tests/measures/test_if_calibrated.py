@@ -92,14 +92,6 @@ def test_range_of_a_mean_has_the_moments_of_all_labels() -> None:
     assert of_mean(table, 0.0, step) == pytest.approx(of_moments(*moments), rel=1e-12)
 
 
-@pytest.mark.untraced
-def test_calibrated_labels_fill_the_range() -> None:
-    """Every measure that has a range, 30 draws of labels at 200 rows: at most a quarter on either side."""
-    names = tuple(name for name in M if name not in WITHOUT)
-    for name, (below, above) in outside("near 0 and 1", 200, times=30, names=names).items():
-        assert max(below, above) <= 7, name
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("rows", "most"), [(30, 4), (400, 8)])
 @pytest.mark.parametrize("world", WORLDS)

@@ -89,7 +89,7 @@ def test_p_values_are_those_of_measure(name: TestName) -> None:
     [
         (600, 0.002, (VerdictName.FAIL, VerdictName.PASS)),
         (600, 0.0005, (VerdictName.INCONCLUSIVE, VerdictName.INCONCLUSIVE)),
-        (20_000, 0.0005, (VerdictName.FAIL, VerdictName.PASS)),
+        (4_000, 0.0005, (VerdictName.FAIL, VerdictName.PASS)),
     ],
 )
 def test_a_limit_below_what_draws_show_is_not_called_kept(

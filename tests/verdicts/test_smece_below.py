@@ -93,7 +93,7 @@ def test_lower_bound_is_shown_at_every_bandwidth_below_it(
     assert float(series.l1_norm(theta)) - strays > theta - 1e-9
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     seed=st.integers(0, 9999),
     rows=st.sampled_from([1, 2, 7, 60, 2000]),
