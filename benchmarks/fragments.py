@@ -20,6 +20,7 @@ from bench_inside import least
 from processes import machine, make_scores
 
 from calibcli.names import EXACT_LIMIT, FitMethod
+from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.readers import reader_of
 from calibcli.readers.bundles import MOST_BUNDLES
@@ -32,7 +33,6 @@ from calibcli.tasks.apply import apply_file
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.gather import RAW, choose_columns
 from calibcli.tasks.one_table import measure_table
-from calibcli.options.measuring import MeasureOptions
 from calibcli.tasks.reading import read_tables
 
 HERE = Path(__file__).parent

@@ -28,11 +28,11 @@ from calibcli.curves.murphy import murphy_curve
 from calibcli.curves.reliability import binned_curve
 from calibcli.curves.smooth import smooth_curve
 from calibcli.names import Binning
+from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.table.bins import bins_of
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.measure import measure_table
-from calibcli.options.measuring import MeasureOptions
 from calibcli.tasks.reading import read_tables
 from measures import Entrant, Rules, parser_of, publish, race, within
 

@@ -300,8 +300,8 @@ DEFAULT_FOLDS = 10
 DEFAULT_LEAST_ROWS = 100
 DEFAULT_CONFIDENCE = 0.95
 DEFAULT_MEMORY = "256MiB"
-# Distinct scores that an exact table keeps in the default memory: 24 bytes each at rest, and room to sort, merge,
-# bin and smooth them.
+# Distinct scores that an exact table keeps in the default memory: 24 bytes each at rest, and room to sort,
+# merge, bin and smooth them.
 EXACT_LIMIT = 1_000_000
 DEFAULT_SEED = 0
 # The p of `lp`; beyond the largest, the worst bin alone would count.

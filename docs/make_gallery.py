@@ -34,6 +34,7 @@ from gallery_words import (
 from calibcli.artifacts.store import read_artifact
 from calibcli.measures.estimate import Estimate
 from calibcli.names import ComparisonName, FitMethod, MeasureName, RecalibratorName
+from calibcli.options.measuring import CompareOptions, MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns
 from calibcli.recalibrators.interface import Recalibrator
@@ -41,10 +42,8 @@ from calibcli.recalibrators.options import FitOptions
 from calibcli.render.words import four, interval_words
 from calibcli.reports.measure import MeasureReport
 from calibcli.tasks.compare import compare_files
-from calibcli.options.measuring import CompareOptions
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.measure import measure_files
-from calibcli.options.measuring import MeasureOptions
 from calibcli.tasks.rules import largest
 from calibcli.tasks.verify import VerifyOptions, verify_files
 

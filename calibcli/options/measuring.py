@@ -40,7 +40,7 @@ ALLOW_FIT_ROWS = Option(
 METRIC = Option(
     ("--metric",), name="metric", metavar="NAME", shell=list[str] | None,
     help="Only this measure, test or group, such as corp or all; repeatable.",
-    doc="Only these measures, tests or groups of them, such as \"ece\", \"corp\" or \"all\".",
+    doc='Only these measures, tests or groups of them, such as "ece", "corp" or "all".',
 )  # fmt: skip
 
 
@@ -63,13 +63,13 @@ class MeasureOptions:
     )  # fmt: skip
     power: float = option(
         DEFAULT_LP_POWER, "--power", metavar="P", help="The p of the metric lp.",
-        doc="The p of the metric \"lp\", at least 1.",
+        doc='The p of the metric "lp", at least 1.',
     )  # fmt: skip
     complete: bool = True
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
     bounds: bool = option(
         False, "--bounds", help="List every other bound of ece, ece_equal_mass and l2 as well.",
-        doc="Whether \"ece\", \"ece_equal_mass\" and \"l2\" list every other bound.",
+        doc='Whether "ece", "ece_equal_mass" and "l2" list every other bound.',
     )  # fmt: skip
     edges: tuple[float, ...] | None = option(
         None, "--edges", metavar="E,E,...", shell=str | None, python="Sequence[float] | None",

@@ -64,7 +64,7 @@ class SeveralClasses:
     probs: str = option(
         None, "--probs", metavar="COLS", complete=COLUMNS, shell=str | None, python="Names | None",
         help="Columns of several classes: 'p_*', a,b,c, or one column of lists.",
-        doc="Columns of several classes in a frame or in files: names, a pattern such as \"p_*\", or a column of "
+        doc='Columns of several classes in a frame or in files: names, a pattern such as "p_*", or a column of '
         "lists.",
     )  # fmt: skip
     classes: tuple[str, ...] | None = option(
@@ -82,7 +82,7 @@ class SeveralClasses:
     )  # fmt: skip
     one_class: str | None = option(
         None, "--class", metavar="NAME", help="Only this class, with --view.",
-        doc="Only this class, with another view than \"confidence\".",
+        doc='Only this class, with another view than "confidence".',
     )  # fmt: skip
     change: ClassChange | None = None
     base: ClassChange | None = None
@@ -127,7 +127,7 @@ class RowsAsked:
     where: tuple["Condition", ...] = option(
         (), "--where", metavar="COND", shell=list[str] | None,
         help="Only rows with COLUMN==VALUE, != < <= > >=, or COLUMN in A,B; repeated: all of them.",
-        doc="Only rows that satisfy these conditions on columns, such as \"country==US\" or \"age>=18\".",
+        doc='Only rows that satisfy these conditions on columns, such as "country==US" or "age>=18".',
     )  # fmt: skip
     limit: int | None = option(
         None, "--limit", metavar="N", least=1, help="Only the first N of these rows.",
@@ -221,7 +221,7 @@ class Columns:
     )  # fmt: skip
     scale: Scale | None = option(
         None, "--scale", help="What the score column holds. [default: what the artifact was fitted to, else prob]",
-        doc="What the scores are; by default what the map was fitted to, else \"prob\".",
+        doc='What the scores are; by default what the map was fitted to, else "prob".',
     )  # fmt: skip
     on_missing: OnMissing = option(
         OnMissing.ERROR, "--on-missing", help="Refuse missing values, or drop and count.",
@@ -233,7 +233,7 @@ class Columns:
     group: str | None = option(
         None, "-g", "--group", metavar="COL", complete=COLUMNS, python="Column | None",
         help="Rows with equal values stay in one fold of auto.",
-        doc="Rows with equal values stay in one fold of \"auto\": a name or an array.",
+        doc='Rows with equal values stay in one fold of "auto": a name or an array.',
     )  # fmt: skip
     by: tuple[str, ...] = option(
         (), "--by", metavar="COL", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
@@ -351,7 +351,7 @@ class Reading:
         doc="Threads; by default one per processor. They never change a digit.",
     )  # fmt: skip
     exact: bool = option(
-        False, "--exact", help="Keep every distinct score, whatever memory that takes.",  # noqa: FBT003
+        False, "--exact", help="Keep every distinct score, whatever memory that takes.",
     )  # fmt: skip
     memory: str = option(
         DEFAULT_MEMORY, "--memory", metavar="SIZE", help="Beyond this, scores are kept to 1.4e-6 on a grid.",
