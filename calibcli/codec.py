@@ -214,6 +214,7 @@ class Size:
     of: str | None = None
     less: int = 0
     reason: str | None = None
+    expected: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,22 @@ class Key:
     """What a field is called in the document, where that is not its own name."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class With:
+    """Another key of the object that is there wherever this one is."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The declared class that a value is kept as, how it is made of the value, and the value of it."""
+
+    cls: type["Declared"]
+    made: Callable[[Any], "Declared"]
+    value: Callable[[Any, Node], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,10 +302,11 @@ class Mark(Enum):
     DIFFERENT = "no element repeats"
     BY_NAME = "an array, written as an object by the name of each element"
     ROWS = "numbers, or rows of as many numbers"
+    OR_NULL = "null where it is empty"
     LOOSE = "what is said may differ from what the fields make: `check` looks at it"
 
 
-INLINE, ABSENT, HIDDEN, DIFFERENT, BY_NAME, ROWS, LOOSE = Mark
+INLINE, ABSENT, HIDDEN, DIFFERENT, BY_NAME, ROWS, OR_NULL, LOOSE = Mark
 Fraction = Annotated[float, Between(0.0, 1.0)]
 OrInfinite = Annotated[float, Strings(("inf",))]
 AnyNumber = Annotated[float, Strings()]
@@ -504,7 +522,7 @@ class _Array:
             start = self.ascending.strictly_from
             ascending(node.items(), strictly_from=len(values) if start is None else start)
         if self.different and len(set(values)) < len(values):
-            msg = "repeats an element"
+            msg = "repeats an element" if self.size.expected is None else f"should be {self.size.expected}"
             raise node.problem(msg)
         return self.make(values)
 
@@ -522,11 +540,29 @@ class _Array:
         return found | ({"uniqueItems": True} if self.different else {})
 
     def _other_size(self, found: int) -> str:
+        if self.size.expected is not None:
+            return f"should be {self.size.expected}"
         least, most = self.size.least, self.size.most
         if most is None:
             return "is empty" if least == 1 else f"has {found} elements, should have {least} or more"
         reason = "" if self.size.reason is None else f" ({self.size.reason})"
         return f"has {found} elements, should have {least if least == most else f'{least} to {most}'}{reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class _OrNull:
+    """An array that is null where it is empty."""
+
+    array: _Array
+
+    def read(self, node: Node) -> Any:
+        return self.array.make([]) if node.value is None else self.array.read(node)
+
+    def write(self, value: Any) -> list[Any] | None:
+        return self.array.write(value) or None
+
+    def schema(self, named: Definitions) -> dict[str, Any]:
+        return _or_null(self.array.schema(named))
 
 
 @dataclass(frozen=True, slots=True)
@@ -675,6 +711,8 @@ class Entry:
 
         size: How long it is.
 
+        beside: What is there wherever it is.
+
         said: Whether it is a property, so that the fields make it.
     """
 
@@ -686,6 +724,7 @@ class Entry:
     since: int = 1
     default: Any = _NO_DEFAULT
     size: Size | None = None
+    beside: With | None = None
     said: bool = False
 
     def there(self, node: Node) -> bool:
@@ -728,6 +767,8 @@ class Members:
                 found[entry.name] = entry.kind.read(node.child(entry.key))
                 if entry.size is not None and entry.size.of is not None:
                     _require_size(node, entry.key, entry.size)
+                if entry.beside is not None:
+                    node.child(entry.beside.key)
         return found
 
     def require_said(self, node: Node, value: Any) -> None:
@@ -795,7 +836,7 @@ class Thing:
     def take(self, node: Node) -> Any:
         """Return the value of an object whose keys are known, some of which may be its owner's."""
         given = {name: node.given[name] for name in _members(self.cls)[1] if name in node.given}
-        made = self.cls(**given, **self.members.values(node))
+        made = self.cls(**{**given, **self.members.values(node)})
         made.check(node)
         self.members.require_said(node, made)
         return made
@@ -822,8 +863,9 @@ class Thing:
 
 def _shape(entry: Entry, named: Definitions) -> Shape:
     about = {"description": entry.about} if entry.about else {}
-    optional = ABSENT in entry.marks
-    return Shape({entry.key: {**about, **entry.kind.schema(named)}}, () if optional else (entry.key,))
+    required = () if ABSENT in entry.marks else (entry.key,)
+    rules = () if entry.beside is None else ({"dependentRequired": {entry.key: [entry.beside.key]}},)
+    return Shape({entry.key: {**about, **entry.kind.schema(named)}}, required, rules)
 
 
 def _require_size(node: Node, key: str, size: Size) -> None:
@@ -831,6 +873,31 @@ def _require_size(node: Node, key: str, size: Size) -> None:
     other = node.child(str(size.of))
     reason = size.reason or ("as many as {}" if not size.less else "one less than {}")
     same_length(node.child(key), len(other.array()) - size.less, reason=reason.format(other.path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An object of a declared class that stands for a value."""
+
+    kept: Kept
+
+    def read(self, node: Node) -> Any:
+        return self.kept.value(self.kept.cls.from_dict(node), node)
+
+    def keys(self, node: Node) -> tuple[str, ...]:
+        return thing(self.kept.cls).keys(node)
+
+    def take(self, node: Node) -> Any:
+        return self.kept.value(thing(self.kept.cls).take(node), node)
+
+    def write(self, value: Any) -> dict[str, Any]:
+        return self.kept.made(value).to_dict()
+
+    def schema(self, named: Definitions) -> dict[str, Any]:
+        return thing(self.kept.cls).schema(named)
+
+    def shapes(self, named: Definitions) -> list[Shape]:
+        return thing(self.kept.cls).shapes(named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -880,7 +947,7 @@ def _members(cls: Any) -> tuple[Members, tuple[str, ...]]:
     for name in dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base)):
         hint = _result(getattr(cls, name, None))
         if get_origin(hint) is Annotated:
-            found.append((_entry(name, hint, _NO_DEFAULT, said=True), hint))
+            found.append((_entry(name, hint, None, said=True), hint))
     there: dict[str, list[Entry]] = {}
     for entry, hint in found:
         within = _of(_extras(hint), In)
@@ -890,7 +957,8 @@ def _members(cls: Any) -> tuple[Members, tuple[str, ...]]:
         Entry(key[3:], key[3:], Members(tuple(some))) if key.startswith("in ") else some[0]
         for key, some in there.items()
     )
-    return Members(tuple(entries)), tuple(entry.name for entry, _ in found if HIDDEN in entry.marks)
+    given = tuple(entry.name for entry, _ in found if HIDDEN in entry.marks or entry.since > 1)
+    return Members(tuple(entries)), given
 
 
 def _extras(hint: Any) -> tuple[Any, ...]:
@@ -923,6 +991,7 @@ def _entry(name: str, hint: Any, default: Any, *, said: bool = False) -> Entry:
         1 if since is None else since.version,
         default,
         _of(extras, Size),
+        _of(extras, With),
         said,
     )
 
@@ -941,6 +1010,8 @@ def _kind(hint: Any, extras: tuple[Any, ...], *, inline: bool = False) -> Any:  
         return _MaybeThing(thing(found.cls)) if inline else _Maybe(found)
     if tagged is not None:
         return _Tagged(tagged)
+    if (kept := _of(extras, Kept)) is not None:
+        return _Kept(kept)
     if origin is Literal:
         return _Choice(inside)
     if origin in (Union, UnionType):
@@ -981,7 +1052,7 @@ def _single(hint: type[Any], extras: tuple[Any, ...], *, inline: bool) -> Any:  
     raise TypeError(msg)
 
 
-def _array(origin: type[Any], inside: tuple[Any, ...], extras: tuple[Any, ...]) -> _Array | _Rows:
+def _array(origin: type[Any], inside: tuple[Any, ...], extras: tuple[Any, ...]) -> _Array | _OrNull | _Rows:
     """Return the kind of a tuple, a set or a column of numbers."""
     make: Callable[[list[Any]], Any] = origin
     element = inside[0]
@@ -994,6 +1065,8 @@ def _array(origin: type[Any], inside: tuple[Any, ...], extras: tuple[Any, ...]) 
         make = list
     inner = _kind(element, tuple(one for one in extras if isinstance(one, Between | Strings | Matches)))
     found = _Array(inner, make, _of(extras, Size) or Size(), _of(extras, Ascending), DIFFERENT in extras)
+    if OR_NULL in extras:
+        return _OrNull(found)
     return _Rows(found) if ROWS in extras else found
 
 

@@ -61,7 +61,11 @@ class ClassArtifact(Doubted, Declared):
     recalibrator: Annotated[AnyClassMap, INLINE]
     fit: Annotated[ClassFitRecord, "How it came about."]
     classes: Annotated[
-        tuple[str, ...], In("input"), Size(2), DIFFERENT, "Their names, in the order of their columns."
+        tuple[str, ...],
+        In("input"),
+        Size(2, expected="two different classes or more"),
+        DIFFERENT,
+        "Their names, in the order of their columns.",
     ]
     scale: Annotated[Scale, In("input"), "What the columns held."] = Scale.PROB
     calibcli: Annotated[str, "The version that fitted it."] = __version__
@@ -75,11 +79,7 @@ class ClassArtifact(Doubted, Declared):
         Raises:
             DocumentProblem: If no fit can have written this, with the place.
         """
-        names = node.child("input").child("classes")
-        classes = names.texts()
-        if len(classes) < 2 or len(set(classes)) < len(classes):
-            msg = "should be two different classes or more"
-            raise names.problem(msg)
+        classes = node.child("input").child("classes").texts()
         return cast("Self", thing(cls).read(node.knowing(classes=classes)))
 
     def check(self, node: Node) -> None:

@@ -25,7 +25,7 @@ class _Published(NamedTuple):
 
 def schema_text(kind: DocumentKind) -> str:
     """Return the JSON Schema of a kind of document."""
-    if kind is not DocumentKind.ARTIFACT:
+    if kind not in (DocumentKind.ARTIFACT, DocumentKind.GATE):
         folder = files("calibcli.artifacts") / "schemas"
         return (folder / f"{kind.value}.schema.json").read_text(encoding="utf-8")
     title, about, classes, keyed = _published(kind)
@@ -55,6 +55,16 @@ def _published(kind: DocumentKind) -> _Published:
                 "A fitted recalibrator with the record of its fit, as `calibcli fit` writes it: of one "
                 "score, of one score by group, or of several classes.",
                 (Artifact, ClassArtifact, GroupArtifact),
+            )
+        case DocumentKind.GATE:
+            from calibcli.gates.state import GateState
+
+            return _Published(
+                "calibcli gate state",
+                "What `calibcli verify --state` has counted. Whole numbers may be larger than 2^53. JSON has "
+                "no infinity: it is the string inf.",
+                (GateState,),
+                keyed=True,
             )
         case _:
             raise NotImplementedError

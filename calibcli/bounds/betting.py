@@ -20,11 +20,13 @@ References:
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.bounds.special import Floats
+from calibcli.codec import ABSENT, HIDDEN, Between, Declared, Node, Size, thing
 from calibcli.table.crossing import crossing
 
 # Tables with more cells than this are summed through the moments of their residuals.
@@ -35,24 +37,42 @@ _ANY_TIME_SHARES = tuple(weight / 16.0 for weight in (1.0, 2.0, 3.5, 3.5, 2.0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Stakes:
-    """
-    A mixture of bets, chosen without looking at the labels that will be judged.
+class Stakes(Declared):
+    """A mixture of bets, chosen without looking at the labels that will be judged."""
 
-    Args:
-        sizes: The lambdas, each in (0, 1).
+    sizes: Annotated[tuple[float, ...], Between(0.0, 1.0), "The lambdas."]
+    shares: Annotated[
+        tuple[float, ...], Between(0.0, 1.0), Size(of="sizes", reason="one for each size"), "Their weights."
+    ]
+    # Whether the bets are looked at once only, and so may be multiplied by what they are short of 1.
+    once: Annotated[bool, HIDDEN] = False
+    # Whether the sign of every group is drawn by itself, as states that were begun so have it.
+    alone: Annotated[bool, HIDDEN] = False
 
-        shares: Their weights, summing to 1.
+    @property
+    def signs(
+        self,
+    ) -> Annotated[
+        Literal["together"] | None,
+        ABSENT,
+        "Whether bets on a FAIL draw the signs of bins together too; without it bin by bin.",
+    ]:
+        """How the signs of groups are drawn."""
+        return None if self.alone else "together"
 
-        once: Whether the bets are looked at once only, and so may be multiplied by what they are short of 1.
+    @classmethod
+    def from_dict(cls, node: Node) -> Self:
+        """Restore what `to_dict` returned; states of before drew signs bin by bin alone, and say nothing."""
+        return cast("Self", thing(cls).read(node.knowing(alone=not node.has("signs"))))
 
-        alone: Whether the sign of every group is drawn by itself, as states that were begun so have it.
-    """
-
-    sizes: tuple[float, ...]
-    shares: tuple[float, ...]
-    once: bool = False
-    alone: bool = False
+    def check(self, node: Node) -> None:
+        """Refuse bets that no gate makes."""
+        if not self.sizes or max(self.sizes) > 0.6 or min(*self.sizes, *self.shares) <= 0.0:
+            msg = "has bets outside (0, 0.6], or without a share"
+            raise node.problem(msg)
+        if not math.isclose(sum(self.shares), 1.0, rel_tol=1e-9):
+            msg = f"has shares that add up to {sum(self.shares)!r}, should be 1"
+            raise node.child("shares").problem(msg)
 
 
 def stakes_for_one_look(rows: float, variance: float, *, delta: float) -> Stakes:

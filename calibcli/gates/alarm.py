@@ -11,28 +11,23 @@ either. A state keeps at most 64 starts, dense among the latest batches and ever
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from calibcli.bounds.betting import Stakes, log_sum
+from calibcli.codec import INLINE, Between, Declared
 from calibcli.gates.bets import Bets, log_evidence_against_calibration
-from calibcli.gates.cells import Partition, Sums
+from calibcli.gates.cells import SPARSE, Partition, Sums
 from calibcli.names import MeasureName
 
 MOST_EPOCHS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Epoch:
-    """
-    Consecutive batches added up.
+class Epoch(Declared):
+    """Consecutive batches added up."""
 
-    Args:
-        first: The number of the first of them, from 1 on.
-
-        sums: Their rows.
-    """
-
-    first: int
-    sums: Sums
+    first: Annotated[int, Between(1), "Number of the first batch, from 1 on."]
+    sums: Annotated[Sums, SPARSE, INLINE]
 
 
 @dataclass(frozen=True, slots=True)

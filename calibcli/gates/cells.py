@@ -9,11 +9,12 @@ rounded by itself, so the sums are those of the rows, however they were split, o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.codec import OR_NULL, Ascending, Between, Declared, Kept, Node, Size
 from calibcli.errors import UsageProblem
 from calibcli.table import cells
 from calibcli.table.bins import bin_index, equal_width_edges, segment_sums
@@ -23,24 +24,35 @@ from calibcli.table.score_table import Floats, Integers, ScoreTable, run_starts
 UNIT = float(1 << 52)
 # Scores are known to a cell: of so many the loss of evidence is beyond notice (see `Bets`).
 _LEAST_CELLS = 720
+# A state may have so many.
+_MOST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
-    """
-    What rows are counted by.
+class Partition(Declared):
+    """What rows are counted by."""
 
-    Args:
-        outputs: Distinct values of a discrete score, ascending; empty where bins are used.
+    outputs: Annotated[
+        tuple[float, ...],
+        Between(0.0, 1.0),
+        Size(1),
+        Ascending(),
+        OR_NULL,
+        "Distinct values of a discrete score, ascending; null where bins are used.",
+    ] = ()
+    bins: Annotated[int, Between(0, _MOST), "Number of equal-width bins; 0 where outputs are listed."] = 0
+    per_bin: Annotated[int, Between(1, _MOST), "Equal cells in each bin."] = 1
 
-        bins: Number of equal-width bins; 0 where outputs are used.
-
-        per_bin: Number of equal cells in each bin.
-    """
-
-    outputs: tuple[float, ...] = ()
-    bins: int = 0
-    per_bin: int = 1
+    def check(self, node: Node) -> None:
+        """Refuse bins beside outputs, and more cells than a state may have."""
+        if self.outputs:
+            node.child("bins").expect(0)
+            node.child("per_bin").expect(1)
+            return
+        node.child("bins").whole(1, _MOST)
+        if self.size > _MOST:
+            msg = f"has {self.size:,} cells, should have at most {_MOST:,}"
+            raise node.problem(msg)
 
     @classmethod
     def of_bins(cls, bins: int, *, halved: bool = False) -> Self:
@@ -140,6 +152,64 @@ class Sums:
     def __add__(self, other: "Sums") -> "Sums":
         pairs = zip(self.columns, other.columns, strict=True)
         return Sums(*(tuple(a + b for a, b in zip(mine, theirs, strict=True)) for mine, theirs in pairs))
+
+
+_Count = Annotated[int, Between(0, 2**127)]
+_Distance = Annotated[int, Between(-(2**53), 2**127)]
+_EACH = Size(of="cells", reason="one for each cell")
+
+
+@dataclass(frozen=True, slots=True)
+class OccupiedCells(Declared):
+    """Rows counted by a partition, of the outputs or cells that hold some."""
+
+    cells: Annotated[tuple[int, ...], Ascending(), "Places of the outputs or cells, from 0 on."]
+    rows: Annotated[tuple[_Count, ...], _EACH, "Number of rows."]
+    positive: Annotated[tuple[_Count, ...], _EACH, "How many of them have label 1."]
+    below_positive: Annotated[
+        tuple[_Distance, ...],
+        _EACH,
+        "Sums over rows with label 1 of the distance from the score up to the edge of its cell, in units of "
+        "2^-52; 0 where scores are outputs.",
+    ]
+    below_negative: Annotated[tuple[_Distance, ...], _EACH, "The same over rows with label 0."]
+
+    @classmethod
+    def of(cls, sums: Sums) -> Self:
+        """Return the cells that hold rows."""
+        some = tuple(place for place, rows in enumerate(sums.rows) if rows)
+        return cls(some, *(tuple(column[place] for place in some) for column in sums.columns))
+
+    def sums(self, node: Node) -> Sums:
+        """Return the sums over every cell of the partition that is given."""
+        columns = []
+        for found in (self.rows, self.positive, self.below_positive, self.below_negative):
+            column = [0] * node.given["partition"].size
+            for place, value in zip(self.cells, found, strict=True):
+                column[place] = value
+            columns.append(tuple(column))
+        return Sums(*columns)
+
+    def check(self, node: Node) -> None:
+        """Refuse places that there are not, more positive rows than rows, and distances that no score has."""
+        partition = node.given["partition"]
+        if self.cells and self.cells[-1] >= partition.size:
+            msg = f"is {self.cells[-1]}, should be below {partition.size}"
+            raise node.child("cells").items()[-1].problem(msg)
+        columns = (self.rows, self.positive, self.below_positive, self.below_negative)
+        for rows, ones, *below in zip(*columns, strict=True):
+            if ones > rows:
+                msg = f"has {ones:,} of {rows:,} rows in one place"
+                raise node.child("positive").problem(msg)
+            names = ("below_positive", "below_negative")
+            for name, found, count in zip(names, below, (ones, rows - ones), strict=True):
+                if not plausible_distance(found, count, width=partition.width):
+                    msg = f"has {found:,} for {count:,} rows of one place, which no scores there give"
+                    raise node.child(name).problem(msg)
+
+
+# Sums as a document keeps them.
+SPARSE = Kept(OccupiedCells, OccupiedCells.of, OccupiedCells.sums)
 
 
 def plausible_distance(found: int, count: int, *, width: float) -> bool:

@@ -6,19 +6,37 @@ and over any shards. What may not be chosen after the first look - the limit, th
 frozen in its terms.
 """
 
+import base64
 import math
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.bounds.betting import Stakes
+from calibcli.codec import (
+    ABSENT,
+    DIFFERENT,
+    HIDDEN,
+    INLINE,
+    LOOSE,
+    Among,
+    Between,
+    Declared,
+    Fraction,
+    In,
+    Key,
+    OrInfinite,
+    Since,
+    Size,
+    With,
+)
 from calibcli.gate_names import IdKind
-from calibcli.gates.alarm import Epoch, Start, log_evidence, starts_of, thinned
+from calibcli.gates.alarm import MOST_EPOCHS, Epoch, Start, log_evidence, starts_of, thinned
 from calibcli.gates.bets import Bets
-from calibcli.gates.cells import Partition, Sums, sums_of
+from calibcli.gates.cells import SPARSE, Partition, Sums, sums_of
 from calibcli.gates.seen_classes import SeenClasses
 from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, Scale
 from calibcli.table.grid import Table
@@ -28,54 +46,49 @@ Fingerprints = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """
-    What is settled when a state is begun, and the same in every call and every shard.
+class Terms(Declared):
+    """What is settled when a state is begun, and the same in every call and every shard."""
 
-    Args:
-        measure: ECE or the distance to calibration.
-
-        limit: The tolerance; None for an alarm on any error at all.
-
-        confidence: 1 - delta.
-
-        partition: What rows are counted by.
-
-        stakes: The bets.
-
-        alarm: Whether the question is "is it still calibrated?".
-
-        artifact: Fingerprint of the recalibrator that is applied first, or None.
-
-        score: Name of the score column.
-
-        label: Name of the label column; None before a file is read, and in states of version 1 until then.
-
-        weight: Name of the column that counts rows, or None; not known where the label is not.
-
-        scale: What the score column holds.
-
-        positive: The label that counts as 1, or None where labels are 0 and 1.
-
-        identified: Whether every row has an identity that the state keeps.
-
-        classes: How several classes are seen, or None where there is one score.
-    """
-
-    measure: MeasureName
-    limit: float | None
-    confidence: float
-    partition: Partition
-    stakes: Stakes
-    alarm: bool = False
-    artifact: str | None = None
-    score: str = "score"
-    label: str | None = None
-    weight: str | None = None
-    scale: Scale = Scale.PROB
-    positive: str | None = None
-    identified: bool = False
-    classes: SeenClasses | None = None
+    measure: Annotated[MeasureName, Among((MeasureName.ECE, MeasureName.DCE)), In("rule"), "What is bounded."]
+    limit: Annotated[
+        float | None,
+        Between(0.0, 1.0),
+        In("rule"),
+        "The tolerance: measure <= limit; null for an alarm on any error at all.",
+    ]
+    confidence: Annotated[
+        float,
+        Between(0.5, 0.999999),
+        "1 - delta; a wrong verdict ever has probability at most delta on each side.",
+    ]
+    partition: Annotated[
+        Partition,
+        "What rows are counted by: the outputs of a discrete artifact, or equal cells of equal-width bins.",
+    ]
+    stakes: Annotated[Stakes, "The bets: settled when the state was begun."]
+    alarm: Annotated[bool, "Whether the question is: is the score still calibrated?"] = False
+    artifact: Annotated[str | None, "Fingerprint of the map of the recalibrator applied first."] = None
+    score: Annotated[str, In("input"), "Name of the score column, or what --probs named."] = "score"
+    label: Annotated[
+        str | None,
+        In("input"),
+        Since(2),
+        "Name of the label column; null where it is not known: before rows came, or in a state of version 1.",
+    ] = None
+    weight: Annotated[str | None, In("input"), Since(2), "Name of the column that counts rows, or null."] = (
+        None
+    )
+    scale: Annotated[Scale, In("input"), "What the score column holds."] = Scale.PROB
+    positive: Annotated[str | None, In("input"), "The label that counts as 1, where labels are not 0/1."] = (
+        None
+    )
+    identified: Annotated[bool, HIDDEN] = False
+    classes: Annotated[
+        SeenClasses | None,
+        In("input"),
+        ABSENT,
+        "How several classes are seen; absent where there is one score.",
+    ] = None
 
     @property
     def threshold(self) -> float:
@@ -84,103 +97,121 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """
-    What the gate said after a batch.
+class Look(Declared):
+    """What the gate said after a batch."""
 
-    Args:
-        rows: Rows counted by then.
-
-        value: The estimate over them.
-
-        log_pass: Log of the e-value against "at least the limit"; None in an alarm.
-
-        log_fail: Log of the e-value against "at most the limit".
-
-        lower: Lower bound of the error by then, for pictures; None in an alarm, or where it was not kept.
-
-        upper: Upper bound, likewise.
-
-        positive: Rows with label 1 counted by then; None in looks of version 1.
-
-        least: Below so many rows nothing was to be concluded; None in looks of version 1.
-    """
-
-    rows: int
-    value: float
-    log_pass: float | None
-    log_fail: float
-    lower: float | None = None
-    upper: float | None = None
-    positive: int | None = None
-    least: int | None = None
+    rows: Annotated[int, Between(1), "Rows counted by then."]
+    value: Annotated[Fraction, "The estimate over them."]
+    log_pass: Annotated[
+        float | None,
+        "Natural logarithm of the e-value against: at least the limit; null in an alarm.",
+    ]
+    log_fail: Annotated[
+        OrInfinite,
+        "Natural logarithm of the e-value against: at most the limit; in an alarm, against: calibrated "
+        "throughout.",
+    ]
+    lower: Annotated[
+        float | None,
+        Between(0.0, 1.0),
+        ABSENT,
+        With("upper"),
+        "Lower bound of the error then, at the confidence and at any time; absent in an alarm and in older "
+        "states. For pictures: no verdict uses it.",
+    ] = None
+    upper: Annotated[float | None, Between(0.0, 1.0), ABSENT, With("lower"), "Upper bound, likewise."] = None
+    positive: Annotated[
+        int | None, ABSENT, Since(2), "Rows with label 1 counted by then; not in looks of version 1."
+    ] = None
+    least: Annotated[
+        int | None,
+        ABSENT,
+        Since(2),
+        With("positive"),
+        "Below so many rows nothing was to be concluded; not in looks of version 1.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """
-    Rows that came together.
+class Batch(Declared):
+    """Rows that came together."""
 
-    Args:
-        key: Its name, or the digest of its rows.
-
-        digest: The digest of its rows.
-
-        rows: How many of them were counted.
-
-        look: What the gate said then; None in a merged state, whose batches have no order.
-
-        content: The digest of its scores and labels alone, where its rows have identities and it was kept.
-    """
-
-    key: str
-    digest: str
-    rows: int
-    look: Look | None = None
-    content: str | None = None
+    key: Annotated[str, "The name given, or the digest."]
+    digest: Annotated[str, "Of the rows, raw scores and labels; with their identities where they have some."]
+    rows: Annotated[int, Between(1), "How many of them were counted."]
+    look: Annotated[Look | None, "What the gate said then; null in a merged state, which has no order."] = (
+        None
+    )
+    content: Annotated[
+        str | None,
+        ABSENT,
+        "Of raw scores and labels alone, where rows have identities; not in states that were begun before it "
+        "was kept.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GateState:
-    """
-    What a gate has counted and found.
+class GateState(Declared):
+    """What a gate has counted and found."""
 
-    Args:
-        terms: What is settled.
+    SCHEMA: ClassVar = "calibcli.gate/2"
+    ORIGIN: ClassVar = {
+        "what": "the state of a gate",
+        "hint": "a gate's state is what `calibcli verify --state` writes",
+    }
 
-        epochs: The rows: one sum in a gate, sums by starting point in an alarm.
+    terms: Annotated[Terms, INLINE]
+    epochs: Annotated[
+        tuple[Epoch, ...],
+        Size(0, MOST_EPOCHS),
+        "The rows: one sum in a gate, one for each starting point in an alarm.",
+    ] = ()
+    batches: Annotated[tuple[Batch, ...], "What was counted, in order; in a merged state by name."] = ()
+    passed_at: Annotated[
+        int | None, Between(1), "Rows counted when the evidence for a pass was first enough."
+    ] = None
+    failed_at: Annotated[
+        int | None, Between(1), "Rows counted when the evidence for a fail, or an alarm, was first enough."
+    ] = None
+    passed_on: Annotated[
+        Sums | None,
+        SPARSE,
+        Since(2),
+        "The rows that the pass was shown on, of which it is derived anew; null in an alarm.",
+    ] = None
+    failed_on: Annotated[Sums | None, SPARSE, Since(2), "The same of a fail."] = None
+    # Fingerprints of the rows counted, ascending; empty where rows have no identity.
+    ids: Annotated[Fingerprints, HIDDEN] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    since: Annotated[int, Between(1, 2), Since(2), "The schema version that the state was begun in."] = 2
+    notes: Annotated[
+        tuple[str, ...],
+        Since(2),
+        "What must be said of the state wherever it is used, such as that it was edited.",
+    ] = ()
+    id_kinds: Annotated[
+        frozenset[IdKind],
+        ABSENT,
+        Since(2),
+        Size(1),
+        DIFFERENT,
+        "What the identities were written as, so that a number is not counted again as other text; only "
+        "where rows have identities.",
+    ] = frozenset()
 
-        batches: What was counted, in order.
-
-        passed_at: Rows counted when the evidence for a pass was enough, or None.
-
-        failed_at: Rows counted when the evidence for a fail, or an alarm, was enough, or None.
-
-        passed_on: The rows that the evidence for a pass was enough over; None where there was none, and in an
-            alarm, whose sums by starting point would be too many.
-
-        failed_on: The same of a fail.
-
-        ids: Fingerprints of the rows counted, ascending; empty where rows have no identity.
-
-        since: The version of the document that it was begun as.
-
-        notes: What must be said of the documents that it was read from, wherever it is used.
-
-        id_kinds: What the identities of the rows were written as.
-    """
-
-    terms: Terms
-    epochs: tuple[Epoch, ...] = ()
-    batches: tuple[Batch, ...] = ()
-    passed_at: int | None = None
-    failed_at: int | None = None
-    passed_on: Sums | None = None
-    failed_on: Sums | None = None
-    ids: Fingerprints = field(default_factory=lambda: np.zeros(0, np.uint64))
-    since: int = 2
-    notes: tuple[str, ...] = ()
-    id_kinds: frozenset[IdKind] = frozenset()
+    @property
+    def ids_text(
+        self,
+    ) -> Annotated[
+        str | None,
+        Key("ids"),
+        LOOSE,
+        "Fingerprints of the rows counted: ascending unsigned integers of eight bytes, little-endian, in "
+        "base64; null where rows have no identity.",
+    ]:
+        """The fingerprints as text."""
+        if not self.terms.identified:
+            return None
+        return base64.b64encode(self.ids.astype("<u8").tobytes()).decode("ascii")
 
     def doubted(self, doubts: tuple[str, ...]) -> Self:
         """Return the state with what must be said of its document, for good."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from calibcli.codec import AGAIN
 from calibcli.documents import parse, sealed_text, trust, trust_from_now_on, trusting
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
-from calibcli.gates.document import MOST_BYTES, from_dict, to_dict
+from calibcli.gates.document import MOST_BYTES, from_dict
 from calibcli.gates.state import GateState
 from calibcli.objects import content_of_file, is_object
 from calibcli.outputs import STDOUT, refuse_existing, write_file
@@ -36,7 +36,7 @@ _RESTORE = "restore it from a copy, or count the rows anew under another --state
 def state_text(state: GateState) -> str:
     """Return the one text of a state: the same state, and the same key, give the same bytes."""
     keys = signing_keys()
-    return sealed_text(to_dict(state), key=keys[0] if keys else None)
+    return sealed_text(state.to_dict(), key=keys[0] if keys else None)
 
 
 def signing_keys() -> tuple[bytes, ...]:

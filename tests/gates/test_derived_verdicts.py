@@ -13,7 +13,7 @@ import pytest
 from calibcli.documents import Trust, document_of, sealed, sealed_text, trusting
 from calibcli.errors import DocumentProblem
 from calibcli.gate_names import IdKind
-from calibcli.gates.document import from_dict, to_dict
+from calibcli.gates.document import from_dict
 from calibcli.gates.growth import Incoming, Rows, grown
 from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState
@@ -72,7 +72,7 @@ STATES: dict[str, Callable[[], GateState]] = {
 
 def named(state: GateState) -> GateState:
     """Return a state whose batches have other names."""
-    document = to_dict(state)
+    document = state.to_dict()
     for one in document["batches"]:  # type: ignore[attr-defined]
         one.update(key=f"{one['key']}'", digest=f"{one['digest']}'")
     return from_dict(document_of(document))
@@ -106,7 +106,7 @@ EVERY = [pytest.param(29, id="some"), pytest.param(1, id="all", marks=pytest.mar
 @pytest.mark.parametrize("kind", STATES)
 def test_an_editor_who_makes_the_digest_fit_is_refused_or_can_do_what_is_listed(kind: str, step: int) -> None:
     """Every field is derived or held against the sums, and the others are in docs/gate.md."""
-    document = to_dict(STATES[kind]())
+    document = STATES[kind]().to_dict()
     allowed, refused, free = listed(), 0, set()
     assert believed(document)
     for place, what, edited in islice(edits(document, longest=4), 0, None, step):
@@ -128,7 +128,7 @@ def _path(place: tuple[str | int, ...]) -> str:
 def test_with_a_key_every_edit_is_refused(kind: str, step: int) -> None:
     """Whether the digest is left, dropped, or made to fit without the key; so is an earlier version."""
     keys = (b"a key of more than sixteen letters",)
-    text = sealed_text(to_dict(STATES[kind]()), key=keys[0])
+    text = sealed_text(STATES[kind]().to_dict(), key=keys[0])
     document = json.loads(text)
     with trusting(Trust(keys=keys)):
         document_of(document, text).built(from_dict, keyed=True)
@@ -142,7 +142,7 @@ def test_with_a_key_every_edit_is_refused(kind: str, step: int) -> None:
 
 def edited(state: GateState, change: Callable[[Any], object]) -> dict[str, Any]:
     """Return the document of a state, changed and with a digest that fits."""
-    document: Any = copy.deepcopy(to_dict(state))
+    document: Any = copy.deepcopy(state.to_dict())
     change(document)
     return sealed(document)
 
@@ -188,7 +188,7 @@ def test_a_verdict_over_other_rows_than_those_counted_is_refused() -> None:
     other = fed(begun(ATOMS, limit=0.1), (400, 0.0), (1_500, 0.0), seed=11)
 
     def change(one: Any) -> None:
-        one["passed_on"] = to_dict(other)["passed_on"]
+        one["passed_on"] = other.to_dict()["passed_on"]
         one["passed_on"]["rows"][0] += 900
         one["passed_on"]["rows"][1] -= 900
 
@@ -202,9 +202,9 @@ def test_a_pass_that_a_merged_state_was_asked_for_is_shown_by_its_rows() -> None
     whole = merged([("a", shards[0]), ("b", shards[1])])
     shown = whole.latched(whole.look())
     assert shown.passed_at == 1_800
-    assert believed(to_dict(shown))
-    assert not believed({**to_dict(shown), "passed_on": None})
-    assert believed({**to_dict(shown), "passed_on": None, "passed_at": None})
+    assert believed(shown.to_dict())
+    assert not believed({**shown.to_dict(), "passed_on": None})
+    assert believed({**shown.to_dict(), "passed_on": None, "passed_at": None})
 
 
 def test_a_label_that_is_not_known_is_of_version_1_only() -> None:

@@ -63,7 +63,7 @@ DAMAGE = [
     ("schema", "calibcli.gate/3", "$.schema", "upgrade"),
     ("schema", "calibcli.report/1", "$.schema", "not the state of a gate"),
     ("confidence", 1.5, "$.confidence", "number in"),
-    ("rule.measure", "smece", "$.rule.measure", "should be ece or dce"),
+    ("rule.measure", "smece", "$.rule.measure", "one of ece, dce"),
     ("rule.limit", None, "$.rule.limit", "number"),
     ("partition.outputs", [0.5, 0.2], "$.partition.outputs[1]", "above 0.5"),
     ("partition.outputs", [], "$.partition.outputs", "is empty"),
