@@ -12,11 +12,11 @@ import pytest
 
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.fit_record import FitRecord
-from calibcli.artifacts.schemas import schema_text
 from calibcli.artifacts.store import artifact_text, read_artifact
 from calibcli.documents import MOST_BYTES, canonical_text, document_of, sealed, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import DocumentKind
+from calibcli.schemas import schema_text
 from calibcli.table.score_table import ScoreTable
 
 Fit = Callable[..., Artifact]

@@ -19,11 +19,11 @@ import pytest
 
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import SCHEMA
-from calibcli.artifacts.schemas import schema_text
 from calibcli.artifacts.store import artifact_text, read_artifact, read_class_artifact
 from calibcli.documents import sealed, sealed_text
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import DocumentKind
+from calibcli.schemas import schema_text
 from calibcli.view_names import ClassMethod
 
 FROZEN = Path(__file__).with_name("frozen_classes")

@@ -14,11 +14,11 @@ import pytest
 
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
-from calibcli.artifacts.schemas import schema_text
 from calibcli.documents import document_of, sealed
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind
 from calibcli.readers.values import names_of
+from calibcli.schemas import schema_text
 from shell import Ran
 
 Run = Callable[..., Ran]

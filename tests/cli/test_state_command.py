@@ -17,9 +17,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.artifacts.schemas import schema_text
 from calibcli.gates.store import locked, read_state
 from calibcli.names import DocumentKind
+from calibcli.schemas import schema_text
 from shell import SAMPLE, Ran
 
 Run = Callable[..., Ran]

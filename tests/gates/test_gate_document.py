@@ -10,7 +10,6 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.artifacts.schemas import schema_text
 from calibcli.documents import document_of
 from calibcli.errors import DocumentProblem
 from calibcli.gates.cells import Partition
@@ -19,6 +18,7 @@ from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState
 from calibcli.gates.store import read_state, state_text
 from calibcli.names import DocumentKind
+from calibcli.schemas import schema_text
 from calibcli.table.score_table import ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, table_of_rows
 

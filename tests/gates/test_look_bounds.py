@@ -7,7 +7,6 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.artifacts.schemas import schema_text
 from calibcli.documents import document_of
 from calibcli.errors import DocumentProblem
 from calibcli.gates.document import from_dict
@@ -17,6 +16,7 @@ from calibcli.gates.state import GateState
 from calibcli.gates.store import state_text
 from calibcli.gates.verdict import verdict_of
 from calibcli.names import DocumentKind
+from calibcli.schemas import schema_text
 from gate_rows import TEN, begun, table_of_rows
 
 

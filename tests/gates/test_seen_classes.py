@@ -8,7 +8,6 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.artifacts.schemas import schema_text
 from calibcli.documents import document_of
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.gates.agreement import differences
@@ -18,6 +17,7 @@ from calibcli.gates.seen_classes import SeenClasses
 from calibcli.gates.state import GateState
 from calibcli.gates.store import state_text
 from calibcli.names import DocumentKind
+from calibcli.schemas import schema_text
 from calibcli.view_names import ViewName
 from gate_rows import TEN, begun, table_of_rows
 

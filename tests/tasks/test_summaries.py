@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.artifacts.schemas import schema_text
 from calibcli.artifacts.summary_document import How, TableDocument, read_summary, summary_text
 from calibcli.cli.app import main
 from calibcli.codec import Node
@@ -24,6 +23,7 @@ from calibcli.documents import parse
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind, WeightMeaning
 from calibcli.reports.input import InputSummary
+from calibcli.schemas import schema_text
 from calibcli.table.digest import digest
 from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable

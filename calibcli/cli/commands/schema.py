@@ -16,7 +16,7 @@ def schema(
       calibcli schema artifact > artifact.schema.json
       calibcli schema report
     """
-    from calibcli.artifacts.schemas import schema_text
     from calibcli.cli.output import write
+    from calibcli.schemas import schema_text
 
     write(schema_text(kind), STDOUT)
