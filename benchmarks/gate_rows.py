@@ -59,6 +59,7 @@ SCORES = {
     "rare, Beta(.4, 19.6)": (np.unique(beta(0.4, 19.6).ppf(EVEN)), FIFTEEN),
 }
 MARKOV = "bets must reach 1/delta (Markov), 1.6 times the rows of a normal law"
+MIDDLES = "bins for any error, and moving to their middles, which errors of one sign do not need"
 HALVES = "¾ of the error, half of it on either side"
 # What stands in the way of a PASS, and of a FAIL.
 WHY = {
@@ -73,7 +74,7 @@ WHY = {
     "linf": ("all values at once; the best bound knows the worst", "each value has 1/K of the error"),
     "smece": (f"{MARKOV}; the noise at every place", "a quarter of the error is kept for errors that cancel"),
     "dce": (
-        f"{MARKOV}; bins for any error, and moving to their middles",
+        f"{MARKOV}; {MIDDLES}",
         f"{MARKOV}; two means share the error",
     ),
     "bias": ("finite-sample, for labels of any chances", "finite-sample, for labels of any chances"),

@@ -16,6 +16,7 @@ References:
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -132,36 +133,55 @@ class Pieces:
         return np.asarray(total)
 
 
-def upper_bound_of_signed_sum(
-    pieces: Pieces, plus: Quadratic, minus: Quadratic, *, starts: npt.NDArray[np.intp], delta: float
-) -> float:
+@dataclass(frozen=True, slots=True, eq=False)
+class Signed:
     """
-    Return an upper bound of the largest mean that signs, one to a group, can give; at most 1.
+    Values of rows by the sign of their group, and what part of the stake is on them.
 
     Args:
-        pieces: The rows.
-
         plus: Values where the group's sign is +1.
 
         minus: Values of the same rows where it is -1.
 
         starts: The first piece of each group, shape (n_groups + 1,), ending with n_pieces.
 
+        share: Part of the stake.
+    """
+
+    plus: Quadratic
+    minus: Quadratic
+    starts: npt.NDArray[np.intp]
+    share: float
+
+
+def upper_bound_of_signed_sum(pieces: Pieces, signed: Sequence[Signed], *, delta: float) -> float:
+    """
+    Return an upper bound of a number that is below the largest mean that signs can give; at most 1.
+
+    Args:
+        pieces: The rows.
+
+        signed: Groupings, of which each has a mean that the number is below; shares add up to 1 or less.
+
         delta: Error probability.
     """
     rows, level = pieces.rows, math.log(1.0 / delta)
     stakes = stakes_of_rows(int(rows), delta=delta)
     sizes, shares = np.array(stakes.sizes), np.log(stakes.shares)
-    some = starts[:-1][starts[1:] > starts[:-1]]
+    groups = [one.starts[:-1][one.starts[1:] > one.starts[:-1]] for one in signed]
 
     def evidence(eps: float) -> float:
         # 1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps).
         slopes = -sizes / (1.0 + sizes * eps)
-        either = (
-            np.add.reduceat(pieces.log_products(slopes, values), some, axis=1) for values in (plus, minus)
-        )
-        terms = shares + rows * np.log1p(sizes * eps) + np.minimum(*either).sum(axis=1)
-        return log_sum(terms.tolist()) - level
+        grown = shares + rows * np.log1p(sizes * eps)
+        terms: list[float] = []
+        for one, some in zip(signed, groups, strict=True):
+            either = (
+                np.add.reduceat(pieces.log_products(slopes, values), some, axis=1)
+                for values in (one.plus, one.minus)
+            )
+            terms += (math.log(one.share) + grown + np.minimum(*either).sum(axis=1)).tolist()
+        return log_sum(terms) - level
 
     return crossing(evidence, 0.0, 1.0)[1]
 

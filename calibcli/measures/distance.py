@@ -1,21 +1,25 @@
 """The distance to calibration: how far scores must move until they are calibrated, bounded on both sides."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from calibcli.bounds.brownian import normal_tail
 from calibcli.bounds.interval import Interval
-from calibcli.bounds.mean_bets import Quadratic, lower_bound_of_size, upper_bound_of_signed_sum
+from calibcli.bounds.mean_bets import Quadratic, Signed, lower_bound_of_size, upper_bound_of_signed_sum
 from calibcli.bounds.proportion import hoeffding_deviation
 from calibcli.measures.effective import effective_rows
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import UNKNOWN, Reference, of_moments
+from calibcli.measures.least_error import error_shares
 from calibcli.measures.pieces import CutTable, cut_table
 from calibcli.names import MeasureName, Target
 from calibcli.table.cells import CELLS
 from calibcli.table.grid import Table
 
+# Of the stake on the bins of the estimate, on finer ones, and on each score by itself.
+SHARES = (3 / 4, 1 / 8, 1 / 8)
 ONE_POPULATION = "rows are drawn alike from one population"
 BOUNDS_EVERY_FORM = "the bounds hold for the lower and for the upper distance"
 
@@ -70,8 +74,8 @@ def number_of_bins(rows: int) -> int:
 
 
 def _cut(table: Table, *, confidence: float) -> CutTable:
-    """Gather a table for every bet of the interval, the dictionary's being at a quarter of the error."""
-    return cut_table(table, bins=number_of_bins(table.total_rows), delta=(1.0 - confidence) / 4.0)
+    """Gather a table for every bet of the interval, the dearest being at an eighth of the error."""
+    return cut_table(table, bins=number_of_bins(table.total_rows), delta=(1.0 - confidence) / 8.0)
 
 
 def _to_midpoints(cut: CutTable) -> tuple[float, float]:
@@ -118,8 +122,8 @@ def distance_interval(table: Table, *, confidence: float, cut: CutTable | None =
     Return bounds that hold for every form of the distance: the lower, the upper and any in between.
 
     The upper one is of E[s_k (Y - m_k) + |f - m_k|] for the worst signs s_k, which is at least the upper
-    distance; the lower one of |E r| and |E[r (2f - 1)]| / 3, which are at most the lower distance, each at
-    half the error.
+    distance, whichever bins it is taken over; the lower one of |E r| and |E[r (2f - 1)]| / 3, which are at
+    most the lower distance, at three quarters and a quarter of the error.
 
     Args:
         table: The rows. With importance weights the bounds are Hoeffding's, for these scores.
@@ -134,12 +138,25 @@ def distance_interval(table: Table, *, confidence: float, cut: CutTable | None =
         upper = sum(_to_midpoints(cut)) + hoeffding_deviation(effective_rows(table), delta)
         method, target = "Hoeffding at the effective number of rows", Target.FIXED_DESIGN
     else:
-        either = (Quadratic(sign * cut.gap.level + cut.moved.level, cut.moved.rise) for sign in (1.0, -1.0))
-        upper = upper_bound_of_signed_sum(cut.pieces, *either, starts=cut.starts, delta=delta)
+        upper = upper_bound_of_signed_sum(cut.pieces, list(_signed(cut)), delta=delta)
         method, target = f"betting on rows, upper over {cut.bins} bins", Target.POPULATION
     level, tilt = dictionary(table, delta=delta, cut=cut)
     lower = max(level, tilt / 3.0)
     return Interval(lower, min(1.0, upper), confidence, method, target, finite_sample=True)
+
+
+def _signed(cut: CutTable) -> Iterator[Signed]:
+    """
+    Yield what is bet on: distances by the bins, by finer ones, and by each score where they are few.
+
+    Finer bins cost noise, and little where labels vary little, as those of rare events do.
+    """
+    for share, one in zip(SHARES, (cut, cut.finer, cut.each), strict=True):
+        if one is not None:
+            plus, minus = (
+                Quadratic(sign * one.gap.level + one.moved.level, one.moved.rise) for sign in (1.0, -1.0)
+            )
+            yield Signed(plus, minus, one.starts, share)
 
 
 def dictionary(table: Table, *, delta: float, cut: CutTable | None = None) -> tuple[float, float]:
@@ -151,15 +168,15 @@ def dictionary(table: Table, *, delta: float, cut: CutTable | None = None) -> tu
 
         delta: Probability that either fails.
 
-        cut: The table gathered for bets at `delta` / 2, if known.
+        cut: The table gathered for bets at `delta` / 4, if known.
     """
     if cut is None:
-        cut = cut_table(table, bins=number_of_bins(table.total_rows), delta=delta / 2.0)
+        cut = cut_table(table, bins=number_of_bins(table.total_rows), delta=delta / 4.0)
     found = []
-    for values in (cut.residual, cut.tilted):
+    for values, part in zip((cut.residual, cut.tilted), error_shares(delta, signs=2), strict=True):
         if table.weighted:
             size = abs(float(cut.of_bins(values).sum())) / cut.pieces.rows
-            found.append(max(0.0, size - hoeffding_deviation(effective_rows(table), delta / 4.0)))
+            found.append(max(0.0, size - hoeffding_deviation(effective_rows(table), part / 2.0)))
         else:
-            found.append(lower_bound_of_size(cut.pieces, values, delta=delta / 2.0))
+            found.append(lower_bound_of_size(cut.pieces, values, delta=part))
     return found[0], found[1]

@@ -15,12 +15,13 @@ import numpy.typing as npt
 
 from calibcli.bounds.mean_bets import Pieces, Quadratic, orders_needed
 from calibcli.table.bins import equal_width_edges, segment_sums
+from calibcli.table.cells import CELLS
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
 
-# More scores than this are gathered in about half as many pieces.
+# More scores than this are gathered in two pieces to a finer bin.
 _AS_THEY_ARE = 1_024
-_LEAST_PIECES = 512
+_LEAST_FINER = 256
 # Rows of the table worked on at once: their powers stay in the processor's cache.
 _CHUNK = 1 << 14
 _LABEL = np.array([[1.0], [0.0]])
@@ -83,6 +84,24 @@ class CutTable:
         level = (_LABEL - centre) * (2.0 * centre - 1.0)
         return Quadratic(level, 2.0 * _LABEL + 1.0 - 4.0 * centre, -2.0)
 
+    @property
+    def finer(self) -> "CutTable":
+        """The same pieces in as many times more bins as make each of two pieces of a large table."""
+        count = finer_bins(self.bins)
+        place = self.pieces.centre.mean(axis=0)
+        bin_of = np.where(place > 0.0, np.minimum(np.floor(place * count), count - 1.0), -1.0)
+        bin_of = np.where(place < 1.0, bin_of, count)
+        starts = np.searchsorted(bin_of, np.arange(-1.0, count + 2.0))
+        return CutTable(self.pieces, np.clip((bin_of + 0.5) / count, 0.0, 1.0), starts)
+
+    @property
+    def each(self) -> "CutTable | None":
+        """Every score by itself; None if they are too many, or if several may share a cell."""
+        if len(self.pieces.moments) > 1 or np.any(self.pieces.centre[0] != self.pieces.centre[1]):
+            return None
+        centre = self.pieces.centre[0]
+        return CutTable(self.pieces, centre, np.arange(centre.size + 1))
+
     def of_bins(self, values: Quadratic) -> Floats:
         """Return the sum of values over each bin, shape (n_bins,)."""
         return segment_sums(self.pieces.sums(values), self.starts)
@@ -106,7 +125,7 @@ def cut_table(table: Table, *, bins: int, delta: float) -> CutTable:
         centre = np.stack((table.score_of_positive, table.score_of_negative))
         counts = np.stack((table.positive, table.weight - table.positive))
         return CutTable(Pieces(centre, counts[None]), np.repeat(middle, np.diff(starts)), starts)
-    parts = 2 * math.ceil(0.5 * _LEAST_PIECES / bins)
+    parts = 2 * finer_bins(bins) // bins
     reach = 0.5 / (bins * parts)
     orders = 2 if table.weighted else orders_needed(table.total_rows, delta=delta, reach=reach)
     sizes = np.concatenate(([1], np.full(bins, parts), [1]))
@@ -115,6 +134,14 @@ def cut_table(table: Table, *, bins: int, delta: float) -> CutTable:
         middle=np.repeat(middle, sizes),
         starts=np.concatenate(([0], np.cumsum(sizes))),
     )
+
+
+def finer_bins(bins: int) -> int:
+    """Return into how many bins the finer partition divides [0, 1]; no cell of a grid is cut by them."""
+    times = math.ceil(_LEAST_FINER / bins)
+    while CELLS % (bins * times):
+        times += 1
+    return bins * times
 
 
 def _gathered(table: Table, starts: npt.NDArray[np.intp], *, parts: int, orders: int) -> Pieces:

@@ -1,13 +1,17 @@
 """How many rows would decide a claim about the distance to calibration, by its bets on more rows."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from calibcli.bounds.mean_bets import stakes_of_rows
 from calibcli.bounds.special import normal_quantile
-from calibcli.measures.distance import number_of_bins
+from calibcli.measures.distance import SHARES, number_of_bins
 from calibcli.measures.l1_debiased import mean_size
+from calibcli.measures.least_error import error_shares
+from calibcli.measures.pieces import finer_bins
 from calibcli.names import Binning
 from calibcli.table.bins import Bins, binned, equal_width_edges, looks_discrete
 from calibcli.table.grid import Table
@@ -33,7 +37,7 @@ class DceGrowth:
         self._table = table
         self._variance = float((table.weight * table.score * (1.0 - table.score)).sum()) / table.total_rows
 
-    def calibrated(self, rows: float, *, power: float = 0.5) -> float:
+    def calibrated(self, rows: float, *, power: float = 0.5, finer: bool = False) -> float:
         """
         Return the estimate that calibrated labels have at a number of rows.
 
@@ -41,11 +45,15 @@ class DceGrowth:
             rows: The number.
 
             power: Probability with which they have no more; at one half, their mean.
+
+            finer: Whether it is taken over the finer bins that are bet on too.
         """
         ahead = _AHEAD if looks_discrete(self._table) else [1.0]
         strays = normal_quantile(power) * math.sqrt((1.0 - 2.0 / math.pi) * self._variance / rows)
         counts = {number_of_bins(math.ceil(rows * one)) for one in ahead}
-        return strays + max(sum(self._over_bins(rows, count)) for count in counts)
+        return strays + max(
+            sum(self._over_bins(rows, finer_bins(count) if finer else count)) for count in counts
+        )
 
     def error(self, value: float) -> float:
         """Return an estimate from these rows without its noise, which adds up with errors as squares do."""
@@ -98,22 +106,24 @@ class DceGrowth:
 
         def evidence(digits: float) -> float:
             rows = 10.0**digits
-            price = self.price(rows, level=math.log(1.0 / delta), delta=delta)
-            return limit - error - self.calibrated(rows, power=power) - price
+            above = (
+                self.calibrated(rows, power=power, finer=finer)
+                + self.price(rows, level=math.log(1.0 / (share * delta)), delta=delta)
+                for finer, share in zip((False, True), SHARES[:2], strict=True)
+            )
+            return limit - error - min(above)
 
         return first_rows(evidence, most=_MOST_ROWS)
 
     def rows_to_fail(self, limit: float, *, delta: float) -> int | None:
         """Return the rows at which either lower bound rises to a limit; None if neither does."""
-        each = delta / 2.0
-        level = math.log(2.0 / each)
-        excess, divisor = max((size / by - limit, by) for size, by in self._levers())
-        if excess <= 0.0:
-            return None
-        return first_rows(
-            lambda digits: divisor * excess - self.price(10.0**digits, level=level, delta=each),
-            most=_MOST_ROWS,
-        )
+        needed = []
+        for (size, divisor), part in zip(self._levers(), error_shares(delta, signs=2), strict=True):
+            level, beyond = math.log(2.0 / part), size - divisor * limit
+            if beyond > 0.0:
+                price = partial(self.price, level=level, delta=part)
+                needed.append(first_rows(partial(_left, beyond, price), most=_MOST_ROWS))
+        return min(needed, default=None)
 
     def _levers(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the means that can refute the claim, less their noise, and what divides each."""
@@ -124,6 +134,10 @@ class DceGrowth:
         sizes = (abs(float(one.sum())) / rows for one in (residual, residual * tilt))
         level, tilted = (max(0.0, size - noise) for size in sizes)
         return (level, 1.0), (tilted, 3.0)
+
+
+def _left(beyond: float, price: Callable[[float], float], digits: float) -> float:
+    return beyond - price(10.0**digits)
 
 
 def dce_rows_needed(table: Table, claim: Claim, ground: Ground, *, value: float, upper: float) -> RowsNeeded:

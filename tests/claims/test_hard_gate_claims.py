@@ -214,3 +214,33 @@ def test_lower_ends_are_rarely_above_the_error_in_hard_worlds(name: str, rows: i
 def test_lower_ends_of_classes_are_rarely_above_the_error_in_hard_worlds(name: str, rows: int) -> None:
     """Class by class and by the class that is predicted, one-sided."""
     assert max(wrong_lower_ends_of_classes(name, rows, times=2_000).values()) <= most_misses(2_000, DELTA)
+
+
+# Errors of one sign: their size is the distance to calibration, in every form.
+ONE_SIGN = [
+    "one value of .5",
+    "one value of .02, twice as often",
+    "one value of .001, twice as often",
+    "ten values, all too low",
+    "rare, twice as often",
+]
+
+
+def wrong_verdicts_of_dce(name: str, rows: int, *, times: int) -> tuple[int, int]:
+    """Return how many tables pass and how many fail the true distance as a limit."""
+    limit, count, ones = limits_and_tables(name, rows, times=times, given=False, smooth=False)
+    rule = Rule("max-dce", MeasureName.DCE, Bound.UPPER, Relation.AT_MOST, limit)
+    tables = [WORLDS[name].table(*one) for one in zip(count, ones, strict=True)]
+    passed, failed = (
+        sum(is_given(Asked(rule, Ground(ATOMS), wanted), one) for one in tables)
+        for wanted in (VerdictName.PASS, VerdictName.FAIL)
+    )
+    return passed, failed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [100, 2_000, 50_000])
+@pytest.mark.parametrize("name", ONE_SIGN)
+def test_verdicts_on_dce_are_rarely_wrong_in_hard_worlds(name: str, rows: int) -> None:
+    """Bets over bins, finer bins and each score keep to the error together, and so do both means."""
+    assert max(wrong_verdicts_of_dce(name, rows, times=2_000)) <= most_misses(2_000, DELTA)

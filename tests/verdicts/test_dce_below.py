@@ -1,6 +1,7 @@
 """The gate on the distance to calibration: its bets checked row by row, and the rows promised."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -37,19 +38,23 @@ def test_upper_bound_is_where_the_bets_reach_their_level(confidence: float) -> N
         ScoreTable.from_rows(score, label), rule(0.05), ground=Ground(ATOMS, confidence=confidence)
     )
     delta, count = 1 - confidence, number_of_bins(700)
-    middle = (np.ceil(score * count) - 0.5) / count
+    finer = count * math.ceil(256 / count)
     total = []
-    for guess, part in zip((1 / 4, 1 / 16, 1 / 64, 1 / 256), (1 / 2, 1 / 4, 1 / 8, 1 / 8), strict=True):
+    guesses, parts = (1 / 4, 1 / 16, 1 / 64, 1 / 256), (1 / 2, 1 / 4, 1 / 8, 1 / 8)
+    middles = ((np.ceil(score * count) - 0.5) / count, (np.floor(score * finer) + 0.5) / finer, score)
+    for (guess, part), (middle, share) in product(
+        zip(guesses, parts, strict=True), zip(middles, (3 / 4, 1 / 8, 1 / 8), strict=True)
+    ):
         size = min(0.9, math.sqrt(2 * math.log(1 / delta) / 700 / guess))
-        product = 0.0
+        grown = 0.0
         for one in np.unique(middle):
             at = middle == one
             moved = np.abs(score[at] - one)
             gains = [
                 np.log1p(-size * (sign * (label[at] - one) + moved - verdict.upper)).sum() for sign in (1, -1)
             ]
-            product += min(gains)
-        total.append(part * math.exp(product))
+            grown += min(gains)
+        total.append(part * share * math.exp(grown))
     assert math.log(sum(total)) == pytest.approx(math.log(1 / delta), abs=1e-4)
     assert verdict.target is Target.POPULATION
 
