@@ -14,6 +14,7 @@ from it. Where rows are calibrated the test is told a law of many patterns at th
 
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -85,6 +86,7 @@ WHY = {
     "smce": (f"{MARKOV}; the noise of every smooth function", f"{MARKOV}; two means share the error"),
     "brier": ("a row of the worst loss is added", "a row of the worst loss is added"),
     "log_loss": ("a row of the worst loss is added", "a row of the worst loss is added"),
+    "cox_intercept": ("adjusted for labels that scatter more", "adjusted for labels that scatter more"),
     "cox_slope": ("adjusted for labels that scatter more", "adjusted for labels that scatter more"),
     "top_label_ece": ("", ""),
     "classwise_ece": ("", f"the mean of each class has a third of {HALVES}"),
@@ -282,16 +284,26 @@ def on_losses(name: MeasureName) -> Iterator[Row]:
         )
 
 
-def on_slope() -> Iterator[Row]:
-    """Yield a PASS of cox_slope>=0.8 at 1 and a FAIL at .65 beside intercept 0."""
+def on_cox() -> Iterator[Row]:
+    """Yield a slope of 1 or .65 held to .8, and an intercept of 0 or .4 held to .2."""
     even, _ = scores("even scores")
     z = logit(even.score)
-    for wanted, slope in ((PASS, 1.0), (FAIL, 0.65)):
-        truth = replace(even, rate=expit(slope * z))
-        rule = Rule("cox_slope", M.COX_SLOPE, Bound.LOWER, Relation.AT_LEAST, 0.8)
-        best = best_rows(truth.share, both(truth.rate), both(expit(0.8 * z)))
+    slope, intercept = (
+        Rule(M.COX_SLOPE.value, M.COX_SLOPE, Bound.LOWER, Relation.AT_LEAST, 0.8),
+        Rule(M.COX_INTERCEPT.value, M.COX_INTERCEPT, Bound.UPPER, Relation.AT_MOST, 0.2),
+    )
+    for rule, wanted, line, limit in (
+        (slope, PASS, z, 0.8 * z),
+        (slope, FAIL, 0.65 * z, 0.8 * z),
+        (intercept, PASS, z, 0.2 + z),
+        (intercept, FAIL, 0.4 + z, 0.2 + z),
+    ):
+        truth = replace(even, rate=expit(line))
+        best = best_rows(truth.share, both(truth.rate), both(expit(limit)))
+        gate = f"{rule.key}{rule.relation.value}{rule.limit:g}".replace("0.", ".")
+        told = {PASS: "1" if rule is slope else "0", FAIL: "0.65" if rule is slope else "0.4"}[wanted]
         today = simulated(rule, truth, wanted)
-        yield Row("cox_slope>=.8", "even scores", 0.8, f"{slope:g}: {wanted.value}", today, best)
+        yield Row(gate, "even scores", rule.limit, f"{told}: {wanted.value}", today, best)
 
 
 def simulated(rule: Rule, truth: Population, wanted: VerdictName) -> int | None:
@@ -369,8 +381,8 @@ def every_row(wanted: set[str]) -> Iterator[Row]:
     for name in (M.BRIER, M.LOG_LOSS):
         if not wanted or name.value in wanted:
             yield from on_losses(name)
-    if not wanted or "cox_slope" in wanted:
-        yield from on_slope()
+    if not wanted or "cox" in wanted:
+        yield from on_cox()
     for one in (ClassMeasure.TOP_LABEL_ECE, ClassMeasure.CLASSWISE_ECE):
         if not wanted or one.value in wanted:
             yield from on_classes(one)
@@ -381,7 +393,7 @@ def line(row: Row) -> str:
     today = "over 10^9" if row.today is None else f"{row.today:,}"
     ratio = "-" if row.today is None else f"{row.today / row.best:.2f}"
     far = row.today is None or row.today > 1.3 * row.best
-    why = WHY[row.gate.split(">=")[0]][row.truth.endswith(FAIL.value)] if far else ""
+    why = WHY[re.split("[<>]=", row.gate)[0]][row.truth.endswith(FAIL.value)] if far else ""
     cells = row.gate, row.design, f"{row.limit:.3g}", row.truth, today, f"{row.best:,.0f}", ratio, why
     return "| " + " | ".join(cells) + " |"
 

@@ -389,7 +389,7 @@ def test_gathered_rows_give_the_bounds_of_rows_as_they_are(
 
 
 def test_certain_scores_are_bins_of_their_own() -> None:
-    """Rows at 0 and 1 move to their rate and no farther, unlike rows beside them: a lower upper end."""
+    """Rows at 0 and 1 move to their rate and no farther, unlike rows beside them."""
     counts, ones = np.array([600, 200, 200]), np.array([18, 100, 196])
     at_ends = distance(ScoreTable(np.array([0.0, 0.45, 1.0]), counts, ones))
     assert at_ends.details["bins"] == 13
@@ -397,7 +397,7 @@ def test_certain_scores_are_bins_of_their_own() -> None:
     middle = 0.2 * (abs(0.45 - 5.5 / 13) + 0.5 - 5.5 / 13)
     assert at_ends.value == pytest.approx(0.6 * 0.03 + 0.2 * 0.02 + middle, abs=1e-12)
     beside = distance(ScoreTable(np.array([1e-9, 0.45, 1.0 - 1e-9]), counts, ones))
-    assert beside.interval.upper - at_ends.interval.upper > 0.015
+    assert beside.value - at_ends.value > 0.015
 
 
 def test_bounds_of_scores_piled_up_at_the_ends_cover() -> None:
