@@ -24,9 +24,10 @@ from play import HOME, Store, entry_of
 STAGE = HOME / "g"
 # Of what crossing everything with everything makes, one of so many is played: always the same ones.
 THIN = {
-    "lines pairs": 16, "lines pairs report": 60, "lines pairs plan": 40, "lines pairs plot": 25, "lines pairs inspect": 2, "lines pairs export": 4, "lines pairs merge": 2,
-    "lines options": 2, "lines options report": 6, "lines options plan": 3, "lines options plot": 3, "lines options without": 2,
-    "lines measures": 5, "lines maps": 2, "lines inputs": 2, "lines outputs": 2,
+    "lines pairs": 30, "lines pairs report": 120, "lines pairs plan": 80, "lines pairs plot": 50, "lines pairs inspect": 4, "lines pairs export": 6, "lines pairs merge": 3,
+    "lines options": 2, "lines options report": 8, "lines options plan": 4, "lines options plot": 4, "lines options without": 4, "lines more": 8,
+    "lines measures": 8, "lines maps": 4, "lines inputs": 3, "lines outputs": 4, "lines pictures": 2, "lines documents": 2,
+    "python measure": 2, "python verify": 2, "python fit": 2, "python compare": 2, "python plot": 2, "python apply": 2,
 }  # fmt: skip
 # A line of each command that works, for one score, for few values, for groups, and for several classes.
 PLAIN = {
@@ -116,6 +117,8 @@ def main() -> None:
     import snippets
 
     for source, code in snippets.every():
+        if not _drawn(source, code):
+            continue
         case = {"kind": "python", "source": source, "words": [], "env": {}, "cwd": "g", "stdin": None}
         print(
             json.dumps(
@@ -184,7 +187,8 @@ def _lines(commands: dict[str, dict[str, str]]) -> Iterator[tuple[str, str]]:
         yield "lines help", f"{command} --help"
         for plain, (name, takes) in itertools.product(PLAIN[command], options.items()):
             for value in _values(name, takes) if name not in _SLOW else []:
-                yield f"lines options {command}", f"{plain} {shlex.join([f'--{name}', *value])}"
+                kind = "options" if plain == PLAIN[command][0] else "more"
+                yield f"lines {kind} {command}", f"{plain} {shlex.join([f'--{name}', *value])}"
             if takes:
                 yield "lines options without a value", f"{plain} --{name}"
         named = [one for one in options.items() if one[0] not in {*_SLOW, "help", "engine"}]

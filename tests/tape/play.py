@@ -28,8 +28,7 @@ from pathlib import Path
 from typing import Any
 
 # Every worker has a file system of its own at HOME: a digest covers the names of files as well.
-TOP = Path("/tmp/calibcli-tape")
-HOME = TOP / "w0"
+HOME = Path("/tmp/calibcli-tape/w0")
 SECONDS = 60
 LIBRARIES = """
 numpy scipy.special scipy.optimize scipy.stats scipy.sparse scipy.interpolate pandas pyarrow pyarrow.parquet
@@ -124,8 +123,8 @@ def entry_of(tree: Path) -> tuple[str, str]:
 class Player:
     """Plays cases below one folder."""
 
-    def __init__(self, tree: Path, store: Store, number: int) -> None:
-        self._tree, self._store, self._aside = tree, store, TOP / f"out{number}"
+    def __init__(self, tree: Path, store: Store, scratch: Path, number: int) -> None:
+        self._tree, self._store, self._aside = tree, store, scratch / f"out{number}"
         self._entry = entry_of(tree)
 
     def play(self, case: dict[str, Any]) -> dict[str, Any]:
@@ -281,8 +280,9 @@ class Player:
             os._exit(code)
 
 
-def own_file_system() -> None:
-    """Put a file system that only this process and its children see at HOME."""
+def own_file_system(*, needed: bool) -> None:
+    """Put a file system that only this process and its children see at HOME, or else a folder for all."""
+    HOME.mkdir(parents=True, exist_ok=True)
     new_mounts, new_user, private = 0x20000, 0x10000000, (1 << 18) | (1 << 14)
     c = ctypes.CDLL(None, use_errno=True)
     user, group = os.getuid(), os.getgid()
@@ -293,18 +293,19 @@ def own_file_system() -> None:
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
     failed = failed or c.mount(b"none", b"/", None, private, None)
     failed = failed or c.mount(b"tmpfs", str(HOME).encode(), b"tmpfs", 0, None)
-    if failed:
+    if failed and needed:
         msg = f"no mount namespace ({os.strerror(ctypes.get_errno())}): use --jobs 1"
         raise SystemExit(msg)
 
 
-def play_all(cases: list[dict[str, Any]], tree: Path, store: Store, jobs: int) -> dict[str, Any]:
+def play_all(
+    cases: list[dict[str, Any]], tree: Path, store: Store, scratch: Path, jobs: int
+) -> dict[str, Any]:
     """Play every case in so many processes; return what each ended with, by its name."""
     preload(tree)
-    HOME.mkdir(parents=True, exist_ok=True)
     queue = multiprocessing.get_context("fork")
     taken = queue.Value("i", 0)
-    results = [TOP / f"results{number}.jsonl" for number in range(jobs)]
+    results = [scratch / f"results{number}.jsonl" for number in range(jobs)]
 
     def next_ones() -> Iterator[dict[str, Any]]:
         while True:
@@ -316,10 +317,9 @@ def play_all(cases: list[dict[str, Any]], tree: Path, store: Store, jobs: int) -
             yield cases[at]
 
     def work(number: int) -> None:
-        if jobs > 1:
-            own_file_system()
-        player = Player(tree, store, number)
-        with results[number].open("w") as out:
+        own_file_system(needed=jobs > 1)
+        player = Player(tree, store, scratch, number)
+        with results[number].open("w", buffering=1) as out:
             for case in next_ones():
                 out.write(json.dumps([case["id"], player.play(case)]) + "\n")
 

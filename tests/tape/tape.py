@@ -19,13 +19,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from play import HOME, TOP, Store, base_environment, play_all
+from play import HOME, Store, base_environment, own_file_system, play_all
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -59,48 +60,52 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="cases whose name, source or words match this")
     parser.add_argument("--tree", type=Path, default=ROOT, help="the tree to play on")
+    parser.add_argument(
+        "--first", type=int, help="so many cases only: they stand in no order, so this is a sample"
+    )
+    parser.add_argument("--once", action="store_true", help="record: do not play the base a second time")
     parser.add_argument("--keep-lines", action="store_true", help="record: do not run the tests again")
     asked = parser.parse_args()
     store = Store(FOLDER / "store")
     if asked.what == "record":
-        return record(asked.rev, asked.jobs, store, again=not asked.keep_lines)
+        return record(asked, store)
     cases, expected = _read("cases.jsonl"), {one["id"]: one for one in _read("expected.jsonl")}
     if asked.what == "summary":
         return summary(cases, expected)
     if asked.what == "show":
         return show(next(one for one in cases if one["id"].startswith(asked.case)), expected, store)
-    chosen = [one for one in cases if re.search(asked.only, _name(one))] if asked.only else cases
+    chosen = [one for one in cases if re.search(asked.only, _name(one))][: asked.first]
     return replay(chosen, expected, asked.tree.resolve(), asked.jobs, store)
 
 
-def record(rev: str | None, jobs: int, store: Store, *, again: bool) -> int:
+def record(asked: argparse.Namespace, store: Store) -> int:
     """Make the cases of a base revision and what it does with them."""
-    rev = _git("rev-parse", rev or BASE.read_text().strip())
+    rev = _git("rev-parse", asked.rev or BASE.read_text().strip())
     BASE.write_text(f"{rev}\n")
-    tree = HOME / "tree"
-    shutil.rmtree(TOP, ignore_errors=True)
-    HOME.mkdir(parents=True)
-    _git("worktree", "prune")
-    _git("worktree", "add", "--detach", str(tree), rev)
-    try:
-        if again:
-            _run_tests(tree, jobs)
-        generated = subprocess.run(
-            [sys.executable, str(HERE / "lines.py"), str(FOLDER), str(tree)],
-            env=_environment(tree),
-            stdout=subprocess.PIPE,
-            check=True,
-        ).stdout.decode()
-        base = FOLDER / "base"
-        shutil.rmtree(base, ignore_errors=True)
-        shutil.copytree(tree, base, ignore=shutil.ignore_patterns(".git", "__pycache__"))
-    finally:
-        _git("worktree", "remove", "--force", str(tree))
+    own_file_system(needed=True)
+    tree, base = HOME / "tree", FOLDER / "base"
+    for folder in (tree, base):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        subprocess.run(f"git archive {rev} | tar -x -C '{folder}'", shell=True, check=True, cwd=ROOT)  # noqa: S602
+    if not asked.keep_lines:
+        _run_tests(tree, asked.jobs)
+    generated = subprocess.run(
+        [sys.executable, str(HERE / "lines.py"), str(FOLDER), str(tree)],
+        env=_environment(tree),
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout.decode()
     collected = sorted((FOLDER / "collected").glob("*.jsonl"))
     found = [json.loads(line) for path in collected for line in path.read_text().splitlines()]
     cases = _distinct([*found, *map(json.loads, generated.splitlines())])
-    print(f"{len(found)} command lines from tests, {len(cases)} different cases with those generated")
-    first, second = _played(cases, base, jobs, store), _played(cases, base, jobs, store)
+    print(
+        f"{len(found)} command lines from tests, {len(cases)} different cases with those generated",
+        flush=True,
+    )
+    cases = cases[: asked.first]
+    first = _played(cases, base, asked.jobs, store)
+    second = first if asked.once else _played(cases, base, asked.jobs, store)
     unsteady = [one for one in cases if _facts(first[one["id"]]) != _facts(second[one["id"]])]
     print(f"{len(unsteady)} left out, since the base gives two answers to them")
     _write("unsteady.jsonl", [{**one, "ended": [first[one["id"]], second[one["id"]]]} for one in unsteady])
@@ -196,12 +201,13 @@ def replay(cases: list[Case], expected: dict[str, Any], tree: Path, jobs: int, s
 
 def _played(cases: list[Case], tree: Path, jobs: int, store: Store) -> dict[str, Any]:
     """Play cases in a process of its own, which then holds one tree of modules."""
+    scratch = Path(tempfile.mkdtemp(prefix="calibcli-tape-"))
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            results = play_all(cases, tree, store, jobs)
-            (TOP / "results.json").write_text(json.dumps(results))
+            results = play_all(cases, tree, store, scratch, jobs)
+            (scratch / "results.json").write_text(json.dumps(results))
             code = 0
         finally:
             sys.stdout.flush()
@@ -209,7 +215,9 @@ def _played(cases: list[Case], tree: Path, jobs: int, store: Store) -> dict[str,
     _, status = os.waitpid(child, 0)
     if status:
         raise SystemExit(1)
-    return dict(json.loads((TOP / "results.json").read_text()))
+    results = dict(json.loads((scratch / "results.json").read_text()))
+    shutil.rmtree(scratch)
+    return results
 
 
 def _facts(ended: dict[str, Any]) -> tuple[Any, ...]:
