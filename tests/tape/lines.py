@@ -26,7 +26,7 @@ STAGE = HOME / "g"
 THIN = {
     "lines pairs": 30, "lines pairs report": 120, "lines pairs plan": 80, "lines pairs plot": 50, "lines pairs inspect": 4, "lines pairs export": 6, "lines pairs merge": 3,
     "lines options": 2, "lines options report": 8, "lines options plan": 4, "lines options plot": 4, "lines options without": 4, "lines more": 8,
-    "lines measures": 8, "lines maps": 4, "lines inputs": 3, "lines outputs": 4, "lines pictures": 2, "lines documents": 2,
+    "lines measures": 6, "lines types": 3, "lines exports": 2, "lines maps": 4, "lines inputs": 3, "lines outputs": 4, "lines pictures": 2, "lines documents": 2,
     "python measure": 2, "python verify": 2, "python fit": 2, "python compare": 2, "python plot": 2, "python apply": 2,
 }  # fmt: skip
 # A line of each command that works, for one score, for few values, for groups, and for several classes.
@@ -197,8 +197,10 @@ def _lines(commands: dict[str, dict[str, str]]) -> Iterator[tuple[str, str]]:
                 both = [f"--{a}", *_values(a, one)[0], f"--{b}", *_values(b, two)[0]]
                 yield f"lines pairs {command}", f"{plain} {shlex.join(both)}"
     yield from (("lines inputs", line) for line in _inputs())
+    yield from (("lines types", line) for line in _types())
     yield from (("lines measures", line) for line in _measures(commands))
-    yield from (("lines maps", line) for line in _maps(commands))
+    yield from (("lines exports", line) for line in _exports(commands))
+    yield from (("lines maps", line) for line in _maps())
     yield from (("lines outputs", line) for line in _outputs())
     yield from (("lines pictures", line) for line in _pictures(commands))
     yield from (("lines documents", line) for line in _documents())
@@ -347,7 +349,50 @@ def _measures(commands: dict[str, dict[str, str]]) -> Iterator[str]:
     yield "measure --explain all"
 
 
-def _maps(commands: dict[str, dict[str, str]]) -> Iterator[str]:
+_MAPS = [
+    *(f"cal_{one}" for one in (*rows.METHODS, "auto", "by", "logit", "weighted")),
+    *(f"classes_{one}" for one in rows.CLASS_METHODS),
+]
+
+
+def _exports(commands: dict[str, dict[str, str]]) -> Iterator[str]:
+    targets = [
+        ("--to sql", [f"--dialect {one}" for one in _choices(commands["export"]["dialect"])]),
+        ("--to python", ["", "--prior 0.1"]),
+        ("--to sklearn", ["", "--prior 0.1"]),
+        ("--to onnx", ["-o out.onnx", "-o out.onnx --float32"]),
+    ]
+    for artifact in _MAPS:
+        for to, options in targets:
+            yield from (f"export {artifact}.json {to} {option}" for option in options)
+
+
+def _types() -> Iterator[str]:
+    """Columns of every type as scores, labels, groups and in conditions."""
+    for kind in ("parquet", "jsonl", "csv", "npz"):
+        for name in rows.TYPED:
+            yield f"measure typed.{kind} -s {name} -y label --metric brier --on-missing drop --json"
+            yield f"measure typed.{kind} -s score -y {name} --positive yes --metric brier"
+            yield f"measure typed.{kind} -s score -y label --by {name} --min-group-rows 20 --metric brier --format csv"
+            yield f"apply cal_platt.json typed.{kind} -s {name} -o out.csv"
+            for condition in (
+                f"{name}<=0.5",
+                f"{name}==yes",
+                f"{name}==1",
+                f"{name}>2026-01-10",
+                f"{name} in 1,yes,2",
+            ):
+                yield f"measure typed.{kind} -s score -y label --metric brier --where {shlex.quote(condition)}"
+    for name in ("typed_lz4.arrow", "typed_zstd.arrow"):
+        yield f"measure {name} -s decimal -y boolean"
+        yield f"inspect {name}"
+        yield from (
+            f"apply cal_platt.json {name} -s single -o out.{kind}"
+            for kind in ("csv", "jsonl", "parquet", "arrow")
+        )
+
+
+def _maps() -> Iterator[str]:
     more = (
         "",
         "--by country",
@@ -401,19 +446,7 @@ def _maps(commands: dict[str, dict[str, str]]) -> Iterator[str]:
     ):
         for method in ("scaling-binning", "histogram", "beta", "isotonic", "smooth", "venn-abers", "auto"):
             yield f"fit fit.csv -s score -y label -m {method} {option}"
-    targets = [
-        ("--to sql", [f"--dialect {one}" for one in _choices(commands["export"]["dialect"])]),
-        ("--to python", ["", "--prior 0.1"]),
-        ("--to sklearn", ["", "--prior 0.1"]),
-        ("--to onnx", ["-o out.onnx", "-o out.onnx --float32"]),
-    ]
-    maps = [
-        *(f"cal_{one}" for one in (*rows.METHODS, "auto", "by", "logit", "weighted")),
-        *(f"classes_{one}" for one in rows.CLASS_METHODS),
-    ]
-    for artifact in maps:
-        for to, options in targets:
-            yield from (f"export {artifact}.json {to} {option}" for option in options)
+    for artifact in _MAPS:
         yield f"inspect {artifact}.json"
         yield f"inspect {artifact}.json --json"
         if artifact.startswith("cal"):

@@ -4,11 +4,14 @@ import gzip
 import json
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.feather as pf
 import pyarrow.parquet as pq
 
@@ -128,6 +131,7 @@ def make(main: Callable[[list[str]], int]) -> None:
     pq.write_table(
         pa.table({"p": lists, "label": classes["label"].tolist(), "id": classes["id"]}), "lists.parquet"
     )
+    _typed()
     for name in ("US", "UK"):
         Path(f"parts/land={name}").mkdir(parents=True)
         written(table(6 if name == "US" else 7, 150), Path(f"parts/land={name}/rows.csv"))
@@ -142,6 +146,44 @@ def make(main: Callable[[list[str]], int]) -> None:
         text.replace('"rows": 400', '"rows": 401') if '"rows": 400' in text else text.replace("400", "401", 1)
     )
     Path("cut.json").write_text(text[: len(text) // 2])
+
+
+def _typed() -> None:
+    """Write the same rows as columns of every type that may hold scores, labels, groups or conditions."""
+    rows = table(8, 120)
+    score, label = [float(one) for one in rows["score"]], [int(one) for one in rows["label"]]
+    moment = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=7 * i) for i in range(120)]
+    columns = {
+        "score": score, "label": label, "decimal": pa.array([Decimal(f"{one:.6f}") for one in score], pa.decimal128(9, 6)),
+        "single": pa.array(score, pa.float32()), "half": pa.array(np.array(score, np.float16)), "text": [repr(one) for one in score],
+        "percent": [round(100 * one) for one in score], "boolean": [one == 1 for one in label], "small": pa.array(label, pa.uint8()),
+        "real": [float(one) for one in label], "word": ["yes" if one else "no" for one in label], "bytes": [b"yes" if one else b"no" for one in label],
+        "category": pa.array(["yes" if one else "no" for one in label]).dictionary_encode(), "day": [one.date() for one in moment],
+        "moment": moment, "wide": pa.array([Decimal(i % 3) for i in range(120)], pa.decimal256(40, 2)), "large": [2**60 + i % 2 for i in range(120)],
+        "gaps": [None if i % 11 == 0 else one for i, one in enumerate(score)], "nothing": pa.nulls(120), "list": [[one] for one in score],
+    }  # fmt: skip
+    whole = pa.table(columns)
+    pq.write_table(whole, "typed.parquet")
+    for codec in ("lz4", "zstd"):
+        pf.write_feather(whole, f"typed_{codec}.arrow", compression=codec)
+    kept = [name for name in TYPED if name not in ("bytes", "decimal", "wide", "day", "moment", "half")]
+    lines = (
+        json.dumps(dict(zip(kept, one, strict=True)))
+        for one in zip(*(whole[name].to_pylist() for name in kept), strict=True)
+    )
+    Path("typed.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    pc.write_csv(whole.drop_columns(["list", "bytes", "half"]), "typed.csv")
+    np.savez(
+        "typed.npz",
+        **{
+            name: np.array(whole[name].to_pylist())
+            for name in ("score", "label", "text", "word", "boolean", "percent", "real", "large")
+        },
+    )
+
+
+TYPED = """score label decimal single half text percent boolean small real word bytes category day moment wide large
+gaps nothing list""".split()  # noqa: SIM905 - a list of words is read at a glance
 
 
 def _documents(main: Callable[[list[str]], int]) -> None:
