@@ -48,9 +48,10 @@ gallery: $(VENV)/.stamp-dev  ## fit every method to the sample data and write do
 pictures: $(VENV)/.stamp-dev  ## run the commands of docs/pictures.md and keep what they draw in docs/pictures/
 	$(PYTHON) docs/make_pictures.py
 
-docs: $(VENV)/.stamp-dev  ## write the command line reference anew from --help, and the definitions in docs/methods.md
+docs: $(VENV)/.stamp-dev  ## write the command line reference anew from --help, the definitions in docs/methods.md, and the types of the functions
 	$(PYTHON) docs/make_reference.py
 	$(PYTHON) docs/make_methods.py
+	$(PYTHON) docs/make_stub.py
 
 site: $(VENV)/.stamp-dev  ## build the site of the documentation into build/site, and look at every link
 	$(PYTHON) docs/make_site.py

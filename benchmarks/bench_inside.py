@@ -33,8 +33,8 @@ def ours(data: str) -> dict[str, float]:
     from calibcli.measures.calibrated import draw_calibrated
     from calibcli.measures.smooth_ece import smooth_ece
     from calibcli.names import Binning, Purpose
+    from calibcli.options.fitting import FitOptions
     from calibcli.options.rows import Columns, Reading
-    from calibcli.recalibrators.options import FitOptions
     from calibcli.recalibrators.venn_abers import VennAbers
     from calibcli.table.bins import binned, bins_of
     from calibcli.table.score_table import ScoreTable

@@ -20,6 +20,7 @@ from bench_inside import least
 from processes import machine, make_scores
 
 from calibcli.names import EXACT_LIMIT, FitMethod
+from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.readers import reader_of
@@ -27,7 +28,6 @@ from calibcli.readers.bundles import MOST_BUNDLES
 from calibcli.readers.fragments import FRAGMENT_ROWS, list_fragments
 from calibcli.readers.pieces import Piece
 from calibcli.readers.tally import Refused, Signals, TallyWork
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.running import RunningTable
 from calibcli.tasks.apply import apply_file
 from calibcli.tasks.fit import fit_files

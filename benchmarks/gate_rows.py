@@ -34,8 +34,9 @@ from scipy.stats import beta  # noqa: E402
 
 from calibcli.gate_names import Bound, Relation  # noqa: E402
 from calibcli.names import Binning, MeasureName, VerdictName  # noqa: E402
+from calibcli.options.rules import ClassRule, Rule  # noqa: E402
 from calibcli.table.bins import ATOMS, Bins, equal_width_edges  # noqa: E402
-from calibcli.verdicts.claim import ClassRule, Ground, Rule  # noqa: E402
+from calibcli.verdicts.claim import Ground  # noqa: E402
 from calibcli.verdicts.class_rule import class_rule  # noqa: E402
 from calibcli.verdicts.plan import planned  # noqa: E402
 from calibcli.verdicts.plan_looks import Asked  # noqa: E402

@@ -29,8 +29,8 @@ import numpy.typing as npt  # noqa: E402 - as above
 
 from calibcli.measures.l2 import t_statistic  # noqa: E402 - as above
 from calibcli.names import Binning  # noqa: E402 - as above
+from calibcli.options.fitting import FitOptions  # noqa: E402
 from calibcli.recalibrators.histogram import Histogram  # noqa: E402 - as above
-from calibcli.recalibrators.options import FitOptions  # noqa: E402 - as above
 from calibcli.recalibrators.scaling_binning import ScalingBinning  # noqa: E402 - as above
 from calibcli.table.bins import ATOMS, Bins, binned  # noqa: E402 - as above
 from calibcli.table.moved import with_scores  # noqa: E402 - as above

@@ -21,22 +21,15 @@ from calibcli.errors import (
 )
 from calibcli.version import __version__
 
-# As type checkers know it by its name; importing typing would take longer than all else here.
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from calibcli.api.commands.apply import apply
-    from calibcli.api.commands.compare import compare
-    from calibcli.api.commands.fit import fit
-    from calibcli.api.commands.load import load
-    from calibcli.api.commands.measure import measure
-    from calibcli.api.commands.plot import plot
-    from calibcli.api.commands.verify import verify
-    from calibcli.api.compared import Compared
-    from calibcli.api.measured import Measured
-    from calibcli.api.recalibrator import Recalibrator
-    from calibcli.api.saved import SavedReport
-    from calibcli.api.verified import Verified
+# Where what is imported late comes from, by its name.
+_ROOMS = {
+    **{name: f"commands.{name}" for name in ("apply", "compare", "fit", "load", "measure", "plot", "verify")},
+    "Compared": "compared",
+    "Measured": "measured",
+    "Recalibrator": "recalibrator",
+    "SavedReport": "saved",
+    "Verified": "verified",
+}
 
 __all__ = [
     "CalibcliError",
@@ -62,15 +55,14 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:
+def __getattr__(name: str) -> object:
+    if name not in _ROOMS:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    from importlib import import_module
 
-    def __getattr__(name: str) -> object:
-        if name not in __all__:
-            msg = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(msg)
-        from calibcli.api.public import public
+    return getattr(import_module(f"calibcli.api.{_ROOMS[name]}"), name)
 
-        return public(name)
 
-    def __dir__() -> list[str]:
-        return sorted(__all__)
+def __dir__() -> list[str]:
+    return sorted(__all__)

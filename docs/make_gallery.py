@@ -34,18 +34,19 @@ from gallery_words import (
 from calibcli.artifacts.store import read_artifact
 from calibcli.measures.estimate import Estimate
 from calibcli.names import ComparisonName, FitMethod, MeasureName, RecalibratorName
+from calibcli.options.fitting import FitOptions
+from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import CompareOptions, MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns
+from calibcli.options.rules import largest
 from calibcli.recalibrators.interface import Recalibrator
-from calibcli.recalibrators.options import FitOptions
 from calibcli.render.words import four, interval_words
 from calibcli.reports.measure import MeasureReport
 from calibcli.tasks.compare import compare_files
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.measure import measure_files
-from calibcli.tasks.rules import largest
-from calibcli.tasks.verify import VerifyOptions, verify_files
+from calibcli.tasks.verify import verify_files
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

@@ -21,9 +21,10 @@ def vocabulary() -> tuple[str, ...]:
     """Return every option of every command, every choice, some values, and names of files."""
     import typer.main
 
-    from calibcli.cli.app import app
+    from calibcli.cli.app import tree_of
+    from calibcli.cli.commands import COMMANDS
 
-    tree: Any = typer.main.get_command(app)
+    tree: Any = typer.main.get_command(tree_of(tuple(COMMANDS)))
     words: list[str] = list(tree.commands)
     for command in tree.commands.values():
         for parameter in command.params:

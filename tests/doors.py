@@ -297,7 +297,7 @@ def _rows_file() -> str:
 
 
 def _rule(content: bytes) -> None:
-    from calibcli.tasks.rules import rule_of
+    from calibcli.options.rules import rule_of
 
     rule_of(content.decode("utf-8", "replace"))
 
@@ -329,10 +329,10 @@ def _memory(content: bytes) -> None:
 
 
 def _settings(content: bytes) -> None:
-    from calibcli.cli import app
+    from calibcli.cli.commands import COMMANDS
     from calibcli.cli.configuration import configuration_of, defaults_for
 
-    commands = {command.__name__: command for command in app.COMMANDS}
+    commands = COMMANDS
     path = _file(content, "pyproject.toml" if b"tool" in content else "calibcli.toml")
     configuration = configuration_of(path, isolated=False).checked(commands)
     for name, command in commands.items():

@@ -11,12 +11,12 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.fit_record import FitRecord
 from calibcli.artifacts.group_document import GroupArtifact, Shared
 from calibcli.names import BetaForm, Binning, RecalibratorName, Scale
+from calibcli.options.fitting import FitOptions
 from calibcli.readers.class_rows import on_class_scale
 from calibcli.readers.groups import groups_of
 from calibcli.readers.scores import on_scale
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.interface import WithEnds
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.added_columns import group_columns
 from calibcli.view_names import ClassMethod

@@ -14,8 +14,8 @@ import pytest
 from calibcli.cli.app import main as calibcli
 from calibcli.measures.l2 import t_statistic
 from calibcli.names import MeasureName, RecalibratorName, TestName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.histogram import Histogram
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.bins import ATOMS, binned
 from calibcli.table.moved import with_scores
 from calibcli.table.score_table import ScoreTable

@@ -1,6 +1,6 @@
 """Rows in memory under construction: columns from a frame, and arrays that join them under a name."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -147,14 +147,3 @@ def _own_name(values: object) -> str | None:
 
 def _same(column: HeldColumn) -> HeldColumn:
     return column
-
-
-def names_of(values: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return names given as a list, or in one text with commas between them; None for None."""
-    if values is None:
-        return None
-    return (
-        tuple(one.strip() for one in values.split(","))
-        if isinstance(values, str)
-        else tuple(map(str, values))
-    )

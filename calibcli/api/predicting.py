@@ -12,7 +12,6 @@ from calibcli.api.choices import chosen, maybe_chosen
 from calibcli.api.columns import column_of, is_matrix, lists_of, matrix_of
 from calibcli.api.frames import FRAME, columns_of_frame, is_frame, settled
 from calibcli.api.group_maps import groups_given
-from calibcli.api.holding import names_of
 from calibcli.api.indexes import refuse_misaligned
 from calibcli.api.spoken import warn_of
 from calibcli.artifacts.class_document import ClassArtifact
@@ -20,7 +19,7 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange, Scale
-from calibcli.options.rows import Columns, SeveralClasses, refuse_any_sum
+from calibcli.options.rows import Columns, SeveralClasses, names_of, refuse_any_sum
 from calibcli.readers.class_columns import ClassColumns
 from calibcli.readers.class_columns_again import columns_of_classes
 from calibcli.readers.class_intake import ClassIntake

@@ -8,6 +8,7 @@ from calibcli.figures.drawing import figure_of
 from calibcli.figures.inline import inline
 from calibcli.figures.look import look_of
 from calibcli.figures.sheet import Words
+from calibcli.options.output import PageOptions
 from calibcli.picture_names import AxisScale, FigureSize, PlotKind
 from calibcli.render.html.page import HtmlPage, Illustration, Point
 from calibcli.render.html.sections import (
@@ -30,30 +31,6 @@ _WITH_SCORES = (PlotKind.SMOOTH, PlotKind.BINNED, PlotKind.ISOTONIC, PlotKind.RE
 
 
 @dataclass(frozen=True, slots=True)
-class PageWords:
-    """
-    What the page says that no measurement knows.
-
-    Args:
-        command: What makes it again.
-
-        title: Its heading.
-
-        date: A date to print, or None.
-
-        axis: How axes of scores are laid out.
-
-        settings: What a file or a variable has set.
-    """
-
-    command: str
-    title: str = "Calibration report"
-    date: str | None = None
-    axis: AxisScale = AxisScale.LINEAR
-    settings: tuple[Setting, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class WrittenReport:
     """
     The page, and what it was made of.
@@ -68,7 +45,9 @@ class WrittenReport:
     found: FullReport
 
 
-def html_report(request: ReportRequest, words: PageWords) -> WrittenReport:
+def html_report(
+    request: ReportRequest, words: PageOptions, *, command: str, settings: tuple[Setting, ...] = ()
+) -> WrittenReport:
     """
     Read the rows once and return everything that is to be said of them as one page of HTML.
 
@@ -79,6 +58,10 @@ def html_report(request: ReportRequest, words: PageWords) -> WrittenReport:
 
         words: What the page says that no measurement knows.
 
+        command: What makes it again.
+
+        settings: What a file or a variable has set.
+
     Raises:
         CalibcliError: For input that cannot be measured or judged, with what, where and how many.
     """
@@ -88,10 +71,10 @@ def html_report(request: ReportRequest, words: PageWords) -> WrittenReport:
     numbers = number_sections(measured, found.against_raw)
     origin = origin_section(measured, files=found.files, artifact=found.artifact, seed=request.options.seed)
     page = HtmlPage(
-        title=words.title,
+        title=words.title or "Calibration report",
         date=words.date,
         outcome=None if found.verdicts is None else found.verdicts.outcome,
-        top=top_of(measured, words.settings),
+        top=top_of(measured, settings),
         sections=(
             verdict_section(measured, found.verdicts),
             picture_section(pictures),
@@ -99,7 +82,7 @@ def html_report(request: ReportRequest, words: PageWords) -> WrittenReport:
             definition_section(measured),
             origin,
         ),
-        command=words.command,
+        command=command,
         version=__version__,
     )
     return WrittenReport(html_of(page), found)

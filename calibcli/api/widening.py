@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from calibcli.api.choices import chosen, maybe_chosen
 from calibcli.api.frames import FRAME, columns_of_frame, rows_of_frame, settled, widened
-from calibcli.api.holding import names_of
 from calibcli.api.predicting import predicted_by_groups
 from calibcli.api.recalibrator import Recalibrator
 from calibcli.api.rows import probs_of
@@ -19,7 +18,7 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange, Scale
-from calibcli.options.rows import Columns, SeveralClasses, refuse_any_sum
+from calibcli.options.rows import Columns, SeveralClasses, names_of, refuse_any_sum
 from calibcli.readers import held
 from calibcli.readers.columns import ChosenColumns, resolve
 from calibcli.readers.fragments import Fragment, list_fragments

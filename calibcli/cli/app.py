@@ -12,20 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
-from calibcli.cli.commands.apply import apply
-from calibcli.cli.commands.compare import compare
-from calibcli.cli.commands.config import config
-from calibcli.cli.commands.export import export
-from calibcli.cli.commands.fit import fit
-from calibcli.cli.commands.inspect import inspect
-from calibcli.cli.commands.measure import measure
-from calibcli.cli.commands.merge import merge
-from calibcli.cli.commands.plan import plan
-from calibcli.cli.commands.plot import plot
-from calibcli.cli.commands.report import report
-from calibcli.cli.commands.schema import schema
-from calibcli.cli.commands.verify import verify
-from calibcli.cli.line import Line, Settled, line_of, tree_of
+from calibcli.cli.commands import COMMANDS
+from calibcli.cli.door import Command, signed
+from calibcli.cli.line import Line, Settled, line_of
 from calibcli.cli.output import say, say_line
 from calibcli.cli.surroundings import lacking, refuse_bytes
 from calibcli.errors import CalibcliError, IdleOption, OutputProblem
@@ -39,17 +28,6 @@ CLOSED_PIPE = 141
 _HELP = {"-h", "--help"}
 _ANYWHERE = {"-v", "--verbose", "-q", "--quiet", "--debug"}
 
-app = typer.Typer(
-    name="calibcli",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-COMMANDS = (fit, apply, measure, verify, plan, merge, compare, plot, report, inspect, export, schema, config)
-for command in COMMANDS:
-    app.command(cls=Settled)(command)
-
 
 def _show_version(asked: bool) -> None:
     if asked:
@@ -57,7 +35,6 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     context: typer.Context,
     *,
@@ -103,6 +80,40 @@ def root(
     name = context.invoked_subcommand
     if name is not None and not _HELP & set(line.words):
         context.default_map = {name: line.complete(name, config, isolated=isolated)}
+
+
+def tree_of(words: Sequence[str]) -> typer.Typer:
+    """
+    Return the command tree for a line: with the commands whose names stand there, and all their options.
+
+    Where no name stands there, every command is in it by its name and first sentence alone: options take
+    long to
+    make, and nothing asks for them.
+    """
+    tree = typer.Typer(
+        name="calibcli",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    tree.callback()(root)
+    completed = any(name.endswith("_COMPLETE") and name.startswith("_CALIBCLI") for name in os.environ)
+    named = list(COMMANDS) if completed else [name for name in COMMANDS if name in words]
+    for name in named or COMMANDS:
+        command = COMMANDS[name]
+        tree.command(name, cls=Settled)(signed(command) if named else _in_name(command))
+    return tree
+
+
+def _in_name(command: Command) -> Command:
+    """Return what stands for a command in a list of all."""
+
+    def stand() -> None:
+        """Nothing is run."""
+
+    stand.__doc__ = command.__doc__
+    return stand
 
 
 class Terminated(BaseException):
@@ -213,8 +224,8 @@ def _stopped_or(words: list[str]) -> object:
 def _outcome(words: list[str]) -> object:
     """Return what a command returns, run anew as long as a default from outside gives way."""
     refuse_bytes(words)
-    line = Line(tuple(words), {command.__name__: command for command in COMMANDS})
-    command = typer.main.get_command(tree_of(app, words[0] if words else ""))
+    line = Line(tuple(words), COMMANDS)
+    command = typer.main.get_command(tree_of(words))
     while True:
         try:
             return command.main(args=words, prog_name="calibcli", standalone_mode=False, obj=line)

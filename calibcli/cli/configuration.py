@@ -19,10 +19,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from calibcli.cli.option_types import Command, Option, Value, closest, options_of, typed, value_of
+from calibcli.cli.door import Command, options_of
+from calibcli.cli.option_types import Value, closest, typed, value_of
 from calibcli.errors import UsageProblem
 from calibcli.objects import content_unless_changed
-from calibcli.options.declaring import Reach
+from calibcli.options.declaring import Parameter, Reach
 from calibcli.reports.settings import Setting
 
 OWN_FILE = "calibcli.toml"
@@ -97,7 +98,7 @@ class Configuration:
             taken = typed(value, options[key], place=f"{self.path}: {place}")
             if not self.named:
                 _refuse_reach(options[key], taken, place=place, path=self.path)
-            settings[options[key].parameter] = Setting(key, taken, self.path)
+            settings[options[key].name] = Setting(key, taken, self.path)
         return settings
 
     def _require(self, key: str, known: Iterable[str], what: str, place: str) -> None:
@@ -179,7 +180,7 @@ def environment_settings(name: str, command: Command, variables: Mapping[str, st
         option = by_variable[variable]
         parts = [value_of(part, option.kind) for part in (text.split() if option.several else [text])]
         value = typed(parts if option.several else parts[0], option, place=variable)
-        found[option.parameter] = Setting(option.key, value, variable)
+        found[option.name] = Setting(option.key, value, variable)
     return found
 
 
@@ -236,7 +237,7 @@ def _searched(here: Path) -> list[Path]:
     return way[:1]
 
 
-def _refuse_reach(option: Option, value: Value, *, place: str, path: str) -> None:
+def _refuse_reach(option: Parameter, value: Value, *, place: str, path: str) -> None:
     """Refuse what a file that nobody named may not say."""
     reach = option.reach
     if reach is None:

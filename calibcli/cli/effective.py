@@ -1,13 +1,13 @@
 """What every option is set to, and by whom: what `calibcli config` shows."""
 
-import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from enum import Enum
 
 from calibcli.cli.configuration import Configuration, defaults_for
-from calibcli.cli.option_types import Command, options_of
+from calibcli.cli.door import Command, options_of
+from calibcli.options.declaring import Parameter
 
 SCHEMA = "calibcli.config/1"
 BUILT_IN = "default"
@@ -49,11 +49,10 @@ def effective_options(commands: Mapping[str, Command], configuration: Configurat
     found = []
     for name, command in commands.items():
         settings = defaults_for(name, command, configuration)
-        built_in = inspect.signature(command).parameters
         for option in options_of(command).values():
-            setting = settings.get(option.parameter)
+            setting = settings.get(option.name)
             if setting is None:
-                found.append(Effective(name, option.key, _built_in(built_in[option.parameter]), BUILT_IN))
+                found.append(Effective(name, option.key, _built_in(option), BUILT_IN))
             else:
                 found.append(Effective(name, option.key, setting.value, setting.source))
     return found
@@ -83,8 +82,8 @@ def as_table(options: list[Effective], configuration: Configuration, *, plain: b
     return "\n".join(lines) + "\n"
 
 
-def _built_in(parameter: inspect.Parameter) -> object:
-    value = None if parameter.default is inspect.Parameter.empty else parameter.default
+def _built_in(option: Parameter) -> object:
+    value = None if option.unsaid is MISSING else option.unsaid
     return value.value if isinstance(value, Enum) else value
 
 

@@ -1,9 +1,10 @@
 """Where `measure --explain` goes: no data is read."""
 
-from calibcli.names import ColorWhen, ReportFormat
+from calibcli.names import ReportFormat
+from calibcli.options.output import Output
 
 
-def write_explanation(name: str, kind: ReportFormat, output: str, *, force: bool, color: ColorWhen) -> None:
+def write_explanation(name: str, kind: ReportFormat, out: Output) -> None:
     """
     Write the definition of a measure or test, or the names of all.
 
@@ -17,8 +18,8 @@ def write_explanation(name: str, kind: ReportFormat, output: str, *, force: bool
     from calibcli.render.explain import definition_page, names_page, writer_of
     from calibcli.tasks.destination import check_output
 
-    check_output(output, force=force, inputs=())
-    screen = screen_for(output, color=color)
+    check_output(out.output, force=out.force, inputs=())
+    screen = screen_for(out.output, color=out.color)
     writer = writer_of(kind, width=screen.width, color=screen.color, unicode=screen.unicode)
     page = names_page() if name.strip().lower() == "all" else definition_page(one_metric(name))
-    write(writer.text(page), output)
+    write(writer.text(page), out.output)

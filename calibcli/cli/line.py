@@ -2,9 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,7 +12,7 @@ from calibcli.cli.output import say_line
 from calibcli.errors import IdleOption
 
 if TYPE_CHECKING:
-    from calibcli.cli.option_types import Command
+    from calibcli.cli.door import Command
     from calibcli.reports.settings import Setting
 
 _VERBOSE = {"-v", "--verbose"}
@@ -119,14 +117,3 @@ def line_of(context: object) -> Line:
     """Return the line that a context of the framework carries; an empty one where there is none."""
     found = getattr(context, "obj", None)
     return found if isinstance(found, Line) else Line((), {})
-
-
-@cache
-def tree_of(whole: typer.Typer, word: str) -> typer.Typer:
-    """Return the tree with the one command that a word names, or with all: options take long to make."""
-    named = [one for one in whole.registered_commands if one.callback and one.callback.__name__ == word]
-    if not named:
-        return whole
-    tree = copy(whole)
-    tree.registered_commands = named
-    return tree

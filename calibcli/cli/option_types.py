@@ -2,73 +2,15 @@
 
 import difflib
 import math
-import types
-import typing
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from enum import StrEnum
 
-from typer.models import OptionInfo
-
 from calibcli.errors import UsageProblem
-from calibcli.options.declaring import Reach
+from calibcli.options.declaring import Parameter
 
-# What the program looks for before a command has its options.
-_ON_THE_LINE_ONLY = ("--debug",)
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
-Command = Callable[..., object]
 Value = str | int | float | bool | list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """
-    An option that may have a default from outside.
-
-    Args:
-        key: Its name without dashes, such as "max-ece".
-
-        parameter: The parameter of the command that takes it.
-
-        kind: What a value is.
-
-        several: Whether it may be repeated.
-
-        reach: What it does beyond choosing what is read and how, or None.
-    """
-
-    key: str
-    parameter: str
-    kind: type
-    several: bool
-    reach: Reach | None = None
-
-
-def options_of(command: Command) -> dict[str, Option]:
-    """Return the options of a command that may have a default from outside, by key."""
-    found = {}
-    for parameter, annotation in typing.get_type_hints(command, include_extras=True).items():
-        said = getattr(annotation, "__metadata__", ())
-        marks = [one for one in said if isinstance(one, OptionInfo)]
-        # In an annotation the framework counts what stands in the place of the default among the names.
-        names = [name for one in marks for name in (one.default, *(one.param_decls or ()))]
-        long = [name for name in names if isinstance(name, str) and name.startswith("--")]
-        if long and long[0] not in _ON_THE_LINE_ONLY:
-            kind, several = _kind(typing.get_args(annotation)[0])
-            reach = next((one for one in said if isinstance(one, Reach)), None)
-            found[long[0][2:]] = Option(long[0][2:], parameter, kind, several, reach)
-    return found
-
-
-def _kind(annotation: object) -> tuple[type, bool]:
-    """Return the type of one value of an option, and whether there may be several."""
-    inner = [one for one in typing.get_args(annotation) if one is not type(None)]
-    if isinstance(annotation, types.UnionType):
-        return _kind(inner[0])
-    if typing.get_origin(annotation) is list:
-        return inner[0], True
-    return typing.cast("type", annotation), False
 
 
 def value_of(text: str, kind: type) -> object:
@@ -84,7 +26,7 @@ def value_of(text: str, kind: type) -> object:
     return text
 
 
-def typed(value: object, option: Option, *, place: str) -> Value:
+def typed(value: object, option: Parameter, *, place: str) -> Value:
     """
     Return a value if the option can take it.
 
@@ -104,7 +46,7 @@ def typed(value: object, option: Option, *, place: str) -> Value:
     return _single(value, option, place)
 
 
-def _single(value: object, option: Option, place: str) -> str | int | float | bool:
+def _single(value: object, option: Parameter, place: str) -> str | int | float | bool:
     kind = option.kind
     if issubclass(kind, StrEnum):
         if value not in list(kind):

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calibcli.names import ColorWhen, ReportFormat
+from calibcli.options.output import Output
 from calibcli.outputs import STDERR, STDOUT
 from calibcli.streams import encoding_of, is_terminal
 
 if TYPE_CHECKING:
     from calibcli.cli.line import Line
-    from calibcli.render.interface import Renderer
+    from calibcli.render.interface import Renderer, Report
     from calibcli.reports.input import InputSummary
 
 
@@ -54,33 +55,24 @@ def _plain_locale() -> bool:
     return os.environ.get("LC_ALL") in {"C", "POSIX"} and "PYTHONIOENCODING" not in os.environ
 
 
-def renderer_for(
-    kind: ReportFormat, output: str, *, color: ColorWhen, verbose: bool, line: "Line | None" = None
-) -> "Renderer":
+def renderer_for(kind: ReportFormat, to: str, out: Output, line: "Line | None" = None) -> "Renderer":
     """Return the renderer of a format, suited to where the text goes, for what a line has asked."""
     from calibcli.render import renderer_named
 
-    screen = screen_for(output, color=color)
+    screen = screen_for(to, color=out.color)
     return renderer_named(
         kind,
         width=screen.width,
         color=screen.color,
-        verbose=verbose,
+        verbose=out.verbose,
         unicode=screen.unicode,
         settings=() if line is None else line.settings,
     )
 
 
-def format_of(kind: ReportFormat | None, *, json: bool, output: str = STDOUT) -> ReportFormat:
+def format_of(out: Output) -> ReportFormat:
     """
     Return the format of a report: that of `--format` or `--json`, else of the output's name, else a table.
-
-    Args:
-        kind: What `--format` says, or None.
-
-        json: Whether `--json` stands there.
-
-        output: Where the report goes.
 
     Raises:
         IdleOption: If two of them name different formats.
@@ -90,21 +82,31 @@ def format_of(kind: ReportFormat | None, *, json: bool, output: str = STDOUT) ->
     from calibcli.errors import IdleOption
     from calibcli.suffixes import promise_of, refuse_promise
 
-    if json and kind not in (None, ReportFormat.JSON):
-        msg = f"--json and --format {kind.value} are two formats"
+    if out.json and out.fmt not in (None, ReportFormat.JSON):
+        msg = f"--json and --format {out.fmt.value} are two formats"
         raise IdleOption(msg, "leave out one of them", options=("format", "json"))
-    asked = ReportFormat.JSON if json else kind
-    promised = promise_of(output)
+    asked = ReportFormat.JSON if out.json else out.fmt
+    promised = promise_of(out.output)
     kinds = [one.value for one in ReportFormat if one is not ReportFormat.TABLE]
     if promised in kinds and asked not in (None, promised):
-        option = "json" if json else "format"
-        msg = f"{output} is the name of {promised}, and --{option} says otherwise"
+        option = "json" if out.json else "format"
+        msg = f"{out.output} is the name of {promised}, and --{option} says otherwise"
         raise IdleOption(msg, f"leave out --{option}, or name the output otherwise", options=(option,))
     of_report = promised if promised in kinds else ""
     what = f"a report is written as a table, {', '.join(kinds[:-1])} or {kinds[-1]}"
     hint = "name it .txt or .json; `calibcli report` and `calibcli plot` write pages and pictures"
-    refuse_promise(output, str(of_report), what=what, hint=hint)
+    refuse_promise(out.output, str(of_report), what=what, hint=hint)
     return asked or ReportFormat(of_report or ReportFormat.TABLE)
+
+
+def write_report(report: "Report", kind: ReportFormat, out: Output, line: "Line") -> None:
+    """Write a report where the options say; a file appears whole or not at all."""
+    write(renderer_for(kind, out.output, out, line).render(report), out.output)
+
+
+def say_summary(report: "Report", out: Output) -> None:
+    """Say on standard error what became of the rows, where standard output is for the result itself."""
+    say(renderer_for(ReportFormat.TABLE, STDERR, out).render(report), quiet=out.quiet)
 
 
 def write(text: str, output: str) -> None:

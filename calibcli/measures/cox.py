@@ -13,10 +13,10 @@ from calibcli.measures.if_calibrated import UNKNOWN, Reference, of_moments
 from calibcli.measures.null_smece import MANY_EVENTS
 from calibcli.measures.profile import Profile, least_when_parted
 from calibcli.names import MeasureName, RecalibratorName, Target
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import Aim, Family, Labelled, constant, limited_rows, line, logit
 from calibcli.recalibrators.logistic import Solution, solved
 from calibcli.recalibrators.newton import logistic
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.separation import parted, parted_upwards
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats

@@ -1,13 +1,14 @@
 """
 How an option is declared: as a field of a frozen dataclass that groups what belongs together.
 
-Both doors are made from the fields. `parameters_of` lists what a group may be given, `built` makes the group of
-the values of its parameters: a group with a class method `of` takes them as a door has them (texts and lists),
-any other as its fields.
+Both doors are made from the fields. `parameters_of` lists what a group may be given, `built` makes the
+group of the values of its parameters: a group with a class method `of` takes them as a door has them (texts
+and lists), any other as its fields.
 """
 
+import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import MISSING, field, fields
 from enum import StrEnum, unique
 from functools import cache
@@ -62,6 +63,8 @@ class Option(NamedTuple):
         python: Its type in Python, in words, where that follows from neither.
 
         shown: What `--help` says of the default: the value, nothing, or a word in its place.
+
+        needed: Whether there must be a value, whatever default the field has.
     """
 
     flags: tuple[str, ...]
@@ -76,51 +79,68 @@ class Option(NamedTuple):
     shell: Any = None
     python: str = ""
     shown: bool | str = True
-
-    @property
-    def key(self) -> str:
-        """Its long flag without dashes; empty for an argument."""
-        return next((flag[2:] for flag in self.flags if flag.startswith("--")), "")
+    needed: bool = False
 
 
 class Parameter(NamedTuple):
     """
-    An option of a command or function.
+    An option or argument of a command or function.
 
     Args:
         name: Its keyword.
 
-        kind: The type of its field.
+        annotation: The type of its field.
 
-        default: Its default; `MISSING` where a value is needed.
+        default: That of its field; `MISSING` where a value is needed.
 
         option: How it was declared.
     """
 
     name: str
-    kind: Any
-    default: object
+    annotation: Any
+    default: Any
     option: Option
+
+    @property
+    def key(self) -> str:
+        """Its name on the command line, without dashes; empty for an argument."""
+        return next((flag[2:] for flag in self.option.flags if flag.startswith("--")), "")
 
     @property
     def shell(self) -> Any:  # noqa: ANN401 - a type, or a union of some
         """Its type on the command line."""
-        return self.option.shell or self.kind
+        return self.option.shell or self.annotation
 
     @property
-    def one(self) -> tuple[type, bool]:
-        """The type of one value on the command line, and whether there may be several."""
-        return _one(self.shell)
+    def kind(self) -> type:
+        """The type of one value on the command line."""
+        return _one(self.shell)[0]
+
+    @property
+    def several(self) -> bool:
+        """Whether there may be several values."""
+        return _one(self.shell)[1]
+
+    @property
+    def reach(self) -> Reach | None:
+        """What it does beyond choosing what is read and how."""
+        return self.option.reach
+
+    @property
+    def unsaid(self) -> Any:  # noqa: ANN401
+        """What both doors have where nothing was said; `MISSING` where something must be."""
+        if self.option.needed:
+            return MISSING
+        return None if type(None) in typing.get_args(self.option.shell) else self.default
 
     @property
     def python(self) -> str:
         """Its type in Python, in words."""
         if self.option.python:
             return self.option.python
-        one, several = self.one
-        if several:
+        if self.several:
             return "Names | None"
-        word = "str" if issubclass(one, StrEnum) else one.__name__
+        word = "str" if issubclass(self.kind, StrEnum) else self.kind.__name__
         return f"{word} | None" if type(None) in typing.get_args(self.shell) else word
 
 
@@ -137,11 +157,9 @@ def option(default: object, *flags: str, like: Option | None = None, **more: Any
     return field(default=default, metadata={"option": declared})
 
 
-def nested(default: object = MISSING, *, made: Callable[[], object] | None = None) -> Any:  # noqa: ANN401
-    """Return the field of a group within a group."""
-    if made is not None:
-        return field(default_factory=made, metadata={"group": True})
-    return field(default=default, metadata={"group": True})
+def nested(default: object, kind: type, made: Callable[[Any], object] | None = None) -> Any:  # noqa: ANN401
+    """Return the field of a group within a group, or of what is made of one."""
+    return field(default=default, metadata={"group": kind, "made": made})
 
 
 def is_group(kind: object) -> bool:
@@ -162,23 +180,74 @@ def parameters_of(kind: type) -> dict[str, Parameter]:
             name = declared.name or one.name
             found[name] = Parameter(name, one.type, one.default, declared)
         elif "group" in one.metadata:
-            found |= parameters_of(_one(one.type)[0])
+            found |= parameters_of(one.metadata["group"])
     return found
 
 
-def built(kind: type, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - of the kind
+def built(kind: type, values: Mapping[str, object], *, apart: Container[type] = ()) -> Any:  # noqa: ANN401
     """
     Return a group of the values of its parameters; those that are not there keep their defaults.
+
+    Args:
+        kind: The group.
+
+        values: The values, by keyword.
+
+        apart: Groups that stand by themselves, and are not looked for within others.
 
     Raises:
         UsageProblem: If the group refuses them.
     """
     own = {}
     for one in fields(kind):
-        declared = one.metadata.get("option")
+        declared, inner = one.metadata.get("option"), one.metadata.get("group")
         name = one.name if declared is None else declared.name or one.name
         if declared is not None and name in values:
             own[one.name] = values[name]
-        elif "group" in one.metadata:
-            own[one.name] = built(_one(one.type)[0], values)
+        elif inner is not None and inner not in apart:
+            found, made = built(inner, values, apart=apart), one.metadata["made"]
+            own[one.name] = found if made is None else made(found)
     return getattr(kind, "of", kind)(**own)
+
+
+class Declared(NamedTuple):
+    """
+    What a function is given.
+
+    Args:
+        groups: Its parameters that are groups, by name.
+
+        single: Its parameters that are options or arguments by themselves.
+
+        known: Every option of the groups, and those by themselves, by keyword.
+    """
+
+    groups: dict[str, type]
+    single: dict[str, Parameter]
+    known: dict[str, Parameter]
+
+
+def declared_of(function: Callable[..., object], otherwise: Mapping[str, Option]) -> Declared:
+    """
+    Return what a function is given, by its annotations.
+
+    Args:
+        function: The function.
+
+        otherwise: Options of groups that it words otherwise, or takes several of.
+    """
+    groups: dict[str, type] = {}
+    single: dict[str, Parameter] = {}
+    known: dict[str, Parameter] = {}
+    for name, one in inspect.signature(function).parameters.items():
+        kind, *said = typing.get_args(one.annotation) or (one.annotation,)
+        declared = next((part for part in said if isinstance(part, Option)), None)
+        if is_group(kind):
+            groups[name] = kind
+            known |= parameters_of(kind)
+        elif declared is not None:
+            default = MISSING if one.default is one.empty else one.default
+            single[name] = Parameter(name, kind, default, declared)
+    for name, declared in otherwise.items():
+        known[name] = known[name]._replace(option=declared)
+    return Declared(groups, single, known | single)

@@ -24,7 +24,8 @@ MOST_BINS = 100_000
 MOST_CONFIDENCE = 0.999999
 _EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
 BINS = Option(
-    ("--bins",), metavar="N", least=1, help="Number of bins. [default: 15, or each value of few-valued scores]",
+    ("--bins",), metavar="N", least=1,
+    help="Number of bins. [default: 15, or each value of few-valued scores]",
 )  # fmt: skip
 BINNING = Option(
     ("--binning",), help="How bins are cut. [default: equal-width, or atoms of few-valued scores]",
@@ -49,7 +50,8 @@ class MeasureOptions:
     """
     What is asked of `measure`.
 
-    `complete` reports carry what tables of text do not show: the smooth part of the curve, and the digest of the
+    `complete` reports carry what tables of text do not show: the smooth part of the curve, and the digest
+    of the
     table. Labels are `drawn` from the scores for tests, and for what measures would be if calibrated.
     """
 
@@ -59,7 +61,8 @@ class MeasureOptions:
     confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
     seed: int = option(DEFAULT_SEED, like=SEED)
     beside_raw: bool = option(
-        False, name="raw", doc="With an artifact, whether the raw scores are measured as well, as with `--verbose`.",
+        False, name="raw",
+        doc="With an artifact, whether the raw scores are measured as well, as with `--verbose`.",
     )  # fmt: skip
     power: float = option(
         DEFAULT_LP_POWER, "--power", metavar="P", help="The p of the metric lp.",

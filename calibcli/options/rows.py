@@ -28,6 +28,52 @@ if TYPE_CHECKING:
 ClassChange = Callable[[Any, tuple[str, ...]], Any]
 """From rows of probabilities, shape (n, K), and the names of their classes to rows of probabilities."""
 
+# Options that stand together in the order of every command that has them.
+OF_CLASSES = "probs classes view one_class on_sum"
+OF_ROWS = "where limit sample"
+OF_VALUES = "weight weights_are positive scale on_missing on_range"
+OF_FORMAT = "input_format delimiter encoding decimal"
+OF_READING = "exact memory jobs engine engine_address"
+
+SEVERAL_SCORES = Option(
+    ("-s", "--score"), metavar="COL", complete=COLUMNS, shell=list[str] | None,
+    help="Score column, else the one with a usual name; repeat to compare further ones with the first.",
+    doc="Score column of a frame or of files; several are measured one by one and compared with the first.",
+)  # fmt: skip
+PROBS = Option(
+    ("--probs",), metavar="COLS", complete=COLUMNS, python="Names | None",
+    help="Columns of several classes: 'p_*', a,b,c, or one column of lists.",
+    doc='Columns of several classes in a frame or in files: names, a pattern such as "p_*", or a column of '
+    "lists.",
+)  # fmt: skip
+TWO_SETS = PROBS._replace(shell=list[str] | None)
+TWO_SCORES = SEVERAL_SCORES._replace(
+    help="Score column; twice for two scores, the baseline first.",
+    doc="The two score columns of a frame or of files; those of a mapping of two are known.",
+)  # fmt: skip
+PLOTTED_SCORES = SEVERAL_SCORES._replace(
+    help="Score column, else the one with a usual name; up to 6 are drawn beside each other.",
+    doc="Score column of a frame or of files; several are drawn beside each other.",
+)  # fmt: skip
+BY = Option(
+    ("--by",), metavar="COL", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
+    help="Measure each group of equal values by itself too; repeatable.",
+    doc="What makes groups, each measured by itself too: names of columns, or beside arrays an array, a "
+    "frame, or "
+    "a mapping of names to arrays.",
+)  # fmt: skip
+JUDGED_BY = BY._replace(
+    help="Every rule holds in each group of equal values too; repeatable.",
+    doc="Every rule holds in each of these groups too: as for `measure`.",
+)  # fmt: skip
+PLOTTED_BY = BY._replace(
+    help="Draw the worst groups of equal values; repeatable.",
+    doc="What makes groups, of which the worst are drawn: as for `measure`.",
+)  # fmt: skip
+FITTED_BY = BY._replace(
+    python="Column | None", help="Fit a map to each group of equal values.",
+    doc="Fit a map to each group of equal values of this, a name or an array, and one to all rows.",
+)  # fmt: skip
 SEED = Option(
     ("--seed",), metavar="S", least=0, help="Seed of everything that is drawn.",
     doc="Seed of everything that is drawn; the same seed gives the same bits.",
@@ -53,21 +99,11 @@ def names_of(values: str | Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class SeveralClasses:
-    """
-    What was asked of several classes.
+class ClassOptions:
+    """What was said of several classes."""
 
-    `change` is the map that probabilities go through before they are seen, `base` the one that they go through
-    to be seen as they were before; both are None where there is none.
-    """
-
-    probs: str = option(
-        None, "--probs", metavar="COLS", complete=COLUMNS, shell=str | None, python="Names | None",
-        help="Columns of several classes: 'p_*', a,b,c, or one column of lists.",
-        doc='Columns of several classes in a frame or in files: names, a pattern such as "p_*", or a column of '
-        "lists.",
-    )  # fmt: skip
-    classes: tuple[str, ...] | None = option(
+    probs: str | None = option(None, like=PROBS)
+    classes: str | tuple[str, ...] | None = option(
         None, "--classes", metavar="A,B,...", shell=str | None, python="Names | None",
         help="Their names in order. [default: ends of columns]",
         doc="Their names in the order of the columns, where those do not say them.",
@@ -84,22 +120,33 @@ class SeveralClasses:
         None, "--class", metavar="NAME", help="Only this class, with --view.",
         doc='Only this class, with another view than "confidence".',
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralClasses:
+    """
+    What was asked of several classes, where there are some; no classes are named where columns say them.
+
+    `change` is the map that probabilities go through before they are seen, `base` the one that they go
+    through
+    to be seen as they were before; both are None where there is none.
+    """
+
+    probs: str
+    classes: tuple[str, ...] | None = None
+    on_sum: OnSum = OnSum.ERROR
+    view: ViewName = ViewName.CONFIDENCE
+    one_class: str | None = None
     change: ClassChange | None = None
     base: ClassChange | None = None
 
     @classmethod
-    def of(
-        cls,
-        probs: str | None = None,
-        classes: str | Sequence[str] | None = None,
-        on_sum: OnSum = OnSum.ERROR,
-        view: ViewName = ViewName.CONFIDENCE,
-        one_class: str | None = None,
-    ) -> "SeveralClasses | None":
+    def of(cls, said: ClassOptions) -> "SeveralClasses | None":
         """Return what was said of several classes, None where there is one score."""
+        probs = _one_set(said.probs)
         if probs is not None:
-            return cls(probs, names_of(classes), on_sum, view, one_class)
-        if (classes, on_sum, view, one_class) != (None, OnSum.ERROR, ViewName.CONFIDENCE, None):
+            return cls(probs, names_of(said.classes), said.on_sum, said.view, said.one_class)
+        if said != ClassOptions():
             msg = "--classes, --class, --view and --on-sum speak of several classes, and --probs names none"
             idle = ("classes", "class", "view", "on-sum")
             raise IdleOption(msg, "name their columns, such as --probs 'p_*'", options=idle)
@@ -111,6 +158,16 @@ class SeveralClasses:
             raise UsageProblem(msg, "pass --view one-vs-rest or --view top-label")
         if self.change is not None:
             refuse_any_sum(self.on_sum)
+
+
+def _one_set(probs: str | Sequence[str] | None) -> str | None:
+    """Return the columns of several classes, which `compare` may be given twice."""
+    if probs is None or isinstance(probs, str):
+        return probs
+    if len(probs) > 1:
+        msg = f"--probs {probs[0]} and --probs {probs[1]}: two sets of classes are not compared"
+        raise UsageProblem(msg, "compare one set with --artifact CAL.json, or two artifacts on it")
+    return probs[0] if probs else None
 
 
 def refuse_any_sum(on_sum: OnSum) -> None:
@@ -220,7 +277,8 @@ class Columns:
         doc="The label that counts as 1, where labels are not 0 and 1.",
     )  # fmt: skip
     scale: Scale | None = option(
-        None, "--scale", help="What the score column holds. [default: what the artifact was fitted to, else prob]",
+        None, "--scale",
+        help="What the score column holds. [default: what the artifact was fitted to, else prob]",
         doc='What the scores are; by default what the map was fitted to, else "prob".',
     )  # fmt: skip
     on_missing: OnMissing = option(
@@ -235,29 +293,25 @@ class Columns:
         help="Rows with equal values stay in one fold of auto.",
         doc='Rows with equal values stay in one fold of "auto": a name or an array.',
     )  # fmt: skip
-    by: tuple[str, ...] = option(
-        (), "--by", metavar="COL", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
-        help="Measure each group of equal values by itself too; repeatable.",
-        doc="What makes groups, each measured by itself too: names of columns, or beside arrays an array, a frame, "
-        "or a mapping of names to arrays.",
-    )  # fmt: skip
+    by: tuple[str, ...] = option((), like=BY)
     cluster: str | None = option(
         None, "--cluster", metavar="COL", complete=COLUMNS, python="Column | None",
         help="Rows with equal values are dependent, clusters are not.",
         doc="Rows with equal values are dependent, clusters are not: a name or an array.",
     )  # fmt: skip
-    several: SeveralClasses | None = nested(None)
+    several: SeveralClasses | None = nested(None, ClassOptions, SeveralClasses.of)
     identity: str | None = option(
         None, "--id", name="row_id", metavar="COL", complete=COLUMNS, python="Column | None",
         help="Identity of a row: none is counted twice in the state.",
         doc="Identity of each row, so that none is counted twice in the state: a name or an array.",
     )  # fmt: skip
-    rows: RowsAsked = nested(ALL_ROWS)
+    rows: RowsAsked = nested(ALL_ROWS, RowsAsked)
     member: MemberOf | None = None
     on_unseen: OnUnseen = option(
         OnUnseen.ERROR, "--unseen", name="unseen",
         help="Refuse groups that fit --by has not seen, or take the map of all rows.",
-        doc="Rows of groups that an artifact by groups has not seen: refuse them, or take the map of all rows.",
+        doc="Rows of groups that an artifact by groups has not seen: refuse them, or take the map of all "
+        "rows.",
     )  # fmt: skip
 
     @classmethod
@@ -345,7 +399,7 @@ def _encoding(text: str) -> str | None:
 class Reading:
     """How files are read, where, and with how much memory; `progress` is told how far the reading is."""
 
-    input_format: InputFormat = nested(AS_FOUND)
+    input_format: InputFormat = nested(AS_FOUND, InputFormat)
     jobs: int | None = option(
         None, "-j", "--jobs", least=1, metavar="N", help="Workers; else one per processor.",
         doc="Threads; by default one per processor. They never change a digit.",
@@ -368,6 +422,7 @@ class Reading:
     progress: Progress = field(default=unseen, compare=False)
 
     def __post_init__(self) -> None:
+        bytes_of(self.memory)
         if self.engine is EngineName.LOCAL and self.engine_address is not None:
             msg = f"--engine-address {self.engine_address} without an engine elsewhere"
             raise IdleOption(msg, "pass --engine dask or --engine spark", options=("engine-address",))

@@ -5,8 +5,8 @@ from typing import Annotated, assert_never, get_args
 from calibcli.codec import Node, OneOf
 from calibcli.families import Logistic
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.interface import Recalibrator, WithEnds
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 

@@ -10,11 +10,11 @@ import numpy as np
 from calibcli.codec import INLINE, Between, Declared, Node
 from calibcli.errors import NotConverged
 from calibcli.names import BetaForm, RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.bounded import solved_within_bounds
 from calibcli.recalibrators.design import NEAREST, Aim, Family, Labelled, line, logit, ray
 from calibcli.recalibrators.interface import Continuum, require_both_labels
 from calibcli.recalibrators.logistic import LARGEST, Coefficient, Record, each_chunk
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.separation import parted_at_zero, parted_upwards
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows

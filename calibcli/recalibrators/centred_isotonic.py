@@ -7,8 +7,8 @@ import numpy as np
 
 from calibcli.codec import INLINE, Declared, Node, ascending
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.interface import Continuum, checked_scores
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.polyline import Polyline, one_level
 from calibcli.recalibrators.pooling import entries_to_pool, pooled
 from calibcli.table.grid import Table

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from calibcli.errors import NotConverged
 from calibcli.names import FitLoss, RecalibratorName
-from calibcli.recalibrators.options import FitOptions
+from calibcli.options.fitting import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats, run_starts
 

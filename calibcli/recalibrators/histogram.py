@@ -8,9 +8,9 @@ import numpy as np
 
 from calibcli.codec import INLINE, Among, Declared
 from calibcli.names import Binning, RecalibratorName, Target
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.bin_map import BinMap
 from calibcli.recalibrators.interface import Bound, FittedBin, Guarantee, checked_scores, require_both_labels
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.bins import Bins, binned, equal_mass_edges, equal_width_edges
 from calibcli.table.grid import GridTable, Table
 from calibcli.table.rows import Rows

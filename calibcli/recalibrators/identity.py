@@ -5,8 +5,8 @@ from typing import Self
 
 from calibcli.codec import Declared
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.interface import Continuum, checked_scores, require_both_labels
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.table.score_table import Floats

@@ -9,7 +9,7 @@ import numpy as np
 from calibcli.codec import Between, Declared, Fraction, Node
 from calibcli.errors import EmptyTable, InputProblem
 from calibcli.names import RecalibratorName, Target
-from calibcli.recalibrators.options import FitOptions
+from calibcli.options.fitting import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.table.score_table import Floats, Integers

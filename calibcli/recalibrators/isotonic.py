@@ -7,9 +7,9 @@ import numpy as np
 
 from calibcli.codec import INLINE, Declared, Node, OneOf, ascending
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.bin_map import BinMap
 from calibcli.recalibrators.interface import FittedBin, Guarantee, checked_scores
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.polyline import Polyline, one_level
 from calibcli.recalibrators.pooling import Blocks, entries_to_pool, pooled
 from calibcli.table.bins import cut_between, segment_sums

@@ -10,12 +10,12 @@ import numpy as np
 from calibcli.codec import Between, Declared, Node
 from calibcli.errors import NotConverged
 from calibcli.names import FitLoss
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import Aim, Family, Labelled, limited_rows
 from calibcli.recalibrators.exact_pass import refined
 from calibcli.recalibrators.frame import Frame
 from calibcli.recalibrators.interface import Recalibrator, checked_scores
 from calibcli.recalibrators.newton import CHUNK, Optimum, Points, log_loss, logistic, minimise, squared_loss
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.separation import parted, parted_by
 from calibcli.table.grid import GridTable, Table
 from calibcli.table.reread import reread

@@ -5,10 +5,10 @@ from typing import Annotated, Self
 
 from calibcli.codec import INLINE, Declared
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import Family, Labelled, line, logit, require_distinct
 from calibcli.recalibrators.interface import Continuum, require_both_labels
 from calibcli.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.table.score_table import Floats

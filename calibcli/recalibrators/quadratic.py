@@ -7,11 +7,11 @@ import numpy as np
 
 from calibcli.codec import INLINE, Ascending, Between, Declared, Size
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import LARGEST_LOGIT, Family, Labelled, logit, require_distinct
 from calibcli.recalibrators.interface import Continuum, require_both_labels
 from calibcli.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.recalibrators.newton import logistic
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows
 from calibcli.table.score_table import Floats

@@ -8,6 +8,7 @@ import numpy as np
 from calibcli.codec import INLINE, Declared, Node, OneOf
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, Purpose, RecalibratorName, Split
+from calibcli.options.fitting import BASES, FitOptions
 from calibcli.recalibrators.bin_map import BinMap
 from calibcli.recalibrators.interface import (
     FittedBin,
@@ -16,7 +17,6 @@ from calibcli.recalibrators.interface import (
     Recalibrator,
     require_both_labels,
 )
-from calibcli.recalibrators.options import BASES, FitOptions
 from calibcli.table.bins import Bins, binned, equal_mass_edges
 from calibcli.table.grid import Table
 from calibcli.table.moved import with_scores

@@ -10,7 +10,7 @@ import numpy as np
 from calibcli.codec import Between, Declared, Key, Node, OrInfinite, Size
 from calibcli.errors import InputProblem
 from calibcli.names import FitLoss, RecalibratorName
-from calibcli.recalibrators.options import MOST_FOLDS
+from calibcli.options.fitting import MOST_FOLDS
 from calibcli.table.score_table import Floats
 
 # What the scores as they are stand under in the table of candidates; chosen, they are the identity.

@@ -8,8 +8,8 @@ import numpy as np
 
 from calibcli.codec import Between, Declared, Node, Size
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.interface import Continuum, checked_scores, require_both_labels
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.row_noise import normal_noise
 from calibcli.table.grid import Table
 from calibcli.table.kernel import cosine_series, fixpoint, residual_series

@@ -9,11 +9,11 @@ import numpy as np
 
 from calibcli.codec import INLINE, Ascending, Between, Declared, Node, Size
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import LARGEST_LOGIT, Family, Labelled, logit, require_distinct
 from calibcli.recalibrators.interface import Continuum, require_both_labels
 from calibcli.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.recalibrators.natural import falls, natural, slopes_at_knots
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import GridTable, Table
 from calibcli.table.reread import reread
 from calibcli.table.rows import Rows

@@ -8,10 +8,10 @@ import numpy as np
 from calibcli.codec import INLINE, Between, Declared
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import LARGEST_LOGIT, Aim, Family, Labelled, logit, ray
 from calibcli.recalibrators.interface import Continuum, require_both_labels
 from calibcli.recalibrators.logistic import LARGEST, Record, each_chunk, solved
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.separation import parted_at_zero
 from calibcli.table.grid import Table
 from calibcli.table.rows import Rows

@@ -9,9 +9,9 @@ import numpy as np
 from calibcli.codec import HIDDEN, Declared, Size
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Purpose, RecalibratorName
+from calibcli.options.fitting import MOST_FOLDS, FitOptions
 from calibcli.recalibrators.bracket import Bracket
 from calibcli.recalibrators.interface import FittedBin, Guarantee, checked_scores, require_both_labels
-from calibcli.recalibrators.options import MOST_FOLDS, FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.moved import with_scores
 from calibcli.table.resample import split_table

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from calibcli.artifacts.class_document import ClassArtifact
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.options.maps import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
 from calibcli.progress import Progress, unseen
 from calibcli.reports.apply import ApplyReport
 from calibcli.reports.apply_classes import ClassApplyReport
 from calibcli.tasks.apply import apply_file
-from calibcli.tasks.destination import AS_IT_COMES, Destination, Shape
+from calibcli.tasks.destination import Destination
 from calibcli.view_names import OnSum
 
 

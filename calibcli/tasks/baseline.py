@@ -13,78 +13,9 @@ from calibcli.names import MeasureName, Target
 from calibcli.readers.files import file_word
 from calibcli.reports.measure import SCHEMA
 
-# Measures that have bounds, and of which more is worse; the upper bound of smECE speaks of the population and
-# the lower one of these scores, so that their difference would speak of neither.
-COMPARED = (
-    MeasureName.ECE,
-    MeasureName.ECE_EQUAL_MASS,
-    MeasureName.L2,
-    MeasureName.DCE,
-    MeasureName.BRIER,
-    MeasureName.LOG_LOSS,
-)
 # What binary fractions add to a confidence such as 0.95.
 _ROUNDING = 1e-9
 _ORIGIN = "a baseline is what `calibcli measure ... --json -o report.json` writes"
-_HOW = "--baseline report.json --max-regression 0.01, or --baseline-score COL --max-regression 0.01"
-
-
-@dataclass(frozen=True, slots=True)
-class Regression:
-    """
-    What a gate asks of a comparison with a baseline.
-
-    Args:
-        limit: The most that a measure may exceed the baseline's by.
-
-        measures: Which measures.
-
-        report: Path of a report of `measure`, or None.
-
-        score: Name of a score column of the same rows, or None; one of the two is given.
-    """
-
-    limit: float
-    measures: tuple[MeasureName, ...]
-    report: str | None = None
-    score: str | None = None
-
-
-def regression_of(
-    report: str | None,
-    score: str | None,
-    *,
-    limit: float | None,
-    measures: Sequence[MeasureName] | None,
-) -> Regression | None:
-    """
-    Return what is asked, or None where no baseline is spoken of.
-
-    Raises:
-        UsageProblem: If there are two baselines, a baseline without a limit or a limit without a baseline, or
-            a measure of which more is not worse.
-    """
-    if report is None and score is None:
-        if limit is not None or measures:
-            option = "--max-regression" if limit is not None else "--regression-metric"
-            msg = f"{option} without a baseline"
-            raise UsageProblem(msg, f"compare with something: {_HOW}")
-        return None
-    if report is not None and score is not None:
-        msg = "--baseline and --baseline-score are two baselines"
-        raise UsageProblem(msg, f"take one: {_HOW}")
-    if limit is None:
-        msg = "a baseline without --max-regression"
-        raise UsageProblem(msg, f"say how much worse is too much: {_HOW}")
-    if not 0.0 <= limit < 1.0:
-        msg = f"a regression of {limit:g}"
-        raise UsageProblem(msg, "--max-regression takes a number from 0 to below 1, such as 0.01")
-    names = tuple(dict.fromkeys(measures or (MeasureName.ECE,)))
-    for name in names:
-        if name not in COMPARED:
-            msg = f"--regression-metric {name.value}: it has no bounds, or more of it is not worse"
-            raise UsageProblem(msg, f"take one of {', '.join(COMPARED)}")
-    return Regression(limit, names, report, score)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from calibcli.names import Binning
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns
+from calibcli.options.rules import ClassRule, Rule
 from calibcli.tasks.classes import class_groups, class_views
 from calibcli.tasks.classes_asked import refuse_class_measures
 from calibcli.tasks.judged import Judged
-from calibcli.verdicts.claim import ClassRule, Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 from calibcli.verdicts.class_rule import class_rule
 from calibcli.view_names import ViewName
 

@@ -3,32 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibcli.names import DataFormat
+from calibcli.options.maps import AS_IT_COMES, Shape
 from calibcli.outputs import STDOUT, refuse_existing
 from calibcli.progress import Progress, unseen
 from calibcli.readers.files import files_of
-
-# Which other columns go along, unless the user says.
-KEEP_ALL = "all"
-KEEP_NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """
-    What an output of `apply` looks like.
-
-    Args:
-        to: Its format, or None for what its name promises, or else that of the input.
-
-        keep: Which other columns go along: "all", "none", or names and patterns parted by commas.
-    """
-
-    to: DataFormat | None = None
-    keep: str = KEEP_ALL
-
-
-AS_IT_COMES = Shape()
 
 
 @dataclass(frozen=True, slots=True)

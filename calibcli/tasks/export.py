@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from calibcli.artifacts.class_document import ClassArtifact
@@ -15,6 +15,7 @@ from calibcli.exports.group_maps import GroupMaps
 from calibcli.exports.maps import Shift
 from calibcli.exports.origin import Origin
 from calibcli.exports.python_text import Style
+from calibcli.options.maps import ExportAsk
 from calibcli.options.numerals import usual_name
 from calibcli.recalibrators.prior_shift import check_prior
 from calibcli.selection_names import OnUnseen
@@ -27,70 +28,6 @@ if TYPE_CHECKING:
 _NAME = "calibrated"
 # How times and dates with a time begin.
 _TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:")
-
-
-@dataclass(frozen=True, slots=True)
-class ExportAsk:
-    """
-    What is asked of an export.
-
-    Args:
-        target: What to write.
-
-        dialect: Whose SQL; None for that of DuckDB.
-
-        score: The score column in SQL, or the input of an ONNX model; None for `score`, or `scores` of
-            classes.
-
-        probs: The columns of the classes in SQL, in order, or one of lists; None for `p_CLASS` of each.
-
-        name: What the new columns are called, or begin with; None for `calibrated`.
-
-        table: The table in SQL; None for `predictions`.
-
-        prior: Base rate of the rows it will be applied to, or None for that of the fit rows.
-
-        single: Whether an ONNX model takes scores in single precision.
-
-        by: The column of groups in SQL; None for the name it had in the fit.
-
-        unseen: What becomes of groups that the fit has not seen.
-    """
-
-    target: ExportTarget
-    dialect: SqlDialect | None = None
-    score: str | None = None
-    probs: tuple[str, ...] | None = None
-    name: str | None = None
-    table: str | None = None
-    prior: float | None = None
-    single: bool = False
-    by: str | None = None
-    unseen: OnUnseen = OnUnseen.ERROR
-
-    def refuse_idle(self) -> None:
-        """
-        Refuse what the target has no use for.
-
-        Raises:
-            IdleOption: If something of that is asked.
-        """
-        sql = ("dialect", "table", "probs", "by")
-        idle: tuple[str, ...]
-        match self.target:
-            case ExportTarget.SQL:
-                idle = ("single",)
-            case ExportTarget.ONNX:
-                idle = sql
-            case ExportTarget.PYTHON | ExportTarget.SKLEARN:
-                idle = (*sql, "score", "name", "single")
-            case _:
-                assert_never(self.target)
-        for one in idle:
-            if getattr(self, one) not in (None, False):
-                option = "float32" if one == "single" else one
-                msg = f"--{option} has no effect on --to {self.target.value}"
-                raise IdleOption(msg, "leave it out", options=(option,))
 
 
 def export(artifact: Artifact | ClassArtifact | GroupArtifact, ask: ExportAsk) -> bytes:

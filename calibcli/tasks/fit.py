@@ -11,11 +11,11 @@ from calibcli.errors import IdleOption
 from calibcli.families import Logistic
 from calibcli.measures.losses import log_error, mean_loss, squared_error
 from calibcli.names import DEFAULT_FOLDS, Binning, FitLoss, FitMethod, RecalibratorName, Split
+from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import NOTHING, Beside
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.interface import Recalibrator, distinct_outputs, randomised
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED
 from calibcli.reports.fit import FitReport
 from calibcli.table.grid import GridTable, Table

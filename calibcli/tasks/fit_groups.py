@@ -8,10 +8,10 @@ from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.group_document import GroupArtifact, Shared, group_artifact_text
 from calibcli.errors import IdleOption, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_FOLDS, FitMethod, RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside
 from calibcli.recalibrators import brackets
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.selection import NOTHING_CHANGED
 from calibcli.reports.fit import FitReport, GroupFit
 from calibcli.table.grid import Table

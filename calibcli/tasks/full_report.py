@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from calibcli.measures.paired import PairedSums
 from calibcli.objects import is_object
+from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import CompareOptions, MeasureOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside
@@ -23,7 +24,7 @@ from calibcli.tasks.measure import each_class, measure_judged
 from calibcli.tasks.partition import may_cut_cells
 from calibcli.tasks.pictures.of_report import Shown, pictures_of
 from calibcli.tasks.slices import beside_of, comparable
-from calibcli.tasks.verify import VerifyOptions, of_columns, verify_judged
+from calibcli.tasks.verify import of_columns, verify_judged
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from calibcli.gates.growth import Growth, Incoming, Rows, grown
 from calibcli.gates.state import GateState, Terms
 from calibcli.gates.store import locked, read_state, refuse_state, save_state
 from calibcli.gates.verdict import verdict_of
+from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.rules import ClassRule, Rule
 from calibcli.readers.files import found_in
 from calibcli.reports.input import ClassesRead, InputSummary
 from calibcli.reports.measure import TableSummary
@@ -19,12 +21,8 @@ from calibcli.table.bins import looks_discrete
 from calibcli.tasks.classes import judged_view
 from calibcli.tasks.gate_batches import ReadBatches, read_batches
 from calibcli.tasks.gate_map import gate_map
-from calibcli.tasks.gate_terms import StateOptions, as_before, refuse_other_terms, terms_of
+from calibcli.tasks.gate_terms import as_before, refuse_other_terms, terms_of
 from calibcli.tasks.partition import summary_of
-from calibcli.tasks.verify import VerifyOptions
-from calibcli.verdicts.claim import ClassRule, Rule
-
-__all__ = ["StateOptions", "judge_with_state"]
 
 
 def judge_with_state(

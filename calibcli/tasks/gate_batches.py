@@ -11,6 +11,7 @@ from calibcli.gates.cells import Partition
 from calibcli.gates.growth import Incoming, Rows
 from calibcli.gates.state import Terms
 from calibcli.names import Binning
+from calibcli.options.gating import StateOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside
 from calibcli.readers.files import InputFile, shown_path
@@ -21,7 +22,7 @@ from calibcli.table.bins import Bins
 from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.tasks.gate_map import fingerprint_of
-from calibcli.tasks.gate_terms import StateOptions, of_columns
+from calibcli.tasks.gate_terms import of_columns
 from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
 from calibcli.tasks.partition import parted

@@ -1,7 +1,6 @@
 """What a gate that keeps a state settles before it sees a row, and holds to for good."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from calibcli.bounds.betting import Stakes
 from calibcli.errors import UsageProblem
@@ -13,47 +12,20 @@ from calibcli.gates.seen_classes import SeenClasses
 from calibcli.gates.state import GateState, Terms
 from calibcli.measures.distance import number_of_bins
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName
+from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.rows import SeveralClasses
+from calibcli.options.rules import ClassRule, Rule
 from calibcli.readers.columns import ChosenColumns
 from calibcli.tasks.gate_map import GateMap
-from calibcli.verdicts.claim import ClassRule, Rule
-
-if TYPE_CHECKING:
-    from calibcli.tasks.verify import VerifyOptions
 
 MOST_BINS = 10_000
 # What `of_columns` finds out, beside the classes.
 _OF_COLUMNS = ("score", "label", "weight", "scale", "positive")
 
 
-@dataclass(frozen=True, slots=True)
-class StateOptions:
-    """
-    What is asked of a gate that keeps a state.
-
-    Args:
-        path: Where the state is, or will be.
-
-        batch: Name of the rows, or None for the digest of each file's rows.
-
-        id_column: Column that tells rows apart, or None.
-
-        planned_rows: Rows the state will hold in the end, which settles the bins of the distance to
-            calibration.
-
-        alarm: Whether to ask "is it still calibrated?".
-    """
-
-    path: str
-    batch: str | None = None
-    id_column: str | None = None
-    planned_rows: int | None = None
-    alarm: bool = False
-
-
 def terms_of(
     rule: Rule | ClassRule | None,
-    options: "VerifyOptions",
+    options: VerifyOptions,
     asked: StateOptions,
     *,
     artifact: GateMap | None,
@@ -170,7 +142,7 @@ def _measure_and_limit(rule: Rule | ClassRule | None, *, alarm: bool) -> tuple[M
 
 def _partition(
     measure: MeasureName,
-    options: "VerifyOptions",
+    options: VerifyOptions,
     asked: StateOptions,
     *,
     artifact: GateMap | None,

@@ -6,10 +6,10 @@ from fnmatch import fnmatchcase
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
+from calibcli.options.maps import KEEP_ALL, KEEP_NONE
 from calibcli.readers import reader_of
 from calibcli.readers.fragments import Fragment
 from calibcli.readers.names_of_columns import listing, named
-from calibcli.tasks.destination import KEEP_ALL, KEEP_NONE
 
 _PATTERN = re.compile(r"[*?\[]")
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from calibcli.errors import IdleOption
 from calibcli.measures.paired import Difference
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
@@ -56,6 +57,9 @@ def measure_files(
         CalibcliError: For input that cannot be measured, with what, where and how many.
     """
     asked = options or MeasureOptions()
+    if asked.bounds and columns.cluster is not None:
+        msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
+        raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
     if summary_out is not None:
         from calibcli.tasks.summaries import refuse_summary
 

@@ -1,6 +1,5 @@
 """Plan a gate: how many labelled rows it will take, before any are collected."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,17 +7,12 @@ import numpy as np
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.store import read_artifact
 from calibcli.errors import UsageProblem
-from calibcli.gate_names import DEFAULT_POWER, Bound, Relation
 from calibcli.names import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_LEAST_ROWS,
-    DEFAULT_SEED,
-    Binning,
     MeasureName,
     Purpose,
     VerdictName,
 )
-from calibcli.options.measuring import check_confidence
+from calibcli.options.gating import PlanOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.recalibrators.interface import values_of
 from calibcli.reports.input import InputSummary
@@ -31,100 +25,13 @@ from calibcli.tasks.partition import chosen_bins
 from calibcli.tasks.right_scale import ScaleCheck
 from calibcli.tasks.verify import refuse_continuous
 from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 from calibcli.verdicts.plan import MOST_ROWS, Plan, planned
 from calibcli.verdicts.plan_looks import Asked
 from calibcli.verdicts.plan_population import Population, erring, population_like, population_of
 
-_MOST_POWER = 0.99
 _EXAMPLE_ROWS = 100_000
 _WAYS = "--artifact cal.json with a discrete method such as scaling-binning, or --like preds.csv -s score"
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOptions:
-    """
-    What is asked of `plan`.
-
-    Args:
-        limits: The limit of each measure that has one; exactly one.
-
-        error: The true error to reckon with.
-
-        power: Probability with which the verdict that is right is to come.
-
-        confidence: 1 - delta of the gate.
-
-        any_time: Whether the gate is asked again and again as rows come in.
-
-        bins: Number of equal-width bins, or None.
-
-        binning: Equal width or atoms, or None.
-
-        least_rows: Rows below which the gate concludes nothing.
-
-        seed: Seed of the simulation.
-    """
-
-    limits: Mapping[MeasureName, float]
-    error: float = 0.0
-    power: float = DEFAULT_POWER
-    confidence: float = DEFAULT_CONFIDENCE
-    any_time: bool = False
-    bins: int | None = None
-    binning: Binning | None = None
-    least_rows: int = DEFAULT_LEAST_ROWS
-    seed: int = DEFAULT_SEED
-
-    def __post_init__(self) -> None:
-        check_confidence(self.confidence)
-        self._check_limits()
-        if not 0.5 <= self.power <= _MOST_POWER:
-            msg = f"a power of {self.power!r}"
-            raise UsageProblem(msg, f"--power takes a number from 0.5 to {_MOST_POWER}, such as 0.9")
-        if not 0.0 <= self.error < 1.0:
-            msg = f"a true error of {self.error!r}"
-            raise UsageProblem(msg, "--error takes a number from 0 to 1, such as half the limit")
-        if self.error == self.rule.limit:
-            msg = f"a true error of {self.error:g} is the limit itself: no number of rows can tell them apart"
-            raise UsageProblem(msg, "--error takes a number below the limit for a pass, above it for a fail")
-        if self.binning is Binning.EQUAL_MASS:
-            msg = "equal-mass bins are cut by the rows they would judge"
-            raise UsageProblem(msg, "a gate takes --binning equal-width or atoms, fixed in advance")
-        if self.measure is MeasureName.SMECE and self.wanted is VerdictName.PASS:
-            _refuse_unresolved(self.rule.limit)
-        if self.any_time and self.measure is not MeasureName.ECE:
-            msg = f"plan --any-time speaks of the ece, not of {self.measure.value}"
-            raise UsageProblem(msg, "ask for --max-ece, or plan one look without --any-time")
-
-    def _check_limits(self) -> None:
-        if not self.limits:
-            msg = "no rule to plan"
-            raise UsageProblem(msg, "try --max-ece 0.02, --max-smece 0.02 or --max-l2 0.02")
-        if len(self.limits) > 1:
-            msg = f"{len(self.limits)} rules to plan at once"
-            raise UsageProblem(msg, "plan them one by one: a gate of several takes the most rows of any")
-        for measure, limit in self.limits.items():
-            if not 0.0 < limit < 1.0:
-                msg = f"a limit of {limit:g}"
-                raise UsageProblem(msg, f"--max-{measure.value} takes a number between 0 and 1, such as 0.02")
-
-    @property
-    def measure(self) -> MeasureName:
-        """The measure that has a limit."""
-        (measure,) = self.limits
-        return measure
-
-    @property
-    def rule(self) -> Rule:
-        """The rule of the gate."""
-        measure = self.measure
-        return Rule(f"max-{measure.value}", measure, Bound.UPPER, Relation.AT_MOST, self.limits[measure])
-
-    @property
-    def wanted(self) -> VerdictName:
-        """The verdict that is right under the true error."""
-        return VerdictName.PASS if self.error < self.rule.limit else VerdictName.FAIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +70,8 @@ def plan_rows(
     Raises:
         UsageProblem: If nothing says how scores fall, or no bound exists for such a score.
     """
+    if options.measure is MeasureName.SMECE and options.wanted is VerdictName.PASS:
+        _refuse_unresolved(options.rule.limit)
     loaded = None if artifact is None else read_artifact(artifact)
     if like is None:
         if options.bins is not None or options.binning is not None:

@@ -12,11 +12,13 @@ from calibcli.measures.paired import PAIRED, UNDECIDED, Difference, PairedSums
 from calibcli.measures.settings import Settings
 from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target, VerdictName
+from calibcli.options.gating import Regression
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
 from calibcli.table.grid import Table
-from calibcli.tasks.baseline import Before, Measured, Regression
+from calibcli.tasks.baseline import Before, Measured
 from calibcli.tasks.partition import parted
-from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 from calibcli.verdicts.outcome import claim_of, outcome_of, refuse_weights
 
 # Bounds that may be wrong more often than this are not made: a smaller error is always allowed.

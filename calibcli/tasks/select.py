@@ -8,8 +8,8 @@ import numpy as np
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.measures.proper_scores import brier, log_loss
 from calibcli.names import FitLoss, Purpose, RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators import brackets, fit_recalibrator
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.selection import NOTHING_CHANGED, FoldLosses, Selection, choose
 from calibcli.table.grid import Table, grid_of
 from calibcli.table.moved import with_scores

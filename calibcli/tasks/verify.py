@@ -1,22 +1,22 @@
 """Judge claims about the calibration of exported predictions."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
 from calibcli.bounds.unseen import unseen_share
-from calibcli.errors import EmptyTable, InputProblem, UsageProblem
-from calibcli.gate_names import Inconclusive
+from calibcli.errors import CalibcliError, EmptyTable, InputProblem, UsageProblem
 from calibcli.measures.paired import PairedSums
-from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, Binning
-from calibcli.options.measuring import check_confidence
+from calibcli.names import Binning
+from calibcli.options.gating import Regression, VerifyOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.table.bins import ATOMS, Bins
 from calibcli.table.grid import Table
-from calibcli.tasks.baseline import Before, Regression, read_baseline
+from calibcli.tasks.baseline import Before, read_baseline
 from calibcli.tasks.class_rules import class_verdicts, of_classes, of_one_score, refuse_class_rules
 from calibcli.tasks.classes import judged_view
 from calibcli.tasks.gather import RAW
@@ -24,62 +24,47 @@ from calibcli.tasks.judged import RECALIBRATED, Judged, read_judged
 from calibcli.tasks.judged_parts import JudgedParts, judged_parts
 from calibcli.tasks.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
 from calibcli.tasks.regression import against_report, against_score
-from calibcli.tasks.rules import require_some
 from calibcli.tasks.slices import Group, refuse_cut_cells
 from calibcli.verdicts import judge
-from calibcli.verdicts.claim import BOUNDS, ClassRule, Ground, Rule, Verdict
+from calibcli.verdicts.claim import BOUNDS, Ground, Verdict
 
 BASELINE = "score 1"
 _OVER_ALL_ROWS = ("the comparison with the baseline is over all rows, not group by group",)
+_NO_RULE = "try --max-ece 0.02, --max-ece 0.02 --artifact cal.json, or --max-ece 0.05 --confidence 0.99"
 # A score of more values than this, with fewer rows for each, is continuous.
 _FEW, _ROWS_EACH = 50, 20
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyOptions:
+def require_some(rules: Iterable[object], *, state: str | None = None) -> None:
     """
-    What is asked of `verify`.
+    Refuse a gate that asks for nothing.
 
     Args:
-        rules: What is asked of the score.
+        rules: What is asked.
 
-        confidence: 1 - delta; each wrong verdict has probability at most delta.
+        state: Where the state of the gate is, whose rule is named, or None.
 
-        bins: Number of equal-width bins, or None for 15, or for each value of a few-valued score.
-
-        binning: Equal width or atoms; None to let the score decide.
-
-        least_rows: Below so many rows nothing is concluded.
-
-        policy: What an inconclusive gate counts as.
-
-        allow_fit_rows: Whether the rows may be those that the artifact was fitted on.
-
-        least_group_rows: A group of fewer rows is listed and not judged; None judges every group.
-
-        regression: What is asked of a comparison with a baseline, or None.
+    Raises:
+        UsageProblem: If there is no rule.
     """
+    if not any(True for _ in rules):
+        msg = "no rule to verify"
+        raise UsageProblem(msg, _NO_RULE if state is None else _rule_of_state(state))
 
-    rules: tuple[Rule | ClassRule, ...] = ()
-    confidence: float = DEFAULT_CONFIDENCE
-    bins: int | None = None
-    binning: Binning | None = None
-    least_rows: int = DEFAULT_LEAST_ROWS
-    policy: Inconclusive = Inconclusive.ERROR
-    allow_fit_rows: bool = False
-    least_group_rows: int | None = None
-    regression: Regression | None = None
 
-    def __post_init__(self) -> None:
-        check_confidence(self.confidence)
-        if self.binning is Binning.EQUAL_MASS:
-            msg = "equal-mass bins are cut by the rows they would judge"
-            raise UsageProblem(msg, "a gate takes --binning equal-width or atoms, fixed in advance")
+def _rule_of_state(path: str) -> str:
+    """Return the hint that names the rule a state was begun with, where there is one that can be read."""
+    from calibcli.gates.store import read_state, refuse_state
 
-    @property
-    def regressions(self) -> int:
-        """How many measures are compared with a baseline."""
-        return 0 if self.regression is None else len(self.regression.measures)
+    with suppress(CalibcliError):
+        refuse_state(path)
+        found = read_state(path)
+        if found is not None:
+            terms = found.terms
+            limit = None if terms.limit is None else f"--max-{terms.measure.value} {terms.limit!r}"
+            words = filter(None, ("--alarm" if terms.alarm else None, limit))
+            return f"{path} was begun with {' '.join(words)}: ask the same"
+    return _NO_RULE
 
 
 def verify_files(

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from calibcli.names import DataFormat
 from calibcli.objects import is_object
+from calibcli.options.maps import KEEP_ALL, KEEP_NONE
 from calibcli.outputs import STDOUT, new_file
 from calibcli.progress import Advance
 from calibcli.readers import reader_of
@@ -16,7 +17,7 @@ from calibcli.readers.unchanged import unchanged
 from calibcli.records import Block
 from calibcli.suffixes import compression_of, data_suffix
 from calibcli.tasks.converted import convert, refuse_types
-from calibcli.tasks.destination import KEEP_ALL, KEEP_NONE, Destination
+from calibcli.tasks.destination import Destination
 from calibcli.tasks.kept import kept_columns, whole_header
 from calibcli.tasks.widening import Added, Widening, refuse_names
 from calibcli.writers.compressed import compressed

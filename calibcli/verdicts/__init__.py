@@ -2,8 +2,9 @@
 
 from calibcli.gate_names import Bound
 from calibcli.names import MeasureName
+from calibcli.options.rules import Rule
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 
 __all__ = ["judge"]
 

@@ -3,60 +3,11 @@
 from dataclasses import dataclass
 
 from calibcli.gate_names import Bound, Relation
-from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, Target, TestName, VerdictName
+from calibcli.names import DEFAULT_LEAST_ROWS, Target, VerdictName
 from calibcli.table.bins import Bins
-from calibcli.view_names import ClassMeasure
 
 # The ends of an interval, which hold with a confidence; the estimate itself and a p-value have none.
 BOUNDS = (Bound.LOWER, Bound.UPPER)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """
-    What a gate asks, as the user wrote it.
-
-    Args:
-        key: Name of the rule in reports, such as "max-ece", or its own text.
-
-        subject: The measure, or the test, that the rule speaks of.
-
-        bound: Which number of it: an upper or lower bound, the estimate itself, or a p-value.
-
-        relation: At most, or at least.
-
-        limit: The tolerance.
-    """
-
-    key: str
-    subject: MeasureName | TestName
-    bound: Bound
-    relation: Relation
-    limit: float
-
-
-@dataclass(frozen=True, slots=True)
-class ClassRule:
-    """
-    What a gate asks of several classes together.
-
-    Args:
-        key: Name of the rule in reports: its own text.
-
-        subject: The measure of several classes that the rule speaks of.
-
-        bound: Which number of it: an upper or lower bound, or the estimate itself.
-
-        relation: At most, or at least.
-
-        limit: The tolerance.
-    """
-
-    key: str
-    subject: ClassMeasure
-    bound: Bound
-    relation: Relation
-    limit: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from calibcli.gate_names import Bound
 from calibcli.measures.classes import ClassViews, class_measure
 from calibcli.measures.estimate import ClassEstimate
 from calibcli.names import VerdictName
-from calibcli.verdicts.claim import Claim, ClassRule, Ground, Verdict
+from calibcli.options.rules import ClassRule
+from calibcli.verdicts.claim import Claim, Ground, Verdict
 from calibcli.verdicts.measured import Ends, ends_of, verdict_by_ends, verdict_by_value, why_none, why_open
 from calibcli.verdicts.outcome import (
     by_bounds,

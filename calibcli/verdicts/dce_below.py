@@ -3,8 +3,9 @@
 from calibcli.measures.distance import ONE_POPULATION, dictionary, distance
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.names import Target
+from calibcli.options.rules import Rule
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 from calibcli.verdicts.dce_rows import dce_rows_needed
 from calibcli.verdicts.outcome import ONE_LOOK, claim_of, levels, outcome_of, refuse_weights, wants_rows
 

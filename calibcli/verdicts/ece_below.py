@@ -7,9 +7,10 @@ from calibcli.bounds.proportion import deviation_of_a_mean
 from calibcli.measures.binned_ece import grouped_residuals
 from calibcli.measures.estimate import HELD_OUT
 from calibcli.names import Binning, Target
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, binned
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 from calibcli.verdicts.outcome import (
     ONE_LOOK,
     claim_of,

@@ -6,8 +6,9 @@ from calibcli.errors import UsageProblem
 from calibcli.families import WITHOUT_INTERVAL
 from calibcli.measures.estimate import Estimate
 from calibcli.names import MeasureName, TestName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 from calibcli.verdicts.measured import ends_of, measured, verdict_by_ends, why_none, why_open
 from calibcli.verdicts.outcome import claim_of, levels, outcome_of, refuse_weights
 

@@ -10,9 +10,10 @@ from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.measures.l2 import l2_squared_plug_in, pairs_in, t_statistic
 from calibcli.measures.l2_bounds import lower_bound, one_score, upper_bound
 from calibcli.names import Target, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import BinnedTable, binned
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 from calibcli.verdicts.l2_rows import l2_rows_needed
 from calibcli.verdicts.linf_below import of_seen
 from calibcli.verdicts.linf_rows import linf_rows_needed

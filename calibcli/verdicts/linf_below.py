@@ -7,9 +7,10 @@ from calibcli.bounds.unseen import unseen_share
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.measures.linf import each_of, farthest
 from calibcli.names import Target, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import BinnedTable, binned
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Claim, Ground, Rule, Verdict
+from calibcli.verdicts.claim import Claim, Ground, Verdict
 from calibcli.verdicts.linf_rows import linf_rows_needed
 from calibcli.verdicts.outcome import (
     ONE_LOOK,

@@ -5,8 +5,9 @@ import math
 from calibcli.errors import UsageProblem
 from calibcli.gate_names import Relation
 from calibcli.names import VerdictName
+from calibcli.options.rules import ClassRule, Rule
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Claim, ClassRule, Ground, Rule
+from calibcli.verdicts.claim import Claim, Ground
 
 LEAST_RARER = 10
 NO_CONFIDENCE = "the estimate alone was compared with the limit: nothing is said of how far off it may be"

@@ -8,10 +8,11 @@ from calibcli.measures.calibrated import DRAWS, draw_calibrated
 from calibcli.measures.estimate import TestResult
 from calibcli.measures.tests import calibration_tests
 from calibcli.names import DEFAULT_SEED, MeasureName, Purpose, TestName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import binned
 from calibcli.table.grid import Table
 from calibcli.table.streams import stream
-from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 from calibcli.verdicts.measured import measured, verdict_by_value
 from calibcli.verdicts.outcome import ONE_LOOK, claim_of, compared, refuse_weights, too_few
 

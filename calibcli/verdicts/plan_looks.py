@@ -16,12 +16,13 @@ from calibcli.measures.least_error import error_shares, least_by_mean
 from calibcli.measures.linf import each_of, farthest
 from calibcli.measures.smooth_ece import stakes_for, weighed
 from calibcli.names import MeasureName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import binned, segment_sums
 from calibcli.table.kernel import LEAST_BANDWIDTH, residual_series
 from calibcli.table.residuals import residuals
 from calibcli.table.score_table import Integers, ScoreTable
 from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.outcome import LEAST_RARER
 from calibcli.verdicts.plan_bets import log_evidence
 from calibcli.verdicts.plan_population import Population

@@ -11,9 +11,10 @@ from calibcli.measures.least_error import BY_MEAN_OR_NOISE, least_error
 from calibcli.measures.smooth_ece import BY_BETS, noise_of_norm, upper_bound
 from calibcli.measures.smooth_scales import gathered
 from calibcli.names import Target
+from calibcli.options.rules import Rule
 from calibcli.table.grid import Table
 from calibcli.table.kernel import LEAST_BANDWIDTH, MESH, CosineSeries, fixpoint, residual_series
-from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 from calibcli.verdicts.outcome import ONE_LOOK, claim_of, levels, outcome_of, refuse_weights, wants_rows
 from calibcli.verdicts.smece_rows import smece_rows_needed
 

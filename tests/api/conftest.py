@@ -9,14 +9,15 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from calibcli.api.report import PageWords, WrittenReport, html_report
+from calibcli.api.report import WrittenReport, html_report
 from calibcli.names import FitMethod
+from calibcli.options.fitting import FitOptions
+from calibcli.options.gating import VerifyOptions
+from calibcli.options.output import PageOptions
 from calibcli.options.rows import Columns, SeveralClasses
-from calibcli.recalibrators.options import FitOptions
+from calibcli.options.rules import rule_of
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.full_report import ReportRequest
-from calibcli.tasks.rules import rule_of
-from calibcli.tasks.verify import VerifyOptions
 from html_pages import HOSTILE, HOSTILE_GROUPS
 
 ROWS = 1_200
@@ -50,7 +51,7 @@ def hostile_page(hostile_file: Path) -> WrittenReport:
     columns = Columns(HOSTILE["score"], HOSTILE["label"], others=(HOSTILE["other"],), by=(HOSTILE["by"],))
     gate = VerifyOptions((rule_of("ece<=0.2"), rule_of("ks.p>=0.001")))
     request = ReportRequest([str(hostile_file)], columns, gate=gate)
-    return html_report(request, PageWords("calibcli report ...", HOSTILE["title"]))
+    return html_report(request, PageOptions(title=HOSTILE["title"]), command="calibcli report ...")
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +71,7 @@ def artifact_request(tmp_path_factory: pytest.TempPathFactory) -> ReportRequest:
 @pytest.fixture(scope="session")
 def artifact_page(artifact_request: ReportRequest) -> WrittenReport:
     """Return a page about a score before and after recalibration."""
-    return html_report(artifact_request, PageWords(command_of(artifact_request)))
+    return html_report(artifact_request, PageOptions(), command=command_of(artifact_request))
 
 
 def command_of(request: ReportRequest) -> str:
@@ -92,7 +93,7 @@ def classes_page(tmp_path_factory: pytest.TempPathFactory) -> WrittenReport:
     path = tmp_path_factory.mktemp("classes") / "classes.csv"
     pyarrow.csv.write_csv(pa.table(columns), path)
     request = ReportRequest([str(path)], Columns(None, "label", several=SeveralClasses("p_*")))
-    return html_report(request, PageWords("calibcli report ..."))
+    return html_report(request, PageOptions(), command="calibcli report ...")
 
 
 @pytest.fixture(scope="session", params=["hostile_page", "artifact_page", "classes_page"])

@@ -1,11 +1,8 @@
 """What `import calibcli` offers, and what it costs."""
 
-import ast
-import importlib
 import inspect
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -31,19 +28,6 @@ NAMES = [
     "__version__",
     *FUNCTIONS,
 ]
-# What a function returns, it need not be told how to print, where to write and how loudly.
-OF_A_TERMINAL = {
-    "fmt",
-    "json",
-    "output",
-    "quiet",
-    "verbose",
-    "color",
-    "debug",
-    "report",
-    "terminal",
-    "explain",
-}
 
 
 def test_public_names_are_these() -> None:
@@ -64,18 +48,6 @@ def test_another_name_is_refused() -> None:
     """A typing error is an AttributeError, as of any module."""
     with pytest.raises(AttributeError, match="'measur'"):
         _ = calibcli.measur
-
-
-def test_type_checkers_see_the_names_that_are_resolved_late() -> None:
-    """Every late name stands in the block of imports for type checkers, from where it is resolved."""
-    tree = ast.parse(Path(calibcli.__file__).read_text())
-    block = next(one for one in tree.body if isinstance(one, ast.If))
-    seen = {
-        name.name: one.module for one in block.body if isinstance(one, ast.ImportFrom) for name in one.names
-    }
-    for name, module in seen.items():
-        assert getattr(importlib.import_module(str(module)), name) is getattr(calibcli, name)
-    assert set(FUNCTIONS) < seen.keys()
 
 
 def test_import_loads_the_errors_and_nothing_else() -> None:
@@ -99,18 +71,6 @@ def test_arrays_are_measured_without_pandas_and_scipy() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize("name", ["compare", "fit", "measure", "plot", "verify"])
-def test_keywords_are_the_options_with_the_same_defaults(name: str) -> None:
-    """What a function and its command both take they call the same, and leave at the same."""
-    own = inspect.signature(getattr(calibcli, name)).parameters
-    command = getattr(importlib.import_module(f"calibcli.cli.commands.{name}"), name)
-    theirs = inspect.signature(command).parameters
-    shared = own.keys() & theirs.keys()
-    assert {key: own[key].default for key in shared} == {key: theirs[key].default for key in shared}
-    assert own.keys() - theirs.keys() <= {"rows", "labels", "raw", "path"}
-    assert all(one.kind is one.KEYWORD_ONLY for key, one in own.items() if key not in ("rows", "labels"))
 
 
 def test_every_keyword_is_documented() -> None:

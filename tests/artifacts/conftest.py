@@ -8,8 +8,8 @@ import pytest
 from calibcli.artifacts.document import Artifact
 from calibcli.artifacts.fit_record import FitRecord
 from calibcli.names import Binning, FitLoss, RecalibratorName, Scale, Split
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.score_table import ScoreTable
 
 KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {

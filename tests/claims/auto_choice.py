@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import expit
 
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.selection import DEFAULT_CANDIDATES
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.select import drawn_folds, select

@@ -33,10 +33,11 @@ from calibcli.measures.paired import PAIRED, PairedSums
 from calibcli.measures.settings import Settings
 from calibcli.measures.tests import calibration_tests
 from calibcli.names import Binning, MeasureName, Target, TestName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, binned, bins_of, looks_discrete
 from calibcli.table.score_table import ScoreTable
 from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground, Rule, Verdict
+from calibcli.verdicts.claim import Ground, Verdict
 from calibcli.verdicts.plan import planned
 from calibcli.verdicts.plan_looks import Asked, is_given
 from calibcli.verdicts.plan_population import population_of

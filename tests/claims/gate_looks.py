@@ -8,8 +8,9 @@ from scipy.stats import binom
 from calibcli.bounds.proportion import rate_bounds
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import MeasureName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.outcome import too_few
 from calibcli.verdicts.plan import Plan, planned
 from calibcli.verdicts.plan_looks import Asked, is_given

@@ -14,9 +14,10 @@ from calibcli.bounds.betting import stakes_for_any_time
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures.binned_ece import grouped_residuals
 from calibcli.names import MeasureName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, binned
 from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.ece_below import ece_below
 
 Floats = np.ndarray

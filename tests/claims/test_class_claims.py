@@ -8,8 +8,9 @@ import pytest
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures.classes.differences import JOINT, ClassDifferences, Predicted
 from calibcli.names import Binning, ComparisonName, VerdictName
+from calibcli.options.rules import ClassRule
 from calibcli.table.bins import Bins, equal_width_edges
-from calibcli.verdicts.claim import ClassRule, Ground
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.class_rule import class_rule
 from calibcli.view_names import ClassMeasure
 from claims.simulation import generator_of, most_misses

@@ -19,10 +19,11 @@ from calibcli.measures import measure_named
 from calibcli.measures.classes import class_measure
 from calibcli.measures.settings import Settings
 from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, binned, bins_of, segment_sums
 from calibcli.table.kernel import cosine_series, fixpoint
 from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.plan_bets import log_evidence
 from calibcli.verdicts.plan_looks import Asked, is_given
 from calibcli.verdicts.plan_population import Population, population_of

@@ -9,8 +9,9 @@ from scipy.stats import binom
 
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import MeasureName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.ece_below import ece_below
 from claims.simulation import (
     boundary_atoms,

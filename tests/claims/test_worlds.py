@@ -11,7 +11,8 @@ import calibcli
 from calibcli.bounds.interval import Interval
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import MeasureName, Target
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.options.rules import Rule
+from calibcli.verdicts.claim import Ground
 from claims import cells as c
 from claims.worlds import CLUSTERS, HARD, WORLDS, Law, least_upper_distance, usual_bins
 

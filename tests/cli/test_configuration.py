@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.cli.app import COMMANDS
-from calibcli.cli.option_types import options_of
+from calibcli.cli.commands import COMMANDS
+from calibcli.cli.door import options_of
 from shell import Ran
 
 Run = Callable[..., Ran]
@@ -30,11 +30,11 @@ def limits(ended: Ran) -> dict[str, float]:
 
 def test_every_option_is_a_key_by_its_long_name() -> None:
     """What a file may hold is what the commands take, whatever the parameters are called inside."""
-    options = {command.__name__: options_of(command) for command in COMMANDS}
+    options = {name: options_of(command) for name, command in COMMANDS.items()}
     verify = options["verify"]
     assert (verify["max-ece"].kind, verify["max-ece"].several) == (float, False)
     assert (verify["rule"].kind, verify["rule"].several) == (str, True)
-    assert (verify["id"].parameter, verify["format"].parameter) == ("row_id", "fmt")
+    assert (verify["id"].name, verify["format"].name) == ("row_id", "fmt")
     assert verify["min-rows"].kind is int
     assert verify["json"].kind is bool
     assert "debug" not in verify
@@ -291,14 +291,14 @@ def test_config_says_what_counts_and_where_it_comes_from(
     monkeypatch.setenv("CALIBCLI_VERIFY_MAX_ECE", "0.3")
     found = json.loads(run("config", "--json").out)
     assert (found["schema"], found["file"]) == ("calibcli.config/1", "../../calibcli.toml")
-    assert set(found["commands"]) == {name for name in (c.__name__ for c in COMMANDS) if name != "schema"}
+    assert set(found["commands"]) == set(COMMANDS) - {"schema"}
     verify = found["commands"]["verify"]
     assert verify["max-ece"] == {"value": 0.3, "source": "CALIBCLI_VERIFY_MAX_ECE"}
     assert verify["min-rows"] == {"value": 50, "source": "../../calibcli.toml"}
     assert verify["bins"] == {"value": "20", "source": "../../calibcli.toml"}
     assert verify["rule"] == {"value": None, "source": "default"}
     assert found["commands"]["fit"]["bins"] == {"value": 20, "source": "../../calibcli.toml"}
-    assert set(verify) == set(options_of(next(c for c in COMMANDS if c.__name__ == "verify")))
+    assert set(verify) == set(options_of(COMMANDS["verify"]))
     lines = run("config", "verify").out.splitlines()
     assert lines[:3] == ["file: ../../calibcli.toml", "", "verify"]
     assert [line.split() for line in lines if "max-ece" in line] == [

@@ -16,16 +16,16 @@ import jsonschema
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from calibcli.cli.app import COMMANDS
-from calibcli.cli.option_types import Option, options_of
-from calibcli.options.declaring import Reach
+from calibcli.cli.commands import COMMANDS
+from calibcli.cli.door import options_of
+from calibcli.options.declaring import Option, Reach
 from shell import Ran
 
 Run = Callable[..., Ran]
 STRANGER = 65534
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a file system that no other stands in
-OPTIONS = {(one.__name__, option.key): option for one in COMMANDS for option in options_of(one).values()}
-COMMAND_NAMES = {one.__name__ for one in COMMANDS}
+OPTIONS = {(name, one.key): one for name, command in COMMANDS.items() for one in options_of(command).values()}
+COMMAND_NAMES = set(COMMANDS)
 REACHING = sorted(place for place, option in OPTIONS.items() if option.reach is not None)
 # Looked at one by one: each chooses what is read, how it is judged, or how the answer looks.
 HARMLESS = """

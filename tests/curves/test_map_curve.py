@@ -7,8 +7,8 @@ import pytest
 
 from calibcli.curves.map import Band, map_curve, with_steps
 from calibcli.names import Binning, RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.score_table import ScoreTable
 
 NOTHING = Band(None, "no band")

@@ -12,9 +12,9 @@ from calibcli.exports.maps import formulas_of
 from calibcli.exports.ordinals import numbers_at, ordinals_of
 from calibcli.exports.scales import range_of, scores_from
 from calibcli.names import RecalibratorName, Scale
+from calibcli.options.fitting import BASES, FitOptions
 from calibcli.readers.scores import on_scale
 from calibcli.recalibrators import fit_recalibrator, recalibrator_class
-from calibcli.recalibrators.options import BASES, FitOptions
 from calibcli.recalibrators.scaling_binning import ScalingBinning
 from calibcli.table.score_table import ScoreTable
 

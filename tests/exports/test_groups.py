@@ -24,10 +24,11 @@ from calibcli.export_names import ExportTarget, SqlDialect
 from calibcli.exports import sql_dialects
 from calibcli.exports.sql_dialects import string
 from calibcli.names import Scale
+from calibcli.options.maps import ExportAsk
 from calibcli.readers.groups import groups_of
 from calibcli.selection_names import OnUnseen
 from calibcli.tasks.apply import apply_file
-from calibcli.tasks.export import ExportAsk, export, query_notes
+from calibcli.tasks.export import export, query_notes
 from exported_maps import BLANKS, GROUPS, asked_groups, group_map, one_map
 
 NEAR = 1e-12

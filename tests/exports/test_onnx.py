@@ -11,8 +11,9 @@ from calibcli.errors import UsageProblem
 from calibcli.export_names import ExportTarget
 from calibcli.exports.onnx_model import OPSET
 from calibcli.names import Scale
+from calibcli.options.maps import ExportAsk
 from calibcli.recalibrators.prior_shift import shifted
-from calibcli.tasks.export import ExportAsk, digest_of, export
+from calibcli.tasks.export import digest_of, export
 from exported_maps import (
     CLASS_MAPS,
     KINDS_AND_SCALES,

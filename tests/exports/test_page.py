@@ -15,13 +15,14 @@ from calibcli.artifacts.fit_record import FitRecord
 from calibcli.errors import UsageProblem
 from calibcli.export_names import ExportTarget
 from calibcli.names import FitLoss, RecalibratorName
+from calibcli.options.fitting import FitOptions
+from calibcli.options.maps import ExportAsk
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.interface import WithEnds
 from calibcli.recalibrators.logistic import Record
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt
 from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.export import ExportAsk, export
+from calibcli.tasks.export import export
 from calibcli.view_names import ClassMethod
 from exported_maps import CLASS_MAPS, class_map, one_map
 from shell import ROOT

@@ -15,11 +15,12 @@ from calibcli.exports.modules import module_of_classes
 from calibcli.exports.origin import plain
 from calibcli.exports.python_text import Style
 from calibcli.names import RecalibratorName, Scale
+from calibcli.options.fitting import FitOptions
+from calibcli.options.maps import ExportAsk
 from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.prior_shift import shifted
 from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.export import ExportAsk, export
+from calibcli.tasks.export import export
 from exported_maps import (
     CLASS_MAPS,
     KINDS_AND_SCALES,

@@ -18,7 +18,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from calibcli.export_names import ExportTarget
 from calibcli.names import Scale
-from calibcli.tasks.export import ExportAsk, export
+from calibcli.options.maps import ExportAsk
+from calibcli.tasks.export import export
 from calibcli.view_names import ClassMethod
 from exported_maps import (
     CLASS_MAPS,

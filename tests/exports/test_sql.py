@@ -15,9 +15,10 @@ from calibcli.errors import UsageProblem
 from calibcli.export_names import ExportTarget, SqlDialect
 from calibcli.exports.sql_dialects import name, number, string
 from calibcli.names import Scale
+from calibcli.options.maps import ExportAsk
 from calibcli.recalibrators.prior_shift import shifted
 from calibcli.recalibrators.smooth import Smooth
-from calibcli.tasks.export import ExportAsk, export
+from calibcli.tasks.export import export
 from exported_maps import (
     CLASS_MAPS,
     CLASS_SCORES,

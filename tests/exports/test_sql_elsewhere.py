@@ -18,8 +18,9 @@ from sqlglot import exp
 
 from calibcli.export_names import ExportTarget, SqlDialect
 from calibcli.names import Scale
+from calibcli.options.maps import ExportAsk
 from calibcli.selection_names import OnUnseen
-from calibcli.tasks.export import ExportAsk, export
+from calibcli.tasks.export import export
 from exported_maps import (
     CLASS_SCORES,
     asked_groups,

@@ -17,8 +17,9 @@ import pytest
 from calibcli.export_names import ExportTarget, SqlDialect
 from calibcli.exports.sql_dialects import name
 from calibcli.names import Scale
+from calibcli.options.maps import ExportAsk
 from calibcli.selection_names import OnUnseen
-from calibcli.tasks.export import ExportAsk, export
+from calibcli.tasks.export import export
 from exported_maps import (
     CLASS_SCORES,
     KINDS_AND_SCALES,

@@ -14,11 +14,11 @@ from calibcli.gates.cells import Partition
 from calibcli.gates.state import GateState
 from calibcli.gates.store import read_state, save_state
 from calibcli.names import MeasureName, VerdictName, WeightMeaning
+from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.rules import Rule
 from calibcli.reports.verify import VerifyReport
-from calibcli.tasks.gate import StateOptions, judge_with_state
-from calibcli.tasks.verify import VerifyOptions
-from calibcli.verdicts.claim import Rule
+from calibcli.tasks.gate import judge_with_state
 
 RULE = Rule("max-ece", MeasureName.ECE, Bound.UPPER, Relation.AT_MOST, 0.05)
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from calibcli.codec import Node
 from calibcli.errors import InputProblem
 from calibcli.names import BetaForm, Binning, FitLoss, RecalibratorName, Split
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict
 from calibcli.recalibrators.interface import Recalibrator
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.score_table import ScoreTable, merge_all
 
 KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {

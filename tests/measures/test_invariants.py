@@ -50,6 +50,7 @@ from calibcli.measures.smooth_scales import logit_axis, probit_axis, score_axis
 from calibcli.measures.spiegelhalter import spiegelhalter
 from calibcli.measures.u_test import u_test
 from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.recalibrators.isotonic import Isotonic
 from calibcli.recalibrators.pooling import entries_to_pool, pooled
 from calibcli.recalibrators.venn_abers import VennAbers
@@ -59,7 +60,7 @@ from calibcli.table.kernel import cosine_series
 from calibcli.table.moved import with_scores
 from calibcli.table.residuals import residuals
 from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.ece_below import ece_below
 
 M = MeasureName

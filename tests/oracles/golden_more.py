@@ -17,9 +17,9 @@ from calibcli.measures.cox import cox_measure
 from calibcli.measures.smooth_ece import smooth_ece_on_logit
 from calibcli.measures.u_test import u_test
 from calibcli.names import BetaForm, FitMethod, MeasureName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.beta import Beta
 from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt
 from calibcli.recalibrators.temperature import Temperature
 from calibcli.recalibrators.venn_abers import VennAbers

@@ -10,12 +10,12 @@ import numpy as np
 
 from calibcli.measures.classes import class_measure
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.classes.interface import ClassRecalibrator
 from calibcli.recalibrators.classes.one_vs_one import OneVsOne
 from calibcli.recalibrators.classes.temperature import ClassTemperature
 from calibcli.recalibrators.classes.top_label import TopLabel
 from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.score_table import Floats, Integers, ScoreTable
 from calibcli.view_names import ClassMeasure, ClassMethod, OutputSum
 from class_rows import softmax, views_of

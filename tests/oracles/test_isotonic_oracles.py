@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.centred_isotonic import CentredIsotonic
 from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.scaling_binning import ScalingBinning
 from calibcli.table.score_table import ScoreTable
 

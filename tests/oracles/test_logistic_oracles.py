@@ -9,10 +9,10 @@ from scipy.special import expit, log_expit
 from sklearn.linear_model import LogisticRegression
 
 from calibcli.names import BetaForm, FitLoss
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.beta import Beta
 from calibcli.recalibrators.design import NEAREST, logit
 from calibcli.recalibrators.intercept import Intercept
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt
 from calibcli.recalibrators.quadratic import Quadratic
 from calibcli.recalibrators.spline import Spline

@@ -9,9 +9,9 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from calibcli.names import FitLoss
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.histogram import Histogram
 from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt, logit
 from calibcli.table.score_table import ScoreTable
 

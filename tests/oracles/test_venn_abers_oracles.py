@@ -7,8 +7,8 @@ from scipy.stats import gmean
 from sklearn.isotonic import IsotonicRegression
 
 from calibcli.names import Purpose
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.added_row import levels_with_one_more
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.venn_abers import VennAbers
 from calibcli.table.resample import split_table
 from calibcli.table.score_table import ScoreTable

@@ -29,8 +29,10 @@ from calibcli.engines.threads import ThreadEngine
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.conditions import condition_of
+from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.numerals import is_respelled, number_name
 from calibcli.options.rows import Columns, Reading, RowsAsked
+from calibcli.options.rules import rule_of
 from calibcli.readers.beside import Beside
 from calibcli.readers.class_labels import class_labels_of
 from calibcli.readers.compared import satisfied
@@ -45,11 +47,9 @@ from calibcli.readers.labels import can_be_labels, labels_of
 from calibcli.readers.members import MemberColumn
 from calibcli.readers.tally import intake_of, taken
 from calibcli.readers.values import names_of
-from calibcli.tasks.gate import StateOptions, judge_with_state
+from calibcli.tasks.gate import judge_with_state
 from calibcli.tasks.gather import choose_columns, gather
 from calibcli.tasks.merge import merge_states
-from calibcli.tasks.rules import rule_of
-from calibcli.tasks.verify import VerifyOptions
 
 E53 = 1 << 53
 # What the same value is written into: the columns that tell rows and groups apart.

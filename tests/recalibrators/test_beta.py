@@ -8,8 +8,8 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.beta import Beta
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt
 from calibcli.recalibrators.temperature import Temperature
 from calibcli.table.score_table import ScoreTable

@@ -8,9 +8,9 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import Binning, RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.histogram import Histogram, training_guarantee
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable
 from held_rows import HeldRows

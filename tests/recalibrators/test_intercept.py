@@ -5,9 +5,9 @@ import pytest
 
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import logit
 from calibcli.recalibrators.intercept import Intercept
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.score_table import ScoreTable
 
 

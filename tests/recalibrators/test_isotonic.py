@@ -7,9 +7,9 @@ import pytest
 
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.bin_map import BinMap
 from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.polyline import Polyline
 from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable

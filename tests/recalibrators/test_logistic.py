@@ -9,12 +9,12 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict
 from calibcli.recalibrators.design import Aim, Family, line, logit
 from calibcli.recalibrators.exact_pass import RowGradient
 from calibcli.recalibrators.frame import Frame
 from calibcli.recalibrators.interface import Recalibrator
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt
 from calibcli.recalibrators.separation import parted_by
 from calibcli.table.grid import grid_of

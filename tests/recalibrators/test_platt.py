@@ -8,10 +8,10 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
 from calibcli.names import FitLoss
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import logit
 from calibcli.recalibrators.logistic import Record
 from calibcli.recalibrators.newton import Points, Slopes, minimise
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt
 from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable

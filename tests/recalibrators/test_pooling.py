@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators import minorant
 from calibcli.recalibrators.centred_isotonic import CentredIsotonic
 from calibcli.recalibrators.isotonic import Isotonic
 from calibcli.recalibrators.minorant import MOST_ROWS, bends, pooled_starts
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.pooling import pooled, pruned, unsettled
 from calibcli.table import cells
 from calibcli.table.grid import GridTable, grid_of

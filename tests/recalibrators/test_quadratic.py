@@ -6,9 +6,9 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import FitLoss
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import LARGEST_LOGIT, logit
 from calibcli.recalibrators.logistic import Record
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.quadratic import Quadratic
 from calibcli.table.score_table import ScoreTable
 

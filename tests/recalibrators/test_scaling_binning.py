@@ -6,9 +6,9 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitLoss, RecalibratorName, Split
+from calibcli.options.fitting import BASES, FitOptions
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.options import BASES, FitOptions
 from calibcli.recalibrators.platt import Platt
 from calibcli.recalibrators.scaling_binning import ScalingBinning
 from calibcli.table.grid import grid_of

@@ -14,8 +14,8 @@ from scipy.stats import kstest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.measures.smooth_ece import reflected_gaussian, smooth_ece
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.interface import Randomised, WithEnds
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.row_noise import normal_noise
 from calibcli.recalibrators.smooth import LEAST_BANDWIDTH, Smooth
 from calibcli.table.grid import grid_of

@@ -9,10 +9,10 @@ from scipy.interpolate import CubicSpline
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, NotConverged
 from calibcli.names import FitLoss
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import Labelled, logit
 from calibcli.recalibrators.logistic import Record
 from calibcli.recalibrators.natural import falls, natural, slopes_at_knots
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.platt import Platt
 from calibcli.recalibrators.spline import Spline, knots_of
 from calibcli.table.grid import grid_of

@@ -6,8 +6,8 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import FitLoss
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.design import logit
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.temperature import Temperature
 from calibcli.table.score_table import ScoreTable
 

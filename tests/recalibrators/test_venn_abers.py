@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.added_row import levels_with_one_more
 from calibcli.recalibrators.interface import Randomised, WithEnds
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.venn_abers import VennAbers
 from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable

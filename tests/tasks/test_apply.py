@@ -26,16 +26,17 @@ from calibcli.artifacts.store import read_artifact
 from calibcli.documents import sealed_text
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
+from calibcli.options.fitting import FitOptions
+from calibcli.options.maps import Shape
 from calibcli.options.rows import AS_FOUND, Columns, Reading
 from calibcli.readers.files import found_in
 from calibcli.readers.fragments import list_fragments
 from calibcli.recalibrators.interface import WithEnds
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.smooth import Smooth
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.added_columns import AddedColumns
 from calibcli.tasks.apply import apply_file, apply_map, only_file
-from calibcli.tasks.destination import Destination, Shape
+from calibcli.tasks.destination import Destination
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.judged import read_judged
 

@@ -11,10 +11,10 @@ import pytest
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.paired import PAIRED
 from calibcli.names import Binning, ComparisonName, FitMethod, MeasureName, Scale, WeightMeaning
+from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import SHOWN, CompareOptions, MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
-from calibcli.recalibrators.options import FitOptions
 from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.tasks.compare import compare_files
 from calibcli.tasks.fit import fit_files

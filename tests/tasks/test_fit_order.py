@@ -9,8 +9,8 @@ import pytest
 
 from calibcli.errors import UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, WeightMeaning
+from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns, Reading
-from calibcli.recalibrators.options import FitOptions
 from calibcli.tasks.fit import fit_files
 
 ASKED = Columns("score", "label")

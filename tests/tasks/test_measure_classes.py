@@ -13,17 +13,18 @@ from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures.classes.views import ClassViews
 from calibcli.names import Binning, MeasureName, VerdictName, WeightMeaning
+from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics, metrics_of
 from calibcli.options.rows import Columns, Reading, SeveralClasses
+from calibcli.options.rules import Rule
 from calibcli.reports.measure import MeasureReport
 from calibcli.table import sliced
 from calibcli.table.score_table import Floats, Integers
 from calibcli.tasks.classes import FEW, MOST_IN_FULL
 from calibcli.tasks.classes_asked import refuse_class_measures
 from calibcli.tasks.measure import measure_files
-from calibcli.tasks.verify import VerifyOptions, verify_files
-from calibcli.verdicts.claim import Rule
+from calibcli.tasks.verify import verify_files
 from calibcli.view_names import ClassMeasure, OnSum, ViewName
 from class_rows import drawn_rows, views_of
 

@@ -12,11 +12,11 @@ from calibcli.curves.panels import CurvePanels
 from calibcli.documents import sealed_text
 from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName
+from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.picture_names import AxisScale, PlotKind
-from calibcli.recalibrators.options import FitOptions
 from calibcli.reports.measure import MeasureReport
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.judged import FIT_ROWS

@@ -8,11 +8,11 @@ import pytest
 from calibcli.artifacts.document import Artifact
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
+from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns
 from calibcli.readers.columns import ChosenColumns
 from calibcli.readers.intake import Intake
 from calibcli.readers.scores import on_scale
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.quantiles import quantiles_of
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.fit import fit_table

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import Binning, MeasureName, TestName
-from calibcli.tasks.rules import bins_of_gate, largest, range_of, require_some, rule_of, rules_of
-from calibcli.verdicts.claim import BOUNDS, ClassRule, Rule
+from calibcli.options.gating import bins_of_gate
+from calibcli.options.rules import ClassRule, Rule, largest, range_of, rule_of, rules_of
+from calibcli.tasks.verify import require_some
+from calibcli.verdicts.claim import BOUNDS
 from calibcli.view_names import ClassMeasure
 
 M = MeasureName

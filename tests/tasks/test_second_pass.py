@@ -12,11 +12,13 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, RecalibratorName
+from calibcli.options.fitting import FitOptions
+from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.rules import largest
 from calibcli.recalibrators import recalibrator_from_dict
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.fit import fit_files
@@ -24,8 +26,7 @@ from calibcli.tasks.gather import RAW
 from calibcli.tasks.measure import measure_files
 from calibcli.tasks.partition import chosen_bins, parted
 from calibcli.tasks.reading import read_tables
-from calibcli.tasks.rules import largest
-from calibcli.tasks.verify import VerifyOptions, verify_files
+from calibcli.tasks.verify import verify_files
 
 ASKED = Columns("score", "label")
 # About 1,000 distinct scores: everything here becomes a grid.

@@ -15,9 +15,9 @@ from calibcli.documents import sealed
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.proper_scores import brier, log_loss
 from calibcli.names import FitLoss, FitMethod, Purpose, RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED, Selection
 from calibcli.table.grid import grid_of
 from calibcli.table.moved import with_scores

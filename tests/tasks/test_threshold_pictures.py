@@ -11,12 +11,12 @@ from calibcli.curves.decision import DecisionCurve
 from calibcli.curves.map import MapCurve
 from calibcli.errors import UsageProblem
 from calibcli.names import BetaForm, Binning, FitMethod, MeasureName, RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.picture_names import PlotKind
 from calibcli.recalibrators.classes.interface import ClassFitOptions
-from calibcli.recalibrators.options import FitOptions
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.fit_classes import fit_class_files
 from calibcli.tasks.measure import measure_files

@@ -11,17 +11,17 @@ import pytest
 from calibcli.documents import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, VerdictName
+from calibcli.options.fitting import FitOptions
+from calibcli.options.gating import Regression, VerifyOptions
 from calibcli.options.measuring import CompareOptions, MeasureOptions
 from calibcli.options.metrics import metrics_of
 from calibcli.options.rows import Columns
-from calibcli.recalibrators.options import FitOptions
+from calibcli.options.rules import largest, rule_of
 from calibcli.reports.verify import VerifyReport
-from calibcli.tasks.baseline import Regression, regression_of
 from calibcli.tasks.compare import compare_files
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.measure import measure_files
-from calibcli.tasks.rules import largest, rule_of
-from calibcli.tasks.verify import VerifyOptions, verify_files
+from calibcli.tasks.verify import verify_files
 
 M = MeasureName
 RULES = (largest(M.ECE, 0.1), rule_of("bias.lower>=-0.08"))
@@ -240,10 +240,10 @@ def test_baseline_score_is_compared_row_by_row(rows: Callable[..., str]) -> None
 def test_half_a_question_about_a_baseline_is_refused(asked: dict[str, Any], message: str) -> None:
     """A baseline and a limit belong together."""
     with pytest.raises(UsageProblem, match=message):
-        regression_of(asked["report"], asked["score"], limit=asked["limit"], measures=asked["measures"])
+        Regression.of(asked["report"], asked["score"], limit=asked["limit"], measures=asked["measures"])
 
 
 def test_no_baseline_is_no_question() -> None:
     """Without any of the options there is nothing to compare; else the ECE is."""
-    assert regression_of(None, None, limit=None, measures=None) is None
-    assert regression_of("a", None, limit=0.0, measures=None) == Regression(0.0, (M.ECE,), report="a")
+    assert Regression.of(None, None, limit=None, measures=None) is None
+    assert Regression.of("a", None, limit=0.0, measures=None) == Regression(0.0, (M.ECE,), report="a")

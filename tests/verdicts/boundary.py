@@ -14,10 +14,11 @@ import numpy as np
 
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, Bins, equal_width_edges
 from calibcli.table.score_table import ScoreTable
 from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 
 Floats = np.ndarray
 Draw = Callable[[np.random.Generator, int, float], ScoreTable]

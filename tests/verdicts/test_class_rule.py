@@ -8,8 +8,9 @@ from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures.classes import class_measure
 from calibcli.names import Binning, Target, VerdictName
+from calibcli.options.rules import ClassRule
 from calibcli.table.bins import Bins, equal_width_edges
-from calibcli.verdicts.claim import ClassRule, Ground
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.class_rule import class_rule
 from calibcli.view_names import ClassMeasure
 from class_rows import drawn_rows, views_of

@@ -9,9 +9,10 @@ import pytest
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures.distance import dictionary, distance, number_of_bins
 from calibcli.names import MeasureName, Target, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS
 from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.dce_below import dce_below
 from calibcli.verdicts.dce_rows import DceGrowth
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import Binning, MeasureName, Target, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Claim, Ground, RowsNeeded, Rule
+from calibcli.verdicts.claim import Claim, Ground, RowsNeeded
 from calibcli.verdicts.ece_below import ece_below
 from calibcli.verdicts.outcome import LEAST_RARER
 from calibcli.verdicts.rows_needed import Growth, rows_needed

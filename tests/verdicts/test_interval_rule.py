@@ -13,9 +13,10 @@ from calibcli.gate_names import Bound, Relation
 from calibcli.measures import measure_named
 from calibcli.measures.settings import Settings
 from calibcli.names import Binning, MeasureName, Target, TestName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges
 from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.interval_rule import interval_rule
 
 M = MeasureName

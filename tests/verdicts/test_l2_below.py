@@ -9,9 +9,10 @@ from scipy.stats import binom
 
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import MeasureName, Target, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, binned
 from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.l2_below import l2_below
 from calibcli.verdicts.l2_rows import L2Growth
 from calibcli.verdicts.linf_below import linf_below

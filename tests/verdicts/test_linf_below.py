@@ -9,9 +9,10 @@ from scipy.stats import beta
 from calibcli.bounds.unseen import unseen_share
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import MeasureName, Target, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, binned
 from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.linf_below import linf_below
 from calibcli.verdicts.linf_rows import LinfGrowth
 

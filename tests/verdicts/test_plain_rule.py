@@ -8,11 +8,12 @@ from calibcli.gate_names import Bound, Relation
 from calibcli.measures.calibrated import draw_calibrated
 from calibcli.measures.tests import calibration_tests
 from calibcli.names import Binning, MeasureName, Purpose, TestName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.table.score_table import ScoreTable
 from calibcli.table.streams import stream
 from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 
 M = MeasureName
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))

@@ -12,11 +12,12 @@ from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.measures.binned_ece import grouped_residuals
 from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.table.kernel import cosine_series, fixpoint
 from calibcli.verdicts import judge, plan_looks
 from calibcli.verdicts import plan as plan_module
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.plan import Plan, effort_of, planned
 from calibcli.verdicts.plan_bets import log_evidence
 from calibcli.verdicts.plan_looks import Asked, Looks, is_given, share_by_theorem

@@ -20,10 +20,11 @@ from calibcli.measures.smooth_ece import (
     weighed,
 )
 from calibcli.names import MeasureName, Target, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS
 from calibcli.table.kernel import LEAST_BANDWIDTH, residual_series
 from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from calibcli.verdicts.smece_below import lower_bound_at, smece_below
 from calibcli.verdicts.smece_rows import SmeceGrowth
 

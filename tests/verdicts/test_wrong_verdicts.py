@@ -10,10 +10,11 @@ from scipy.stats import binom
 
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import MeasureName, VerdictName
+from calibcli.options.rules import Rule
 from calibcli.table.bins import ATOMS
 from calibcli.table.score_table import ScoreTable
 from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground, Rule
+from calibcli.verdicts.claim import Ground
 from verdicts.boundary import CASES, by_statistic, count_verdicts
 
 pytestmark = pytest.mark.untraced

@@ -1,72 +1,40 @@
 """calibcli compare."""
 
+from dataclasses import replace
+
 import typer
 
-from calibcli.cli import class_options as k
-from calibcli.cli import document_options as d
-from calibcli.cli import engine_options as e
-from calibcli.cli import gate_options as g
-from calibcli.cli import input_options as i
-from calibcli.cli import options as o
-from calibcli.cli import selection_options as s
-from calibcli.names import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_MEMORY,
-    DEFAULT_SEED,
-    ColorWhen,
-    EngineName,
-    OnMissing,
-    OnRange,
+from calibcli.cli.door import command
+from calibcli.options.measuring import CompareOptions
+from calibcli.options.output import Artifacts, Inputs, Output
+from calibcli.options.rows import (
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    TWO_SCORES,
+    TWO_SETS,
+    Columns,
+    Reading,
 )
-from calibcli.outputs import STDOUT
-from calibcli.view_names import OnSum, ViewName
 
 
+@command(
+    f"score label {OF_CLASSES} artifact metric fail_if_worse allow_fit_rows bins binning confidence "
+    f"{OF_ROWS} seed "
+    f"{OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited fmt json output force quiet verbose color debug",
+    score=TWO_SCORES,
+    probs=TWO_SETS,
+)
 def compare(
     context: typer.Context,
-    inputs: o.Inputs,
-    score: o.Scores = None,
-    label: o.Label = None,
-    probs: k.ComparedProbs = None,
-    classes: k.Classes = None,
-    view: k.View = ViewName.CONFIDENCE,
-    one_class: k.OneClass = None,
-    on_sum: k.HowSummed = OnSum.ERROR,
-    artifact: o.Artifacts = None,
-    metric: o.CompareMetric = None,
-    fail_if_worse: o.FailIfWorse = False,
-    allow_fit_rows: g.AllowFitRows = False,
-    bins: o.Bins = None,
-    binning: o.HowBinned = None,
-    confidence: o.Confidence = DEFAULT_CONFIDENCE,
-    where: s.Where = None,
-    limit: s.Limit = None,
-    sample: s.Sample = None,
-    seed: o.Seed = DEFAULT_SEED,
-    weight: o.Weight = None,
-    weights_are: o.WeightsAre = None,
-    positive: o.Positive = None,
-    scale: o.ScoreScale = None,
-    on_missing: o.Missing = OnMissing.ERROR,
-    on_range: o.Range = OnRange.ERROR,
-    input_format: o.InputFormat = None,
-    delimiter: i.Delimiter = None,
-    encoding: i.Encoding = None,
-    decimal: i.Decimal = None,
-    exact: o.Exact = False,
-    memory: o.Memory = DEFAULT_MEMORY,
-    jobs: o.Jobs = None,
-    engine: e.EngineChoice = EngineName.LOCAL,
-    engine_address: e.EngineAddress = None,
-    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    fmt: o.Format = None,
-    json: o.Json = False,
-    output: o.Out = STDOUT,
-    force: o.Force = False,
-    quiet: o.Quiet = False,
-    verbose: o.Verbose = False,
-    color: o.Color = ColorWhen.AUTO,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+    inputs: Inputs,
+    columns: Columns,
+    options: CompareOptions,
+    reading: Reading,
+    out: Output,
+    artifact: Artifacts = None,
 ) -> int:
     """
     Compare two models on the same rows.
@@ -82,54 +50,17 @@ def compare(
       calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
     """
     from calibcli.cli.line import line_of
-    from calibcli.cli.output import format_of, renderer_for, say_notes_beside, write
+    from calibcli.cli.output import format_of, say_notes_beside, write_report
     from calibcli.cli.progress_bar import progress_bar
-    from calibcli.options.measuring import CompareOptions
-    from calibcli.options.metrics import compared_metrics
-    from calibcli.options.rows import Columns, Reading
     from calibcli.tasks.compare import compare_files
     from calibcli.tasks.destination import check_output
 
-    options = CompareOptions(
-        compared_metrics(metric or ()), bins, binning, confidence, fail_if_worse, allow_fit_rows
-    )
     artifacts = tuple(artifact or ())
     for path in artifacts or (None,):
-        check_output(output, force=force, inputs=inputs, artifact=path)
-    chosen = format_of(fmt, json=json, output=output)
-    scores = tuple(score or ())
-    report = compare_files(
-        inputs,
-        Columns(
-            scores[0] if scores else None,
-            label,
-            weight,
-            weights_are,
-            positive,
-            scale,
-            on_missing,
-            on_range,
-            others=scores[1:],
-            rows=s.rows_of(where, limit, sample, seed=seed),
-            several=k.several_classes(
-                k.only_probs(probs), classes, on_sum=on_sum, view=view, one_class=one_class
-            ),
-        ),
-        artifacts=artifacts,
-        options=options,
-        reading=Reading(
-            i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
-            jobs,
-            exact,
-            memory,
-            engine,
-            engine_address,
-            progress_bar(quiet=quiet),
-        ),
-    )
-    write(
-        renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
-        output,
-    )
-    say_notes_beside(chosen, report.input, report.notes, quiet=quiet)
+        check_output(out.output, force=out.force, inputs=inputs, artifact=path)
+    kind = format_of(out)
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
+    report = compare_files(inputs, columns, artifacts=artifacts, options=options, reading=reading)
+    write_report(report, kind, out, line_of(context))
+    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
     return 1 if report.worse_by else 0

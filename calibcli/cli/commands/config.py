@@ -2,19 +2,15 @@
 
 import typer
 
-from calibcli.cli import document_options as d
-from calibcli.cli import options as o
+from calibcli.cli import door
 from calibcli.errors import UsageProblem
 from calibcli.names import ColorWhen
+from calibcli.options.output import OneCommand, Output
 from calibcli.outputs import STDOUT
 
 
-def config(
-    context: typer.Context,
-    command: d.OneCommand = None,
-    json: o.Json = False,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
-) -> None:
+@door.command("json debug")
+def config(context: typer.Context, out: Output, command: OneCommand = None) -> None:
     """
     Show what every option is set to, and by whom.
 
@@ -42,4 +38,4 @@ def config(
     asked = commands if command is None else {command: commands[command]}
     found = effective_options(asked, configuration)
     plain = not screen_for(STDOUT, color=ColorWhen.NEVER).unicode
-    write((as_json if json else as_table)(found, configuration, plain=plain), STDOUT)
+    write((as_json if out.json else as_table)(found, configuration, plain=plain), STDOUT)

@@ -2,35 +2,17 @@
 
 import sys
 
-from calibcli.cli import document_options as d
-from calibcli.cli import export_options as x
-from calibcli.cli import options as o
-from calibcli.cli import selection_options as s
+from calibcli.cli.door import command
 from calibcli.errors import OutputProblem
 from calibcli.export_names import ExportTarget
+from calibcli.options.maps import ExportAsk
+from calibcli.options.output import ArtifactFile, Output
 from calibcli.outputs import STDOUT
-from calibcli.selection_names import OnUnseen
 from calibcli.streams import is_terminal
 
 
-def export(
-    artifact: o.ArtifactFile,
-    to: x.To,
-    dialect: x.Dialect = None,
-    table: x.Table = None,
-    score: x.ScoreName = None,
-    probs: x.ClassNames = None,
-    by: x.GroupColumn = None,
-    unseen: s.Unseen = OnUnseen.ERROR,
-    name: x.NewName = None,
-    prior: o.Prior = None,
-    float32: x.Single = False,
-    output: o.Out = STDOUT,
-    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    force: o.Force = False,
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
-) -> None:
+@command("to dialect table score probs by unseen name prior float32 output allow_edited force quiet debug")
+def export(artifact: ArtifactFile, ask: ExportAsk, out: Output) -> None:
     """
     Write the map of an artifact as SQL, Python, a scikit-learn estimator or an ONNX model.
 
@@ -49,23 +31,21 @@ def export(
     from calibcli.cli.output import say_line, say_notes
     from calibcli.outputs import refuse_existing, write_file
     from calibcli.suffixes import refuse_promise
-    from calibcli.tasks.export import ExportAsk, query_notes
     from calibcli.tasks.export import export as exported
+    from calibcli.tasks.export import query_notes
 
-    columns = None if probs is None else tuple(one.strip() for one in probs.split(","))
-    ask = ExportAsk(to, dialect, score, columns, name, table, prior, float32, by, unseen)
     ask.refuse_idle()
-    if to is ExportTarget.ONNX and output == STDOUT and is_terminal(sys.stdout):
+    if ask.target is ExportTarget.ONNX and out.output == STDOUT and is_terminal(sys.stdout):
         msg = "an ONNX model is not text, and standard output is a terminal"
         raise OutputProblem(msg, "name a file with -o, or send it through a pipe")
-    refuse_existing(output, force=force, inputs=[artifact])
-    kind = "python" if to is ExportTarget.SKLEARN else to.value
+    refuse_existing(out.output, force=out.force, inputs=[artifact])
+    kind = "python" if ask.target is ExportTarget.SKLEARN else ask.target.value
     ending = ".py" if kind == "python" else f".{kind}"
-    refuse_promise(output, kind, what=f"--to says {to.value}", hint=f"name it calibrated{ending}")
+    refuse_promise(out.output, kind, what=f"--to says {ask.target.value}", hint=f"name it calibrated{ending}")
     loaded = read_any_map(artifact)
-    write_file(output, exported(loaded, ask))
-    say_notes((*loaded.doubts, *query_notes(loaded, ask)), quiet=quiet)
-    if output != STDOUT:
+    write_file(out.output, exported(loaded, ask))
+    say_notes((*loaded.doubts, *query_notes(loaded, ask)), quiet=out.quiet)
+    if out.output != STDOUT:
         one = loaded.pooled if isinstance(loaded, GroupArtifact) else loaded
         what = f"{one.recalibrator.name.value} map{'s' if one is not loaded else ''}"
-        say_line(f"{output}: the {what} of {artifact} as {to.value}", quiet=quiet)
+        say_line(f"{out.output}: the {what} of {artifact} as {ask.target.value}", quiet=out.quiet)

@@ -1,89 +1,22 @@
 """calibcli fit."""
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from calibcli.cli import class_options as k
-from calibcli.cli import document_options as d
-from calibcli.cli import engine_options as e
-from calibcli.cli import input_options as i
-from calibcli.cli import options as o
-from calibcli.cli import selection_options as s
-from calibcli.names import (
-    DEFAULT_FIT_BINS,
-    DEFAULT_LEAST_ROWS,
-    DEFAULT_MEMORY,
-    DEFAULT_SEED,
-    BetaForm,
-    Binning,
-    ColorWhen,
-    EngineName,
-    FitLoss,
-    FitMethod,
-    OnMissing,
-    OnRange,
-    RecalibratorName,
-    ReportFormat,
-    Split,
+from calibcli.cli.door import command
+from calibcli.options.fitting import FitOptions, MapOptions
+from calibcli.options.output import Inputs, Output
+from calibcli.options.rows import FITTED_BY, OF_FORMAT, OF_READING, OF_ROWS, OF_VALUES, Columns, Reading
+from calibcli.outputs import STDOUT
+
+
+@command(
+    "score label output method probs classes multiclass min_class_rows output_sum on_sum candidate group by "
+    "min_group_rows bins binning split base beta_form folds randomised loss smooth_targets step seed "
+    f"{OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited force quiet verbose color debug",
+    by=FITTED_BY,
 )
-from calibcli.outputs import STDERR, STDOUT
-from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OnSum, OutputSum, ViewName
-
-if TYPE_CHECKING:
-    from calibcli.reports.fit import FitReport
-    from calibcli.reports.fit_classes import ClassFitReport
-
-
 def fit(
-    inputs: o.Inputs,
-    score: o.Score = None,
-    label: o.Label = None,
-    output: o.Out = STDOUT,
-    method: o.Method = FitMethod.PLATT,
-    probs: k.Probs = None,
-    classes: k.Classes = None,
-    multiclass: k.Multiclass = None,
-    min_class_rows: k.LeastClassRows = DEFAULT_LEAST_CLASS_ROWS,
-    output_sum: k.HowOutputSums = OutputSum.ONE,
-    on_sum: k.HowSummed = OnSum.ERROR,
-    candidate: o.Candidates = None,
-    group: o.Group = None,
-    by: s.FittedBy = None,
-    min_group_rows: s.LeastFitRows = DEFAULT_LEAST_ROWS,
-    bins: o.FitBins = DEFAULT_FIT_BINS,
-    binning: o.FitBinning = Binning.EQUAL_MASS,
-    split: o.HowSplit = Split.NONE,
-    base: o.Base = RecalibratorName.PLATT,
-    beta_form: o.HowBeta = BetaForm.ABM,
-    folds: o.Folds = None,
-    randomised: o.Randomise = False,
-    loss: o.Loss = FitLoss.LOG,
-    smooth_targets: o.SmoothTargets = False,
-    step: o.Step = False,
-    seed: o.Seed = DEFAULT_SEED,
-    where: s.Where = None,
-    limit: s.Limit = None,
-    sample: s.Sample = None,
-    weight: o.Weight = None,
-    weights_are: o.WeightsAre = None,
-    positive: o.Positive = None,
-    scale: o.ScoreScale = None,
-    on_missing: o.Missing = OnMissing.ERROR,
-    on_range: o.Range = OnRange.ERROR,
-    input_format: o.InputFormat = None,
-    delimiter: i.Delimiter = None,
-    encoding: i.Encoding = None,
-    decimal: i.Decimal = None,
-    exact: o.Exact = False,
-    memory: o.Memory = DEFAULT_MEMORY,
-    jobs: o.Jobs = None,
-    engine: e.EngineChoice = EngineName.LOCAL,
-    engine_address: e.EngineAddress = None,
-    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    force: o.Force = False,
-    quiet: o.Quiet = False,
-    verbose: o.Verbose = False,
-    color: o.Color = ColorWhen.AUTO,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+    inputs: Inputs, columns: Columns, which: MapOptions, options: FitOptions, reading: Reading, out: Output
 ) -> None:
     """
     Fit a recalibrator to labelled predictions.
@@ -128,88 +61,21 @@ def fit(
       one-vs-rest       --method on each class's probability, divided by the sum
       one-vs-one        --method on each pair of classes
     """
-    from calibcli.cli.output import renderer_for, say, write
+    from calibcli.cli.output import say_summary, write
     from calibcli.cli.progress_bar import progress_bar
-    from calibcli.options.rows import Columns, Reading
-    from calibcli.recalibrators.options import FitOptions
     from calibcli.suffixes import refuse_promise
-    from calibcli.tasks import fit_asked as asked
     from calibcli.tasks.destination import check_output
-    from calibcli.tasks.fit import fit_files
+    from calibcli.tasks.fit_map import fit_map
 
-    check_output(output, force=force, inputs=inputs)
-    refuse_promise(output, "json", what="an artifact is JSON", hint="name it cal.json")
-    several = k.several_classes(probs, classes, on_sum=on_sum, view=ViewName.CONFIDENCE, one_class=None)
-    columns = Columns(
-        score,
-        label,
-        weight,
-        weights_are,
-        positive,
-        scale,
-        on_missing,
-        on_range,
-        group=group,
-        by=tuple(by or ()),
-        several=several,
-        rows=s.rows_of(where, limit, sample, seed=seed),
+    check_output(out.output, force=out.force, inputs=inputs)
+    refuse_promise(out.output, "json", what="an artifact is JSON", hint="name it cal.json")
+    report, artifact = fit_map(
+        inputs,
+        columns,
+        which,
+        options,
+        output=None if out.output == STDOUT else out.output,
+        reading=replace(reading, progress=progress_bar(quiet=out.quiet)),
     )
-    options = FitOptions(
-        bins, binning, loss, smooth_targets, step, split, base, beta_form, folds, randomised, seed
-    )
-    target = None if output == STDOUT else output
-    reading = Reading(
-        i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
-        jobs,
-        exact,
-        memory,
-        engine,
-        engine_address,
-        progress_bar(quiet=quiet),
-    )
-    report: FitReport | ClassFitReport
-    asked.refuse_idle_groups(by=bool(by), least_rows=min_group_rows, several=several is not None)
-    if several is None and by:
-        from calibcli.tasks.fit_groups import fit_group_files
-
-        asked.refuse_class_options(multiclass, min_class_rows, output_sum)
-        report, artifact = fit_group_files(
-            inputs,
-            columns,
-            method=method,
-            candidates=tuple(candidate or ()),
-            options=options,
-            least_rows=min_group_rows,
-            output=target,
-            reading=reading,
-        )
-    elif several is None:
-        asked.refuse_class_options(multiclass, min_class_rows, output_sum)
-        report, artifact = fit_files(
-            inputs,
-            columns,
-            method=method,
-            candidates=tuple(candidate or ()),
-            options=options,
-            output=target,
-            reading=reading,
-        )
-    else:
-        from calibcli.recalibrators.classes.interface import ClassFitOptions
-        from calibcli.tasks.fit_classes import fit_class_files, inner_method, refuse_idle_class_options
-
-        asked.refuse_candidates(candidate or ())
-        chosen = multiclass or ClassMethod.TEMPERATURE
-        refuse_idle_class_options(chosen, least_rows=min_class_rows, output_sum=output_sum)
-        inner = inner_method(chosen, method)
-        report, artifact = fit_class_files(
-            inputs,
-            columns,
-            method=chosen,
-            options=ClassFitOptions(inner, options, min_class_rows, output_sum, folds or 5, seed),
-            output=target,
-            reading=reading,
-        )
-    write(artifact, output)
-    summary = renderer_for(ReportFormat.TABLE, STDERR, color=color, verbose=verbose)
-    say(summary.render(report), quiet=quiet)
+    write(artifact, out.output)
+    say_summary(report, out)

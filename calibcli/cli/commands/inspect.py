@@ -2,28 +2,13 @@
 
 import typer
 
-from calibcli.cli import document_options as d
-from calibcli.cli import input_options as i
-from calibcli.cli import options as o
-from calibcli.names import ColorWhen
-from calibcli.outputs import STDOUT
+from calibcli.cli.door import command
+from calibcli.options.output import AnyFile, Output
+from calibcli.options.rows import OF_FORMAT, InputFormat
 
 
-def inspect(
-    context: typer.Context,
-    path: o.AnyFile,
-    input_format: o.InputFormat = None,
-    delimiter: i.Delimiter = None,
-    encoding: i.Encoding = None,
-    decimal: i.Decimal = None,
-    state_key_file: d.StateKeyFile = None,  # noqa: ARG001 - heard where it is declared
-    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    fmt: o.Format = None,
-    json: o.Json = False,
-    verbose: o.Verbose = False,
-    color: o.Color = ColorWhen.AUTO,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
-) -> None:
+@command(f"{OF_FORMAT} state_key_file allow_edited fmt json verbose color debug")
+def inspect(context: typer.Context, path: AnyFile, form: InputFormat, out: Output) -> None:
     """
     Say what is in a file, and what to type next.
 
@@ -33,12 +18,8 @@ def inspect(
       calibcli inspect cal.json
     """
     from calibcli.cli.line import line_of
-    from calibcli.cli.output import format_of, renderer_for, write
+    from calibcli.cli.output import format_of, write_report
     from calibcli.tasks.inspect import inspect_file
 
-    kind = format_of(fmt, json=json)
-    form = i.input_format_of(input_format, delimiter, encoding, decimal=decimal)
-    report = inspect_file(path, input_format=form)
-    write(
-        renderer_for(kind, STDOUT, color=color, verbose=verbose, line=line_of(context)).render(report), STDOUT
-    )
+    kind = format_of(out)
+    write_report(inspect_file(path, input_format=form), kind, out, line_of(context))

@@ -1,89 +1,50 @@
 """calibcli measure."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
 
-from calibcli.cli import class_options as k
-from calibcli.cli import document_options as d
-from calibcli.cli import engine_options as e
-from calibcli.cli import input_options as i
-from calibcli.cli import options as o
-from calibcli.cli import selection_options as s
+from calibcli.cli.door import command
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.names import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_LEAST_ROWS,
-    DEFAULT_MEMORY,
-    DEFAULT_SEED,
-    ColorWhen,
-    EngineName,
-    OnMissing,
-    OnRange,
-    ReportFormat,
+from calibcli.names import ReportFormat
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.output import Artifact, Compat, Explain, MaybeInputs, Output, SummaryOut
+from calibcli.options.rows import (
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    SEVERAL_SCORES,
+    Columns,
+    Reading,
 )
-from calibcli.outputs import STDOUT
-from calibcli.selection_names import OnUnseen
-from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
     from calibcli.reports.compat import CompatReport
     from calibcli.reports.measure import MeasureReport
 
 
+@command(
+    f"score label artifact {OF_CLASSES} metric power compat explain by min_group_rows cluster bins binning "
+    f"edges "
+    f"bounds confidence seed unseen {OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited fmt json "
+    f"output "
+    "summary_out force quiet verbose color debug",
+    score=SEVERAL_SCORES,
+)
 def measure(
     context: typer.Context,
-    inputs: o.MeasureInputs = None,
-    score: o.SeveralScores = None,
-    label: o.Label = None,
-    artifact: o.Artifact = None,
-    probs: k.Probs = None,
-    classes: k.Classes = None,
-    view: k.View = ViewName.CONFIDENCE,
-    one_class: k.OneClass = None,
-    on_sum: k.HowSummed = OnSum.ERROR,
-    metric: o.Metric = None,
-    power: o.Power = 2.0,
-    compat: o.Compat = None,
-    explain: o.Explain = None,
-    by: o.By = None,
-    min_group_rows: o.LeastGroupRows = DEFAULT_LEAST_ROWS,
-    cluster: o.Cluster = None,
-    bins: o.Bins = None,
-    binning: o.HowBinned = None,
-    edges: o.Edges = None,
-    bounds: o.AllBounds = False,
-    confidence: o.Confidence = DEFAULT_CONFIDENCE,
-    seed: o.Seed = DEFAULT_SEED,
-    unseen: s.Unseen = OnUnseen.ERROR,
-    where: s.Where = None,
-    limit: s.Limit = None,
-    sample: s.Sample = None,
-    weight: o.Weight = None,
-    weights_are: o.WeightsAre = None,
-    positive: o.Positive = None,
-    scale: o.ScoreScale = None,
-    on_missing: o.Missing = OnMissing.ERROR,
-    on_range: o.Range = OnRange.ERROR,
-    input_format: o.InputFormat = None,
-    delimiter: i.Delimiter = None,
-    encoding: i.Encoding = None,
-    decimal: i.Decimal = None,
-    exact: o.Exact = False,
-    memory: o.Memory = DEFAULT_MEMORY,
-    jobs: o.Jobs = None,
-    engine: e.EngineChoice = EngineName.LOCAL,
-    engine_address: e.EngineAddress = None,
-    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    fmt: o.Format = None,
-    json: o.Json = False,
-    output: o.Out = STDOUT,
-    summary_out: d.SummaryOut = None,
-    force: o.Force = False,
-    quiet: o.Quiet = False,
-    verbose: o.Verbose = False,
-    color: o.Color = ColorWhen.AUTO,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+    columns: Columns,
+    options: MeasureOptions,
+    reading: Reading,
+    out: Output,
+    inputs: MaybeInputs = None,
+    artifact: Artifact = None,
+    compat: Compat = None,
+    explain: Explain = None,
+    summary_out: SummaryOut = None,
 ) -> None:
     """
     Measure miscalibration, with bounds that hold.
@@ -102,75 +63,28 @@ def measure(
     """
     from calibcli.cli.explain import write_explanation
     from calibcli.cli.line import line_of
-    from calibcli.cli.output import format_of, renderer_for, say_notes_beside, write
+    from calibcli.cli.output import format_of, say_notes_beside, write_report
     from calibcli.cli.progress_bar import progress_bar
-    from calibcli.options.measuring import MeasureOptions, edges_of
-    from calibcli.options.metrics import metrics_of
-    from calibcli.options.rows import Columns, Reading
     from calibcli.suffixes import refuse_promise
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.measure import measure_files
 
     if explain is not None:
-        chosen = format_of(fmt, json=json, output=output)
-        write_explanation(explain, chosen, output, force=force, color=color)
+        write_explanation(explain, format_of(out), out)
         return
     if not inputs:
         msg = "Missing argument 'INPUT...'"
         raise UsageProblem(msg, "calibcli measure --help")
-    scores: list[str | None] = [*score] if score else [None]
     if compat is not None:
-        beside = {"--metric": metric, "--score": scores[1:], "--by": by, "--cluster": cluster}
-        beside["--summary-out"] = summary_out
-        _refuse_beside_compat({**beside, "--edges": edges, "--bounds": bounds})
-    if bounds and cluster is not None:
-        msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
-        raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
-    check_output(output, force=force, inputs=inputs, artifact=artifact)
-    chosen = format_of(fmt, json=json, output=output)
+        _refuse_beside_compat(columns, options, summary_out)
+    check_output(out.output, force=out.force, inputs=inputs, artifact=artifact)
+    kind = format_of(out)
     if summary_out is not None:
-        d.refuse_one_place(output, summary_out)
-        check_output(summary_out, force=force, inputs=inputs, artifact=artifact)
+        _refuse_one_place(out.output, summary_out)
+        check_output(summary_out, force=out.force, inputs=inputs, artifact=artifact)
         refuse_promise(summary_out, "json", what="a summary is JSON", hint="name it part.json")
-    complete = chosen is ReportFormat.JSON
-    columns = Columns(
-        scores[0],
-        label,
-        weight,
-        weights_are,
-        positive,
-        scale,
-        on_missing,
-        on_range,
-        others=tuple(name for name in scores[1:] if name is not None),
-        by=tuple(by or ()),
-        cluster=cluster,
-        several=k.several_classes(probs, classes, on_sum=on_sum, view=view, one_class=one_class),
-        rows=s.rows_of(where, limit, sample, seed=seed),
-        on_unseen=unseen,
-    )
-    options = MeasureOptions(
-        metrics_of(metric or ()),
-        bins,
-        binning,
-        confidence,
-        seed,
-        verbose,
-        power,
-        complete,
-        min_group_rows,
-        bounds,
-        None if edges is None else edges_of(edges),
-    )
-    reading = Reading(
-        i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
-        jobs,
-        exact,
-        memory,
-        engine,
-        engine_address,
-        progress_bar(quiet=quiet),
-    )
+    options = replace(options, beside_raw=out.verbose, complete=kind is ReportFormat.JSON)
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
     report: MeasureReport | CompatReport
     if compat is None:
         report = measure_files(
@@ -182,20 +96,34 @@ def measure(
         report = compat_files(
             inputs, columns, tool=compat, artifact=artifact, options=options, reading=reading
         )
-    write(
-        renderer_for(chosen, output, color=color, verbose=verbose, line=line_of(context)).render(report),
-        output,
-    )
-    say_notes_beside(chosen, report.input, report.notes, quiet=quiet)
+    write_report(report, kind, out, line_of(context))
+    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
 
 
-def _refuse_beside_compat(options: dict[str, object]) -> None:
+def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out: str | None) -> None:
     """Refuse what another tool's numbers cannot be given for."""
-    for option, value in options.items():
-        if value and option == "--metric":
-            msg = "--compat says itself what is measured, and --metric does as well"
-            raise IdleOption(msg, "leave out one of them", options=("metric", "compat"))
+    if options.metrics.chosen:
+        msg = "--compat says itself what is measured, and --metric does as well"
+        raise IdleOption(msg, "leave out one of them", options=("metric", "compat"))
+    given = {
+        "score": columns.others,
+        "by": columns.by,
+        "cluster": columns.cluster,
+        "summary-out": summary_out,
+        "edges": options.edges,
+        "bounds": options.bounds,
+    }
+    for option, value in given.items():
         if value:
-            what = "several scores" if option == "--score" else option
+            what = "several scores" if option == "score" else f"--{option}"
             msg = f"--compat gives the numbers of one score over all rows, without {what}"
-            raise IdleOption(msg, "leave out one of them", options=(option[2:], "compat"))
+            raise IdleOption(msg, "leave out one of them", options=(option, "compat"))
+
+
+def _refuse_one_place(output: str, summary_out: str) -> None:
+    """Refuse a report and a summary in one place."""
+    import os
+
+    if output == summary_out or os.path.realpath(output) == os.path.realpath(summary_out):
+        msg = f"-o and --summary-out both name {summary_out}"
+        raise UsageProblem(msg, "send the summary to a file of its own")

@@ -1,22 +1,11 @@
 """calibcli merge."""
 
-from calibcli.cli import document_options as d
-from calibcli.cli import options as o
-from calibcli.names import ColorWhen, ReportFormat
-from calibcli.outputs import STDERR
+from calibcli.cli.door import command
+from calibcli.options.output import TO_A_FILE, Documents, Output
 
 
-def merge(
-    documents: d.Documents,
-    output: o.OutFile,
-    state_key_file: d.StateKeyFile = None,  # noqa: ARG001 - heard where it is declared
-    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    force: o.Force = False,
-    quiet: o.Quiet = False,
-    verbose: o.Verbose = False,
-    color: o.Color = ColorWhen.AUTO,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
-) -> None:
+@command("output state_key_file allow_edited force quiet verbose color debug", output=TO_A_FILE)
+def merge(documents: Documents, out: Output) -> None:
     """
     Add up what was counted on shards of the rows.
 
@@ -32,12 +21,11 @@ def merge(
       calibcli inspect gate.json
       calibcli verify more.csv -s score -y label --max-ece 0.02 --state gate.json
     """
-    from calibcli.cli.output import renderer_for, say, say_notes
+    from calibcli.cli.output import say_notes, say_summary
     from calibcli.suffixes import refuse_promise
     from calibcli.tasks.merge import merge_documents
 
-    refuse_promise(output, "json", what="states and summaries are JSON", hint="name it whole.json")
-    merged = merge_documents(documents, output=output, force=force)
-    summary = renderer_for(ReportFormat.TABLE, STDERR, color=color, verbose=verbose)
-    say(summary.render(merged.report), quiet=quiet)
-    say_notes(merged.notes, quiet=quiet)
+    refuse_promise(out.output, "json", what="states and summaries are JSON", hint="name it whole.json")
+    merged = merge_documents(documents, output=out.output, force=out.force)
+    say_summary(merged.report, out)
+    say_notes(merged.notes, quiet=out.quiet)

@@ -1,83 +1,64 @@
 """calibcli plot."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from calibcli.cli import class_options as k
-from calibcli.cli import document_options as d
-from calibcli.cli import engine_options as e
-from calibcli.cli import input_options as i
-from calibcli.cli import options as o
-from calibcli.cli import picture_options as p
-from calibcli.cli import selection_options as s
+from calibcli.cli.door import command
 from calibcli.errors import UsageProblem
-from calibcli.names import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_LEAST_ROWS,
-    DEFAULT_MEMORY,
-    DEFAULT_SEED,
-    ColorWhen,
-    EngineName,
-    OnMissing,
-    OnRange,
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.output import (
+    Artifact,
+    CompareWith,
+    InTerminal,
+    Kind,
+    Output,
+    PictureFile,
+    PictureOptions,
+    PlotInputs,
+)
+from calibcli.options.rows import (
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    PLOTTED_BY,
+    PLOTTED_SCORES,
+    ClassOptions,
+    Columns,
+    Reading,
+    SeveralClasses,
 )
 from calibcli.outputs import COMPLETION
-from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
-from calibcli.selection_names import OnUnseen
-from calibcli.view_names import OnSum, ViewName
+from calibcli.picture_names import PlotKind
+from calibcli.view_names import ViewName
 
 if TYPE_CHECKING:
     from calibcli.tasks.pictures.diagram import Diagram
 
 
+@command(
+    f"output score label {OF_CLASSES} kind artifact compare by min_group_rows size theme axis title "
+    f"terminal bins "
+    f"binning confidence seed unseen {OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} state_key_file "
+    f"allow_edited "
+    "force quiet color debug",
+    score=PLOTTED_SCORES,
+    by=PLOTTED_BY,
+)
 def plot(
-    inputs: p.PlotInputs,
-    output: p.PictureFile = None,
-    score: p.PlottedScores = None,
-    label: o.Label = None,
-    probs: k.Probs = None,
-    classes: k.Classes = None,
-    view: k.View = ViewName.CONFIDENCE,
-    one_class: k.OneClass = None,
-    on_sum: k.HowSummed = OnSum.ERROR,
-    kind: p.Kind = None,
-    artifact: o.Artifact = None,
-    compare: p.CompareWith = None,
-    by: p.PlottedBy = None,
-    min_group_rows: o.LeastGroupRows = DEFAULT_LEAST_ROWS,
-    size: p.Size = FigureSize.PAGE,
-    theme: p.Ground = Theme.LIGHT,
-    axis: p.Axis = AxisScale.LINEAR,
-    title: p.Title = None,
-    terminal: p.InTerminal = False,
-    bins: o.Bins = None,
-    binning: o.HowBinned = None,
-    confidence: o.Confidence = DEFAULT_CONFIDENCE,
-    seed: o.Seed = DEFAULT_SEED,
-    unseen: s.Unseen = OnUnseen.ERROR,
-    where: s.Where = None,
-    limit: s.Limit = None,
-    sample: s.Sample = None,
-    weight: o.Weight = None,
-    weights_are: o.WeightsAre = None,
-    positive: o.Positive = None,
-    scale: o.ScoreScale = None,
-    on_missing: o.Missing = OnMissing.ERROR,
-    on_range: o.Range = OnRange.ERROR,
-    input_format: o.InputFormat = None,
-    delimiter: i.Delimiter = None,
-    encoding: i.Encoding = None,
-    decimal: i.Decimal = None,
-    exact: o.Exact = False,
-    memory: o.Memory = DEFAULT_MEMORY,
-    jobs: o.Jobs = None,
-    engine: e.EngineChoice = EngineName.LOCAL,
-    engine_address: e.EngineAddress = None,
-    state_key_file: d.StateKeyFile = None,  # noqa: ARG001 - heard where it is declared
-    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    force: o.Force = False,
-    quiet: o.Quiet = False,
-    color: o.Color = ColorWhen.AUTO,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+    inputs: PlotInputs,
+    columns: Columns,
+    classes: ClassOptions,
+    options: MeasureOptions,
+    picture: PictureOptions,
+    reading: Reading,
+    out: Output,
+    output: PictureFile = None,
+    kind: Kind = None,
+    artifact: Artifact = None,
+    compare: CompareWith = None,
+    terminal: InTerminal = False,
 ) -> None:
     """
     Draw a reliability diagram with the error in it, or another diagram by --kind.
@@ -100,71 +81,36 @@ def plot(
     from calibcli.cli.output import say_line, say_notes, say_rows
     from calibcli.cli.progress_bar import progress_bar
     from calibcli.cli.terminal_diagram import refuse_kind, show
-    from calibcli.options.measuring import MeasureOptions
-    from calibcli.options.rows import Columns, Reading
     from calibcli.tasks.pictures.asked import refuse_axis
     from calibcli.tasks.pictures.diagram import PlotRequest
     from calibcli.tasks.plot import diagram_of
 
     kind, artifact = _compared(kind, artifact, compare)
-    refuse_axis(kind, axis)
+    refuse_axis(kind, picture.axis)
     if terminal:
         refuse_kind(kind)
     if output is not None or not terminal:
-        _check(output, force=force, inputs=inputs, artifact=artifact)
-    scores: list[str | None] = [*score] if score else [None]
-    # A report says itself what its classes are, so that a view may be asked of it by itself.
-    of_report = probs is None and inputs[0].endswith(".json")
-    seen = ViewName.CONFIDENCE if of_report else view
-    columns = Columns(
-        scores[0],
-        label,
-        weight,
-        weights_are,
-        positive,
-        scale,
-        on_missing,
-        on_range,
-        others=tuple(name for name in scores[1:] if name is not None),
-        by=tuple(by or ()),
-        several=k.several_classes(probs, classes, on_sum=on_sum, view=seen, one_class=one_class),
-        rows=s.rows_of(where, limit, sample, seed=seed),
-        on_unseen=unseen,
-    )
-    diagram = diagram_of(
-        PlotRequest(
-            inputs,
-            columns,
-            kind,
-            artifact,
-            MeasureOptions(
-                bins=bins, binning=binning, confidence=confidence, seed=seed, least_rows=min_group_rows
-            ),
-            Reading(
-                i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
-                jobs,
-                exact,
-                memory,
-                engine,
-                engine_address,
-                progress_bar(quiet=quiet),
-            ),
-            None if view is ViewName.CONFIDENCE else view,
-        )
-    )
+        _check(output, force=out.force, inputs=inputs, artifact=artifact)
+    view = None if classes.view is ViewName.CONFIDENCE else classes.view
+    if classes.probs is None and inputs[0].endswith(".json"):
+        # A report says itself what its classes are, so that a view may be asked of it by itself.
+        classes = replace(classes, view=ViewName.CONFIDENCE)
+    columns = replace(columns, several=SeveralClasses.of(classes))
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
+    diagram = diagram_of(PlotRequest(inputs, columns, kind, artifact, options, reading, view))
     if terminal and output is not None:
         COMPLETION.expect(2)
     if terminal:
-        show(diagram, title=title, scale=axis, color=color)
+        show(diagram, title=picture.title, scale=picture.axis, color=out.color)
     if diagram.source is not None:
-        say_rows(diagram.source, quiet=quiet)
-    say_notes(diagram.notes, quiet=quiet)
+        say_rows(diagram.source, quiet=out.quiet)
+    say_notes(diagram.notes, quiet=out.quiet)
     if output is not None:
         from calibcli.cli.drawing_cache import drawing_cache
 
         with drawing_cache():
-            _save(diagram, output, title=title, look=(size, theme), scale=axis)
-        say_line(f"{output}: {diagram.drawn.caption[0]}", quiet=quiet)
+            _save(diagram, output, picture)
+        say_line(f"{output}: {diagram.drawn.caption[0]}", quiet=out.quiet)
 
 
 def _check(output: str | None, *, force: bool, inputs: list[str], artifact: str | None) -> None:
@@ -179,9 +125,7 @@ def _check(output: str | None, *, force: bool, inputs: list[str], artifact: str 
     check_output(output, force=force, inputs=inputs, artifact=artifact)
 
 
-def _save(
-    diagram: "Diagram", output: str, *, title: str | None, look: tuple[FigureSize, Theme], scale: AxisScale
-) -> None:
+def _save(diagram: "Diagram", output: str, look: PictureOptions) -> None:
     from calibcli.figures.drawing import figure_of
     from calibcli.figures.formats import picture_format
     from calibcli.figures.look import look_of
@@ -190,8 +134,8 @@ def _save(
     from calibcli.outputs import new_file
 
     drawn = diagram.drawn
-    words = Words(title or diagram.title, drawn.caption, drawn.foot)
-    figure = figure_of(drawn.picture, words, look=look_of(*look), scale=scale)
+    words = Words(look.title or diagram.title, drawn.caption, drawn.foot)
+    figure = figure_of(drawn.picture, words, look=look_of(look.size, look.theme), scale=look.axis)
     with new_file(output) as file:
         save(figure, file, picture_format(output))
 

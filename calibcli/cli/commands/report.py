@@ -1,93 +1,53 @@
 """calibcli report."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from calibcli.cli import class_options as k
-from calibcli.cli import document_options as d
-from calibcli.cli import engine_options as e
-from calibcli.cli import gate_options as g
-from calibcli.cli import input_options as i
-from calibcli.cli import options as o
-from calibcli.cli import picture_options as p
-from calibcli.cli import selection_options as s
+from calibcli.cli.door import command
 from calibcli.errors import UsageProblem
-from calibcli.names import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_LEAST_ROWS,
-    DEFAULT_MEMORY,
-    DEFAULT_SEED,
-    EngineName,
-    MeasureName,
-    OnMissing,
-    OnRange,
+from calibcli.options.gating import VerifyOptions
+from calibcli.options.measuring import BINS, MIN_GROUP_ROWS, MeasureOptions
+from calibcli.options.output import TO_A_FILE, Artifact, Inputs, Output, PageOptions
+from calibcli.options.rows import (
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    SEVERAL_SCORES,
+    Columns,
+    Reading,
 )
 from calibcli.outputs import STDOUT
-from calibcli.picture_names import AxisScale
-from calibcli.selection_names import OnUnseen
-from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
     from calibcli.reports.verify import VerifyReport
 
-M = MeasureName
 
-
+@command(
+    f"output score label artifact {OF_CLASSES} max_ece max_l2 max_linf max_smece max_dce rule min_rows "
+    "allow_fit_rows metric by min_group_rows bins binning confidence seed axis title date unseen "
+    f"{OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited force quiet debug",
+    output=TO_A_FILE,
+    score=SEVERAL_SCORES,
+    bins=BINS,
+    min_group_rows=MIN_GROUP_ROWS._replace(
+        help="Smaller groups are listed alone. [default: 100 to be measured, 1 to be judged]"
+    ),
+)
 def report(
     context: typer.Context,
-    inputs: o.Inputs,
-    output: o.OutFile,
-    score: o.SeveralScores = None,
-    label: o.Label = None,
-    artifact: o.Artifact = None,
-    probs: k.Probs = None,
-    classes: k.Classes = None,
-    view: k.View = ViewName.CONFIDENCE,
-    one_class: k.OneClass = None,
-    on_sum: k.HowSummed = OnSum.ERROR,
-    max_ece: g.MaxEce = None,
-    max_l2: g.MaxL2 = None,
-    max_linf: g.MaxLinf = None,
-    max_smece: g.MaxSmece = None,
-    max_dce: g.MaxDce = None,
-    rule: g.Rules = None,
-    min_rows: g.MinRows = DEFAULT_LEAST_ROWS,
-    allow_fit_rows: g.AllowFitRows = False,
-    metric: o.Metric = None,
-    by: o.By = None,
-    min_group_rows: p.ReportedRows = None,
-    bins: o.Bins = None,
-    binning: o.HowBinned = None,
-    confidence: o.Confidence = DEFAULT_CONFIDENCE,
-    seed: o.Seed = DEFAULT_SEED,
-    axis: p.Axis = AxisScale.LINEAR,
-    title: p.PageTitle = None,
-    date: p.PageDate = None,
-    unseen: s.Unseen = OnUnseen.ERROR,
-    where: s.Where = None,
-    limit: s.Limit = None,
-    sample: s.Sample = None,
-    weight: o.Weight = None,
-    weights_are: o.WeightsAre = None,
-    positive: o.Positive = None,
-    scale: o.ScoreScale = None,
-    on_missing: o.Missing = OnMissing.ERROR,
-    on_range: o.Range = OnRange.ERROR,
-    input_format: o.InputFormat = None,
-    delimiter: i.Delimiter = None,
-    encoding: i.Encoding = None,
-    decimal: i.Decimal = None,
-    exact: o.Exact = False,
-    memory: o.Memory = DEFAULT_MEMORY,
-    jobs: o.Jobs = None,
-    engine: e.EngineChoice = EngineName.LOCAL,
-    engine_address: e.EngineAddress = None,
-    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    force: o.Force = False,
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+    inputs: Inputs,
+    columns: Columns,
+    options: MeasureOptions,
+    gate: VerifyOptions,
+    page: PageOptions,
+    reading: Reading,
+    out: Output,
+    artifact: Artifact = None,
 ) -> None:
     """
     Write measures, verdicts and diagrams as one page of HTML.
@@ -106,76 +66,28 @@ def report(
     from calibcli.cli.output import say_line, say_notes
     from calibcli.cli.own_words import command_line
     from calibcli.cli.progress_bar import progress_bar
-    from calibcli.options.measuring import MeasureOptions
-    from calibcli.options.metrics import metrics_of
-    from calibcli.options.rows import Columns, Reading
     from calibcli.outputs import write_file
     from calibcli.render.html.writing import require_templates
     from calibcli.tasks.destination import check_output
-    from calibcli.tasks.rules import rules_of
-    from calibcli.tasks.verify import VerifyOptions
 
     require_templates()
-    _refuse_suffix(output)
-    check_output(output, force=force, inputs=inputs, artifact=artifact)
-    scores: list[str | None] = [*score] if score else [None]
-    columns = Columns(
-        scores[0],
-        label,
-        weight,
-        weights_are,
-        positive,
-        scale,
-        on_missing,
-        on_range,
-        others=tuple(name for name in scores[1:] if name is not None),
-        by=tuple(by or ()),
-        several=k.several_classes(probs, classes, on_sum=on_sum, view=view, one_class=one_class),
-        rows=s.rows_of(where, limit, sample, seed=seed),
-        on_unseen=unseen,
-    )
-    least = DEFAULT_LEAST_ROWS if min_group_rows is None else min_group_rows
-    options = MeasureOptions(metrics_of(metric or ()), bins, binning, confidence, seed, least_rows=least)
-    limits = {M.ECE: max_ece, M.L2: max_l2, M.LINF: max_linf, M.SMECE: max_smece, M.DCE: max_dce}
-    rules = rules_of(limits, rule or ())
-    gate = VerifyOptions(
-        rules,
-        confidence,
-        bins,
-        binning,
-        min_rows,
-        allow_fit_rows=allow_fit_rows,
-        least_group_rows=min_group_rows,
-    )
-    reading = Reading(
-        i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
-        jobs,
-        exact,
-        memory,
-        engine,
-        engine_address,
-        progress_bar(quiet=quiet),
-    )
+    _refuse_suffix(out.output)
+    check_output(out.output, force=out.force, inputs=inputs, artifact=artifact)
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
     from calibcli.cli.drawing_cache import drawing_cache
     from calibcli.tasks.full_report import ReportRequest
 
-    request = ReportRequest(inputs, columns, artifact, options, gate if rules else None, reading)
+    request = ReportRequest(inputs, columns, artifact, options, gate if gate.rules else None, reading)
     with drawing_cache():
-        from calibcli.api.report import PageWords, html_report
+        from calibcli.api.report import html_report
 
-        words = PageWords(
-            command_line(context, output="report.html"),
-            title or "Calibration report",
-            date,
-            axis,
-            line_of(context).settings,
-        )
-        written = html_report(request, words)
-    write_file(output, written.html.encode("utf-8"))
+        again = command_line(context, output="report.html")
+        written = html_report(request, page, command=again, settings=line_of(context).settings)
+    write_file(out.output, written.html.encode("utf-8"))
     measured = written.found.measured
-    say_notes((*measured.input.notes, *measured.notes), quiet=quiet)
-    if output != STDOUT:
-        say_line(f"{output}: {_outcome(written.found.verdicts)}", quiet=quiet)
+    say_notes((*measured.input.notes, *measured.notes), quiet=out.quiet)
+    if out.output != STDOUT:
+        say_line(f"{out.output}: {_outcome(written.found.verdicts)}", quiet=out.quiet)
 
 
 def _refuse_suffix(output: str) -> None:

@@ -1,13 +1,12 @@
 """calibcli schema."""
 
-from calibcli.cli import options as o
+from calibcli.cli.door import command
+from calibcli.options.output import DocumentName
 from calibcli.outputs import STDOUT
 
 
-def schema(
-    kind: o.Kinds,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
-) -> None:
+@command("debug")
+def schema(kind: DocumentName) -> None:
     """
     Print the JSON Schema of artifacts, reports, comparisons or states of gates.
 

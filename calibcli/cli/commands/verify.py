@@ -1,109 +1,78 @@
 """calibcli verify."""
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from calibcli.cli import class_options as k
-from calibcli.cli import document_options as d
-from calibcli.cli import engine_options as e
-from calibcli.cli import gate_options as g
-from calibcli.cli import input_options as i
-from calibcli.cli import options as o
-from calibcli.cli import selection_options as s
-from calibcli.errors import IdleOption, OutputProblem, UsageProblem
+from calibcli.cli.door import command
+from calibcli.errors import OutputProblem, UsageProblem
 from calibcli.gate_names import Inconclusive
-from calibcli.names import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_LEAST_ROWS,
-    DEFAULT_MEMORY,
-    DEFAULT_SEED,
-    ColorWhen,
-    EngineName,
-    MeasureName,
-    OnMissing,
-    OnRange,
-    VerdictName,
+from calibcli.names import VerdictName
+from calibcli.options.gating import StateOptions, VerifyOptions
+from calibcli.options.output import Artifact, GateInputs, GateOutput
+from calibcli.options.rows import (
+    JUDGED_BY,
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    Columns,
+    Reading,
 )
 from calibcli.outputs import STDOUT
-from calibcli.selection_names import OnUnseen
-from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
-    from calibcli.options.rows import Columns, Reading
-    from calibcli.reports.verify import VerifyReport
-    from calibcli.tasks.verify import VerifyOptions
-
-M = MeasureName
+    from calibcli.cli.report_files import WantedReport
 
 
+@contextmanager
+def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[WantedReport]]]":
+    """Let the reports beside the printed one tell of whatever goes wrong, options included."""
+    from calibcli.cli.line import line_of
+    from calibcli.cli.report_files import parse_reports, told_of_errors
+
+    line, inputs, state = line_of(given["context"]), given["files"] or [], given["state"]
+    wanted = parse_reports(
+        given["report"],
+        inputs=inputs,
+        output=given["output"],
+        force=given["force"],
+        others=(given["artifact"], given["baseline"], state, given["state_key_file"]),
+        settings=line.settings,
+    )
+    with told_of_errors(wanted, line):
+        if not inputs and state is None:
+            msg = "Missing argument 'INPUT...'"
+            raise UsageProblem(msg, "calibcli verify --help")
+        yield {"wanted": wanted}
+
+
+@command(
+    f"score label {OF_CLASSES} max_ece max_l2 max_linf max_smece max_dce rule artifact confidence bins "
+    f"binning "
+    "min_rows inconclusive by min_group_rows baseline baseline_score max_regression regression_metric "
+    "state batch "
+    f"row_id planned_rows alarm report allow_fit_rows unseen {OF_ROWS} seed {OF_VALUES} {OF_FORMAT} "
+    f"{OF_READING} "
+    "state_key_file allow_edited fmt json output force quiet verbose color debug",
+    by=JUDGED_BY,
+    within=_told,
+)
 def verify(
     context: typer.Context,
-    files: g.GateInputs = None,
-    score: o.Score = None,
-    label: o.Label = None,
-    probs: k.Probs = None,
-    classes: k.Classes = None,
-    view: k.View = ViewName.CONFIDENCE,
-    one_class: k.OneClass = None,
-    on_sum: k.HowSummed = OnSum.ERROR,
-    max_ece: g.MaxEce = None,
-    max_l2: g.MaxL2 = None,
-    max_linf: g.MaxLinf = None,
-    max_smece: g.MaxSmece = None,
-    max_dce: g.MaxDce = None,
-    rule: g.Rules = None,
-    artifact: o.Artifact = None,
-    confidence: o.Confidence = DEFAULT_CONFIDENCE,
-    bins: g.GateBins = None,
-    binning: o.HowBinned = None,
-    min_rows: g.MinRows = DEFAULT_LEAST_ROWS,
-    inconclusive: g.OnInconclusive = Inconclusive.ERROR,
-    by: g.JudgedBy = None,
-    min_group_rows: g.LeastJudgedRows = None,
-    baseline: g.Baseline = None,
-    baseline_score: g.BaselineScore = None,
-    max_regression: g.MaxRegression = None,
-    regression_metric: g.RegressionMetric = None,
-    state: g.State = None,
-    batch: g.Batch = None,
-    row_id: g.RowId = None,
-    planned_rows: g.PlannedRows = None,
-    alarm: g.Alarm = False,
-    report: g.Reports = None,
-    allow_fit_rows: g.AllowFitRows = False,
-    unseen: s.Unseen = OnUnseen.ERROR,
-    where: s.Where = None,
-    limit: s.Limit = None,
-    sample: s.Sample = None,
-    seed: o.Seed = DEFAULT_SEED,
-    weight: o.Weight = None,
-    weights_are: o.WeightsAre = None,
-    positive: o.Positive = None,
-    scale: o.ScoreScale = None,
-    on_missing: o.Missing = OnMissing.ERROR,
-    on_range: o.Range = OnRange.ERROR,
-    input_format: o.InputFormat = None,
-    delimiter: i.Delimiter = None,
-    encoding: i.Encoding = None,
-    decimal: i.Decimal = None,
-    exact: o.Exact = False,
-    memory: o.Memory = DEFAULT_MEMORY,
-    jobs: o.Jobs = None,
-    engine: e.EngineChoice = EngineName.LOCAL,
-    engine_address: e.EngineAddress = None,
-    state_key_file: d.StateKeyFile = None,
-    allow_edited: d.AllowEdited = False,  # noqa: ARG001 - heard where it is declared
-    fmt: o.Format = None,
-    json: o.Json = False,
-    output: o.Out = STDOUT,
-    force: o.Force = False,
-    quiet: o.Quiet = False,
-    verbose: o.Verbose = False,
-    color: o.Color = ColorWhen.AUTO,
-    debug: o.Debug = False,  # noqa: ARG001 - read by the gate in app.py
+    columns: Columns,
+    options: VerifyOptions,
+    state: StateOptions | None,
+    reading: Reading,
+    out: GateOutput,
+    files: GateInputs = None,
+    artifact: Artifact = None,
+    wanted: "Sequence[WantedReport]" = (),
 ) -> int:
     """
     Gate on the calibration error.
@@ -132,147 +101,30 @@ def verify(
       Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
     """
     from calibcli.cli.line import line_of
-    from calibcli.cli.output import format_of, renderer_for, say_notes_beside, write
+    from calibcli.cli.output import format_of, say_notes_beside, write_report
     from calibcli.cli.progress_bar import progress_bar
-    from calibcli.cli.report_files import parse_reports, told_of_errors, write_reports
-    from calibcli.options.rows import Columns, Reading
-    from calibcli.tasks.baseline import regression_of
+    from calibcli.cli.report_files import write_reports
     from calibcli.tasks.destination import check_output
-    from calibcli.tasks.rules import bins_of_gate, require_some, rules_of
-    from calibcli.tasks.verify import VerifyOptions
+    from calibcli.tasks.judging import judge_rows
 
-    inputs, line = files or [], line_of(context)
-    others = (artifact, baseline, state, state_key_file)
-    wanted = parse_reports(
-        report, inputs=inputs, output=output, force=force, others=others, settings=line.settings
-    )
-    with told_of_errors(wanted, line):
-        if not inputs and state is None:
-            msg = "Missing argument 'INPUT...'"
-            raise UsageProblem(msg, "calibcli verify --help")
-        limits = {M.ECE: max_ece, M.L2: max_l2, M.LINF: max_linf, M.SMECE: max_smece, M.DCE: max_dce}
-        regression = regression_of(baseline, baseline_score, limit=max_regression, measures=regression_metric)
-        options = VerifyOptions(
-            rules_of(limits, rule or ()),
-            confidence,
-            *bins_of_gate(bins, binning),
-            min_rows,
-            inconclusive,
-            allow_fit_rows,
-            min_group_rows,
-            regression,
-        )
-        if not alarm:
-            require_some([*options.rules, *([] if regression is None else [regression])], state=state)
-        if by and regression is not None and not options.rules:
-            msg = "--by with nothing but a baseline, which is compared over all rows"
-            raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
-        several = k.several_classes(probs, classes, on_sum=on_sum, view=view, one_class=one_class)
-        if min_group_rows is not None and not by and (view is ViewName.CONFIDENCE or one_class):
-            msg = "--min-group-rows without groups"
-            hint = "name the columns that make them with --by"
-            raise IdleOption(msg, hint, options=("min-group-rows",))
-        kept = _Kept(state, batch, row_id, planned_rows, alarm, state_key_file)
-        kept.refuse_without_path()
-        kept.refuse_output(output)
-        check_output(output, force=force, inputs=inputs, artifact=artifact)
-        check_output(output, force=force, inputs=inputs, artifact=baseline)
-        chosen = format_of(fmt, json=json, output=output)
-        columns = Columns(
-            score,
-            label,
-            weight,
-            weights_are,
-            positive,
-            scale,
-            on_missing,
-            on_range,
-            by=tuple(by or ()),
-            several=several,
-            rows=s.rows_of(where, limit, sample, seed=seed),
-            on_unseen=unseen,
-        )
-        reading = Reading(
-            i.input_format_of(input_format, delimiter, encoding, decimal=decimal),
-            jobs,
-            exact,
-            memory,
-            engine,
-            engine_address,
-            progress_bar(quiet=quiet),
-        )
-        judged = _judged(inputs, columns, options, kept, artifact=artifact, reading=reading)
-        write(renderer_for(chosen, output, color=color, verbose=verbose, line=line).render(judged), output)
-        write_reports(judged, wanted)
-    say_notes_beside(chosen, judged.input, judged.notes, quiet=quiet)
-    return exit_code(judged.outcome, inconclusive)
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """What was said about keeping a state."""
-
-    path: str | None
-    batch: str | None
-    id_column: str | None
-    planned_rows: int | None
-    alarm: bool
-    key_file: str | None
-
-    def refuse_output(self, output: str) -> None:
-        """Refuse to write the report over the state."""
-        if self.path is None or output == STDOUT:
-            return
-        if os.path.realpath(output) == os.path.realpath(self.path):
-            msg = f"{output} is the state"
-            raise OutputProblem(msg, "write the report to another file")
-
-    def refuse_without_path(self) -> None:
-        """Refuse options that speak of a state where there is none."""
-        if self.path is not None:
-            return
-        said = {
-            "--batch": self.batch,
-            "--id": self.id_column,
-            "--planned-rows": self.planned_rows,
-            "--alarm": self.alarm,
-            "--state-key-file": self.key_file,
-        }
-        for option, value in said.items():
-            if value:
-                msg = f"{option} without --state"
-                hint = "name the file that keeps what was counted: --state gate.json"
-                raise IdleOption(msg, hint, options=(option[2:],))
-
-
-def _judged(
-    inputs: list[str],
-    columns: "Columns",
-    options: "VerifyOptions",
-    kept: _Kept,
-    *,
-    artifact: str | None,
-    reading: "Reading",
-) -> "VerifyReport":
-    """Judge the rows by themselves, or together with those that a state has counted."""
-    if kept.path is None:
-        from calibcli.tasks.verify import verify_files
-
-        return verify_files(inputs, columns, options=options, artifact=artifact, reading=reading)
-    from calibcli.tasks.gate import StateOptions, judge_with_state
-
-    many = len(options.rules) > 1 or not (options.rules or kept.alarm)
-    if many or columns.by or options.regression is not None:
-        msg = "--state keeps one rule over all rows, without --by and without a baseline"
-        raise UsageProblem(msg, "keep one state file for each rule, and one for each group of rows")
-    if columns.rows.options:
-        msg = f"--state counts every row of its batches, and --{columns.rows.options[0]} leaves some out"
-        raise UsageProblem(msg, "keep a file of the rows that are to be counted, and of no others")
-    state = StateOptions(kept.path, kept.batch, kept.id_column, kept.planned_rows, kept.alarm)
-    rule = options.rules[0] if options.rules else None
-    return judge_with_state(
-        inputs, columns, rule=rule, options=options, state=state, artifact=artifact, reading=reading
-    )
+    inputs = files or []
+    if (
+        state is not None
+        and out.output != STDOUT
+        and os.path.realpath(out.output) == os.path.realpath(state.path)
+    ):
+        msg = f"{out.output} is the state"
+        raise OutputProblem(msg, "write the report to another file")
+    baseline = None if options.regression is None else options.regression.report
+    for read in (artifact, baseline):
+        check_output(out.output, force=out.force, inputs=inputs, artifact=read)
+    kind = format_of(out)
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
+    report = judge_rows(inputs, columns, options, state, artifact=artifact, reading=reading)
+    write_report(report, kind, out, line_of(context))
+    write_reports(report, wanted)
+    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
+    return exit_code(report.outcome, options.policy)
 
 
 def exit_code(outcome: VerdictName, policy: Inconclusive) -> int:

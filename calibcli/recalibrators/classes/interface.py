@@ -6,7 +6,7 @@ from typing import Protocol, Self
 
 from calibcli.codec import Node
 from calibcli.names import RecalibratorName
-from calibcli.recalibrators.options import FitOptions
+from calibcli.options.fitting import FitOptions
 from calibcli.table.grid import Table
 from calibcli.table.score_table import Floats
 from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OutputSum

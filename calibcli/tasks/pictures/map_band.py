@@ -11,10 +11,10 @@ from calibcli.curves.map import Band
 from calibcli.curves.reliability import percent
 from calibcli.errors import CalibcliError
 from calibcli.names import BetaForm, Binning, FitLoss, Purpose, RecalibratorName, Split
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators import fit_recalibrator
 from calibcli.recalibrators.identity import Identity
 from calibcli.recalibrators.interface import Recalibrator, WithEnds
-from calibcli.recalibrators.options import FitOptions
 from calibcli.table.bins import equal_mass_ends, segment_sums
 from calibcli.table.grid import Table
 from calibcli.table.moved import with_scores

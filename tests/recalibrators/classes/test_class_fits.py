@@ -7,6 +7,7 @@ import pytest
 
 from calibcli.errors import EmptyTable, InputProblem, NotConverged, UsageProblem
 from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators.classes.linear import MOST_OF_MATRIX, Linear
 from calibcli.recalibrators.classes.log_rows import Kept
 from calibcli.recalibrators.classes.one_vs_one import OneVsOne
@@ -14,7 +15,6 @@ from calibcli.recalibrators.classes.one_vs_rest import OneVsRest
 from calibcli.recalibrators.classes.outputs import outputs_of
 from calibcli.recalibrators.classes.temperature import ClassTemperature
 from calibcli.recalibrators.classes.top_label import TopLabel
-from calibcli.recalibrators.options import FitOptions
 from calibcli.recalibrators.temperature import Temperature
 from calibcli.table.score_table import ScoreTable
 from calibcli.view_names import ClassMethod, OutputSum, ViewName

@@ -4,17 +4,15 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from dataclasses import dataclass
 from typing import NoReturn
 
-from calibcli.errors import CalibcliError, IdleOption, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.gate_names import Bound, Relation
-from calibcli.names import Binning, MeasureName, TestName
-from calibcli.verdicts.claim import ClassRule, Rule
+from calibcli.names import MeasureName, TestName
 from calibcli.view_names import ClassMeasure
 
 M = MeasureName
-_NO_RULE = "try --max-ece 0.02, --max-ece 0.02 --artifact cal.json, or --max-ece 0.05 --confidence 0.99"
 _FORMS = "write it like 'smece.upper<=0.02', 'cox_slope.lower>=0.8' or 'ks.p>=0.01'"
 _RULE = re.compile(r"\s*([^\s<>=!.]+)\s*(?:\.\s*([^\s<>=!]*))?\s*([<>=!]+)\s*(\S*)\s*")
 _BOUNDS = (Bound.VALUE, Bound.LOWER, Bound.UPPER)
@@ -30,6 +28,56 @@ _EITHER_SIGN = (
 _NOT_BOUNDED = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
 _SKILLS = (M.BRIER_SKILL, M.LOG_LOSS_SKILL)
 _LOG_LOSSES = (M.LOG_LOSS, M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC, ClassMeasure.CLASS_LOG_LOSS)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """
+    What a gate asks, as the user wrote it.
+
+    Args:
+        key: Name of the rule in reports, such as "max-ece", or its own text.
+
+        subject: The measure, or the test, that the rule speaks of.
+
+        bound: Which number of it: an upper or lower bound, the estimate itself, or a p-value.
+
+        relation: At most, or at least.
+
+        limit: The tolerance.
+    """
+
+    key: str
+    subject: MeasureName | TestName
+    bound: Bound
+    relation: Relation
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRule:
+    """
+    What a gate asks of several classes together.
+
+    Args:
+        key: Name of the rule in reports: its own text.
+
+        subject: The measure of several classes that the rule speaks of.
+
+        bound: Which number of it: an upper or lower bound, or the estimate itself.
+
+        relation: At most, or at least.
+
+        limit: The tolerance.
+    """
+
+    key: str
+    subject: ClassMeasure
+    bound: Bound
+    relation: Relation
+    limit: float
+
+
 Subject = MeasureName | TestName | ClassMeasure
 
 
@@ -55,38 +103,6 @@ def rules_of(
         # The same claim twice is one claim: it must not cost the error probability of two.
         rules.setdefault((rule.subject, rule.bound, rule.relation, rule.limit), rule)
     return tuple(rules.values())
-
-
-def require_some(rules: Iterable[object], *, state: str | None = None) -> None:
-    """
-    Refuse a gate that asks for nothing.
-
-    Args:
-        rules: What is asked.
-
-        state: Where the state of the gate is, whose rule is named, or None.
-
-    Raises:
-        UsageProblem: If there is no rule.
-    """
-    if not any(True for _ in rules):
-        msg = "no rule to verify"
-        raise UsageProblem(msg, _NO_RULE if state is None else _rule_of_state(state))
-
-
-def _rule_of_state(path: str) -> str:
-    """Return the hint that names the rule a state was begun with, where there is one that can be read."""
-    from calibcli.gates.store import read_state, refuse_state
-
-    with suppress(CalibcliError):
-        refuse_state(path)
-        found = read_state(path)
-        if found is not None:
-            terms = found.terms
-            limit = None if terms.limit is None else f"--max-{terms.measure.value} {terms.limit!r}"
-            words = filter(None, ("--alarm" if terms.alarm else None, limit))
-            return f"{path} was begun with {' '.join(words)}: ask the same"
-    return _NO_RULE
 
 
 def largest(name: MeasureName, limit: float) -> Rule:
@@ -233,25 +249,3 @@ def range_of(subject: Subject) -> tuple[float, float]:
     if subject in _LOG_LOSSES:
         return 0.0, math.inf
     return 0.0, 2.0 if subject is ClassMeasure.CLASS_BRIER else 1.0
-
-
-def bins_of_gate(text: str | None, binning: Binning | None) -> tuple[int | None, Binning | None]:
-    """
-    Return the number of bins and how they are cut, from what `--bins` says; "none" is each value by itself.
-
-    Raises:
-        UsageProblem: If it is neither a number nor "none", or "none" of bins of equal width.
-    """
-    if text is None:
-        return None, binning
-    if text.strip().lower() == "none":
-        if binning not in (None, Binning.ATOMS):
-            msg = f"--bins none and --binning {binning.value}"
-            raise IdleOption(msg, "leave out one of them", options=("binning", "bins"))
-        return None, Binning.ATOMS
-    try:
-        count = int(text)
-    except ValueError:
-        msg = f"{text!r} bins"
-        raise UsageProblem(msg, "--bins takes a whole number, or none for a score of few values") from None
-    return count, binning

@@ -1,0 +1,180 @@
+"""What is asked of a fit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.families import Logistic
+from calibcli.names import (
+    DEFAULT_FIT_BINS,
+    DEFAULT_LEAST_ROWS,
+    DEFAULT_SEED,
+    BetaForm,
+    Binning,
+    FitLoss,
+    FitMethod,
+    RecalibratorName,
+    Split,
+)
+from calibcli.options.declaring import option
+from calibcli.options.rows import SEED, Columns
+from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OutputSum
+
+MOST_FIT_BINS = 100_000
+MOST_FOLDS = 100
+# What scaling-binning may bin: maps that form a continuum.
+BASES = (
+    RecalibratorName.PLATT,
+    RecalibratorName.INTERCEPT,
+    RecalibratorName.TEMPERATURE,
+    RecalibratorName.BETA,
+    RecalibratorName.QUADRATIC,
+    RecalibratorName.SPLINE,
+    RecalibratorName.ISOTONIC,
+    RecalibratorName.CENTRED_ISOTONIC,
+    RecalibratorName.SMOOTH,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """Options of every method: each reads its own part."""
+
+    bins: int = option(
+        DEFAULT_FIT_BINS, "--bins", metavar="N", least=1, help="Most bins of histogram and scaling-binning.",
+    )  # fmt: skip
+    binning: Binning = option(Binning.EQUAL_MASS, "--binning", help="How histogram cuts its bins.")
+    loss: FitLoss = option(
+        FitLoss.LOG, "--loss", help="What the logistic methods minimise and auto compares.",
+    )  # fmt: skip
+    smooth_targets: bool = option(
+        False, "--smooth-targets",
+        help="Aim the logistic methods at Platt's smoothed targets instead of 0 and 1.",
+    )  # fmt: skip
+    step: bool = option(
+        False, "--step", help="Make isotonic a step function, without interpolation.",
+    )  # fmt: skip
+    split: Split = option(
+        Split.NONE, "--split", help="three-way: fit, bins and means of scaling-binning see other rows.",
+    )  # fmt: skip
+    base: RecalibratorName = option(RecalibratorName.PLATT, "--base", help="What scaling-binning bins.")
+    form: BetaForm = option(
+        BetaForm.ABM, "--beta-form", name="beta_form", help="Which parameters of beta are free.",
+    )  # fmt: skip
+    folds: int | None = option(
+        None, "--folds", metavar="K", least=2,
+        help="Folds of auto's cross-validation [default: 10], or of cross venn-abers.",
+    )  # fmt: skip
+    randomised: bool = option(
+        False, "--randomised", help="Let smooth add the kernel's noise to scores first, seeded.",
+    )  # fmt: skip
+    seed: int = option(DEFAULT_SEED, like=SEED)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bins <= MOST_FIT_BINS:
+            msg = f"{self.bins:,} bins asked for"
+            raise UsageProblem(msg, f"--bins takes a number from 1 to {MOST_FIT_BINS:,}")
+        if self.binning is Binning.ATOMS:
+            msg = "a fit cannot bin each distinct score by itself"
+            raise UsageProblem(msg, "use --binning equal-mass or equal-width")
+        if self.base not in BASES:
+            msg = f"scaling-binning cannot be based on {self.base.value}"
+            raise UsageProblem(msg, f"--base is one of {', '.join(BASES)}")
+        if self.folds is not None and not 2 <= self.folds <= MOST_FOLDS:
+            msg = f"{self.folds:,} folds asked for"
+            raise UsageProblem(msg, f"--folds takes a number from 2 to {MOST_FOLDS}")
+
+    def used_by(self, method: RecalibratorName) -> dict[str, object]:
+        """Return the options that the method reads, in plain values."""
+        own: dict[str, object] = {}
+        if method in get_args(Logistic):
+            own |= {"loss": self.loss.value, "smooth_targets": self.smooth_targets}
+        elif self.loss is not FitLoss.LOG:
+            # The losses in the record are of this kind, also where the fit minimised none.
+            own |= {"loss": self.loss.value}
+        if method is RecalibratorName.BETA:
+            own |= {"form": self.form.value}
+        if method is RecalibratorName.ISOTONIC:
+            own |= {"step": self.step}
+        if method is RecalibratorName.HISTOGRAM:
+            own |= {"bins": self.bins, "binning": self.binning.value}
+        if method is RecalibratorName.SCALING_BINNING:
+            own |= self.used_by(self.base)
+            own |= {"bins": self.bins, "split": self.split.value, "base": self.base.value, "seed": self.seed}
+        if method is RecalibratorName.VENN_ABERS:
+            own |= {"folds": self.folds, "seed": self.seed}
+        if method is RecalibratorName.SMOOTH:
+            own |= {"randomised": self.randomised, "seed": self.seed}
+        return own
+
+
+@dataclass(frozen=True, slots=True)
+class MapOptions:
+    """Which map is fitted: of one score, of each group, or of several classes."""
+
+    method: FitMethod = option(
+        FitMethod.PLATT, "-m", "--method", help="How to recalibrate.",
+        doc='How to recalibrate; "auto" is the one of these that cross-validation chooses. With several '
+        'classes, '
+        "the method of the maps that `multiclass` is made of.",
+    )  # fmt: skip
+    candidate: tuple[RecalibratorName, ...] = option(
+        (), "--candidate", metavar="METHOD", shell=list[RecalibratorName] | None,
+        help="What auto chooses from; repeatable. [default: all but histogram and scaling-binning]",
+        doc='What "auto" chooses from; by default all but histogram and scaling-binning.',
+    )  # fmt: skip
+    multiclass: ClassMethod | None = option(
+        None, "--multiclass",
+        help="How several classes are recalibrated, those of one score with --method. [default: temperature]",
+        doc='How several classes are recalibrated; by default "temperature".',
+    )  # fmt: skip
+    min_class_rows: int = option(
+        DEFAULT_LEAST_CLASS_ROWS, "--min-class-rows", metavar="N", least=1,
+        help="Classes with fewer fit rows share a map.",
+    )  # fmt: skip
+    output_sum: OutputSum = option(
+        OutputSum.ONE, "--output-sum",
+        help="one-vs-rest: divide rows by their sum, or leave classes by themselves.",
+        doc="Of one-vs-rest: divide rows by their sum, or leave classes by themselves.",
+    )  # fmt: skip
+    min_group_rows: int = option(
+        DEFAULT_LEAST_ROWS, "--min-group-rows", metavar="N", least=1,
+        help="Smaller groups share the map of all rows.",
+    )  # fmt: skip
+
+    @classmethod
+    def of(
+        cls,
+        candidate: Sequence[RecalibratorName] | None = None,
+        **more: Any,  # noqa: ANN401 - the other fields
+    ) -> "MapOptions":
+        """Return which map is fitted."""
+        return cls(candidate=tuple(candidate or ()), **more)
+
+    def refuse_idle(self, columns: Columns) -> None:
+        """
+        Refuse what has no effect on a fit to these columns.
+
+        Raises:
+            IdleOption: If something of that was asked for.
+        """
+        several = columns.several is not None
+        if several and columns.by:
+            msg = "--by fits a map of one score to each group, and there are several classes"
+            hint = "fit each group apart, with --where 'COL==GROUP', and apply each map to its rows alone"
+            raise IdleOption(msg, hint, options=("by",))
+        if not columns.by and self.min_group_rows != DEFAULT_LEAST_ROWS:
+            msg = "--min-group-rows without groups"
+            raise IdleOption(msg, "name the column that makes them with --by", options=("min-group-rows",))
+        if several and self.candidate:
+            msg = "--candidate is what --method auto chooses from, and it chooses for one score"
+            raise IdleOption(msg, "leave it out", options=("candidate",))
+        of_classes = (self.multiclass, self.min_class_rows, self.output_sum)
+        if not several and of_classes != (None, DEFAULT_LEAST_CLASS_ROWS, OutputSum.ONE):
+            msg = (
+                "--multiclass, --min-class-rows and --output-sum are for several classes, and there is one "
+                "score"
+            )
+            idle = ("multiclass", "min-class-rows", "output-sum")
+            raise IdleOption(msg, "name the columns of the classes, such as --probs 'p_*'", options=idle)

@@ -1,0 +1,345 @@
+"""What is asked of a gate: its rules, its baseline, its state, and a plan for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.gate_names import DEFAULT_POWER, Inconclusive
+from calibcli.names import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_LEAST_ROWS,
+    DEFAULT_SEED,
+    Binning,
+    MeasureName,
+    VerdictName,
+)
+from calibcli.options.declaring import COLUMNS, Option, Reach, nested, option
+from calibcli.options.measuring import (
+    ALLOW_FIT_ROWS,
+    BINNING,
+    BINS,
+    CONFIDENCE,
+    MIN_GROUP_ROWS,
+    check_confidence,
+)
+from calibcli.options.output import KEY_FILE
+from calibcli.options.rows import SEED, listed
+from calibcli.options.rules import ClassRule, Rule, rules_of
+
+GATE_BINS = BINS._replace(
+    metavar="N|none", least=None, shell=str | None, python="int | str | None",
+    help="Number of bins; none: a few-valued score. [default: 15, or each value of few-valued scores]",
+    doc='Number of equal-width bins, or "none" for each value of a few-valued score.',
+)  # fmt: skip
+MIN_ROWS = Option(
+    ("--min-rows",), name="min_rows", metavar="N", least=1,
+    help="Below so many rows, or 10 of the rarer label, nothing is concluded.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The rules of a gate: measures that have an option of their own, and rules in words."""
+
+    max_ece: float | None = option(
+        None, "--max-ece", metavar="EPS", help="The largest calibration error that passes.",
+    )  # fmt: skip
+    max_l2: float | None = option(
+        None, "--max-l2", metavar="EPS", help="The largest l2 error; few-valued scores only.",
+    )  # fmt: skip
+    max_linf: float | None = option(
+        None, "--max-linf", metavar="EPS", help="The largest error of any value; few-valued scores only.",
+    )  # fmt: skip
+    max_smece: float | None = option(
+        None, "--max-smece", metavar="EPS", help="The largest smooth calibration error.",
+    )  # fmt: skip
+    max_dce: float | None = option(
+        None, "--max-dce", metavar="EPS", help="The largest distance to calibration.",
+    )  # fmt: skip
+    rule: tuple[str, ...] = option(
+        (), "--rule", metavar="RULE", shell=list[str] | None,
+        help="MEASURE[.lower|.upper|.value] or TEST.p, then <= or >=, then a limit; repeatable.",
+        doc='Further rules, such as "smece.upper<=0.03", "bias.lower>=-0.01" or "ks.p>=0.01".',
+    )  # fmt: skip
+
+    @classmethod
+    def of(
+        cls,
+        rule: str | Sequence[str] | None = None,
+        **limits: float | None,
+    ) -> tuple[Rule | ClassRule, ...]:
+        """Return the rules that were asked for, each once."""
+        return rules_of({MeasureName(name[4:]): limit for name, limit in limits.items()}, listed(rule))
+
+
+# Measures that have bounds, and of which more is worse; the upper bound of smECE speaks of the population and
+# the lower one of these scores, so that their difference would speak of neither.
+COMPARED = (
+    MeasureName.ECE,
+    MeasureName.ECE_EQUAL_MASS,
+    MeasureName.L2,
+    MeasureName.DCE,
+    MeasureName.BRIER,
+    MeasureName.LOG_LOSS,
+)
+_HOW = "--baseline report.json --max-regression 0.01, or --baseline-score COL --max-regression 0.01"
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """What is asked of a comparison with a baseline: a report of `measure`, or a score of the same rows."""
+
+    limit: float = option(
+        None, "--max-regression", name="max_regression", metavar="D", shell=float | None,
+        help="The most that a measure may exceed the baseline's by.",
+    )  # fmt: skip
+    measures: tuple[MeasureName, ...] = option(
+        (), "--regression-metric", name="regression_metric", shell=list[MeasureName] | None,
+        help="Which measure that is; repeatable. [default: ece]",
+        doc='Which measure that is; "ece" by default.',
+    )  # fmt: skip
+    report: str | None = option(
+        None, "--baseline", name="baseline", metavar="REPORT", reach=Reach.READS, python="ReportLike | None",
+        help="A JSON report of `measure` to compare with.",
+        doc="What `measure` returned, or a report it was saved to, to compare with.",
+    )  # fmt: skip
+    score: str | None = option(
+        None, "--baseline-score", name="baseline_score", metavar="COL", complete=COLUMNS,
+        help="A score column to compare with row by row.",
+    )  # fmt: skip
+
+    @classmethod
+    def of(
+        cls,
+        report: str | None = None,
+        score: str | None = None,
+        *,
+        limit: float | None = None,
+        measures: Sequence[MeasureName] | None = None,
+    ) -> "Regression | None":
+        """
+        Return what is asked, or None where no baseline is spoken of.
+
+        Raises:
+            UsageProblem: If there are two baselines, a baseline without a limit or a limit without a
+            baseline,
+                or a measure of which more is not worse.
+        """
+        if report is None and score is None:
+            if limit is not None or measures:
+                option = "--max-regression" if limit is not None else "--regression-metric"
+                msg = f"{option} without a baseline"
+                raise UsageProblem(msg, f"compare with something: {_HOW}")
+            return None
+        if report is not None and score is not None:
+            msg = "--baseline and --baseline-score are two baselines"
+            raise UsageProblem(msg, f"take one: {_HOW}")
+        if limit is None:
+            msg = "a baseline without --max-regression"
+            raise UsageProblem(msg, f"say how much worse is too much: {_HOW}")
+        if not 0.0 <= limit < 1.0:
+            msg = f"a regression of {limit:g}"
+            raise UsageProblem(msg, "--max-regression takes a number from 0 to below 1, such as 0.01")
+        names = tuple(dict.fromkeys(measures or (MeasureName.ECE,)))
+        for name in names:
+            if name not in COMPARED:
+                msg = f"--regression-metric {name.value}: it has no bounds, or more of it is not worse"
+                raise UsageProblem(msg, f"take one of {', '.join(COMPARED)}")
+        return cls(limit, names, report, score)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyOptions:
+    """
+    What is asked of `verify`.
+
+    Each wrong verdict has a probability of at most 1 - `confidence`. Without bins a score of few values is
+    judged
+    value by value, any other over 15 bins of equal width.
+    """
+
+    rules: tuple[Rule | ClassRule, ...] = nested((), Limits)
+    confidence: float = option(
+        DEFAULT_CONFIDENCE, like=CONFIDENCE, doc="1 - delta: the probability that a verdict is right.",
+    )  # fmt: skip
+    bins: int | None = option(None, like=GATE_BINS)
+    binning: Binning | None = option(None, like=BINNING)
+    least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_ROWS)
+    policy: Inconclusive = option(
+        Inconclusive.ERROR, "--inconclusive", name="inconclusive",
+        help="What inconclusive counts as: exit 4, 1 or 0.",
+        doc='What that counts as for `.passed`: "error" and "fail" are no pass, "pass" is one.',
+    )  # fmt: skip
+    allow_fit_rows: bool = option(False, like=ALLOW_FIT_ROWS)
+    least_group_rows: int | None = option(
+        None, like=MIN_GROUP_ROWS,
+        help="Smaller groups are listed, not judged. [default: none is left out]",
+    )  # fmt: skip
+    regression: Regression | None = nested(None, Regression)
+
+    @classmethod
+    def of(
+        cls,
+        bins: int | str | None = None,
+        binning: Binning | None = None,
+        **more: Any,  # noqa: ANN401 - the other fields
+    ) -> "VerifyOptions":
+        """Return what is asked, bins as `--bins` takes them."""
+        count, cut = bins_of_gate(bins, binning)
+        return cls(bins=count, binning=cut, **more)
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        _refuse_equal_mass(self.binning)
+
+    @property
+    def regressions(self) -> int:
+        """How many measures are compared with a baseline."""
+        return 0 if self.regression is None else len(self.regression.measures)
+
+
+def _refuse_equal_mass(binning: Binning | None) -> None:
+    if binning is Binning.EQUAL_MASS:
+        msg = "equal-mass bins are cut by the rows they would judge"
+        raise UsageProblem(msg, "a gate takes --binning equal-width or atoms, fixed in advance")
+
+
+def bins_of_gate(bins: int | str | None, binning: Binning | None) -> tuple[int | None, Binning | None]:
+    """
+    Return the number of bins and how they are cut, from what `--bins` says; "none" is each value by itself.
+
+    Raises:
+        UsageProblem: If it is neither a number nor "none", or "none" of bins of equal width.
+    """
+    if bins is None or isinstance(bins, int):
+        return bins, binning
+    if bins.strip().lower() == "none":
+        if binning not in (None, Binning.ATOMS):
+            msg = f"--bins none and --binning {binning.value}"
+            raise IdleOption(msg, "leave out one of them", options=("binning", "bins"))
+        return None, Binning.ATOMS
+    try:
+        count = int(bins)
+    except ValueError:
+        msg = f"{bins!r} bins"
+        raise UsageProblem(msg, "--bins takes a whole number, or none for a score of few values") from None
+    return count, binning
+
+
+@dataclass(frozen=True, slots=True)
+class StateOptions:
+    """What is asked of a gate that keeps a state; the rows planned settle the bins of the distance."""
+
+    path: str = option(
+        None, "--state", name="state", metavar="GATE.json", reach=Reach.WRITES, shell=str | None,
+        python="str | os.PathLike[str] | None",
+        help="Keep what was counted, so that the gate may be asked again as rows come in.",
+        doc="A file that keeps what was counted, so that the gate may be asked again as rows come in.",
+    )  # fmt: skip
+    batch: str | None = option(
+        None, "--batch", metavar="NAME", help="Name of these rows in the state. [default: their digest]",
+        doc="Name of these rows in the state; by default their digest.",
+    )  # fmt: skip
+    id_column: str | None = None
+    planned_rows: int | None = option(
+        None, "--planned-rows", metavar="N", least=1, most=10**12,
+        help="Rows the state will hold in the end; fixes dce's bins.",
+    )  # fmt: skip
+    alarm: bool = option(
+        False, "--alarm", help="Fail once the score is no longer calibrated, whenever that began.",
+    )  # fmt: skip
+    key_file: str | None = option(None, like=KEY_FILE)
+
+    @classmethod
+    def of(cls, path: str | None = None, **more: Any) -> "StateOptions | None":  # noqa: ANN401
+        """Return what is asked, None where no state is kept."""
+        if path is not None:
+            return cls(path, **more)
+        for option_name, value in more.items():
+            if value:
+                refuse_without_state({"key_file": "state-key-file"}.get(option_name, option_name))
+        return None
+
+
+def refuse_without_state(option_name: str) -> None:
+    """Refuse an option that speaks of a state where there is none."""
+    key = option_name.replace("_", "-")
+    msg = f"--{key} without --state"
+    hint = "name the file that keeps what was counted: --state gate.json"
+    raise IdleOption(msg, hint, options=(key,))
+
+
+_MOST_POWER = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What is asked of `plan`: one rule, the true error, and how probable the verdict is to be."""
+
+    rules: tuple[Rule | ClassRule, ...] = nested((), Limits)
+    error: float = option(
+        0.0, "--error", metavar="E", help="The true error to reckon with; 0 is calibrated.",
+    )  # fmt: skip
+    power: float = option(
+        DEFAULT_POWER, "--power", metavar="P", help="Probability with which the gate is to decide.",
+    )  # fmt: skip
+    confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
+    any_time: bool = option(
+        False, "--any-time", help="For a gate that is asked again as rows come in, as with --state.",
+    )  # fmt: skip
+    bins: int | None = option(None, like=GATE_BINS)
+    binning: Binning | None = option(None, like=BINNING)
+    least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_ROWS)
+    seed: int = option(DEFAULT_SEED, like=SEED)
+
+    @classmethod
+    def of(
+        cls,
+        bins: int | str | None = None,
+        binning: Binning | None = None,
+        **more: Any,  # noqa: ANN401 - the other fields
+    ) -> "PlanOptions":
+        """Return what is asked, bins as `--bins` takes them."""
+        count, cut = bins_of_gate(bins, binning)
+        return cls(bins=count, binning=cut, **more)
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        if not self.rules:
+            msg = "no rule to plan"
+            raise UsageProblem(msg, "try --max-ece 0.02, --max-smece 0.02 or --max-l2 0.02")
+        if len(self.rules) > 1:
+            msg = f"{len(self.rules)} rules to plan at once"
+            raise UsageProblem(msg, "plan them one by one: a gate of several takes the most rows of any")
+        if not 0.5 <= self.power <= _MOST_POWER:
+            msg = f"a power of {self.power!r}"
+            raise UsageProblem(msg, f"--power takes a number from 0.5 to {_MOST_POWER}, such as 0.9")
+        if not 0.0 <= self.error < 1.0:
+            msg = f"a true error of {self.error!r}"
+            raise UsageProblem(msg, "--error takes a number from 0 to 1, such as half the limit")
+        if self.error == self.rule.limit:
+            msg = f"a true error of {self.error:g} is the limit itself: no number of rows can tell them apart"
+            raise UsageProblem(msg, "--error takes a number below the limit for a pass, above it for a fail")
+        _refuse_equal_mass(self.binning)
+        if self.any_time and self.measure is not MeasureName.ECE:
+            msg = f"plan --any-time speaks of the ece, not of {self.measure.value}"
+            raise UsageProblem(msg, "ask for --max-ece, or plan one look without --any-time")
+
+    @property
+    def rule(self) -> Rule:
+        """The rule of the gate: the limit of a measure."""
+        (rule,) = self.rules
+        if not isinstance(rule, Rule):
+            raise TypeError(rule)
+        return rule
+
+    @property
+    def measure(self) -> MeasureName:
+        """The measure that has a limit."""
+        return MeasureName(self.rule.subject)
+
+    @property
+    def wanted(self) -> VerdictName:
+        """The verdict that is right under the true error."""
+        return VerdictName.PASS if self.error < self.rule.limit else VerdictName.FAIL

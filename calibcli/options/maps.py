@@ -1,0 +1,127 @@
+"""What is asked of a fitted map: how it is applied to rows, and what it is written as."""
+
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass
+from typing import Any, assert_never
+
+from calibcli.errors import IdleOption
+from calibcli.export_names import ExportTarget, SqlDialect
+from calibcli.names import DataFormat
+from calibcli.options.declaring import Option, Reach, option
+from calibcli.options.output import OUTPUT
+from calibcli.options.rows import names_of
+from calibcli.selection_names import OnUnseen
+
+PRIOR = Option(
+    ("--prior",), metavar="P", help="Base rate of these rows, where it is not that of the fit rows.",
+    doc="Base rate of these rows, where it is not that of the fit rows: assumes that scores given the "
+    "label are "
+    "distributed as there (label shift).",
+)  # fmt: skip
+# Which other columns go along, unless the user says.
+KEEP_ALL = "all"
+KEEP_NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What an output of `apply` looks like: its format, and which other columns go along."""
+
+    to: DataFormat | None = option(
+        None, "--to", metavar="csv|tsv|jsonl|parquet|arrow",
+        help="Format of the output; else by its name, or that of the input.",
+    )  # fmt: skip
+    keep: str = option(
+        KEEP_ALL, "--keep", metavar="COLS", shell=list[str] | None, shown=KEEP_ALL,
+        help="Other columns that go along: all, none, or names and 'x_*' by commas; repeatable.",
+    )  # fmt: skip
+
+    @classmethod
+    def of(cls, to: DataFormat | None = None, keep: Sequence[str] | None = None) -> "Shape":
+        """Return what was asked; columns may be named in several lists."""
+        return cls(to, KEEP_ALL if not keep or KEEP_ALL in keep else ",".join(keep))
+
+
+AS_IT_COMES = Shape()
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyOptions:
+    """What `apply` adds to rows, and where it goes: to one file, or to a folder for any number."""
+
+    output: str | None = option(
+        None, like=OUTPUT, help="Where the rows of one file go.",
+    )  # fmt: skip
+    out_dir: str | None = option(
+        None, "--out-dir", metavar="DIR", reach=Reach.WRITES,
+        help="Where files go, each under its name, in place of -o.",
+    )  # fmt: skip
+    skip_existing: bool = option(
+        False, "--skip-existing", help="Leave out files whose output is in --out-dir already.",
+    )  # fmt: skip
+    name: str = option("calibrated", "--name", metavar="COL", help="Name of the new column.")
+    prior: float | None = option(None, like=PRIOR)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportAsk:
+    """What a map is written as, and what it calls columns; None for the usual names."""
+
+    target: ExportTarget = option(MISSING, "--to", name="to", help="What to write the map as.")
+    dialect: SqlDialect | None = option(
+        None, "--dialect", shown=False, help="Whose SQL. [default: duckdb]",
+    )  # fmt: skip
+    score: str | None = option(
+        None, "-s", "--score", metavar="COL", help="The score in the SQL or ONNX. [default: score]",
+    )  # fmt: skip
+    probs: tuple[str, ...] | None = option(
+        None, "--probs", metavar="A,B,...", shell=str | None,
+        help="The columns of classes in the SQL, or one of lists. [default: p_CLASS for each]",
+    )  # fmt: skip
+    name: str | None = option(
+        None, "--name", metavar="COL", help="The new column in the SQL or ONNX. [default: calibrated]",
+    )  # fmt: skip
+    table: str | None = option(
+        None, "--table", metavar="NAME",
+        help="The table in the SQL, dots after its schema. [default: predictions]",
+    )  # fmt: skip
+    prior: float | None = option(None, like=PRIOR)
+    single: bool = option(
+        False, "--float32", name="float32", help="Let the ONNX model take scores in single precision.",
+    )  # fmt: skip
+    by: str | None = option(
+        None, "--by", metavar="COL", help="The column of groups in the SQL. [default: that of fit --by]",
+    )  # fmt: skip
+    unseen: OnUnseen = option(
+        OnUnseen.ERROR, "--unseen",
+        help="Refuse groups that fit --by has not seen, or take the map of all rows.",
+    )  # fmt: skip
+
+    @classmethod
+    def of(cls, probs: str | None = None, **more: Any) -> "ExportAsk":  # noqa: ANN401 - the other fields
+        """Return what was asked, columns of classes parted by commas."""
+        return cls(probs=names_of(probs), **more)
+
+    def refuse_idle(self) -> None:
+        """
+        Refuse what the target has no use for.
+
+        Raises:
+            IdleOption: If something of that is asked.
+        """
+        sql = ("dialect", "table", "probs", "by")
+        idle: tuple[str, ...]
+        match self.target:
+            case ExportTarget.SQL:
+                idle = ("single",)
+            case ExportTarget.ONNX:
+                idle = sql
+            case ExportTarget.PYTHON | ExportTarget.SKLEARN:
+                idle = (*sql, "score", "name", "single")
+            case _:
+                assert_never(self.target)
+        for one in idle:
+            if getattr(self, one) not in (None, False):
+                option = "float32" if one == "single" else one
+                msg = f"--{option} has no effect on --to {self.target.value}"
+                raise IdleOption(msg, "leave it out", options=(option,))

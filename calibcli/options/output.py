@@ -1,0 +1,186 @@
+"""What is written and where, what is said of it, and options and arguments that belong to no group."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from calibcli.names import ColorWhen, CompatTool, DocumentKind, ReportFormat
+from calibcli.options.declaring import Option, Reach, option
+from calibcli.outputs import STDOUT
+from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
+
+OUTPUT = Option(
+    ("-o", "--output"), metavar="FILE", reach=Reach.WRITES, help="Where to write; - is standard output.",
+)  # fmt: skip
+TO_A_FILE = OUTPUT._replace(help="Where to write.", needed=True)
+KEY_FILE = Option(
+    ("--state-key-file",), name="state_key_file", metavar="FILE", reach=Reach.TRUSTS,
+    python="str | os.PathLike[str] | None",
+    help="The key that signs states, so that edits show. [default: CALIBCLI_STATE_KEY, if set]",
+    doc="The file of the key that signs the state; by default the variable CALIBCLI_STATE_KEY, if set.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where the report goes, in which format, and what else is said."""
+
+    fmt: ReportFormat | None = option(
+        None, "--format", help="How to write the report; else by the suffix of -o, or as a table.",
+    )  # fmt: skip
+    json: bool = option(False, "--json", help="Same as --format json.")
+    output: str = option(STDOUT, like=OUTPUT)
+    force: bool = option(
+        False, "--force", reach=Reach.REPLACES, help="Replace an output that exists.",
+        doc="Whether an existing `path` may be replaced.",
+    )  # fmt: skip
+    quiet: bool = option(False, "-q", "--quiet", help="No notes on stderr.")
+    verbose: bool = option(False, "-v", "--verbose", help="Say what each number means and assumes.")
+    color: ColorWhen = option(ColorWhen.AUTO, "--color", help="When to use colour.")
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutput(Output):
+    """The same of a gate, whose verdicts may be written for servers and monitors as well."""
+
+    report: list[str] | None = option(
+        None, "--report", metavar="KIND[=FILE]", reach=Reach.WRITES,
+        help="Also write junit=F, github, md=F, json=F or openmetrics=F; repeatable.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Trusting:
+    """What every command and function hears before its work begins: what is believed of documents."""
+
+    state_key_file: str | None = option(None, like=KEY_FILE)
+    allow_edited: bool = option(
+        False, "--allow-edited", reach=Reach.TRUSTS,
+        help="Read a document although it was edited after it was written; the report says so.",
+        doc="Whether documents that were edited after they were written are read all the same, with a note.",
+    )  # fmt: skip
+    debug: bool = option(False, "--debug", help="Show the traceback of an error.")
+
+
+AXIS = Option(("--axis",), help="Lay scores out as they are, or by log-odds near 0 and 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class PictureOptions:
+    """How a picture looks."""
+
+    size: FigureSize = option(
+        FigureSize.PAGE, "--size", help="Fit one column of a journal, a page, or a slide.",
+    )  # fmt: skip
+    theme: Theme = option(Theme.LIGHT, "--theme", help="On white, or on a dark ground.")
+    axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
+    title: str | None = option(
+        None, "--title", help="Title of the picture. [default: file, column]",
+        doc="Title of the picture; by default what was read, and the column.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """What a page of HTML says that no measurement knows."""
+
+    axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
+    title: str | None = option(None, "--title", help="Heading. [default: Calibration report]")
+    date: str | None = option(
+        None, "--date", metavar="TEXT", help="A date to print, as you write it. [default: none]",
+    )  # fmt: skip
+
+
+_FILES = "Data files, directories, patterns in quotes, or - for stdin"
+# Arguments: what stands on the line without a flag.
+Inputs = Annotated[list[str], Option((), metavar="INPUT...", help=f"{_FILES}.")]
+MaybeInputs = Annotated[list[str] | None, Option((), metavar="INPUT...", help=f"{_FILES}.")]
+GateInputs = Annotated[
+    list[str] | None, Option((), metavar="INPUT...", help=f"{_FILES}; none for what --state holds.")
+]
+PlotInputs = Annotated[
+    list[str],
+    Option((), metavar="INPUT...|REPORT", help="Files as for measure, a report, or a gate's state."),
+]
+ArtifactFile = Annotated[str, Option((), metavar="ARTIFACT", help="What `calibcli fit` wrote.")]
+AnyFile = Annotated[
+    str, Option((), metavar="FILE", help="A data file, an artifact, a report, or - for stdin.")
+]
+Documents = Annotated[
+    list[str],
+    Option((), metavar="DOCUMENT...", help="What `verify --state` or `measure --summary-out` wrote."),
+]
+DocumentName = Annotated[
+    DocumentKind, Option((), metavar="KIND", help="artifact, report, compare, compat, gate, plan, summary.")
+]
+OneCommand = Annotated[str | None, Option((), metavar="[COMMAND]", help="Only the options of this command.")]
+
+Artifact = Annotated[
+    str | None,
+    Option(
+        ("--artifact",), metavar="CAL.json", reach=Reach.READS, python="ArtifactLike | None",
+        help="Recalibrate the score with this artifact first.",
+        doc="A `Recalibrator`, or the path of one, that scores go through first.",
+    ),
+]  # fmt: skip
+Artifacts = Annotated[
+    list[str] | None,
+    Option(
+        ("--artifact",), metavar="CAL.json", reach=Reach.READS,
+        python="ArtifactLike | Sequence[ArtifactLike] | None",
+        help="Recalibrate the score; twice for two artifacts, the baseline first.",
+        doc="A `Recalibrator` or the path of one, or two of these, the baseline first.",
+    ),
+]  # fmt: skip
+Compat = Annotated[
+    CompatTool | None,
+    Option(("--compat",), help="The numbers that this tool gives by default, beside ours, and why."),
+]
+Explain = Annotated[
+    str | None,
+    Option(
+        ("--explain",), metavar="NAME",
+        help="Say what this measure or test is, and stop; all lists the names.",
+    ),
+]  # fmt: skip
+SummaryOut = Annotated[
+    str | None,
+    Option(
+        ("--summary-out",), metavar="S.json", reach=Reach.WRITES,
+        help="Keep the rows as a summary, to be merged or read as input.",
+    ),
+]  # fmt: skip
+Kind = Annotated[
+    PlotKind | None,
+    Option(
+        ("--kind",),
+        help="Which diagram. [default: smooth, or binned for few values; compare for several scores, "
+        "groups with --by, classes with --view]",
+        doc="Which diagram; by default what the rows imply.",
+    ),
+]  # fmt: skip
+CompareWith = Annotated[
+    str | None,
+    Option(
+        ("--compare",), metavar="CAL.json", reach=Reach.READS,
+        help="Same as --kind compare --artifact: raw and recalibrated.",
+    ),
+]  # fmt: skip
+InTerminal = Annotated[
+    bool,
+    Option(("--terminal",), help="Draw a reliability diagram in letters; -o is then optional."),
+]
+Like = Annotated[
+    str | None,
+    Option(
+        ("--like",), metavar="INPUT", reach=Reach.READS,
+        help="A file whose scores fall as those of the rows to come; unlabelled.",
+    ),
+]  # fmt: skip
+PictureFile = Annotated[str | None, OUTPUT._replace(help="Where to write: .png, .svg or .pdf.")]
+PicturePath = Annotated[
+    str | None,
+    Option(
+        (), python="str | os.PathLike[str] | None",
+        doc="Where to write it as well: .png, .svg or .pdf, the bytes that the command writes.",
+    ),
+]  # fmt: skip
