@@ -11,6 +11,7 @@ from calibcli.bounds.special import normal_quantile
 from calibcli.measures.effective import deviation
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
 from calibcli.measures.if_calibrated import of_mean
+from calibcli.measures.proper_scores import gathered
 from calibcli.names import MeasureName, Target
 from calibcli.table.grid import Table
 from calibcli.table.residuals import open_variance, residuals, squared_residuals
@@ -18,6 +19,13 @@ from calibcli.table.residuals import open_variance, residuals, squared_residuals
 # The comparison of Hoeffding (1956) behind `rate_bounds` needs an error probability of at most so much.
 _MOST_DELTA = 0.25
 _SHARE_BESIDE_BETS = 0.1
+# With fewer rows of the rarer label the mean score of other rows may matter more than the noise of labels.
+_LEAST_RARER = 10
+_ONLY_THESE = "of these scores only"
+_WHY_ONLY_THESE = (
+    f"{_ONLY_THESE}: few rows have the rarer label, or an end is as far as these scores allow, so other rows "
+    "of the population may move it farther"
+)
 
 
 def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -38,12 +46,14 @@ def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
         Waudby-Smith & Ramdas (2024), JRSS-B 86, with bets fixed by the scores.
     """
     value, mean_score = _means(table)
+    interval = _interval(table, value, mean_score, confidence=confidence)
+    only_these = (_WHY_ONLY_THESE,) if _ONLY_THESE in interval.method else ()
     return Estimate(
         name=MeasureName.BIAS,
         value=value,
-        interval=_interval(table, value, mean_score, confidence=confidence),
+        interval=interval,
         null=0.0,
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT),
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, *only_these),
         rows=table.total_rows,
         details={
             "mean_label": float(table.positive.sum()) / float(table.weight.sum()),
@@ -72,9 +82,32 @@ def _interval(table: Table, value: float, mean_score: float, *, confidence: floa
     else:
         bounds, method = _shortest(table, value, mean_score, delta=min(delta, _MOST_DELTA))
     lower, upper = max(-mean_score, bounds[0]), min(1.0 - mean_score, bounds[1])
+    method = f"{method}; {_ONLY_THESE}" if _only_these(table, cut=(lower, upper) != bounds) else method
     # Where no label is 1, or all are, an end is the value but for the last digits of a sum.
     ends = min(lower, value), max(upper, value)
     return Interval(*ends, confidence, method, Target.FIXED_DESIGN, finite_sample=True)
+
+
+def _only_these(table: Table, *, cut: bool) -> bool:
+    """Whether the population's bias may well lie beyond an interval, of which an end was cut or not."""
+    ones, rows = table.total_positive_rows, table.total_rows
+    return cut or (not table.weighted and min(ones, rows - ones) < _LEAST_RARER)
+
+
+def population_bounds(table: Table, *, lower: float, upper: float) -> tuple[float, float]:
+    """
+    Return bounds of the population's bias by one added row, wide where rows unlike these would matter.
+
+    Args:
+        table: The rows, unweighted.
+
+        lower: Error probability of the lower bound.
+
+        upper: That of the upper bound.
+    """
+    ones, scores = table.positive_rows, (table.score_of_positive, table.score_of_negative)
+    values = gathered((1.0 - scores[0], ones), (-scores[1], table.rows - ones))
+    return values.lower_bound(least=-1.0, delta=lower), values.upper_bound(most=1.0, delta=upper)
 
 
 def _shortest(

@@ -40,6 +40,8 @@ class CalibratedDraws:
         gaps: Sum of label - score in every bin, shape (draws, n_bins) for each partition; no columns for
             one of more than 1,024 bins.
 
+        squares: Sum of (label - score)^2 likewise.
+
         smece: The smECE that such labels have on average, and its range.
 
         method: The words reports use for how the labels were drawn.
@@ -50,6 +52,7 @@ class CalibratedDraws:
     t: tuple[Floats, ...]
     h: tuple[Floats, ...]
     gaps: tuple[Floats, ...]
+    squares: tuple[Floats, ...]
     ks: Floats | None
     kuiper: Floats | None
     spiegelhalter: Floats | None
@@ -72,6 +75,11 @@ class CalibratedDraws:
         """Return the draws of every bin's sum of label - score, or None where there are too many bins."""
         gaps = self.gaps[self.partitions.index(bins)]
         return gaps if gaps.shape[1] else None
+
+    def squares_of(self, bins: Bins) -> Floats | None:
+        """Return the draws of every bin's sum of (label - score)^2, or None where there are too many bins."""
+        squares = self.squares[self.partitions.index(bins)]
+        return squares if squares.shape[1] else None
 
 
 def p_value(drawn: Floats, observed: float) -> float:
@@ -112,7 +120,7 @@ def draw_calibrated(
     blocks = [_statistics(block, cells, segments) for block in labels.blocks]
     columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
     count = len(partitions)
-    cumulative = columns[4 * count :] if not cells.coarsened else [None, None, None]
+    cumulative = columns[5 * count :] if not cells.coarsened else [None, None, None]
     spread = float((cells.variance * (1 - 2 * cells.score) ** 2).sum())
     certain = not np.any(cells.variance > 0)
     return CalibratedDraws(
@@ -121,6 +129,7 @@ def draw_calibrated(
         t=tuple(columns[count : 2 * count]),
         h=tuple(columns[2 * count : 3 * count]),
         gaps=tuple(columns[3 * count : 4 * count]),
+        squares=tuple(columns[4 * count : 5 * count]),
         ks=None if certain else cumulative[0],
         kuiper=None if certain else cumulative[1],
         spiegelhalter=cumulative[2] if spread > 0 else None,
@@ -130,29 +139,31 @@ def draw_calibrated(
 
 
 def _statistics(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Starts]) -> list[Floats]:
-    """Return for a block of draws: ECE, T, H and gaps per partition, and KS, Kuiper, |Z| unless coarsened."""
+    """Return ECE, T, H, gaps, squares per partition of a block; KS, Kuiper, |Z| unless coarsened."""
     rows = cells.rows.astype(np.float64)
     total = rows.sum()
-    ece, t, h, kept = [], [], [], []
+    ece, t, h, kept, kept_squares = [], [], [], [], []
     for starts in segments:
-        gaps = labels.residuals(starts)
+        gaps, squares = labels.residuals(starts), labels.squares(starts)
         ece.append(np.abs(gaps).sum(axis=1) / total)
         count = segment_sums(rows, starts)
         two = count >= 2
-        excess = gaps[:, two] ** 2 - labels.squares(starts)[:, two]
+        excess = gaps[:, two] ** 2 - squares[:, two]
         t.append((excess / (count[two] - 1.0)).sum(axis=1) / total)
         variance = segment_sums(cells.variance, starts)
         some = variance > 0.0
         # A score next to 0 or 1 leaves hardly any variance: one that is wrong can pass the largest double.
         with np.errstate(over="ignore"):
             h.append((gaps[:, some] ** 2 / variance[some]).sum(axis=1))
-        kept.append(gaps if count.size <= _MOST_GAPS else gaps[:, :0].copy())
+        few = count.size <= _MOST_GAPS
+        kept.append(gaps if few else gaps[:, :0].copy())
+        kept_squares.append(squares if few else squares[:, :0].copy())
     if cells.coarsened:
-        return [*ece, *t, *h, *kept]
+        return [*ece, *t, *h, *kept, *kept_squares]
     # With every score 0 or 1 nothing varies, and a path of zeros stays zero in any unit.
     scale = math.sqrt(float(cells.variance.sum()) or 1.0)
     top, bottom = labels.extremes()
     tilted = labels.tilted()
     spread = float((cells.variance * (1.0 - 2.0 * cells.score) ** 2).sum())
     z = np.abs(tilted) / np.sqrt(spread) if spread > 0 else np.zeros(tilted.size)
-    return [*ece, *t, *h, *kept, np.maximum(top, -bottom) / scale, (top - bottom) / scale, z]
+    return [*ece, *t, *h, *kept, *kept_squares, np.maximum(top, -bottom) / scale, (top - bottom) / scale, z]

@@ -4,7 +4,8 @@ import numpy as np
 
 from calibcli.measures.calibrated import CalibratedDraws
 from calibcli.measures.estimate import Estimate
-from calibcli.measures.gaps import estimate_of_gaps, gaps_if_calibrated, gaps_in
+from calibcli.measures.gaps import Gaps, estimate_of_gaps, gaps_if_calibrated, gaps_in
+from calibcli.measures.if_calibrated import UNKNOWN
 from calibcli.names import MeasureName
 from calibcli.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.table.grid import Table
@@ -26,7 +27,7 @@ def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws |
 
         bins: The partition, or sums over it.
 
-        calibrated: Labels drawn from the scores, for the null reference, which takes the s_k from the scores.
+        calibrated: Labels drawn from the scores, for the null reference: the very same of each draw.
 
     References:
         Kumar, Liang & Ma (2019), NeurIPS, appendix, debiasing for p other than 2. Where a bin holds
@@ -34,13 +35,16 @@ def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws |
     """
     sums = binned(table, bins)
     found = gaps_in(sums)
-    raw = float(_less_bias(found.gap, share=found.share, spread=_spread(table, sums)))
-    announced = np.sqrt(sums.variance[sums.occupied] / sums.weight[sums.occupied] * found.lightness)
-    null = gaps_if_calibrated(
-        sums,
-        calibrated,
-        lambda gap: np.maximum(_less_bias(gap, share=found.share, spread=announced), 0.0),
-    )
+    raw = float(_less_bias(found.gap, found=found, mean_square=_mean_squares(table, sums)))
+    null = UNKNOWN
+    squares = None if calibrated is None else calibrated.squares_of(sums.bins)
+    if squares is not None:
+        drawn = squares[:, sums.occupied] / sums.weight[sums.occupied]
+        null = gaps_if_calibrated(
+            sums,
+            calibrated,
+            lambda gap: np.maximum(_less_bias(gap, found=found, mean_square=drawn), 0.0),
+        )
     lonely = int(sums.rows[sums.rows == 1].size)
     because = (f"{lonely:,} rows alone in their bin are not corrected for",) if lonely else ()
     return estimate_of_gaps(
@@ -73,14 +77,14 @@ def mean_size(mean: Floats, spread: Floats) -> Floats:
     return np.where(noisy, safe * density + mean * (2.0 * ndtr(ratio) - 1.0), np.abs(mean))
 
 
-def _less_bias(gap: Floats, *, share: Floats, spread: Floats) -> Floats:
-    return np.asarray((share * (2.0 * np.abs(gap) - mean_size(gap, spread))).sum(axis=-1))
+def _less_bias(gap: Floats, *, found: Gaps, mean_square: Floats) -> Floats:
+    """Return the plug-in less its bias, from every bin's gap and its mean of (label - score)^2."""
+    spread = np.sqrt(np.maximum(mean_square - gap**2, 0.0) * found.lightness)
+    return np.asarray((found.share * (2.0 * np.abs(gap) - mean_size(gap, spread))).sum(axis=-1))
 
 
-def _spread(table: Table, sums: BinnedTable) -> Floats:
-    """Return the standard error of every occupied bin's gap."""
-    found = gaps_in(sums)
+def _mean_squares(table: Table, sums: BinnedTable) -> Floats:
+    """Return the mean of (label - score)^2 in every occupied bin."""
     positive, negative = table.positive, table.weight - table.positive
     squares = positive * (1.0 - table.score_of_positive) ** 2 + negative * table.score_of_negative**2
-    mean_square = segment_sums(squares, sums.starts)[sums.occupied] / sums.weight[sums.occupied]
-    return np.sqrt(np.maximum(mean_square - found.gap**2, 0.0) * found.lightness)
+    return segment_sums(squares, sums.starts)[sums.occupied] / sums.weight[sums.occupied]

@@ -86,9 +86,7 @@ def _of_drawn_labels(table: Table, generator: np.random.Generator, *, start: flo
     batches = [_drawn(rows, sums, generator) for _ in range(_BATCHES)]
 
     def norms_at(bandwidth: float) -> Floats:
-        return np.concatenate(
-            [np.abs(one.smoothed(bandwidth, oversampling=2)).mean(axis=-1) for one in batches]
-        )
+        return np.concatenate([_norm(one.smoothed(bandwidth, oversampling=2)) for one in batches])
 
     bandwidth = start
     for _ in range(10):
@@ -107,12 +105,21 @@ def _of_drawn_labels(table: Table, generator: np.random.Generator, *, start: flo
         for _ in range(_STEPS_TO_ENDS):
             at = min(float((size * at**0.5) ** (2.0 / 3.0)), 1.0)
             if at <= least:
-                return size
+                return size if which else 0.98 * size
             size = float(ends_of_draws(norms_at(at))[which])
         # The norm does not rise with the bandwidth, so that the end lies between; sums on a grid are 1 % off.
         return 0.98 * min(at, size) if which == 0 else min(1.02 * max(at, size), 1.0)
 
-    return bandwidth, (end(0), end(1))
+    # Below the finest bandwidth nothing is joined, so that the norm stays what it is there.
+    mean = bandwidth if bandwidth > 2.8 / cells else min(bandwidth, float(norms.mean()))
+    return mean, (end(0), end(1))
+
+
+def _norm(values: Floats) -> Floats:
+    """Return the integral of |values| on an even grid: the places at either end count half."""
+    size = np.abs(values)
+    size[..., [0, -1]] *= 0.5
+    return np.asarray(size.sum(axis=-1) / (size.shape[-1] - 1))
 
 
 def _drawn(rows: Floats, sums: Floats, generator: np.random.Generator) -> CosineSeries:

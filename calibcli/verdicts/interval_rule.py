@@ -4,13 +4,14 @@ from dataclasses import replace
 
 from calibcli.errors import UsageProblem
 from calibcli.families import WITHOUT_INTERVAL
+from calibcli.measures.bias import population_bounds
 from calibcli.measures.estimate import Estimate
 from calibcli.names import MeasureName, TestName, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.table.grid import Table
-from calibcli.verdicts.claim import Ground, Verdict
+from calibcli.verdicts.claim import Claim, Ground, Verdict
 from calibcli.verdicts.measured import ends_of, measured, verdict_by_ends, why_none, why_open
-from calibcli.verdicts.outcome import claim_of, levels, outcome_of, refuse_weights
+from calibcli.verdicts.outcome import by_bounds, claim_of, levels, outcome_of, refuse_weights
 
 # r (1 - r) and the entropy of r fall on both sides of r = 1/2, so both ends of the interval of r stand behind
 # each end of theirs, which together fail with the probability of the whole.
@@ -57,6 +58,9 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     if reason is None:
         reason = _few_carry(estimate)
         outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
+    if reason is None and name is MeasureName.BIAS and outcome is not VerdictName.INCONCLUSIVE:
+        reason = _of_other_rows(table, rule, ground, claim=claim, outcome=outcome)
+        outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
     if reason is None and ends.lower is None and ends.upper is None:
         outcome, reason = VerdictName.INCONCLUSIVE, why_none(estimate)
     elif reason is None and outcome is VerdictName.INCONCLUSIVE:
@@ -80,6 +84,20 @@ def _with_interval(rule: Rule) -> MeasureName:
         msg = f"{name.value} has no confidence interval, so no bound of it can be gated"
         raise UsageProblem(msg, f"gate on the estimate alone, without confidence: {name.value}.value")
     return name
+
+
+def _of_other_rows(
+    table: Table, rule: Rule, ground: Ground, *, claim: Claim, outcome: VerdictName
+) -> str | None:
+    """Return why bounds that settle the bias of these scores do not settle the population's, or None."""
+    at_lower, at_upper = levels(rule, ground)
+    lower, upper = population_bounds(table, lower=at_lower, upper=at_upper)
+    if by_bounds(claim, lower=lower, upper=upper) is outcome:
+        return None
+    return (
+        "the bounds settle it for these very scores, but not for the population, whose mean score may be "
+        f"another: there it is {lower:.4g} to {upper:.4g}, approximately"
+    )
 
 
 def _few_carry(estimate: Estimate) -> str | None:

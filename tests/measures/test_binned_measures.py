@@ -267,9 +267,7 @@ def test_null_is_the_mean_over_calibrated_labels() -> None:
     for name, drawn_values in values.items():
         if drawn_values:
             error = 4.0 * np.std(drawn_values) * math.sqrt(1 / 80 + 1 / 400)
-            # The debiased one takes its noise from the scores there and from the labels here.
-            slack = 2e-3 if name is MeasureName.L1_DEBIASED else 0.0
-            assert found[name].null == pytest.approx(np.mean(drawn_values), abs=error + slack), name
+            assert found[name].null == pytest.approx(np.mean(drawn_values), abs=error), name
     assert found[MeasureName.ECE_SWEEP].null is None
 
 

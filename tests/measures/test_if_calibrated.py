@@ -28,6 +28,7 @@ WORLDS = {
     "four values": lambda rng, rows: rng.choice([0.1, 0.3, 0.6, 0.9], rows),
     "one value": lambda _, rows: np.full(rows, 0.3),
     "certain": lambda rng, rows: np.where(rng.random(rows) < 0.5, 1e-5, 1.0 - 1e-5),
+    "fraud": lambda rng, rows: np.where(rng.random(rows) < 0.997, 5e-4, 0.5),
 }
 
 
@@ -100,6 +101,19 @@ def test_one_in_twenty_lies_beyond_either_end(world: str, rows: int, most: int) 
     names = tuple(name for name in M if name not in WITHOUT)
     for name, (below, above) in outside(world, rows, times=120, names=names).items():
         assert max(below, above) <= 120 // most, name
+
+
+def test_noise_that_labels_do_not_show_is_not_taken_away() -> None:
+    """Labels that are all as sure scores say have no spread: the value is the gap, here and in draws."""
+    score = np.repeat([1e-5, 1.0 - 1e-5], 20)
+    table = ScoreTable.from_rows(score, score > 0.5)
+    found = measured(table, drawn=True, names=(M.L1_DEBIASED, M.SMECE))
+    one, smooth = found[M.L1_DEBIASED], found[M.SMECE]
+    assert one.value == smooth.value == pytest.approx(1e-5)
+    assert one.null_range == pytest.approx((1e-5, 1e-5))
+    assert smooth.null_range == pytest.approx((1e-5, 1e-5), rel=0.03)
+    assert smooth.null is not None
+    assert 1e-5 <= smooth.null < 1.5e-4
 
 
 def test_ranges_are_left_out_only_where_nothing_is_known() -> None:

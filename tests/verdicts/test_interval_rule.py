@@ -179,3 +179,16 @@ def test_bounds_of_a_test_are_refused() -> None:
     with pytest.raises(UsageProblem, match="kuiper is a test") as caught:
         interval_rule(TABLE, rule(TestName.KUIPER, 0.5), ground=Ground(FIFTEEN))
     assert "kuiper.p>=0.05" in str(caught.value.hint)
+
+
+def test_a_verdict_on_bias_is_of_the_population_too() -> None:
+    """Sure scores that say nothing: their mean, and with it the bias of further rows, may well be another."""
+    table = ScoreTable.from_rows(np.repeat([0.001, 0.999], 500), np.arange(1000) % 100 == 0)
+    open_, kept = (
+        interval_rule(table, rule(M.BIAS, limit, AT_LEAST), ground=Ground(ATOMS)) for limit in (-0.505, -0.6)
+    )
+    assert [open_.outcome, kept.outcome] == [VerdictName.INCONCLUSIVE, VerdictName.PASS]
+    assert open_.lower is not None
+    assert open_.lower > -0.505
+    assert "not for the population" in (open_.reason or "")
+    assert "these scores only" in open_.method

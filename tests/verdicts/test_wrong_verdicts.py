@@ -145,3 +145,30 @@ def test_wrong_verdicts_on_l2_are_rare_in_every_hard_world(name: str) -> None:
     assert max(found[PASS], found[FAIL]) <= most_wrong(2_000)
     found = wrong_in(name, times=100, drawn=True)
     assert max(found[PASS], found[FAIL]) <= most_wrong(100)
+
+
+# The same of the bias: the mean score of other rows may matter more than the noise of labels.
+HARD_FOR_BIAS: dict[str, tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...], int]] = {
+    "sure scores that say nothing": ((0.001, 0.999), (0.5, 0.5), (0.01, 0.01), 2_000),
+    "three in ten announced": ((0.25, 0.3, 0.35), (0.4, 0.2, 0.4), (0.001, 0.001, 0.001), 15_000),
+    "a bad value in a thousand": ((0.01, 0.9), (0.999, 0.001), (0.01, 0.0), 1_500),
+    "fraud, five times too high": ((0.0005, 0.5), (0.997, 0.003), (0.0001, 0.1), 40_000),
+    "turned round": ((0.1, 0.9), (0.5, 0.5), (0.9, 0.1), 100),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HARD_FOR_BIAS)
+def test_wrong_verdicts_on_bias_are_rare_in_the_population(name: str) -> None:
+    """Rows drawn anew, 1,000 times: a limit just beyond the population's bias is passed in 5 % at most."""
+    score, share, rate, rows = (np.array(one) for one in HARD_FOR_BIAS[name])
+    rng, ground, times = generator_of("bias", name), Ground(ATOMS, rows_wanted=False), 1_000
+    truth = float(share @ (rate - score))
+    sides = ((Bound.LOWER, Relation.AT_LEAST, 1e-9), (Bound.UPPER, Relation.AT_MOST, -1e-9))
+    rules = [Rule("bias", MeasureName.BIAS, bound, how, truth + off) for bound, how, off in sides]
+    wrong: Counter[Bound] = Counter()
+    for held in rng.multinomial(rows, share, size=times):
+        some = held > 0
+        table = ScoreTable(score[some], held[some], rng.binomial(held[some], rate[some]))
+        wrong.update(one.bound for one in rules if judge(table, one, ground=ground).outcome is PASS)
+    assert max(wrong.values(), default=0) <= most_wrong(times)
