@@ -105,8 +105,9 @@ def population_bounds(table: Table, *, lower: float, upper: float) -> tuple[floa
 
         upper: That of the upper bound.
     """
-    ones, scores = table.positive_rows, (table.score_of_positive, table.score_of_negative)
-    values = gathered((1.0 - scores[0], ones), (-scores[1], table.rows - ones))
+    ones = table.positive_rows
+    positive = 1.0 - table.score_of_positive, ones.astype(np.float64)
+    values = gathered(positive, (-table.score_of_negative, (table.rows - ones).astype(np.float64)))
     return values.lower_bound(least=-1.0, delta=lower), values.upper_bound(most=1.0, delta=upper)
 
 

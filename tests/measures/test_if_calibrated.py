@@ -28,7 +28,6 @@ WORLDS = {
     "four values": lambda rng, rows: rng.choice([0.1, 0.3, 0.6, 0.9], rows),
     "one value": lambda _, rows: np.full(rows, 0.3),
     "certain": lambda rng, rows: np.where(rng.random(rows) < 0.5, 1e-5, 1.0 - 1e-5),
-    "fraud": lambda rng, rows: np.where(rng.random(rows) < 0.997, 5e-4, 0.5),
 }
 
 
