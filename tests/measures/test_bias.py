@@ -103,7 +103,7 @@ def test_scores_alone_settle_the_method() -> None:
         for p in (score, 0.0, 0.3, 1.0):
             found = bias(ScoreTable.from_rows(score, rng.random(n) < p)).interval
             assert found is not None
-            assert found.method == method
+            assert found.method.removesuffix("; of these scores only") == method
 
 
 @pytest.mark.parametrize(("n", "most"), [(1_000, 1.25), (10_000, 1.09), (1_000_000, 1.03)])
