@@ -12,8 +12,30 @@ if TYPE_CHECKING:
     from calibcli.table.grid import Table
 
 
+# A range in which nine of ten calibrated scores lie says nothing where next to no label could surprise.
+LEAST_OPEN = 1.0
+
+
 def measure_named(name: MeasureName, table: "Table", *, settings: "Settings") -> "Estimate":
-    """Return the named measure of a table."""
+    """Return the named measure, without a range where the scores leave less than one event open."""
+    from dataclasses import replace
+
+    found = _measured(name, table, settings=settings)
+    if found.null_range is None or _is_open(table):
+        return found
+    return replace(found, null_range=None)
+
+
+def _is_open(table: "Table") -> bool:
+    """Whether the scores leave an event open; told by some of the entries where these suffice."""
+    for step in (max(1, table.score.size // 4096), 1):
+        score = table.score[::step]
+        if float(table.weight[::step] @ (score * (1.0 - score))) >= LEAST_OPEN:
+            return True
+    return False
+
+
+def _measured(name: MeasureName, table: "Table", *, settings: "Settings") -> "Estimate":
     if _is_binned(name):
         from calibcli.measures.binned_family import binned_measure
 
