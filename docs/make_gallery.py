@@ -34,9 +34,10 @@ from gallery_words import (
 from calibcli.artifacts.store import read_artifact
 from calibcli.measures.estimate import Estimate
 from calibcli.names import ComparisonName, FitMethod, MeasureName, RecalibratorName
+from calibcli.options.comparing import CompareOptions
 from calibcli.options.fitting import FitOptions
 from calibcli.options.gating import VerifyOptions
-from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns
 from calibcli.options.rules import largest

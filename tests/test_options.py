@@ -12,11 +12,11 @@ import pytest
 import calibcli
 from calibcli.cli.commands import COMMANDS
 from calibcli.cli.door import options_of
-from calibcli.options import fitting, gating, maps, measuring, output, rows
+from calibcli.options import comparing, fitting, gating, maps, measuring, output, pictures, rows
 from calibcli.options.declaring import Option, Parameter, is_group, parameters_of
 from shell import ROOT
 
-ROOMS = (fitting, gating, maps, measuring, output, rows)
+ROOMS = (comparing, fitting, gating, maps, measuring, output, pictures, rows)
 FUNCTIONS = ("compare", "fit", "measure", "plot", "verify")
 # What a function returns, it need not be told how to print, where to write and how loudly.
 OF_A_TERMINAL = {

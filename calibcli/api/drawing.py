@@ -10,7 +10,7 @@ from calibcli.figures.formats import picture_format
 from calibcli.figures.look import look_of
 from calibcli.figures.saving import save
 from calibcli.figures.sheet import Words
-from calibcli.options.output import PictureOptions
+from calibcli.options.pictures import PictureOptions
 from calibcli.outputs import new_file, refuse_existing
 from calibcli.tasks.pictures.asked import refuse_axis
 from calibcli.tasks.pictures.diagram import PlotRequest

@@ -8,7 +8,7 @@ from calibcli.figures.drawing import figure_of
 from calibcli.figures.inline import inline
 from calibcli.figures.look import look_of
 from calibcli.figures.sheet import Words
-from calibcli.options.output import PageOptions
+from calibcli.options.pictures import PageOptions
 from calibcli.picture_names import AxisScale, FigureSize, PlotKind
 from calibcli.render.html.page import HtmlPage, Illustration, Point
 from calibcli.render.html.sections import (

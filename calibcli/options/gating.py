@@ -23,7 +23,7 @@ from calibcli.options.measuring import (
     MIN_GROUP_ROWS,
     check_confidence,
 )
-from calibcli.options.output import KEY_FILE
+from calibcli.options.output import KEY_FILE, Output
 from calibcli.options.rows import SEED, listed
 from calibcli.options.rules import ClassRule, Rule, rules_of
 
@@ -343,3 +343,13 @@ class PlanOptions:
     def wanted(self) -> VerdictName:
         """The verdict that is right under the true error."""
         return VerdictName.PASS if self.error < self.rule.limit else VerdictName.FAIL
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutput(Output):
+    """The same of a gate, whose verdicts may be written for servers and monitors as well."""
+
+    report: list[str] | None = option(
+        None, "--report", metavar="KIND[=FILE]", reach=Reach.WRITES,
+        help="Also write junit=F, github, md=F, json=F or openmetrics=F; repeatable.",
+    )  # fmt: skip

@@ -13,12 +13,10 @@ from calibcli.names import (
     DEFAULT_SEED,
     MOST_LP_POWER,
     Binning,
-    MeasureName,
 )
 from calibcli.options.declaring import METRICS, Option, option
-from calibcli.options.metrics import Metrics, compared_metrics, metrics_of
+from calibcli.options.metrics import Metrics, metrics_of
 from calibcli.options.rows import SEED, listed
-from calibcli.view_names import ClassMeasure
 
 MOST_BINS = 100_000
 MOST_CONFIDENCE = 0.999999
@@ -153,69 +151,3 @@ def check_confidence(confidence: float) -> None:
     if not 0.5 <= confidence <= MOST_CONFIDENCE:
         msg = f"a confidence of {confidence!r}"
         raise UsageProblem(msg, f"--confidence takes a number from 0.5 to {MOST_CONFIDENCE}, such as 0.95")
-
-
-# Measures that say which of two scores is better, those that are compared by default first.
-SHOWN = (
-    MeasureName.BRIER,
-    MeasureName.LOG_LOSS,
-    MeasureName.ECE,
-    MeasureName.ECE_EQUAL_MASS,
-    MeasureName.SMECE,
-)
-COMPARABLE = (*SHOWN, MeasureName.L2)
-JOINT_SHOWN = tuple(name for name in ClassMeasure if name is not ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED)
-Compared = MeasureName | ClassMeasure
-# A gate looks at these unless others were asked for: their differences are bounded row by row.
-_GATED = (MeasureName.BRIER, MeasureName.LOG_LOSS)
-
-
-@dataclass(frozen=True, slots=True)
-class CompareOptions:
-    """What is asked of `compare`; `metrics` are None for the usual ones."""
-
-    metrics: tuple[Compared, ...] | None = option(
-        None, like=METRIC,
-        help="Only this measure, the gate too; repeatable. [default: five, the gate on brier and log_loss]",
-        doc="Only these measures; by default five.",
-    )  # fmt: skip
-    bins: int | None = option(None, like=BINS)
-    binning: Binning | None = option(None, like=BINNING)
-    confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
-    fail_if_worse: bool = option(
-        False, "--fail-if-worse", help="Exit 1 if the second is shown to be worse by a gated measure.",
-        doc="Whether `worse_by` says by which of them the second is shown to be worse.",
-    )  # fmt: skip
-    allow_fit_rows: bool = option(False, like=ALLOW_FIT_ROWS)
-
-    @classmethod
-    def of(cls, metrics: str | Sequence[str] | None = None, **more: Any) -> "CompareOptions":  # noqa: ANN401
-        """Return what is asked, metrics by their names."""
-        return cls(compared_metrics(listed(metrics)), **more)
-
-    def __post_init__(self) -> None:
-        check_confidence(self.confidence)
-        for name in self.metrics or ():
-            if name not in COMPARABLE and not isinstance(name, ClassMeasure):
-                msg = f"{name.value} cannot be compared: it does not say which score is better"
-                raise UsageProblem(msg, f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}")
-
-    @property
-    def shown(self) -> tuple[MeasureName, ...]:
-        """The measures of one score that are compared."""
-        if not self.metrics:
-            return SHOWN
-        return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, MeasureName)))
-
-    @property
-    def joint(self) -> tuple[ClassMeasure, ...]:
-        """The measures of several classes together that are compared where there are several."""
-        if not self.metrics:
-            return JOINT_SHOWN
-        return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, ClassMeasure)))
-
-    def gate(self, usual: tuple[Compared, ...] = _GATED) -> tuple[Compared, ...] | None:
-        """Return the measures that a gate looks at, by default the usual ones, or None without a gate."""
-        if not self.fail_if_worse:
-            return None
-        return (*self.shown, *self.joint) if self.metrics else usual

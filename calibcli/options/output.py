@@ -6,7 +6,6 @@ from typing import Annotated
 from calibcli.names import ColorWhen, CompatTool, DocumentKind, ReportFormat
 from calibcli.options.declaring import Option, Reach, option
 from calibcli.outputs import STDOUT
-from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 
 OUTPUT = Option(
     ("-o", "--output"), metavar="FILE", reach=Reach.WRITES, help="Where to write; - is standard output.",
@@ -39,16 +38,6 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class GateOutput(Output):
-    """The same of a gate, whose verdicts may be written for servers and monitors as well."""
-
-    report: list[str] | None = option(
-        None, "--report", metavar="KIND[=FILE]", reach=Reach.WRITES,
-        help="Also write junit=F, github, md=F, json=F or openmetrics=F; repeatable.",
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
 class Trusting:
     """What every command and function hears before its work begins: what is believed of documents."""
 
@@ -61,45 +50,12 @@ class Trusting:
     debug: bool = option(False, "--debug", help="Show the traceback of an error.")
 
 
-AXIS = Option(("--axis",), help="Lay scores out as they are, or by log-odds near 0 and 1.")
-
-
-@dataclass(frozen=True, slots=True)
-class PictureOptions:
-    """How a picture looks."""
-
-    size: FigureSize = option(
-        FigureSize.PAGE, "--size", help="Fit one column of a journal, a page, or a slide.",
-    )  # fmt: skip
-    theme: Theme = option(Theme.LIGHT, "--theme", help="On white, or on a dark ground.")
-    axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
-    title: str | None = option(
-        None, "--title", help="Title of the picture. [default: file, column]",
-        doc="Title of the picture; by default what was read, and the column.",
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class PageOptions:
-    """What a page of HTML says that no measurement knows."""
-
-    axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
-    title: str | None = option(None, "--title", help="Heading. [default: Calibration report]")
-    date: str | None = option(
-        None, "--date", metavar="TEXT", help="A date to print, as you write it. [default: none]",
-    )  # fmt: skip
-
-
 _FILES = "Data files, directories, patterns in quotes, or - for stdin"
 # Arguments: what stands on the line without a flag.
 Inputs = Annotated[list[str], Option((), metavar="INPUT...", help=f"{_FILES}.")]
 MaybeInputs = Annotated[list[str] | None, Option((), metavar="INPUT...", help=f"{_FILES}.")]
 GateInputs = Annotated[
     list[str] | None, Option((), metavar="INPUT...", help=f"{_FILES}; none for what --state holds.")
-]
-PlotInputs = Annotated[
-    list[str],
-    Option((), metavar="INPUT...|REPORT", help="Files as for measure, a report, or a gate's state."),
 ]
 ArtifactFile = Annotated[str, Option((), metavar="ARTIFACT", help="What `calibcli fit` wrote.")]
 AnyFile = Annotated[
@@ -149,38 +105,10 @@ SummaryOut = Annotated[
         help="Keep the rows as a summary, to be merged or read as input.",
     ),
 ]  # fmt: skip
-Kind = Annotated[
-    PlotKind | None,
-    Option(
-        ("--kind",),
-        help="Which diagram. [default: smooth, or binned for few values; compare for several scores, "
-        "groups with --by, classes with --view]",
-        doc="Which diagram; by default what the rows imply.",
-    ),
-]  # fmt: skip
-CompareWith = Annotated[
-    str | None,
-    Option(
-        ("--compare",), metavar="CAL.json", reach=Reach.READS,
-        help="Same as --kind compare --artifact: raw and recalibrated.",
-    ),
-]  # fmt: skip
-InTerminal = Annotated[
-    bool,
-    Option(("--terminal",), help="Draw a reliability diagram in letters; -o is then optional."),
-]
 Like = Annotated[
     str | None,
     Option(
         ("--like",), metavar="INPUT", reach=Reach.READS,
         help="A file whose scores fall as those of the rows to come; unlabelled.",
-    ),
-]  # fmt: skip
-PictureFile = Annotated[str | None, OUTPUT._replace(help="Where to write: .png, .svg or .pdf.")]
-PicturePath = Annotated[
-    str | None,
-    Option(
-        (), python="str | os.PathLike[str] | None",
-        doc="Where to write it as well: .png, .svg or .pdf, the bytes that the command writes.",
     ),
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from calibcli.measures.paired import PAIRED, Compared, PairedSums, reach_of_maps
 from calibcli.measures.settings import Settings
 from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import DEFAULT_BINS, Binning
-from calibcli.options.measuring import CompareOptions
+from calibcli.options.comparing import CompareOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside

@@ -11,7 +11,8 @@ from calibcli.measures.classes.differences import JOINT
 from calibcli.measures.paired import PAIRED, Compared, PairedSums
 from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, MeasureName, Scale
-from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.comparing import CompareOptions
+from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.readers.beside import Beside
 from calibcli.readers.class_compared import ClassesCompared

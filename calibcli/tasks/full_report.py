@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from calibcli.measures.paired import PairedSums
 from calibcli.objects import is_object
+from calibcli.options.comparing import CompareOptions
 from calibcli.options.gating import VerifyOptions
-from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.readers.beside import Beside
 from calibcli.readers.files import found_in, stamp_of

@@ -181,7 +181,7 @@ def _differences(
     first, *others = views
     if not others:
         return {}
-    from calibcli.options.measuring import CompareOptions
+    from calibcli.options.comparing import CompareOptions
 
     names = comparable(asked.metrics.measures, edges=asked.edges is not None)
     if not names:

@@ -26,7 +26,7 @@ from calibcli.tasks.gather import RAW
 from calibcli.tasks.judged import RECALIBRATED, Judged
 
 if TYPE_CHECKING:
-    from calibcli.options.measuring import CompareOptions
+    from calibcli.options.comparing import CompareOptions
 
 WORST_BY = MeasureName.ECE
 
@@ -271,7 +271,7 @@ def differences_to(
 
 def comparable(measures: tuple[MeasureName, ...], *, edges: bool) -> tuple[MeasureName, ...]:
     """Return those measures that say which of two scores is better; not those over edges that were given."""
-    from calibcli.options.measuring import COMPARABLE
+    from calibcli.options.comparing import COMPARABLE
 
     over_edges = (MeasureName.ECE, MeasureName.L2) if edges else ()
     return tuple(name for name in measures if name in COMPARABLE and name not in over_edges)

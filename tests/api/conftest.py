@@ -13,7 +13,7 @@ from calibcli.api.report import WrittenReport, html_report
 from calibcli.names import FitMethod
 from calibcli.options.fitting import FitOptions
 from calibcli.options.gating import VerifyOptions
-from calibcli.options.output import PageOptions
+from calibcli.options.pictures import PageOptions
 from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.options.rules import rule_of
 from calibcli.tasks.fit import fit_files

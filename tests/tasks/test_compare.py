@@ -11,8 +11,9 @@ import pytest
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.paired import PAIRED
 from calibcli.names import Binning, ComparisonName, FitMethod, MeasureName, Scale, WeightMeaning
+from calibcli.options.comparing import SHOWN, CompareOptions
 from calibcli.options.fitting import FitOptions
-from calibcli.options.measuring import SHOWN, CompareOptions, MeasureOptions
+from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
 from calibcli.reports.compare import CompareReport, Comparison

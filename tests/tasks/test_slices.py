@@ -14,7 +14,8 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.clustered import EXACT
 from calibcli.measures.estimate import Estimate
 from calibcli.names import MeasureName, OnMissing, OnRange, WeightMeaning
-from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.comparing import CompareOptions
+from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
 from calibcli.readers import fragments

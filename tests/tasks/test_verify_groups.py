@@ -11,9 +11,10 @@ import pytest
 from calibcli.documents import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, VerdictName
+from calibcli.options.comparing import CompareOptions
 from calibcli.options.fitting import FitOptions
 from calibcli.options.gating import Regression, VerifyOptions
-from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import metrics_of
 from calibcli.options.rows import Columns
 from calibcli.options.rules import largest, rule_of

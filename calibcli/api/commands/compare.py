@@ -6,7 +6,7 @@ from calibcli.api.compared import Compared
 from calibcli.api.door import function
 from calibcli.api.pairs import pair_of
 from calibcli.api.rows import Source
-from calibcli.options.measuring import CompareOptions
+from calibcli.options.comparing import CompareOptions
 from calibcli.options.output import Artifacts
 from calibcli.options.rows import (
     OF_CLASSES,

@@ -7,7 +7,8 @@ from calibcli.api.documents import document_name
 from calibcli.api.door import function
 from calibcli.api.rows import Source
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.output import Artifact, Kind, Output, PictureOptions, PicturePath
+from calibcli.options.output import Artifact, Output
+from calibcli.options.pictures import Kind, PictureOptions, PicturePath
 from calibcli.options.rows import (
     OF_CLASSES,
     OF_FORMAT,

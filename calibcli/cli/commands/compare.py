@@ -5,7 +5,7 @@ from dataclasses import replace
 import typer
 
 from calibcli.cli.door import command
-from calibcli.options.measuring import CompareOptions
+from calibcli.options.comparing import CompareOptions
 from calibcli.options.output import Artifacts, Inputs, Output
 from calibcli.options.rows import (
     OF_CLASSES,

@@ -6,16 +6,8 @@ from typing import TYPE_CHECKING
 from calibcli.cli.door import command
 from calibcli.errors import UsageProblem
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.output import (
-    Artifact,
-    CompareWith,
-    InTerminal,
-    Kind,
-    Output,
-    PictureFile,
-    PictureOptions,
-    PlotInputs,
-)
+from calibcli.options.output import Artifact, Output
+from calibcli.options.pictures import CompareWith, InTerminal, Kind, PictureFile, PictureOptions, PlotInputs
 from calibcli.options.rows import (
     OF_CLASSES,
     OF_FORMAT,

@@ -10,7 +10,8 @@ from calibcli.cli.door import command
 from calibcli.errors import UsageProblem
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import BINS, MIN_GROUP_ROWS, MeasureOptions
-from calibcli.options.output import TO_A_FILE, Artifact, Inputs, Output, PageOptions
+from calibcli.options.output import TO_A_FILE, Artifact, Inputs, Output
+from calibcli.options.pictures import PageOptions
 from calibcli.options.rows import (
     OF_CLASSES,
     OF_FORMAT,

@@ -12,8 +12,8 @@ from calibcli.cli.door import command
 from calibcli.errors import OutputProblem, UsageProblem
 from calibcli.gate_names import Inconclusive
 from calibcli.names import VerdictName
-from calibcli.options.gating import StateOptions, VerifyOptions
-from calibcli.options.output import Artifact, GateInputs, GateOutput
+from calibcli.options.gating import GateOutput, StateOptions, VerifyOptions
+from calibcli.options.output import Artifact, GateInputs
 from calibcli.options.rows import (
     JUDGED_BY,
     OF_CLASSES,

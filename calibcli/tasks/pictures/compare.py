@@ -8,7 +8,8 @@ from calibcli.curves.panels import CurvePanels
 from calibcli.errors import UsageProblem
 from calibcli.measures.paired import PAIRED, Difference
 from calibcli.names import MeasureName
-from calibcli.options.measuring import CompareOptions, MeasureOptions
+from calibcli.options.comparing import CompareOptions
+from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.picture_names import PlotKind
 from calibcli.readers.beside import Beside

@@ -1,0 +1,70 @@
+"""What is asked of pictures and pages."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from calibcli.options.declaring import Option, Reach, option
+from calibcli.options.output import OUTPUT
+from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
+
+AXIS = Option(("--axis",), help="Lay scores out as they are, or by log-odds near 0 and 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class PictureOptions:
+    """How a picture looks."""
+
+    size: FigureSize = option(
+        FigureSize.PAGE, "--size", help="Fit one column of a journal, a page, or a slide.",
+    )  # fmt: skip
+    theme: Theme = option(Theme.LIGHT, "--theme", help="On white, or on a dark ground.")
+    axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
+    title: str | None = option(
+        None, "--title", help="Title of the picture. [default: file, column]",
+        doc="Title of the picture; by default what was read, and the column.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """What a page of HTML says that no measurement knows."""
+
+    axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
+    title: str | None = option(None, "--title", help="Heading. [default: Calibration report]")
+    date: str | None = option(
+        None, "--date", metavar="TEXT", help="A date to print, as you write it. [default: none]",
+    )  # fmt: skip
+
+
+PlotInputs = Annotated[
+    list[str],
+    Option((), metavar="INPUT...|REPORT", help="Files as for measure, a report, or a gate's state."),
+]
+Kind = Annotated[
+    PlotKind | None,
+    Option(
+        ("--kind",),
+        help="Which diagram. [default: smooth, or binned for few values; compare for several scores, "
+        "groups with --by, classes with --view]",
+        doc="Which diagram; by default what the rows imply.",
+    ),
+]  # fmt: skip
+CompareWith = Annotated[
+    str | None,
+    Option(
+        ("--compare",), metavar="CAL.json", reach=Reach.READS,
+        help="Same as --kind compare --artifact: raw and recalibrated.",
+    ),
+]  # fmt: skip
+InTerminal = Annotated[
+    bool,
+    Option(("--terminal",), help="Draw a reliability diagram in letters; -o is then optional."),
+]
+PictureFile = Annotated[str | None, OUTPUT._replace(help="Where to write: .png, .svg or .pdf.")]
+PicturePath = Annotated[
+    str | None,
+    Option(
+        (), python="str | os.PathLike[str] | None",
+        doc="Where to write it as well: .png, .svg or .pdf, the bytes that the command writes.",
+    ),
+]  # fmt: skip
