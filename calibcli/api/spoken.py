@@ -3,42 +3,39 @@
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
-from functools import wraps
+from functools import cache, wraps
 from typing import ParamSpec, TypeVar
 
 from calibcli import gate_names, names, picture_names, selection_names, view_names
 from calibcli.errors import CalibcliError
+from calibcli.options.declaring import Parameter
 
 Asked = ParamSpec("Asked")
 Result = TypeVar("Result")
 
 _OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*,-]*[\w*]))?")
+_VOCABULARIES = (gate_names, names, picture_names, selection_names, view_names)
 _NUMBER = re.compile(r"\d[\d.]*")
-# Keywords that are called otherwise, since Python keeps the word or an artifact goes first.
-_CALLED = {"class": "one_class", "id": "row_id", "output": "output"}
-_FLAGS = (
-    "alarm",
-    "allow-edited",
-    "allow-fit-rows",
-    "any-time",
-    "bounds",
-    "exact",
-    "fail-if-worse",
-    "force",
-    "randomised",
-    "smooth-targets",
-    "step",
-)
-_WORDS = frozenset(
-    member.value
-    for module in (gate_names, names, picture_names, selection_names, view_names)
-    for kind in vars(module).values()
-    if isinstance(kind, type) and issubclass(kind, StrEnum)
-    for member in kind
-) - {"in"}
+
+
+@cache
+def _options() -> Mapping[str, Parameter]:
+    """Return the options that functions take, by their names on the command line."""
+    import calibcli
+
+    functions = (calibcli.measure, calibcli.fit, calibcli.verify, calibcli.compare, calibcli.plot)
+    return {one.key: one for made in functions for one in vars(made)["parameters"].values() if one.key}
+
+
+@cache
+def _words() -> frozenset[str]:
+    """Return the words of every vocabulary, which are text in Python."""
+    kinds = (kind for room in _VOCABULARIES for kind in vars(room).values())
+    every = (kind for kind in kinds if isinstance(kind, type) and issubclass(kind, StrEnum))
+    return frozenset(member.value for kind in every for member in kind) - {"in"}
 
 
 @contextmanager
@@ -96,9 +93,10 @@ def said(text: str) -> str:
 
 def _keyword(found: re.Match[str]) -> str:
     option, value = found.groups()
-    name = _CALLED.get(option, option.replace("-", "_"))
+    declared = _options().get(option)
+    name = option.replace("-", "_") if declared is None else declared.name
     after = "" if value is None else found.group()[len(option) + 2 :]
-    if option in _FLAGS:
+    if declared is not None and declared.kind is bool:
         return f"{name}=True{after}"
     if value is None:
         return name
@@ -106,7 +104,7 @@ def _keyword(found: re.Match[str]) -> str:
         return f"{name}={value}"
     if _NUMBER.fullmatch(value):
         return f"{name}={value}"
-    text = value in _WORDS or value.isupper() or "," in value or value.endswith(".json")
+    text = value in _words() or value.isupper() or "," in value or value.endswith(".json")
     # A label may be any word, and only sentences about the option go on with these.
     text = text or (option == "positive" and value not in ("says", "are"))
     return f"{name}={value!r}" if text else f"{name}{after}"
