@@ -22,11 +22,14 @@ from calibcli.options.declaring import (
 from calibcli.options.output import Trusting
 
 Command = Callable[..., object]
+Instead = Callable[[Mapping[str, Any]], bool]
 Within = Callable[[Mapping[str, Any]], AbstractContextManager[Mapping[str, Any]]]
 _COMPLETED = {COLUMNS: column_names, METRICS: metric_names, None: None}
 
 
-def command(order: str, *, within: Within | None = None, **otherwise: Option) -> Callable[[Command], Command]:
+def command(
+    order: str, *, instead: Instead | None = None, within: Within | None = None, **otherwise: Option
+) -> Callable[[Command], Command]:
     """
     Return what makes a command of a function.
 
@@ -38,6 +41,8 @@ def command(order: str, *, within: Within | None = None, **otherwise: Option) ->
     Args:
         order: The options by name.
 
+        instead: What looks at the values first, and says whether it has done all there is to do.
+
         within: What the options are put together in as well, and what more it gives the function.
 
         **otherwise: Options that this command words otherwise than their group, or takes several of.
@@ -47,6 +52,8 @@ def command(order: str, *, within: Within | None = None, **otherwise: Option) ->
         @wraps(body)
         def run(**given: Any) -> object:  # noqa: ANN401 - what the options take
             _trust(given)
+            if instead is not None and instead(given):
+                return None
             groups, single, _ = declared_of(body, otherwise)
             own = {name: given[name] for name in ("context", *single) if name in given}
             with nullcontext({}) if within is None else within(given) as found:

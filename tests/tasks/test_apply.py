@@ -243,9 +243,8 @@ def test_a_header_alone_is_copied(tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys
-from calibcli.readers.columns import Columns
+from calibcli.options.rows import AS_FOUND, Columns
 from calibcli.readers.fragments import list_fragments
-from calibcli.readers.input_format import AS_FOUND
 from calibcli.tasks.added_columns import AddedColumns
 from calibcli.tasks.apply import apply_map
 (fragment,) = list_fragments([sys.argv[1]])

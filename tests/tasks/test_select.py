@@ -15,6 +15,7 @@ from calibcli.documents import sealed
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.proper_scores import brier, log_loss
 from calibcli.names import FitLoss, FitMethod, Purpose, RecalibratorName
+from calibcli.options import rows
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.recalibrators import fit_recalibrator
@@ -24,7 +25,6 @@ from calibcli.table.moved import with_scores
 from calibcli.table.resample import draw_folds
 from calibcli.table.score_table import ScoreTable, merge_all
 from calibcli.table.streams import stream
-from calibcli.tasks import reading
 from calibcli.tasks.fit import fit_files
 from calibcli.tasks.select import drawn_folds, grouped_folds, select
 
@@ -234,7 +234,7 @@ def test_grid_tables_are_judged_as_exact_ones_are(tmp_path: Path, monkeypatch: p
     for columns in (ASKED, replace(ASKED, group="g")):
         exact, _ = chosen(path, columns)
         with monkeypatch.context() as patch:
-            patch.setattr(reading, "EXACT_LIMIT", 1000)
+            patch.setattr(rows, "EXACT_LIMIT", 1000)
             grid, artifact = chosen(path, columns, reading=Reading())
         assert artifact["fit"]["table"] == "grid"
         assert grid.chosen is exact.chosen

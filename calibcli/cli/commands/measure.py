@@ -1,13 +1,15 @@
 """calibcli measure."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from calibcli.cli.door import command
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import ReportFormat
+from calibcli.options.declaring import built
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Compat, Explain, MaybeInputs, Output, SummaryOut
 from calibcli.options.rows import (
@@ -26,12 +28,25 @@ if TYPE_CHECKING:
     from calibcli.reports.measure import MeasureReport
 
 
+def _explained(given: Mapping[str, Any]) -> bool:
+    """Say what a measure is where that was asked, whatever else stands on the line."""
+    if given["explain"] is None:
+        return False
+    from calibcli.cli.explain import write_explanation
+    from calibcli.cli.output import format_of
+
+    out = built(Output, given)
+    write_explanation(given["explain"], format_of(out), out)
+    return True
+
+
 @command(
     f"score label artifact {OF_CLASSES} metric power compat explain by min_group_rows cluster bins binning "
     f"edges "
     f"bounds confidence seed unseen {OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited fmt json "
     f"output "
     "summary_out force quiet verbose color debug",
+    instead=_explained,
     score=SEVERAL_SCORES,
 )
 def measure(
@@ -43,7 +58,7 @@ def measure(
     inputs: MaybeInputs = None,
     artifact: Artifact = None,
     compat: Compat = None,
-    explain: Explain = None,
+    explain: Explain = None,  # noqa: ARG001 - answered before
     summary_out: SummaryOut = None,
 ) -> None:
     """
@@ -61,7 +76,6 @@ def measure(
       calibcli measure part1.parquet -s score -y label --summary-out part1.json
       calibcli measure --explain smece
     """
-    from calibcli.cli.explain import write_explanation
     from calibcli.cli.line import line_of
     from calibcli.cli.output import format_of, say_notes_beside, write_report
     from calibcli.cli.progress_bar import progress_bar
@@ -69,9 +83,6 @@ def measure(
     from calibcli.tasks.destination import check_output
     from calibcli.tasks.measure import measure_files
 
-    if explain is not None:
-        write_explanation(explain, format_of(out), out)
-        return
     if not inputs:
         msg = "Missing argument 'INPUT...'"
         raise UsageProblem(msg, "calibcli measure --help")
