@@ -10,12 +10,13 @@ a `DocumentProblem`.
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from enum import Enum, StrEnum
 from functools import cache, partial, reduce
 from operator import add, lt, or_
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import (
     Annotated,
     Any,
@@ -239,6 +240,13 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
+class By:
+    """What tells the elements of an array apart, which is written as an object by it."""
+
+    name: str = "name"
+
+
+@dataclass(frozen=True, slots=True)
 class With:
     """Another key of the object that is there wherever this one is."""
 
@@ -297,17 +305,21 @@ class Mark(Enum):
     """How a field stands in a document."""
 
     INLINE = "its members stand among those of its owner"
-    ABSENT = "left out where it has its default"
+    ABSENT = "left out where it has its default; of what is said, where it is none or empty"
     HIDDEN = "not in the document: given where that is read, or its default"
     DIFFERENT = "no element repeats"
-    BY_NAME = "an array, written as an object by the name of each element"
+    LATELY = "not in older documents of this version"
+    GAPS = "NaN is null"
+    ROOT = "not in parts that have the shape of the whole"
+    PART = "a part in the shape of the whole"
     ROWS = "numbers, or rows of as many numbers"
     OR_NULL = "null where it is empty"
     LOOSE = "what is said may differ from what the fields make: `check` looks at it"
 
 
-INLINE, ABSENT, HIDDEN, DIFFERENT, BY_NAME, ROWS, OR_NULL, LOOSE = Mark
+INLINE, ABSENT, HIDDEN, DIFFERENT, LATELY, GAPS, ROOT, PART, ROWS, OR_NULL, LOOSE = Mark
 Fraction = Annotated[float, Between(0.0, 1.0)]
+Chance = Annotated[float, Between(0.0, 1.0, inside=True)]
 OrInfinite = Annotated[float, Strings(("inf",))]
 AnyNumber = Annotated[float, Strings()]
 Digest = Annotated[str, Matches("sha256:[0-9a-f]{64}", "should be 'sha256:' and 64 hexadecimal digits")]
@@ -587,18 +599,47 @@ class _Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class _Gap:
+    """A number, or NaN where there is none."""
+
+    number: _Number
+
+    def read(self, node: Node) -> float:
+        return math.nan if node.value is None else self.number.read(node)
+
+    def write(self, value: float) -> float | None:
+        return None if math.isnan(value) else value
+
+    def schema(self, named: Definitions) -> dict[str, Any]:
+        return _or_null(self.number.schema(named))
+
+
+@dataclass(frozen=True, slots=True)
+class _AnyOf:
+    """A value of one of several declared classes; written only."""
+
+    classes: tuple[Any, ...]
+
+    def write(self, value: Declared) -> dict[str, Any]:
+        return value.to_dict()
+
+    def schema(self, named: Definitions) -> dict[str, Any]:
+        return {"anyOf": [thing(one).schema(named) for one in self.classes]}
+
+
+@dataclass(frozen=True, slots=True)
 class _Object:
-    """Values by name; `by_name` a sequence of values, each of which has a name."""
+    """Values by name; `by` what each of many values is called."""
 
     key: Any
     inner: Any
-    by_name: bool = False
+    by: str | None = None
 
     def read(self, node: Node) -> dict[Any, Any]:
         return {key: self.inner.read(member) for key, member in node.members().items()}
 
     def write(self, value: Any) -> dict[str, Any]:
-        pairs = [(one.name, one) for one in value] if self.by_name else value.items()
+        pairs = value.items() if self.by is None else ((getattr(one, self.by), one) for one in value)
         return {self.key.write(key): self.inner.write(one) for key, one in pairs}
 
     def schema(self, named: Definitions) -> dict[str, Any]:
@@ -789,7 +830,7 @@ class Members:
             member = getattr(value, entry.name)
             if INLINE in entry.marks:
                 found |= entry.kind.write(member)
-            elif ABSENT not in entry.marks or member != entry.default:
+            elif ABSENT not in entry.marks or (member if entry.said else member != entry.default):
                 found[entry.key] = entry.kind.write(member)
         return found
 
@@ -863,7 +904,7 @@ class Thing:
 
 def _shape(entry: Entry, named: Definitions) -> Shape:
     about = {"description": entry.about} if entry.about else {}
-    required = () if ABSENT in entry.marks else (entry.key,)
+    required = () if entry.marks & {ABSENT, LATELY} else (entry.key,)
     rules = () if entry.beside is None else ({"dependentRequired": {entry.key: [entry.beside.key]}},)
     return Shape({entry.key: {**about, **entry.kind.schema(named)}}, required, rules)
 
@@ -917,6 +958,24 @@ class _Nested:
 
 
 @dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a declared class, in the shape of the whole; written only."""
+
+    cls: Any
+
+    @property
+    def members(self) -> Members:
+        """What a part has of the whole."""
+        return Members(tuple(one for one in thing(self.cls).members.entries if ROOT not in one.marks))
+
+    def write(self, value: Declared) -> dict[str, Any]:
+        return self.members.write(value)
+
+    def schema(self, named: Definitions) -> dict[str, Any]:
+        return named.reference(self.cls, self.members.schema)
+
+
+@dataclass(frozen=True, slots=True)
 class _MaybeThing:
     """The members of a declared class among those of its owner, all null where it is None; written only."""
 
@@ -942,7 +1001,11 @@ def thing(cls: type[Any]) -> Thing:
 @cache
 def _members(cls: Any) -> tuple[Members, tuple[str, ...]]:
     """Return what a class has in its document, and the fields that are not there."""
-    hints = get_type_hints(cls, include_extras=True)
+    hints = {one.name: one.type for one in fields(cls)}
+    shown = SimpleNamespace(
+        __annotations__={name: hint for name, hint in hints.items() if HIDDEN not in _extras(hint)}
+    )
+    hints |= get_type_hints(shown, vars(sys.modules[cls.__module__]), include_extras=True)
     found = [(_entry(one.name, hints[one.name], _default(one)), hints[one.name]) for one in fields(cls)]
     for name in dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base)):
         hint = _result(getattr(cls, name, None))
@@ -996,7 +1059,7 @@ def _entry(name: str, hint: Any, default: Any, *, said: bool = False) -> Entry:
     )
 
 
-def _kind(hint: Any, extras: tuple[Any, ...], *, inline: bool = False) -> Any:  # noqa: PLR0911 - one return a kind
+def _kind(hint: Any, extras: tuple[Any, ...], *, inline: bool = False) -> Any:  # noqa: C901, PLR0911 - one return a kind
     """Return the kind of an annotation."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -1014,6 +1077,10 @@ def _kind(hint: Any, extras: tuple[Any, ...], *, inline: bool = False) -> Any:  
         return _Kept(kept)
     if origin is Literal:
         return _Choice(inside)
+    if origin in (Union, UnionType) and all(
+        isinstance(one, type) and issubclass(one, Declared) for one in inside
+    ):
+        return _AnyOf(inside)
     if origin in (Union, UnionType):
         kinds = [_kind(one, extras) for one in inside]
         return (
@@ -1021,7 +1088,9 @@ def _kind(hint: Any, extras: tuple[Any, ...], *, inline: bool = False) -> Any:  
             if all(isinstance(one, _Choice) for one in kinds)
             else _Plain(inside)
         )
-    if BY_NAME in extras or (isinstance(origin, type) and issubclass(origin, Mapping)):
+    if hint is None or hint is NoneType:
+        return _Choice((None,))
+    if _of(extras, By) is not None or (isinstance(origin, type) and issubclass(origin, Mapping)):
         return _object(inside, extras)
     if isinstance(origin, type):
         return _array(origin, inside, extras)
@@ -1031,6 +1100,8 @@ def _kind(hint: Any, extras: tuple[Any, ...], *, inline: bool = False) -> Any:  
 def _single(hint: type[Any], extras: tuple[Any, ...], *, inline: bool) -> Any:  # noqa: PLR0911 - one return a kind
     limits, strings = _of(extras, Between) or Between(), _of(extras, Strings)
     if issubclass(hint, Declared):
+        if PART in extras:
+            return _Part(hint)
         return thing(hint) if inline else _Nested(hint)
     among = _of(extras, Among)
     if among is not None:
@@ -1064,6 +1135,7 @@ def _array(origin: type[Any], inside: tuple[Any, ...], extras: tuple[Any, ...]) 
     elif origin is list:
         make = list
     inner = _kind(element, tuple(one for one in extras if isinstance(one, Between | Strings | Matches)))
+    inner = _Gap(inner) if GAPS in extras else inner
     found = _Array(inner, make, _of(extras, Size) or Size(), _of(extras, Ascending), DIFFERENT in extras)
     if OR_NULL in extras:
         return _OrNull(found)
@@ -1071,11 +1143,19 @@ def _array(origin: type[Any], inside: tuple[Any, ...], extras: tuple[Any, ...]) 
 
 
 def _object(inside: tuple[Any, ...], extras: tuple[Any, ...]) -> _Object:
-    if BY_NAME not in extras:
-        keys, values = inside
-        return _Object(_kind(keys, ()), _kind(values, ()))
-    names = get_type_hints(inside[0], include_extras=True)["name"]
-    return _Object(_kind(names, ()), _kind(inside[0], ()), by_name=True)
+    by = _of(extras, By)
+    if by is None:
+        return _Object(_kind(inside[0], ()), _kind(inside[1], tuple(one for one in extras if one is PART)))
+    classes = get_args(inside[0]) if get_origin(inside[0]) in (Union, UnionType) else (inside[0],)
+    names = [_kind(_name_hint(cls, by.name), ()) for cls in classes]
+    kind = names[0] if len(names) == 1 else _Choice(tuple(value for one in names for value in one.values))
+    return _Object(kind, _kind(inside[0], ()), by.name)
+
+
+def _name_hint(cls: Any, name: str) -> Any:
+    """Return the annotation of what elements are called by."""
+    found = next((one.type for one in fields(cls) if one.name == name), None)
+    return _result(getattr(cls, name)) if found is None else found
 
 
 def _of(extras: Iterable[Any], kind: type[Said]) -> Said | None:
@@ -1087,7 +1167,7 @@ def _of(extras: Iterable[Any], kind: type[Said]) -> Said | None:
 
 
 def _any_of(shapes: list[Shape]) -> dict[str, Any]:
-    return shapes[0].schema if len(shapes) == 1 else {"oneOf": [one.schema for one in shapes]}
+    return shapes[0].schema if len(shapes) == 1 else {"anyOf": [one.schema for one in shapes]}
 
 
 def _or_null(schema: Mapping[str, Any]) -> dict[str, Any]:

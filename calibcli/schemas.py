@@ -1,17 +1,20 @@
 """The JSON Schemas (2020-12) of documents, made of what their classes declare."""
 
 import json
-from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 from calibcli.codec import Declared, Definitions, Shape, thing
 from calibcli.names import DocumentKind
+from calibcli.reports.plain import Kept
+from calibcli.reports.settings import Setting
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DIGEST = (
     "SHA-256 of the canonical text of the document without this line: sorted keys, two spaces, ASCII. "
     "Another layout of the same values has the same digest."
 )
+
+_NOT_FINITE = "JSON has neither infinity nor NaN: they are the strings inf, -inf and nan."
 
 
 class _Published(NamedTuple):
@@ -25,17 +28,19 @@ class _Published(NamedTuple):
 
 def schema_text(kind: DocumentKind) -> str:
     """Return the JSON Schema of a kind of document."""
-    if kind not in (DocumentKind.ARTIFACT, DocumentKind.GATE):
-        folder = files("calibcli.artifacts") / "schemas"
-        return (folder / f"{kind.value}.schema.json").read_text(encoding="utf-8")
     title, about, classes, keyed = _published(kind)
     pattern = f"^{'(hmac-)?' if keyed else ''}sha256:[0-9a-f]{{64}}$"
     said = f"{_DIGEST} With a key its HMAC-SHA256." if keyed else _DIGEST
     digest = {"description": said, "type": "string", "pattern": pattern}
     named = Definitions()
-    bodies = [thing(one).body(named, Shape({"digest": digest}, ("digest",))) for one in classes]
+    more = Shape({"digest": digest}, ("digest",))
+    if issubclass(classes[0], Kept):
+        settings = {"type": "array", "items": thing(Setting).schema(named)}
+        said = "Options that a file or a variable has set, if any; secrets in addresses are left out."
+        more += Shape({"settings": {"description": said, **settings}}, ())
+    bodies = [thing(one).body(named, more) for one in classes]
     schema: dict[str, Any] = {"$schema": _DIALECT, "$id": f"urn:calibcli:{kind.value}:2", "title": title}
-    schema |= {"description": about, **({"oneOf": bodies} if len(bodies) > 1 else _without_about(bodies[0]))}
+    schema |= {"description": about, **({"anyOf": bodies} if len(bodies) > 1 else _without_about(bodies[0]))}
     return json.dumps({**schema, "$defs": named.bodies}, indent=2) + "\n"
 
 
@@ -43,7 +48,7 @@ def _without_about(body: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in body.items() if key != "description"}
 
 
-def _published(kind: DocumentKind) -> _Published:
+def _published(kind: DocumentKind) -> _Published:  # noqa: PLR0911 - one for each kind
     match kind:
         case DocumentKind.ARTIFACT:
             from calibcli.artifacts.class_document import ClassArtifact
@@ -66,5 +71,37 @@ def _published(kind: DocumentKind) -> _Published:
                 (GateState,),
                 keyed=True,
             )
+        case DocumentKind.REPORT:
+            from calibcli.reports.measure import MeasureReport
+            from calibcli.reports.verify import VerifyReport
+
+            about = f"What `calibcli measure` and `calibcli verify` found. {_NOT_FINITE}"
+            return _Published("calibcli report", about, (MeasureReport, VerifyReport))
+        case DocumentKind.COMPARE:
+            from calibcli.reports.compare import CompareReport
+
+            about = f"What `calibcli compare` found. {_NOT_FINITE}"
+            return _Published("calibcli comparison", about, (CompareReport,))
+        case DocumentKind.COMPAT:
+            from calibcli.reports.compat import CompatReport
+
+            about = (
+                "What `calibcli measure --compat` found: the numbers that another tool gives with its "
+                f"default settings, beside ours. {_NOT_FINITE}"
+            )
+            return _Published("calibcli compat", about, (CompatReport,))
+        case DocumentKind.PLAN:
+            from calibcli.reports.plan import PlanReport
+
+            about = "How many labelled rows a gate takes, as `calibcli plan` simulated it."
+            return _Published("calibcli plan", about, (PlanReport,))
+        case DocumentKind.SUMMARY:
+            from calibcli.artifacts.summary_document import TableDocument
+
+            about = (
+                "The rows of an input as `calibcli measure --summary-out` keeps them: the table that every "
+                "number is computed from."
+            )
+            return _Published("calibcli summary", about, (TableDocument,))
         case _:
-            raise NotImplementedError
+            assert_never(kind)

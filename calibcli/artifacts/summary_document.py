@@ -1,14 +1,28 @@
 """The rows of an input as one document, `calibcli.summary/2`: the table that all numbers come from."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Any, ClassVar, Self, cast
 
 from calibcli.artifacts.fit_record import digest_text
 from calibcli.artifacts.store import HeldDocument, in_file, read_document
-from calibcli.artifacts.table_columns import columns_of, table_of
-from calibcli.codec import Node, version_of
+from calibcli.artifacts.table_columns import Column, columns_of, table_of
+from calibcli.codec import (
+    LOOSE,
+    Among,
+    Between,
+    Declared,
+    Digest,
+    Kept,
+    Key,
+    Node,
+    Since,
+    Size,
+    thing,
+    version_of,
+)
 from calibcli.documents import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.gate_names import LEAST_TWIN_ROWS
@@ -19,11 +33,8 @@ from calibcli.table.digest import digest
 from calibcli.table.grid import Table
 from calibcli.version import __version__
 
-SCHEMA = "calibcli.summary/2"
 MOST_BYTES = 256 * 1024 * 1024
 _MOST_DISTINCT = 1 << 23
-_KEYS = ("schema", "calibcli", "input", "reading", "table", "parts")
-_INPUT = ("files", "score", "label", "weight", "rows", "dropped", "clipped", "notes", "where", "unselected")
 # The schema stands behind the names and marks of files.
 _HEAD = 1 << 24
 _FAMILY = "calibcli.summary/"
@@ -31,43 +42,114 @@ _SUFFIX = ".json"
 
 
 @dataclass(frozen=True, slots=True)
-class How:
-    """
-    How rows were read, as far as others must be read alike to be added.
+class How(Declared):
+    """How rows were read, as far as others must be read alike to be added."""
 
-    Args:
-        scale: What the score column held.
-
-        positive: The label that counted as 1, or None.
-
-        weights_are: What a weight stands for, or None where there was none.
-    """
-
-    scale: Scale = Scale.PROB
-    positive: str | None = None
-    weights_are: WeightMeaning | None = None
+    scale: Annotated[Scale, "What the score column held."] = Scale.PROB
+    positive: Annotated[str | None, "The label that counted as 1."] = None
+    weights_are: Annotated[WeightMeaning | None, "What a weight stands for; null where there was none."] = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class TableDocument:
-    """
-    What `measure --summary-out` writes.
+class SummaryInput(Declared):
+    """What was read, as a summary says it."""
 
-    Args:
-        input: What was read.
+    files: Annotated[tuple[str, ...], Size(1)]
+    score: str
+    label: str | None
+    weight: str | None
+    rows: Annotated[int, Between(1)]
+    dropped: int
+    clipped: int
+    notes: tuple[str, ...]
+    where: Annotated[tuple[str, ...], "The conditions that rows satisfy."]
+    unselected: Annotated[int, "Rows that a condition left out."]
 
-        how: How it was read.
+    @classmethod
+    def of(cls, source: InputSummary) -> Self:
+        """Return what a report says of an input."""
+        selected = source.selected
+        where, unselected = ((), 0) if selected is None else (selected.where, selected.unselected)
+        shared: Any = {one.name: getattr(source, one.name) for one in fields(cls)[:-2]}
+        return cls(**shared, where=where, unselected=unselected)
 
-        table: The rows by raw score.
+    def source(self, _: Node) -> InputSummary:
+        """Return what a report says of it."""
+        shared: Any = {one.name: getattr(self, one.name) for one in fields(self)[:-2]}
+        selected = SelectedRows(self.where, None, None, None, self.unselected) if self.where else None
+        return InputSummary(**shared, selected=selected)
 
-        parts: What tells the rows of its files, and of the summaries that this is the sum of, from others;
-            empty in older ones.
-    """
+    def check(self, node: Node) -> None:
+        """Refuse rows that nothing left out."""
+        if self.unselected and not self.where:
+            msg = "counts rows that no condition left out"
+            raise node.child("unselected").problem(msg)
 
-    input: InputSummary
-    how: How
-    table: Table
-    parts: tuple[str, ...] = ()
+
+@dataclass(frozen=True, slots=True)
+class StoredTable(Declared):
+    """A table in text."""
+
+    kind: Annotated[str, Among(("exact", "grid"))]
+    distinct: Annotated[int, Between(1, _MOST_DISTINCT), "How long each column is."]
+    columns: Annotated[
+        Mapping[Column, str],
+        "Base64 of little-endian numbers of eight bytes: doubles score, weight, positive, weight_sq, "
+        "positive_sq; whole numbers all others. score, rows and positive_rows, with importance weights the "
+        "four of these; or code, rows, positive_rows, below_positive and below_negative.",
+    ]
+    digest: Annotated[Digest, Since(2), "Fingerprint of the table."]
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """Return the text of a table."""
+        return cls(table.kind, table.distinct, columns_of(table), digest(table))
+
+    def table(self, node: Node) -> Table:
+        """
+        Return the table.
+
+        Raises:
+            DocumentProblem: If the columns are none, or another one than the digest is of.
+        """
+        found = table_of(node.child("columns"), kind=self.kind, distinct=self.distinct)
+        if self.digest != digest(found):
+            msg = "is not that of the table: the document was changed"
+            place = node.child("digest") if node.has("digest") else Node(self.digest, "$.digest")
+            raise place.problem(msg, "write it again with `calibcli measure --summary-out`")
+        return found
+
+    def check(self, node: Node) -> None:
+        """Refuse more cells than there are."""
+        if self.kind == "grid":
+            node.child("distinct").whole(1, CODES)
+
+
+@dataclass(frozen=True, slots=True)
+class TableDocument(Declared):
+    """What `measure --summary-out` writes."""
+
+    SCHEMA: ClassVar = "calibcli.summary/2"
+    ORIGIN: ClassVar = {
+        "what": "a summary",
+        "hint": "a summary is what `calibcli measure --summary-out` writes",
+    }
+
+    input: Annotated[InputSummary, Kept(SummaryInput, SummaryInput.of, SummaryInput.source), "What was read."]
+    how: Annotated[How, Key("reading"), "How it was read; parts that are added must agree."]
+    table: Annotated[Table, Kept(StoredTable, StoredTable.of, StoredTable.table)]
+    parts: Annotated[
+        tuple[Digest, ...],
+        "What tells the rows of each file, or part of a sum, from others: hashes of files and tables. "
+        "Empty in older summaries of files.",
+    ] = ()
+
+    @property
+    def calibcli(self) -> Annotated[str, LOOSE, "The version that wrote it."]:
+        """This version, whichever wrote what was read."""
+        return __version__
 
     @property
     def identities(self) -> tuple[str, ...]:
@@ -98,61 +180,26 @@ class TableDocument:
         Raises:
             DocumentProblem: If no reading can have written this, with the place.
         """
-        version = version_of(
-            root, SCHEMA, what="a summary", hint="a summary is what `calibcli measure --summary-out` writes"
-        )
-        node = root.child("table")
-        # In the first version the digest of the table stood at the root.
-        where, first = (root, ("digest",)) if version == 1 else (node, ())
-        root.only(*_KEYS, *first)
-        root.child("calibcli").text()
-        node.only("kind", "distinct", "columns", *(() if first else ("digest",)))
-        kind = node.child("kind").text()
-        if kind not in ("exact", "grid"):
-            msg = f"is {kind!r}, should be 'exact' or 'grid'"
-            raise node.child("kind").problem(msg)
-        distinct = node.child("distinct").whole(1, CODES if kind == "grid" else _MOST_DISTINCT)
-        table = table_of(node.child("columns"), kind=kind, distinct=distinct)
-        if digest_text(where.child("digest")) != digest(table):
-            msg = "is not that of the table: the document was changed"
-            raise where.child("digest").problem(msg, "write it again with `calibcli measure --summary-out`")
-        parts = tuple(digest_text(part) for part in root.child("parts").items())
-        found = cls(_input(root.child("input")), _how(root.child("reading")), table, parts)
-        _check_agreement(root, found)
-        return found
+        if version_of(root, cls.SCHEMA, **cls.ORIGIN) == 1:
+            # In the first version the digest of the table stood at the root.
+            stated = digest_text(root.child("digest"))
+            rest = {key: member.value for key, member in root.members().items() if key != "digest"}
+            root = Node(rest, root.path).knowing(digest=stated)
+        return cast("Self", thing(cls).read(root))
 
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        source, selected = self.input, self.input.selected
-        weights = self.how.weights_are
-        return {
-            "schema": SCHEMA,
-            "calibcli": __version__,
-            "input": {
-                "files": list(source.files),
-                "score": source.score,
-                "label": source.label,
-                "weight": source.weight,
-                "rows": source.rows,
-                "dropped": source.dropped,
-                "clipped": source.clipped,
-                "notes": list(source.notes),
-                "where": [] if selected is None else list(selected.where),
-                "unselected": 0 if selected is None else selected.unselected,
-            },
-            "reading": {
-                "scale": self.how.scale.value,
-                "positive": self.how.positive,
-                "weights_are": None if weights is None else weights.value,
-            },
-            "table": {
-                "kind": self.table.kind,
-                "distinct": self.table.distinct,
-                "columns": columns_of(self.table),
-                "digest": digest(self.table),
-            },
-            "parts": list(self.parts),
-        }
+    def check(self, node: Node) -> None:
+        """Refuse parts that speak of different rows."""
+        node.child("calibcli").text()
+        weights, table = self.how.weights_are, self.table
+        if (self.input.weight is None) != (weights is None):
+            msg = "does not fit the weight column"
+            raise node.child("reading").child("weights_are").problem(msg)
+        if table.weighted != (weights is WeightMeaning.IMPORTANCE):
+            msg = "has sums of weights, or lacks them, unlike what weights mean"
+            raise node.child("table").problem(msg)
+        if weights is not WeightMeaning.FREQUENCY and self.input.rows != table.total_rows:
+            msg = f"is {self.input.rows:,}, but the table has {table.total_rows:,} rows"
+            raise node.child("input").child("rows").problem(msg)
 
 
 def summary_text(document: TableDocument) -> str:
@@ -197,50 +244,3 @@ def is_summary(path: str) -> bool:
             return f'"{_FAMILY}'.encode() in file.read(_HEAD)
     except (OSError, ValueError):
         return False
-
-
-def _input(node: Node) -> InputSummary:
-    node.only(*_INPUT)
-    label, weight = node.optional("label"), node.optional("weight")
-    where, unselected = node.child("where").texts(), node.child("unselected").whole()
-    if unselected and not where:
-        msg = "counts rows that no condition left out"
-        raise node.child("unselected").problem(msg)
-    return InputSummary(
-        files=node.child("files").texts(),
-        score=node.child("score").text(),
-        label=None if label is None else label.text(),
-        weight=None if weight is None else weight.text(),
-        rows=node.child("rows").whole(1),
-        dropped=node.child("dropped").whole(),
-        clipped=node.child("clipped").whole(),
-        notes=node.child("notes").texts(),
-        selected=SelectedRows(where, None, None, None, unselected) if where else None,
-    )
-
-
-def _how(node: Node) -> How:
-    node.only("scale", "positive", "weights_are")
-    positive, weights = node.optional("positive"), node.optional("weights_are")
-    return How(
-        node.child("scale").choice(Scale),
-        None if positive is None else positive.text(),
-        None if weights is None else weights.choice(WeightMeaning),
-    )
-
-
-def _check_agreement(root: Node, found: TableDocument) -> None:
-    """Refuse parts that speak of different rows."""
-    source, table = found.input, found.table
-    if not source.files:
-        msg = "names no file"
-        raise root.child("input").child("files").problem(msg)
-    if (source.weight is None) != (found.how.weights_are is None):
-        msg = "does not fit the weight column"
-        raise root.child("reading").child("weights_are").problem(msg)
-    if table.weighted != (found.how.weights_are is WeightMeaning.IMPORTANCE):
-        msg = "has sums of weights, or lacks them, unlike what weights mean"
-        raise root.child("table").problem(msg)
-    if found.how.weights_are is not WeightMeaning.FREQUENCY and source.rows != table.total_rows:
-        msg = f"is {source.rows:,}, but the table has {table.total_rows:,} rows"
-        raise root.child("input").child("rows").problem(msg)

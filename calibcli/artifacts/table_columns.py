@@ -3,6 +3,7 @@
 import base64
 import binascii
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +16,17 @@ from calibcli.table.score_table import Floats, Integers, ScoreTable, WeightColum
 
 # Whole numbers below this are exact as doubles, and so are sums of them that stay below.
 _MOST_ROWS = 1 << 53
-_EXACT = ("score", "rows", "positive_rows")
-_WEIGHTS = ("weight", "positive", "weight_sq", "positive_sq")
-_GRID = ("code", "rows", "positive_rows", "below_positive", "below_negative")
+Column = Literal[
+    "score", "rows", "positive_rows", "weight", "positive", "weight_sq", "positive_sq",
+    "code", "below_positive", "below_negative",
+]  # fmt: skip
+_EXACT: tuple[Column, ...] = ("score", "rows", "positive_rows")
+_WEIGHTS: tuple[Column, ...] = ("weight", "positive", "weight_sq", "positive_sq")
+_GRID: tuple[Column, ...] = ("code", "rows", "positive_rows", "below_positive", "below_negative")
 _UNIT = float(1 << 52)
 
 
-def columns_of(table: Table) -> dict[str, str]:
+def columns_of(table: Table) -> dict[Column, str]:
     """Return every stored column of a table as text, by name."""
     names = _GRID if isinstance(table, GridTable) else (*_EXACT, *(_WEIGHTS if table.weighted else ()))
     return {name: _text(column) for name, column in zip(names, table.columns, strict=True)}

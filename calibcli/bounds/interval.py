@@ -2,37 +2,31 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
+from calibcli.codec import AnyNumber, Chance, Declared
 from calibcli.names import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """
-    Confidence bounds of one number.
+class Interval(Declared):
+    """Confidence bounds of one number."""
 
-    Args:
-        lower: Lower bound, or None where only the upper one is stated.
+    lower: Annotated[AnyNumber | None, "Null where there is no bound: the assumptions say why."]
+    upper: Annotated[AnyNumber | None, "Null where there is no bound."]
+    confidence: Annotated[Chance, "Probability, over repetitions, that the stated bounds hold together."]
+    method: Annotated[str, "How the bounds were found, in the words of `docs/methods.md`."]
+    target: Annotated[
+        Target, "What the bounds speak of: the population, or these very scores with labels drawn anew."
+    ]
+    finite_sample: Annotated[
+        bool, "Whether the confidence holds at every number of rows, or only as rows grow."
+    ]
 
-        upper: Upper bound, or None where only the lower one is stated.
-
-        confidence: Probability, over repetitions, that the stated bounds hold together.
-
-        method: How the bounds were found, in the words of `docs/methods.md`.
-
-        target: What they bound: the population's value, or that of these very scores with labels drawn
-            anew (fixed-design).
-
-        finite_sample: True where the confidence holds at every number of rows, False where it is
-            approached as rows grow.
-    """
-
-    lower: float | None
-    upper: float | None
-    confidence: float
-    method: str
-    target: Target
-    finite_sample: bool
+    @property
+    def sides(self) -> Annotated[Literal[2], "On how many sides an interval may err."]:
+        """Two: an interval that states one end is that of both."""
+        return 2
 
     @property
     def ends(self) -> tuple[float, float]:

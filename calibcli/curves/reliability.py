@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from calibcli.bounds.proportion import clopper_pearson
-from calibcli.codec import Node, ascending, same_length
+from calibcli.codec import GAPS, INLINE, Ascending, Between, Declared, Fraction, Kept, Node, Size
 from calibcli.errors import EmptyTable
 from calibcli.picture_names import PlotKind
 from calibcli.table.bins import Partition, binned
@@ -60,44 +61,52 @@ class BinnedCurve:
         """Number of rows."""
         return int(self.rows.sum())
 
-    def to_list(self) -> list[dict[str, object]]:
-        """Return the bins as plain values, in ascending order."""
-        columns = [getattr(self, name).tolist() for name in _BIN_KEYS]
-        return [
-            {key: _plain(value) for key, value in zip(_BIN_KEYS, row, strict=True)}
-            for row in zip(*columns, strict=True)
-        ]
+
+@dataclass(frozen=True, slots=True)
+class Bin(Declared):
+    """An occupied bin of a curve."""
+
+    lower: Annotated[
+        Fraction,
+        "Left edge, not included except in the first bin; the score itself where each distinct score is a "
+        "bin.",
+    ]
+    upper: Annotated[Fraction, "Right edge, included."]
+    rows: Annotated[int, Between(1)]
+    score: Annotated[Fraction, "Mean score."]
+    rate: Annotated[Fraction, "Share of label 1."]
+    rate_lower: Annotated[Fraction | None, "Lower bound of the rate, pointwise; null where there is none."]
+    rate_upper: Annotated[Fraction | None, "Upper bound of the rate."]
+
+
+@dataclass(frozen=True, slots=True)
+class Bins(Declared):
+    """A binned curve as a document keeps it: bin by bin."""
+
+    bins: Annotated[tuple[Bin, ...], Size(1), "Occupied bins, ascending."]
+    band: Annotated[str, "What the bounds of each bin are, or why there are none."]
 
     @classmethod
-    def from_list(cls, node: Node, *, band: str) -> "BinnedCurve":
-        """Read what `to_list` returned."""
-        items = node.items()
-        for item in items:
-            item.only(*_BIN_KEYS)
-        if not items:
-            msg = "is empty, should hold at least one bin"
-            raise node.problem(msg)
+    def of(cls, curve: BinnedCurve) -> Self:
+        """Return the bins of a curve."""
+        columns: Any = (getattr(curve, name).tolist() for name in _BIN_KEYS)
+        rows: Any = ([None if math.isnan(one) else one for one in row] for row in zip(*columns, strict=True))
+        return cls(tuple(Bin(*row) for row in rows), curve.band)
 
-        def column(key: str) -> Floats:
-            return np.array([item.child(key).number(0.0, 1.0) for item in items])
+    def curve(self, _: Node) -> BinnedCurve:
+        """Return the curve."""
+        columns: Any = {
+            name: np.array([getattr(one, name) for one in self.bins], np.float64) for name in _BIN_KEYS
+        }
+        return BinnedCurve(**columns, band=self.band)
 
-        def bound(key: str) -> Floats:
-            return np.array([_unit(item.child(key)) for item in items])
 
-        return cls(
-            lower=column("lower"),
-            upper=column("upper"),
-            rows=np.array([item.child("rows").whole(1) for item in items], dtype=np.int64),
-            score=column("score"),
-            rate=column("rate"),
-            rate_lower=bound("rate_lower"),
-            rate_upper=bound("rate_upper"),
-            band=band,
-        )
+# One for each place of the kernel.
+_AT_EACH = (Between(0.0, 1.0), GAPS, Size(of="at", reason="one for each place of the kernel"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SmoothCurve:
+class SmoothCurve(Declared):
     """
     Kernel-weighted mean label against kernel-weighted mean score; all arrays have shape (n_points,).
 
@@ -105,124 +114,32 @@ class SmoothCurve:
     label, just as a bin's point is. So a calibrated model lies on the diagonal at any bandwidth, and the
     integral of density(t) |y(t) - x(t)| dt is the smoothed calibration error at that bandwidth. x does not
     decrease.
-
-    Args:
-        at: Where the kernel stands, evenly spaced.
-
-        x: Mean score there; NaN where no row lies within reach.
-
-        y: Mean label there.
-
-        lower: Lower end of the band; NaN where there is none.
-
-        upper: Upper end of the band.
-
-        density: Density of the scores there, smoothed by the same kernel.
-
-        bandwidth: Standard deviation of the kernel.
-
-        band: What the band is, or why there is none.
     """
 
-    at: Floats
-    x: Floats
-    y: Floats
-    lower: Floats
-    upper: Floats
-    density: Floats
-    bandwidth: float
-    band: str
+    at: Annotated[Floats, Between(0.0, 1.0), Size(1), Ascending(), "Where the kernel stands, evenly spaced."]
+    x: Annotated[Floats, *_AT_EACH, "Mean score there; null where no row lies within reach."]
+    y: Annotated[Floats, *_AT_EACH, "Mean label there."]
+    lower: Annotated[Floats, *_AT_EACH, "Lower end of the band; null where there is none."]
+    upper: Annotated[Floats, *_AT_EACH, "Upper end of the band."]
+    density: Annotated[
+        Floats, Between(0.0), _AT_EACH[2], "Density of the scores there, smoothed by the same kernel."
+    ]
+    bandwidth: Annotated[float, Between(0.0), "Standard deviation of the kernel."]
+    band: Annotated[str, "What the band is, or why there is none."]
 
     def __post_init__(self) -> None:
         for name in _SMOOTH_KEYS:
             object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values; a gap is None."""
-        columns: dict[str, object] = {
-            key: [_plain(value) for value in getattr(self, key).tolist()] for key in _SMOOTH_KEYS
-        }
-        return {**columns, "bandwidth": self.bandwidth, "band": self.band}
-
-    @classmethod
-    def from_dict(cls, node: Node) -> "SmoothCurve":
-        """Read what `to_dict` returned."""
-        node.only(*_SMOOTH_KEYS, "bandwidth", "band")
-        at = node.child("at")
-        places = at.numbers(0.0, 1.0)
-        if not places:
-            msg = "is empty, should hold at least one place"
-            raise at.problem(msg)
-        ascending(at.items())
-
-        def column(key: str) -> Floats:
-            array = node.child(key)
-            same_length(array, len(places), reason="one for each place of the kernel")
-            if key == "density":
-                return np.array(array.numbers(0.0))
-            return np.array([_unit(item) for item in array.items()])
-
-        return cls(
-            at=np.array(places),
-            x=column("x"),
-            y=column("y"),
-            lower=column("lower"),
-            upper=column("upper"),
-            density=column("density"),
-            bandwidth=node.child("bandwidth").number(0.0),
-            band=node.child("band").text(),
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReliabilityCurve:
-    """
-    Everything a reliability diagram draws.
+class ReliabilityCurve(Declared):
+    """Everything a reliability diagram draws."""
 
-    Args:
-        kind: The diagram this curve is meant for.
-
-        binned: One point per occupied bin.
-
-        smooth: The curve without bins, or None where only bins were asked for.
-
-        confidence: Of the bounds at each single bin or point.
-    """
-
-    kind: PlotKind
-    binned: BinnedCurve
-    smooth: SmoothCurve | None
-    confidence: float
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values, as reports hold them."""
-        return {
-            "kind": self.kind.value,
-            "confidence": self.confidence,
-            "bins": self.binned.to_list(),
-            "band": self.binned.band,
-            "smooth": None if self.smooth is None else self.smooth.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, node: Node) -> "ReliabilityCurve":
-        """
-        Read what `to_dict` returned.
-
-        Args:
-            node: The curve in a report.
-
-        Raises:
-            DocumentProblem: If a value is missing, unknown or impossible; it names the place.
-        """
-        node.only("kind", "confidence", "bins", "band", "smooth")
-        smooth = node.optional("smooth")
-        return cls(
-            kind=node.child("kind").choice(PlotKind),
-            binned=BinnedCurve.from_list(node.child("bins"), band=node.child("band").text()),
-            smooth=None if smooth is None else SmoothCurve.from_dict(smooth),
-            confidence=node.child("confidence").number(0.0, 1.0),
-        )
+    kind: Annotated[PlotKind, "The diagram this curve is meant for."]
+    binned: Annotated[BinnedCurve, Kept(Bins, Bins.of, Bins.curve), INLINE]
+    smooth: Annotated[SmoothCurve | None, "The curve without bins; null where only bins were asked for."]
+    confidence: Annotated[Fraction, "Of the bounds at each single bin or point."]
 
 
 def binned_curve(table: Table, *, bins: Partition, confidence: float = 0.95) -> BinnedCurve:
@@ -271,13 +188,3 @@ def refuse_empty(table: Table) -> None:
 def percent(confidence: float) -> str:
     """Return a confidence in words, such as `95 %`."""
     return f"{100.0 * confidence:g} %"
-
-
-def _plain(value: float) -> float | None:
-    """Return a number as JSON has it: no NaN."""
-    return None if math.isnan(value) else value
-
-
-def _unit(node: Node) -> float:
-    """Read a number in [0, 1], or NaN where the document has null."""
-    return math.nan if node.value is None else node.number(0.0, 1.0)

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from calibcli.bounds.interval import Interval
+from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Declared, Fraction
 from calibcli.names import MeasureName, TestName
 from calibcli.view_names import ClassMeasure
 
@@ -13,95 +15,64 @@ NO_WEIGHTED_INTERVAL = "no interval: importance weights leave only bounds that t
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """
-    The value of a measure.
+class Estimated(Declared):
+    """The value of a measure, with its two-sided interval."""
 
-    Args:
-        name: Which measure.
+    name: Annotated[MeasureName | ClassMeasure, HIDDEN]
+    value: Annotated[AnyNumber, "The estimate."]
+    interval: Annotated[Interval | None, INLINE]
+    null: Annotated[
+        AnyNumber | None, "What the value would be on average if the scores were the true probabilities."
+    ]
+    assumptions: Annotated[tuple[str, ...], "Under which value and interval mean what they say."]
+    rows: Annotated[int, HIDDEN]
+    # Such as the bandwidth or the partition.
+    details: Annotated[Mapping[str, float | int | str], "Further numbers and words."] = field(
+        default_factory=dict
+    )
+    # Where nine in ten such values would lie (5 to 95 %), or None where that is not known.
+    null_range: Annotated[tuple[float, float] | None, HIDDEN] = None
 
-        value: The estimate; may be inf.
+    @property
+    def null_lower(
+        self,
+    ) -> Annotated[
+        AnyNumber | None,
+        LATELY,
+        "Lower end of the range in which nine in ten calibrated scores would lie on these rows (5 %).",
+    ]:
+        """Lower end of the range of calibrated scores."""
+        return None if self.null_range is None else self.null_range[0]
 
-        interval: Its confidence bounds, or None with the reason among the assumptions.
-
-        null: What the value would be on average for perfectly calibrated labels at these scores.
-
-        assumptions: Sentences under which value and interval mean what they say.
-
-        rows: Number of rows.
-
-        details: Further numbers and words, such as the bandwidth or the partition.
-
-        null_range: Where nine in ten such values would lie (5 to 95 %), or None where that is not known.
-    """
-
-    name: MeasureName
-    value: float
-    interval: Interval | None
-    null: float | None
-    assumptions: tuple[str, ...]
-    rows: int
-    details: Mapping[str, float | int | str] = field(default_factory=dict)
-    null_range: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ClassEstimate:
-    """
-    The value of a measure of several classes together.
-
-    Args:
-        name: Which measure.
-
-        value: The estimate; may be inf.
-
-        interval: Its confidence bounds, or None with the reason among the assumptions.
-
-        null: What the value would be on average for perfectly calibrated labels at these scores.
-
-        assumptions: Sentences under which value and interval mean what they say.
-
-        rows: Number of rows.
-
-        details: Further numbers and words.
-
-        null_range: As of `Estimate`.
-    """
-
-    name: ClassMeasure
-    value: float
-    interval: Interval | None
-    null: float | None
-    assumptions: tuple[str, ...]
-    rows: int
-    details: Mapping[str, float | int | str] = field(default_factory=dict)
-    null_range: tuple[float, float] | None = None
+    @property
+    def null_upper(self) -> Annotated[AnyNumber | None, LATELY, "Upper end of that range (95 %)."]:
+        """Upper end of the range of calibrated scores."""
+        return None if self.null_range is None else self.null_range[1]
 
 
 @dataclass(frozen=True, slots=True)
-class TestResult:
-    """
-    The outcome of a test of the hypothesis that every label is Bernoulli with its score.
+class Estimate(Estimated):
+    """The value of a measure of one score, with its two-sided interval."""
 
-    Args:
-        name: Which test.
+    name: Annotated[MeasureName, HIDDEN]
 
-        statistic: Its value, or None where it is undefined.
 
-        p_value: Probability of a statistic at least as large under the hypothesis, or None.
+@dataclass(frozen=True, slots=True)
+class ClassEstimate(Estimated):
+    """The value of a measure of several classes together, with its two-sided interval."""
 
-        p_method: How the p-value was found.
+    name: Annotated[ClassMeasure, HIDDEN]
 
-        p_asymptotic: The p-value of the limit law, or None where there is none.
 
-        assumptions: Sentences under which the p-value means what it says.
-    """
+@dataclass(frozen=True, slots=True)
+class TestResult(Declared):
+    """The outcome of a test of the hypothesis that every label is Bernoulli with its score."""
 
     __test__ = False  # not a test class, whatever pytest thinks of the name
 
-    name: TestName
-    statistic: float | None
-    p_value: float | None
-    p_method: str
-    p_asymptotic: float | None
-    assumptions: tuple[str, ...]
+    name: Annotated[TestName, HIDDEN]
+    statistic: Annotated[AnyNumber | None, "Null where it is undefined."]
+    p_value: Annotated[Fraction | None, "Probability of a statistic at least as large under the hypothesis."]
+    p_method: Annotated[str, "How the p-value was found."]
+    p_asymptotic: Annotated[Fraction | None, "The p-value of the limit law, where there is one."]
+    assumptions: Annotated[tuple[str, ...], "Under which the p-value means what it says."]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from calibcli.bounds.added_row import METHOD, Values, as_many
 from calibcli.bounds.interval import Interval, stated
 from calibcli.bounds.special import normal_quantile
+from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
 from calibcli.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.measures.losses import losses_of_rows
 from calibcli.measures.proper_scores import (
@@ -42,25 +44,22 @@ _POINTS = 10_001
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Declared):
     """
     How much larger a measure is for the second score than for the first; below 0 the second is better, but
     for accuracy, which it is above 0.
-
-    Args:
-        name: Which measure.
-
-        value: Second less first; inf or -inf where one of them is infinite, None where both are.
-
-        interval: Its confidence bounds, or None with the reason among the assumptions.
-
-        assumptions: Sentences under which value and interval mean what they say.
     """
 
-    name: Compared
-    value: float | None
-    interval: Interval | None
-    assumptions: tuple[str, ...]
+    name: Annotated[Compared, HIDDEN]
+    value: Annotated[
+        AnyNumber | None, "Second less first; infinite where one of them is, null where both are."
+    ]
+    interval: Annotated[Interval | None, INLINE]
+    assumptions: Annotated[
+        tuple[str, ...],
+        "Under which value and interval mean what they say; the reason where there is no difference or "
+        "interval.",
+    ]
 
     @property
     def reasons(self) -> tuple[str, ...]:

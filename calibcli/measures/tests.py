@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import assert_never
+from typing import Annotated, Literal, assert_never
 
 from calibcli.bounds.resampling import LEAST_INFORMATION
+from calibcli.codec import Declared, Fraction, Key
 from calibcli.measures.calibrated import DRAWS, CalibratedDraws, p_value
 from calibcli.measures.cumulative import ks_and_kuiper, path_information
 from calibcli.measures.estimate import TestResult
@@ -23,18 +24,19 @@ WEIGHTED = "no test: with importance weights labels drawn from the scores are no
 
 
 @dataclass(frozen=True, slots=True)
-class CombinedTest:
-    """
-    One answer from several tests.
+class CombinedTest(Declared):
+    """One answer from several tests."""
 
-    Args:
-        p_value: min(1, number of tests times the smallest p-value) (Bonferroni), or None if none is defined.
+    p_value: Annotated[
+        Fraction | None,
+        "The number of tests times the smallest p-value, 1 at most; null where none is defined.",
+    ]
+    tests: Annotated[tuple[TestName, ...], Key("of"), "The tests that went in."]
 
-        tests: The tests that went in.
-    """
-
-    p_value: float | None
-    tests: tuple[TestName, ...]
+    @property
+    def p_method(self) -> Annotated[Literal["bonferroni"], "How the p-value was found."]:
+        """How the p-value was found."""
+        return "bonferroni"
 
 
 def calibration_tests(

@@ -1,13 +1,14 @@
 """What `apply` hands back."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from calibcli.codec import HIDDEN, Declared
 from calibcli.reports.page_names import PageName
 
 
 @dataclass(frozen=True, slots=True)
-class ApplyReport:
+class ApplyReport(Declared):
     """
     Rows in are rows out: applying never drops one.
 
@@ -55,28 +56,9 @@ class ApplyReport:
     prior: float | None = None
     fitted_rate: float | None = None
     pooled_rows: int = 0
-    pooled_groups: tuple[str, ...] = ()
+    pooled_groups: Annotated[tuple[str, ...], HIDDEN] = ()
 
     @property
-    def dropped(self) -> int:
+    def dropped(self) -> Annotated[int, "Always 0."]:
         """Rows left out: none, ever."""
         return 0
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "files": list(self.files),
-            "score": self.score,
-            "output": self.output,
-            "column": self.column,
-            "ends": list(self.ends),
-            "rows": self.rows,
-            "dropped": self.dropped,
-            "clipped": self.clipped,
-            "lowest": self.lowest,
-            "highest": self.highest,
-            "prior": self.prior,
-            "fitted_rate": self.fitted_rate,
-            "pooled_rows": self.pooled_rows,
-            "notes": list(self.notes),
-        }

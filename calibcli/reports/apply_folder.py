@@ -1,15 +1,16 @@
 """What `apply --out-dir` hands back."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from calibcli.codec import HIDDEN, Declared
 from calibcli.reports.apply import ApplyReport
 from calibcli.reports.apply_classes import ClassApplyReport
 from calibcli.reports.page_names import PageName
 
 
 @dataclass(frozen=True, slots=True)
-class FolderApplyReport:
+class FolderApplyReport(Declared):
     """
     An output for each input file: rows in are rows out in every one of them.
 
@@ -27,20 +28,20 @@ class FolderApplyReport:
     folder: str
     parts: tuple[ApplyReport | ClassApplyReport, ...]
     skipped: tuple[str, ...] = ()
-    found: tuple[str, ...] = ()
+    found: Annotated[tuple[str, ...], HIDDEN] = ()
 
     @property
-    def rows(self) -> int:
+    def rows(self) -> Annotated[int, ""]:
         """Rows written."""
         return sum(part.rows for part in self.parts)
 
     @property
-    def clipped(self) -> int:
+    def clipped(self) -> Annotated[int, ""]:
         """Values moved to 0 or 1 before they were recalibrated, on request."""
         return sum(part.clipped for part in self.parts)
 
     @property
-    def pooled_rows(self) -> int:
+    def pooled_rows(self) -> Annotated[int, ""]:
         """Rows of groups that the fit has not seen, which took the map of all rows, on request."""
         return sum(part.pooled_rows for part in self.parts if isinstance(part, ApplyReport))
 
@@ -51,7 +52,7 @@ class FolderApplyReport:
         return tuple(dict.fromkeys(group for part in parts for group in part.pooled_groups))
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> Annotated[tuple[str, ...], ""]:
         """Names of the columns that were added."""
         if not self.parts:
             return ()
@@ -59,19 +60,6 @@ class FolderApplyReport:
         return (first.column, *first.ends) if isinstance(first, ApplyReport) else first.columns
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> Annotated[tuple[str, ...], ""]:
         """What is said of what was found, and what the reports of files say, each sentence once."""
         return tuple(dict.fromkeys((*self.found, *(note for part in self.parts for note in part.notes))))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "folder": self.folder,
-            "rows": self.rows,
-            "clipped": self.clipped,
-            "pooled_rows": self.pooled_rows,
-            "columns": list(self.columns),
-            "parts": [part.to_dict() for part in self.parts],
-            "skipped": list(self.skipped),
-            "notes": list(self.notes),
-        }

@@ -1,85 +1,92 @@
 """What `compare` hands back."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from calibcli.codec import ABSENT, HIDDEN, By, Declared, Key
 from calibcli.measures.paired import Compared
 from calibcli.reports.compare_classes import ClassesComparison
 from calibcli.reports.comparison import Comparison
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import TableSummary
 from calibcli.reports.page_names import PageName
-from calibcli.version import __version__
+from calibcli.reports.plain import Kept, Notes
 
 SCHEMA = "calibcli.compare/2"
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """
-    One of the two that are compared.
+class Side(Declared):
+    """One of the two that are compared."""
 
-    Args:
-        name: What it is called: its column, or its artifact.
-
-        score: The score column.
-
-        artifact: Path of the recalibrator that was applied to it, or None.
-
-        table: The rows by what it says of them.
-    """
-
-    name: str
-    score: str
-    artifact: str | None
-    table: TableSummary
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "name": self.name,
-            "score": self.score,
-            "artifact": self.artifact,
-            "table": self.table.to_dict(),
-        }
+    name: Annotated[str, "What it is called: its column, or its artifact."]
+    score: Annotated[str, "Name of the score column."]
+    artifact: Annotated[str | None, "Path of the recalibrator that was applied to it, or null."]
+    table: Annotated[TableSummary, "The rows by what it says of them."]
 
 
 @dataclass(frozen=True, slots=True)
-class CompareReport:
-    """
-    Two scores, or one score through two maps, on the same rows.
+class GateFound(Declared):
+    """What --fail-if-worse found."""
 
-    Args:
-        input: What was read; its score is the baseline's.
+    measures: tuple[Compared, ...]
+    worse_by: Annotated[
+        tuple[Compared, ...],
+        "Measures whose interval lies above 0, or below it for accuracy; over all rows or, where the gate "
+        "looks at every class, in some class.",
+    ]
+    status: Literal["pass", "fail"]
+    worse_classes: Annotated[
+        tuple[str, ...] | None,
+        ABSENT,
+        "Keys of the classes in which the second is worse; absent unless the gate looks at every class.",
+    ] = None
 
-        first: The baseline.
 
-        second: The other.
+@dataclass(frozen=True, slots=True)
+class CompareReport(Kept):
+    """Two scores, or one score through two maps, on the same rows."""
 
-        confidence: Coverage asked of every interval.
-
-        comparisons: One per measure, in the order asked for.
-
-        gate: The measures that decide whether the second is worse, or None where no gate was asked for.
-
-        notes: Sentences the reader should not miss.
-
-        classes: Several classes together and one by one; None where there is one score, or one class is
-            looked at.
-
-        chosen: Whether somebody asked for these measures, so that tables leave none out.
-    """
+    SCHEMA: ClassVar = SCHEMA
 
     page: ClassVar[Literal[PageName.COMPARE]] = PageName.COMPARE
-    input: InputSummary
-    first: Side
+    input: Annotated[InputSummary, "What was read; its score is the baseline's."]
+    first: Annotated[Side, "The baseline."]
     second: Side
-    confidence: float
-    comparisons: tuple[Comparison, ...]
-    gate: tuple[Compared, ...] | None = None
-    notes: tuple[str, ...] = ()
-    classes: ClassesComparison | None = None
-    chosen: bool = False
+    confidence: Annotated[float, "Coverage asked of every interval."]
+    comparisons: Annotated[tuple[Comparison, ...], HIDDEN]
+    # The measures that decide whether the second is worse, or None where no gate was asked for.
+    gate: Annotated[tuple[Compared, ...] | None, HIDDEN] = None
+    notes: Notes = ()
+    classes: Annotated[
+        ClassesComparison | None,
+        ABSENT,
+        "Several classes, together and one by one; absent where there is one score, or one class is looked "
+        "at.",
+    ] = None
+    # Whether somebody asked for these measures, so that tables leave none out.
+    chosen: Annotated[bool, HIDDEN] = False
+
+    @property
+    def every_comparison(
+        self,
+    ) -> Annotated[
+        tuple[Comparison, ...],
+        Key("measures"),
+        By(),
+        "By name, those of several classes together last.",
+    ]:
+        """The measures of one score, then those of several classes."""
+        return (*self.comparisons, *(() if self.classes is None else self.classes.comparisons))
+
+    @property
+    def found(self) -> Annotated[GateFound | None, Key("gate"), "Null without --fail-if-worse."]:
+        """What the gate found."""
+        if self.gate is None:
+            return None
+        each = self.classes is not None and self.classes.gated
+        status: Literal["pass", "fail"] = "fail" if self.worse_by else "pass"
+        return GateFound(self.gate, self.worse_by, status, self.worse_classes if each else None)
 
     @property
     def gated(self) -> tuple[tuple[str, Comparison], ...]:
@@ -106,29 +113,3 @@ class CompareReport:
     def worse_classes(self) -> tuple[str, ...]:
         """The keys of the classes in which the gate shows the second to be worse."""
         return tuple(dict.fromkeys(key for key, one in self.gated if key and one.is_worse))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the report as plain values, in the shape of `calibcli schema compare`."""
-        gate: dict[str, object] | None = None
-        if self.gate is not None:
-            worse = [name.value for name in self.worse_by]
-            gate = {
-                "measures": [name.value for name in self.gate],
-                "worse_by": worse,
-                "status": "fail" if worse else "pass",
-            }
-            if self.classes is not None and self.classes.gated:
-                gate["worse_classes"] = list(self.worse_classes)
-        joint = () if self.classes is None else self.classes.comparisons
-        return {
-            "schema": SCHEMA,
-            "tool": {"name": "calibcli", "version": __version__},
-            "input": self.input.to_dict(),
-            "first": self.first.to_dict(),
-            "second": self.second.to_dict(),
-            "confidence": self.confidence,
-            "measures": {one.name.value: one.to_dict() for one in (*self.comparisons, *joint)},
-            "gate": gate,
-            "notes": list(self.notes),
-            **({} if self.classes is None else {"classes": self.classes.to_dict()}),
-        }

@@ -2,102 +2,64 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
+from calibcli.codec import HIDDEN, By, Declared, Key
+from calibcli.measures.paired import Compared
 from calibcli.reports.comparison import Comparison
 from calibcli.view_names import ViewName
 
 
 @dataclass(frozen=True, slots=True)
-class ClassComparison:
-    """
-    One class on both sides.
+class ClassComparison(Declared):
+    """One class on both sides."""
 
-    Args:
-        first_rows: Its rows on the first side.
-
-        second_rows: Its rows on the second side.
-
-        comparisons: One per measure.
-    """
-
-    first_rows: int
-    second_rows: int
-    comparisons: tuple[Comparison, ...]
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "first_rows": self.first_rows,
-            "second_rows": self.second_rows,
-            "measures": {one.name.value: one.to_dict() for one in self.comparisons},
-        }
+    first_rows: Annotated[int, "Its rows on the first side."]
+    second_rows: Annotated[int, "Its rows on the second side."]
+    comparisons: Annotated[tuple[Comparison, ...], Key("measures"), By()]
 
 
 @dataclass(frozen=True, slots=True)
-class ViewComparison:
-    """
-    The classes as one view shows them.
+class ViewComparison(Declared):
+    """The classes as one view shows them."""
 
-    Args:
-        view: The view.
-
-        classes: Each class that was compared, by key, in the order of the classes.
-
-        left_out: The fewer rows of each class that has too few on a side, by key.
-
-        least_rows: How many are enough.
-
-        confidence: Of the intervals of each class, so that those of one measure hold together.
-    """
-
-    view: ViewName
-    classes: Mapping[str, ClassComparison]
-    left_out: Mapping[str, int]
-    least_rows: int
-    confidence: float
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "classes": {key: one.to_dict() for key, one in self.classes.items()},
-            "left_out": dict(self.left_out),
-            "least_rows": self.least_rows,
-            "confidence": self.confidence,
-        }
+    view: Annotated[ViewName, HIDDEN]
+    classes: Annotated[Mapping[str, ClassComparison], "By key, such as `class=cat` or `top-label=cat`."]
+    left_out: Annotated[
+        Mapping[str, int], "Rows, on the side with fewer, of each class that has too few to be compared."
+    ]
+    least_rows: Annotated[int, "How many are enough."]
+    confidence: Annotated[
+        float,
+        "Of each class's intervals, so that those of one measure hold for all classes at once (Bonferroni).",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class ClassesComparison:
-    """
-    Several classes on both sides.
+class ClassesComparison(Declared):
+    """Several classes on both sides."""
 
-    Args:
-        names: What they are called, in the order of their columns.
+    names: Annotated[tuple[str, ...], "What they are called, in the order of their columns."]
+    changed: Annotated[int, "Rows whose predicted class is another on the second side."]
+    comparisons: Annotated[tuple[Comparison, ...], HIDDEN]
+    views: Annotated[
+        tuple[ViewComparison, ...], By("view"), "The views whose classes were compared one by one."
+    ]
+    # Whether a gate looks at every class in place of the largest probability.
+    gated: Annotated[bool, HIDDEN]
+    few: Annotated[
+        bool,
+        Key("few_measures"),
+        "Whether classes were compared by a few measures only, because there are many.",
+    ]
 
-        changed: Rows whose predicted class is another on the second side.
-
-        comparisons: Measures of all classes together.
-
-        views: The views whose classes were compared one by one.
-
-        gated: Whether a gate looks at every class in place of the largest probability.
-
-        few: Whether classes were compared by a few measures only, because there are many.
-    """
-
-    names: tuple[str, ...]
-    changed: int
-    comparisons: tuple[Comparison, ...]
-    views: tuple[ViewComparison, ...]
-    gated: bool
-    few: bool
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON; the measures stand among those of the report."""
-        return {
-            "names": list(self.names),
-            "changed": self.changed,
-            "measures": [one.name.value for one in self.comparisons],
-            "views": {one.view.value: one.to_dict() for one in self.views},
-            "few_measures": self.few,
-        }
+    @property
+    def measure_names(
+        self,
+    ) -> Annotated[
+        tuple[Compared, ...],
+        Key("measures"),
+        "Which of the measures of the report speak of all classes together.",
+    ]:
+        """The names of the measures."""
+        return tuple(one.name for one in self.comparisons)

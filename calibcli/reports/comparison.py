@@ -1,29 +1,26 @@
 """One measure of two sides, and how they differ."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from calibcli.codec import Declared
 from calibcli.measures.estimate import ClassEstimate, Estimate
 from calibcli.measures.paired import Compared, Difference
 from calibcli.names import ComparisonName
-from calibcli.reports.measure import difference_to_dict, estimate_to_dict
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """
-    One measure of both.
+class Comparison(Declared):
+    """One measure of both."""
 
-    Args:
-        first: Of the baseline.
+    first: Annotated[Estimate | ClassEstimate, "Of the baseline."]
+    second: Annotated[Estimate | ClassEstimate, "Of the other."]
+    difference: Annotated[Difference, "Second less first."]
 
-        second: Of the other.
-
-        difference: Second less first.
-    """
-
-    first: Estimate | ClassEstimate
-    second: Estimate | ClassEstimate
-    difference: Difference
+    @property
+    def verdict(self) -> Annotated[ComparisonName, "How the second stands to the first."]:
+        """Which way the difference lies of 0, if it does."""
+        return self.difference.verdict
 
     @property
     def name(self) -> Compared:
@@ -34,12 +31,3 @@ class Comparison:
     def is_worse(self) -> bool:
         """Whether the second is shown to be worse."""
         return self.difference.verdict is ComparisonName.WORSE
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "first": estimate_to_dict(self.first),
-            "second": estimate_to_dict(self.second),
-            "difference": difference_to_dict(self.difference),
-            "verdict": self.difference.verdict.value,
-        }

@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from calibcli.codec import ABSENT, Declared, Key
 from calibcli.view_names import ViewName
 
 # So many groups that a fit has not seen are kept.
@@ -12,65 +14,28 @@ _FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
-class ClassesRead:
-    """
-    How rows of several classes were seen as rows of one score.
+class ClassesRead(Declared):
+    """How rows of several classes were seen as rows of one score."""
 
-    Args:
-        count: How many classes there are.
-
-        view: How they were seen.
-
-        one_class: The class that was looked at, or None.
-
-        tied: Rows in which several classes are the most probable; the first counts.
-
-        normalised: Rows divided by the sum of their probabilities, on request (`--on-sum normalise`).
-
-        elsewhere: Rows left out because they predict another class than the one that was looked at.
-    """
-
-    count: int
-    view: ViewName
-    one_class: str | None
-    tied: int
-    normalised: int
-    elsewhere: int
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "count": self.count,
-            "view": self.view.value,
-            "class": self.one_class,
-            "tied": self.tied,
-            "normalised": self.normalised,
-            "elsewhere": self.elsewhere,
-        }
+    count: Annotated[int, "How many classes there are."]
+    view: Annotated[ViewName, "How they were seen."]
+    one_class: Annotated[str | None, Key("class"), "The class that was looked at, or null."]
+    tied: Annotated[int, "Rows in which several classes are the most probable; the first counts."]
+    normalised: Annotated[int, "Rows divided by the sum of their probabilities (`--on-sum normalise`)."]
+    elsewhere: Annotated[int, "Rows left out because they predict another class."]
 
 
 @dataclass(frozen=True, slots=True)
-class SelectedRows:
-    """
-    Which rows of the input were asked for, where that was not all of them.
+class SelectedRows(Declared):
+    """Which rows of the input were asked for, where that was not all of them."""
 
-    Args:
-        where: The conditions they satisfy.
-
-        limit: Only the first so many of these, or None; rows behind the last are neither read nor counted.
-
-        sample: Only so many of these, drawn without replacement, or None.
-
-        seed: Of the draw; None without one.
-
-        unselected: Rows read that a condition or the draw left out.
-    """
-
-    where: tuple[str, ...]
-    limit: int | None
-    sample: int | None
-    seed: int | None
-    unselected: int
+    where: Annotated[tuple[str, ...], "The conditions they satisfy."]
+    limit: Annotated[
+        int | None, "Only the first so many; rows behind the last were neither read nor counted."
+    ]
+    sample: Annotated[int | None, "Only so many, drawn without replacement."]
+    seed: Annotated[int | None, "Seed of the draw."]
+    unselected: Annotated[int, "Rows read that a condition or the draw left out."]
 
     def options(self) -> str:
         """Return the options that say so."""
@@ -79,72 +44,25 @@ class SelectedRows:
         asked += [] if self.sample is None else [f"--sample {self.sample} --seed {self.seed}"]
         return " ".join(asked)
 
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "where": list(self.where),
-            "limit": self.limit,
-            "sample": self.sample,
-            "seed": self.seed,
-            "unselected": self.unselected,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class InputSummary:
-    """
-    The input: rows in = rows used + rows dropped + rows of other classes + rows not selected, always.
+class InputSummary(Declared):
+    """The input: rows in = rows used + rows dropped + rows of other classes + rows not selected, always."""
 
-    Args:
-        files: The files as the user named them; "-" is standard input.
-
-        score: Name of the score column.
-
-        label: Name of the label column, or None where no label was read.
-
-        weight: Name of the weight column, or None.
-
-        rows: Rows used.
-
-        dropped: Rows left out because a value was missing, on request (`--on-missing drop`).
-
-        clipped: Scores moved to 0 or 1, on request (`--on-range clip`).
-
-        notes: Sentences about choices made for the user, such as a guessed column.
-
-        classes: How several classes were seen, or None where there is one score.
-
-        selected: Which rows were asked for, or None for all.
-    """
-
-    files: tuple[str, ...]
-    score: str
-    label: str | None
-    weight: str | None
-    rows: int
-    dropped: int
-    clipped: int
-    notes: tuple[str, ...] = ()
-    classes: ClassesRead | None = None
-    selected: SelectedRows | None = None
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        found: dict[str, object] = {
-            "files": list(self.files),
-            "score": self.score,
-            "label": self.label,
-            "weight": self.weight,
-            "rows": self.rows,
-            "dropped": self.dropped,
-            "clipped": self.clipped,
-            "notes": list(self.notes),
-        }
-        if self.classes is not None:
-            found["classes"] = self.classes.to_dict()
-        if self.selected is not None:
-            found["selected"] = self.selected.to_dict()
-        return found
+    files: Annotated[tuple[str, ...], "As the user named them; - is standard input."]
+    score: Annotated[str, "Name of the score column, or what --probs named."]
+    label: Annotated[str | None, "Name of the label column."]
+    weight: Annotated[str | None, "Name of the weight column."]
+    rows: Annotated[int, "Rows used."]
+    dropped: Annotated[int, "Rows left out because a value was missing (`--on-missing drop`)."]
+    clipped: Annotated[int, "Scores moved to 0 or 1 (`--on-range clip`)."]
+    notes: Annotated[tuple[str, ...], "Choices made for the user, such as a guessed column."] = ()
+    classes: Annotated[
+        ClassesRead | None, ABSENT, "How several classes were seen; absent where there is one score."
+    ] = None
+    selected: Annotated[
+        SelectedRows | None, ABSENT, "Which rows were asked for; absent where all of them were."
+    ] = None
 
 
 def together(parts: Sequence[InputSummary]) -> InputSummary:

@@ -1,13 +1,14 @@
 """What `inspect` hands back."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from calibcli.codec import HIDDEN, Declared, Key
 from calibcli.reports.page_names import PageName
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnSummary:
+class ColumnSummary(Declared):
     """
     One column of a data file.
 
@@ -25,7 +26,7 @@ class ColumnSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class InspectReport:
+class InspectReport(Declared):
     """
     What is in a file.
 
@@ -44,16 +45,11 @@ class InspectReport:
     page: ClassVar[Literal[PageName.INSPECT]] = PageName.INSPECT
     path: str
     kind: str
-    facts: tuple[tuple[str, str], ...]
+    facts: Annotated[tuple[tuple[str, str], ...], HIDDEN]
     columns: tuple[ColumnSummary, ...]
     suggestion: str | None
 
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return {
-            "path": self.path,
-            "kind": self.kind,
-            "facts": dict(self.facts),
-            "columns": [{"name": c.name, "kind": c.kind, "role": c.role} for c in self.columns],
-            "suggestion": self.suggestion,
-        }
+    @property
+    def by_word(self) -> Annotated[dict[str, str], Key("facts")]:
+        """What is to be said, by its word."""
+        return dict(self.facts)

@@ -3,36 +3,34 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from calibcli.codec import HIDDEN, Declared, Key
 from calibcli.redaction import without_secrets
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """
-    The value of an option that does not come from the command line.
+class Setting(Declared):
+    """The value of an option that does not come from the command line."""
 
-    Args:
-        key: The option, without dashes.
+    key: Annotated[str, Key("option"), "The option, without dashes."]
+    value: Annotated[str | int | float | bool | list[str], HIDDEN]
+    source: Annotated[str, "The file or the variable."]
 
-        value: As the framework takes it.
-
-        source: The file or the variable.
-    """
-
-    key: str
-    value: str | int | float | bool | list[str]
-    source: str
+    @property
+    def plain(
+        self,
+    ) -> Annotated[str | int | float | bool | list[str], Key("value"), "The value, without secrets."]:
+        """The value without secrets, as JSON has it."""
+        found: str | int | float | bool | list[str] = (
+            json.loads(self.shown) if isinstance(self.value, str | list) else self.value
+        )
+        return found
 
     @property
     def shown(self) -> str:
         """The value as a file would have it, without secrets."""
         return without_secrets(json.dumps(self.value, ensure_ascii=False))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        value = json.loads(self.shown) if isinstance(self.value, str | list) else self.value
-        return {"option": self.key, "value": value, "source": self.source}
 
 
 def settings_said(settings: Sequence[Setting]) -> list[str]:

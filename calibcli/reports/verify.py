@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from calibcli.codec import ABSENT, HIDDEN, Declared, Key
 from calibcli.gate_names import Inconclusive
 from calibcli.names import VerdictName
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import SCHEMA, TableSummary
 from calibcli.reports.page_names import PageName
-from calibcli.reports.plain import number
-from calibcli.verdicts.claim import BOUNDS, Claim, Evidence, RowsNeeded, Verdict
-from calibcli.version import __version__
+from calibcli.reports.plain import ArtifactPath, Kept, Notes
+from calibcli.verdicts.claim import BOUNDS, Claim, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,73 +30,130 @@ class GroupVerdicts:
 
 
 @dataclass(frozen=True, slots=True)
-class StateSummary:
-    """
-    What a gate that keeps a state has counted.
+class StateSummary(Declared):
+    """What a gate that keeps a state has counted."""
 
-    Args:
-        path: The state file.
+    path: Annotated[str, "The state file."]
+    batches: Annotated[int, "Batches it holds."]
+    rows: Annotated[int, "Rows it holds."]
+    new_rows: Annotated[int, "Rows that this call brought."]
+    known: Annotated[
+        tuple[str, ...],
+        "Batches of this call that were counted before, and so are not counted again.",
+    ] = ()
+    known_rows: Annotated[int, "Rows of this call that were counted before."] = 0
 
-        batches: How many batches it holds now.
 
-        rows: How many rows it holds now.
+class Unmeasured:
+    """What a report of a gate has in common with one of measures, and does not say."""
 
-        new_rows: How many of them this call brought.
+    __slots__ = ()
 
-        known: Batches of this call that were counted before and so are not counted again.
+    @property
+    def measures(self) -> Annotated[Mapping[str, object], "By name: none in the report of `verify`."]:
+        """None."""
+        return {}
 
-        known_rows: Rows of this call that were counted before, by their ids or in such batches.
-    """
+    @property
+    def tests(self) -> Annotated[Mapping[str, object], "By name: none in the report of `verify`."]:
+        """None."""
+        return {}
 
-    path: str
-    batches: int
-    rows: int
-    new_rows: int
-    known: tuple[str, ...] = ()
-    known_rows: int = 0
+    @property
+    def curve(self) -> Annotated[None, "The reliability diagram: none in the report of `verify`."]:
+        """None."""
+        return
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyReport:
-    """
-    Verdicts on every rule, and one for all of them.
+class Overall(Declared):
+    """One answer for all rules."""
 
-    Args:
-        input: What was read.
+    status: VerdictName
+    inconclusive_counts_as: Inconclusive
 
-        table: The table of the judged score.
 
-        artifact: Path of the recalibrator that was applied first, or None.
+@dataclass(frozen=True, slots=True)
+class JudgedGroup(Unmeasured, Declared):
+    """A group of rows in a report, in the shape of the whole."""
 
-        verdicts: One per rule, keyed by the rule's id.
+    input: InputSummary
+    table: TableSummary
+    artifact: ArtifactPath
+    rules: Mapping[str, Verdict]
+    verdict: Overall
+    notes: tuple[str, ...] = ()
+    slices: Annotated[Mapping[str, object], "None: groups have no groups."] = field(default_factory=dict)
 
-        policy: What an inconclusive gate counts as.
 
-        notes: Sentences the reader should not miss.
+@dataclass(frozen=True, slots=True)
+class JudgedGroups(Declared):
+    """The groups of rows that a gate judged by themselves."""
 
-        by: Columns that tell groups apart.
+    columns: Annotated[tuple[str, ...], "The columns whose values make them."]
+    judged: Annotated[tuple[str, ...], "Keys of the groups among the slices."]
+    left_out: Annotated[Mapping[str, int], "Rows of each group that has too few to be judged, by key."]
+    least_rows: Annotated[int | None, "How many are enough; null where every group was judged."]
+    claims: Annotated[
+        int, "Claims judged together: each passes at delta, and fails at delta divided by their number."
+    ]
 
-        groups: The verdicts on each group that was judged, by key such as "country=US".
 
-        left_out: Rows of each group that had too few.
+@dataclass(frozen=True, slots=True)
+class VerifyReport(Kept, Unmeasured):
+    """Verdicts on every rule, and one for all of them."""
 
-        state: What was counted, for a gate that keeps a state.
-
-        least_group_rows: How many rows of a group are enough to judge it, or None where every group was.
-    """
+    SCHEMA: ClassVar = SCHEMA
 
     page: ClassVar[Literal[PageName.VERIFY]] = PageName.VERIFY
     input: InputSummary
     table: TableSummary
-    artifact: str | None
-    verdicts: dict[str, Verdict]
-    policy: Inconclusive
-    notes: tuple[str, ...] = ()
-    by: tuple[str, ...] = ()
-    groups: dict[str, GroupVerdicts] = field(default_factory=dict)
-    left_out: dict[str, int] = field(default_factory=dict)
-    state: StateSummary | None = None
-    least_group_rows: int | None = None
+    artifact: ArtifactPath
+    verdicts: Annotated[dict[str, Verdict], Key("rules"), "What was asked, by id."]
+    # What an inconclusive gate counts as.
+    policy: Annotated[Inconclusive, HIDDEN]
+    notes: Notes = ()
+    by: Annotated[tuple[str, ...], HIDDEN] = ()
+    groups: Annotated[dict[str, GroupVerdicts], HIDDEN] = field(default_factory=dict)
+    left_out: Annotated[dict[str, int], HIDDEN] = field(default_factory=dict)
+    state: Annotated[
+        StateSummary | None, ABSENT, "What the gate has counted; absent where it keeps no state."
+    ] = None
+    # How many rows of a group are enough to judge it, or None where every group was.
+    least_group_rows: Annotated[int | None, HIDDEN] = None
+
+    @property
+    def verdict(self) -> Annotated[Overall, "One answer for all rules."]:
+        """The verdict on everything judged."""
+        return Overall(self.outcome, self.policy)
+
+    @property
+    def slices(self) -> Annotated[Mapping[str, JudgedGroup], "Groups of rows, by key such as `country=US`."]:
+        """The groups that were judged."""
+        return {
+            key: JudgedGroup(
+                self.input,
+                one.table,
+                self.artifact,
+                one.verdicts,
+                Overall(outcome_of_all(one.verdicts.values()), self.policy),
+            )
+            for key, one in self.groups.items()
+        }
+
+    @property
+    def judged_groups(
+        self,
+    ) -> Annotated[
+        JudgedGroups | None,
+        ABSENT,
+        "The groups among the slices of a gate; absent where none were asked for.",
+    ]:
+        """Which groups were judged; None where none were asked for."""
+        if not self.by:
+            return None
+        judged, claims = tuple(self.groups), len(self.claims)
+        return JudgedGroups(self.by, judged, self.left_out, self.least_group_rows, claims)
 
     @property
     def every_verdict(self) -> tuple[tuple[str, str, Verdict], ...]:
@@ -125,59 +182,6 @@ class VerifyReport:
         """Fail if any rule fails in any group, pass if all pass, inconclusive otherwise."""
         return outcome_of_all(verdict for _, _, verdict in self.every_verdict)
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the report as plain values, in the shape of `calibcli schema report`."""
-        return {
-            "schema": SCHEMA,
-            "tool": {"name": "calibcli", "version": __version__},
-            **self._body(self.table, self.verdicts, outcome=self.outcome),
-            "slices": {
-                key: self._body(one.table, one.verdicts, outcome=outcome_of_all(one.verdicts.values()))
-                for key, one in self.groups.items()
-            },
-            "notes": list(self.notes),
-            **self._where_asked(),
-        }
-
-    def _body(
-        self, table: TableSummary, verdicts: Mapping[str, Verdict], *, outcome: VerdictName
-    ) -> dict[str, object]:
-        """Return what the report and each of its slices have in common."""
-        return {
-            "input": self.input.to_dict(),
-            "artifact": self.artifact,
-            "table": table.to_dict(),
-            "measures": {},
-            "tests": {},
-            "curve": None,
-            "rules": {key: verdict_to_dict(one) for key, one in verdicts.items()},
-            "verdict": {"status": outcome.value, "inconclusive_counts_as": self.policy.value},
-            "slices": {},
-            "notes": [],
-        }
-
-    def _where_asked(self) -> dict[str, object]:
-        """Return what only some reports have."""
-        found: dict[str, object] = {}
-        if self.by:
-            found["judged_groups"] = {
-                "columns": list(self.by),
-                "judged": list(self.groups),
-                "left_out": dict(self.left_out),
-                "least_rows": self.least_group_rows,
-                "claims": len(self.claims),
-            }
-        if self.state is not None:
-            found["state"] = {
-                "path": self.state.path,
-                "batches": self.state.batches,
-                "rows": self.state.rows,
-                "new_rows": self.state.new_rows,
-                "known": list(self.state.known),
-                "known_rows": self.state.known_rows,
-            }
-        return found
-
 
 def outcome_of_all(verdicts: Iterable[Verdict]) -> VerdictName:
     """Return fail if any verdict is one, pass if all are, inconclusive otherwise."""
@@ -185,55 +189,3 @@ def outcome_of_all(verdicts: Iterable[Verdict]) -> VerdictName:
     if VerdictName.FAIL in outcomes:
         return VerdictName.FAIL
     return VerdictName.PASS if outcomes == {VerdictName.PASS} else VerdictName.INCONCLUSIVE
-
-
-def verdict_to_dict(verdict: Verdict) -> dict[str, object]:
-    """Return a verdict with its evidence as plain values; bounds that do not exist are null."""
-    claim = verdict.claim
-    return {
-        "expr": claim.expression,
-        "measure": claim.measure,
-        "bound": claim.bound.value,
-        "relation": claim.relation.value,
-        "limit": claim.limit,
-        "status": verdict.outcome.value,
-        "value": number(verdict.value),
-        "lower": number(verdict.lower),
-        "upper": number(verdict.upper),
-        "fixed_design_upper": number(verdict.fixed_design_upper),
-        "confidence": claim.confidence,
-        "fail_confidence": claim.confidence_of_fail,
-        "sides": 1,
-        "method": verdict.method,
-        "target": None if verdict.target is None else verdict.target.value,
-        "finite_sample": verdict.finite_sample,
-        "partition": verdict.partition,
-        "any_time": verdict.any_time,
-        "rows": verdict.rows,
-        "rows_needed": None if verdict.needed is None else _needed(verdict.needed),
-        "evidence": None if verdict.evidence is None else _evidence(verdict.evidence),
-        "reason": verdict.reason,
-        "void": verdict.void,
-        "unseen_share": number(verdict.unseen_share),
-        "assumptions": list(verdict.assumptions),
-    }
-
-
-def _evidence(evidence: Evidence) -> dict[str, object]:
-    return {
-        "log_pass": number(evidence.log_pass),
-        "log_fail": number(evidence.log_fail),
-        "threshold": evidence.threshold,
-        "passed_at": evidence.passed_at,
-        "failed_at": evidence.failed_at,
-        "looks": evidence.looks,
-    }
-
-
-def _needed(needed: RowsNeeded) -> dict[str, object]:
-    return {
-        "to_pass": needed.to_pass,
-        "to_fail": needed.to_fail,
-        "at_best": needed.at_best,
-        "within_noise": needed.within_noise,
-    }

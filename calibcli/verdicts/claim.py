@@ -1,7 +1,9 @@
 """A rule about calibration, the claim it makes, and what the rows say of it."""
 
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
+from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Key
 from calibcli.gate_names import Bound, Relation
 from calibcli.names import DEFAULT_LEAST_ROWS, Target, VerdictName
 from calibcli.table.bins import Bins
@@ -53,34 +55,23 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """
-    What is judged.
+class Claim(Declared):
+    """What is judged."""
 
-    Args:
-        measure: Name of the measure or test: "ece" where each value of the score is judged by itself,
-            "binned_ece" where bins of a continuous score are.
-
-        bound: Which number of it the rule names.
-
-        relation: At most, or at least.
-
-        limit: The tolerance eps: the claim is "measure <= limit", or ">=".
-
-        confidence: 1 - delta of a pass.
-
-        fail_confidence: 1 - delta of a fail, higher where several claims are judged together.
-    """
-
-    measure: str
-    limit: float
-    confidence: float
-    bound: Bound = Bound.UPPER
+    measure: Annotated[
+        str,
+        "The measure or test: `ece` where each value of the score is judged by itself, `binned_ece` where "
+        "bins of a continuous score are, `ece - baseline` where it is compared.",
+    ]
+    limit: Annotated[float, "The tolerance eps: the claim is measure <= limit, or >=."]
+    confidence: Annotated[Chance, "Probability that a pass is right."]
+    bound: Annotated[Bound, "Which number of the measure the rule names."] = Bound.UPPER
     relation: Relation = Relation.AT_MOST
-    fail_confidence: float | None = None
+    # 1 - delta of a fail, higher where several claims are judged together; None where it is that of a pass.
+    fail_confidence: Annotated[float | None, HIDDEN] = None
 
     @property
-    def expression(self) -> str:
+    def expression(self) -> Annotated[str, Key("expr"), "The claim in one line."]:
         """The claim in one line; no bound is named where it is the one that must keep to the limit."""
         plain = self.bound in BOUNDS and not self.only_not_refuted
         end = "" if plain else f".{self.bound.value}"
@@ -100,121 +91,97 @@ class Claim:
         return self.measure.replace("_", " ")
 
     @property
-    def confidence_of_fail(self) -> float:
+    def confidence_of_fail(
+        self,
+    ) -> Annotated[
+        Chance,
+        Key("fail_confidence"),
+        "Probability that a fail is right: higher where several claims are judged together.",
+    ]:
         """The confidence with which a fail is right."""
         return self.confidence if self.fail_confidence is None else self.fail_confidence
 
 
 @dataclass(frozen=True, slots=True)
-class RowsNeeded:
-    """
-    How many labelled rows would decide the claim, if the truth is what it looks like now.
+class RowsNeeded(Declared):
+    """How many labelled rows would decide the claim, if the truth is what it looks like now."""
 
-    Args:
-        to_pass: Rows for a pass, or None where the estimate, less its noise, is above the limit.
-
-        to_fail: Rows for a fail, or None where the estimate, less its noise, is below the limit.
-
-        at_best: Rows for a pass if the score were perfectly calibrated.
-
-        within_noise: Whether the estimate cannot be told from the limit, so that no number of rows is
-            promised.
-    """
-
-    to_pass: int | None
-    to_fail: int | None
-    at_best: int
-    within_noise: bool
+    to_pass: Annotated[
+        int | None, "Rows for a pass; null where the estimate, less its noise, is above the limit."
+    ]
+    to_fail: Annotated[
+        int | None, "Rows for a fail; null where the estimate, less its noise, is below the limit."
+    ]
+    at_best: Annotated[int, "Rows for a pass if the score were perfectly calibrated."]
+    within_noise: Annotated[
+        bool, "Whether the estimate cannot be told from the limit, so that no number of rows is promised."
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """
-    What the bets of a gate that may be asked again have gathered.
+class Evidence(Declared):
+    """What the bets of a gate that may be asked again have gathered."""
 
-    Args:
-        log_pass: Log of the e-value against "the error is at least the limit", now; None in an alarm, which
-            nothing can pass for good.
-
-        log_fail: Log of the e-value against "the error is at most the limit", now.
-
-        threshold: log(1 / delta), which either must reach once.
-
-        passed_at: Rows counted when the first was reached, or None.
-
-        failed_at: Rows counted when the second was reached, or None.
-
-        looks: How often the gate was asked after new rows.
-    """
-
-    log_pass: float | None
-    log_fail: float
-    threshold: float
-    passed_at: int | None
-    failed_at: int | None
-    looks: int
+    log_pass: Annotated[
+        AnyNumber | None,
+        "Log of the e-value against the error being at least the limit; null in an alarm, which nothing "
+        "can pass for good.",
+    ]
+    log_fail: Annotated[AnyNumber, "Log of the e-value against the error being at most the limit."]
+    threshold: Annotated[float, "log(1 / delta), which one of them must reach once."]
+    passed_at: Annotated[int | None, "Rows counted when the first did, or null."]
+    failed_at: Annotated[int | None, "Rows counted when the second did, or null."]
+    looks: Annotated[int, "How often the gate was asked after new rows."]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """
-    The answer to a claim with its evidence.
+class Verdict(Declared):
+    """The answer to a claim with its evidence."""
 
-    Args:
-        claim: What was asked.
+    claim: Annotated[Claim, INLINE]
+    outcome: Annotated[
+        VerdictName,
+        Key("status"),
+        "pass if the bound that speaks for the claim is on its side of the limit, fail if the other is "
+        "beyond it.",
+    ]
+    value: Annotated[AnyNumber, "The estimate."]
+    lower: Annotated[AnyNumber | None, "Lower bound, one-sided; null where there is none."]
+    upper: Annotated[AnyNumber | None, "Upper bound, one-sided; null where there is none."]
+    method: Annotated[str, "How the bounds were found."]
+    target: Annotated[
+        Target | None,
+        "What the bounds speak of: the population, or these very scores with labels drawn anew; null where "
+        "nothing is bounded.",
+    ]
+    partition: Annotated[str, "The bins, in words; empty where the measure has none."]
+    any_time: Annotated[bool, "Whether the verdict holds however often it is asked for."]
+    assumptions: Annotated[tuple[str, ...], "Under which the verdict means what it says."]
+    rows: Annotated[int, "Rows judged."]
+    finite_sample: Annotated[
+        bool, "Whether the confidence holds at every number of rows, or only as rows grow."
+    ] = True
+    fixed_design_upper: Annotated[
+        AnyNumber | None, "Upper bound for these very scores, for information; null where there is none."
+    ] = None
+    needed: Annotated[
+        RowsNeeded | None,
+        Key("rows_needed"),
+        "Null where the rows decided, or where more would not.",
+    ] = None
+    reason: Annotated[str | None, "Why nothing was concluded, where that is not the bounds."] = None
+    void: Annotated[
+        str | None, "Why the bounds say nothing of new rows, where the user insisted on them all the same."
+    ] = None
+    evidence: Annotated[Evidence | None, "The bets of a gate that keeps a state; null for any other."] = None
+    unseen_share: Annotated[
+        float | None,
+        LATELY,
+        "The most that values of the score which no row here has may hold of later rows, where the rule "
+        "speaks of the values seen.",
+    ] = None
 
-        outcome: Pass if the bound that speaks for the claim is on its side of the limit, fail if the other
-            is beyond it.
-
-        value: The estimate.
-
-        lower: Lower bound, one-sided; None where there is none.
-
-        upper: Upper bound, one-sided; None where there is none.
-
-        method: How the bounds were found.
-
-        target: What they bound; None where nothing is bounded.
-
-        partition: The bins, in words; empty where the measure has none.
-
-        any_time: Whether the verdict holds however often it is asked for.
-
-        assumptions: Sentences under which it means what it says.
-
-        rows: Number of rows judged.
-
-        finite_sample: Whether the bounds hold at every number of rows, or only approximately for many.
-
-        fixed_design_upper: An upper bound for these very scores, for information; None where there is none.
-
-        needed: Rows that would decide, where the outcome is inconclusive.
-
-        reason: Why nothing was concluded, where that is not the bounds.
-
-        void: Why the bounds say nothing of new rows, where the user insisted on them all the same.
-
-        evidence: The bets of a gate that keeps a state, or None.
-
-        unseen_share: The most that values of the score which no row here has may hold of later rows, where
-            the claim is of the values seen; otherwise None.
-    """
-
-    claim: Claim
-    outcome: VerdictName
-    value: float
-    lower: float | None
-    upper: float | None
-    method: str
-    target: Target | None
-    partition: str
-    any_time: bool
-    assumptions: tuple[str, ...]
-    rows: int
-    finite_sample: bool = True
-    fixed_design_upper: float | None = None
-    needed: RowsNeeded | None = None
-    reason: str | None = None
-    void: str | None = None
-    evidence: Evidence | None = None
-    unseen_share: float | None = None
+    @property
+    def sides(self) -> Annotated[Literal[1], "On how many sides each bound may err."]:
+        """One: a rule asks for one bound."""
+        return 1
