@@ -93,6 +93,16 @@ def test_keywords_are_the_options_with_the_same_defaults(name: str) -> None:
     )
 
 
+def test_apply_takes_what_its_command_takes() -> None:
+    """Its keywords, which are written out for their types, have the defaults of the options."""
+    theirs = {one.name: one.unsaid for one in taken()["apply"].values()}
+    own = inspect.signature(calibcli.apply).parameters
+    assert {key: one.default for key, one in own.items() if key in theirs} == {
+        key: value for key, value in theirs.items() if key in own
+    }
+    assert own.keys() - theirs.keys() == {"artifact", "rows", "by"}
+
+
 def test_type_checkers_and_editors_know_the_same() -> None:
     """The stub of the package is what the options make of it."""
     command = [sys.executable, str(ROOT / "docs" / "make_stub.py"), "--check"]

@@ -1,12 +1,22 @@
 """Where a command writes: checked before any data is read, so that no input is ever replaced."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from calibcli.options.maps import AS_IT_COMES, Shape
 from calibcli.outputs import STDOUT, refuse_existing
 from calibcli.progress import Progress, unseen
 from calibcli.readers.files import files_of
+
+if TYPE_CHECKING:
+    from calibcli.options.maps import Shape
+
+
+def _as_it_comes() -> "Shape":
+    # Most commands write reports, and check where without knowing of rows.
+    from calibcli.options.maps import AS_IT_COMES
+
+    return AS_IT_COMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +33,7 @@ class Destination:
     """
 
     path: str
-    shape: Shape = AS_IT_COMES
+    shape: "Shape" = field(default_factory=_as_it_comes)
     progress: Progress = unseen
 
 
