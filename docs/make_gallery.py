@@ -31,7 +31,7 @@ from gallery_words import (
     WHICH,
 )
 
-from calibcli.artifacts.store import read_artifact
+from calibcli.documents.store import read_artifact
 from calibcli.measures.estimate import Estimate
 from calibcli.names import ComparisonName, FitMethod, MeasureName, RecalibratorName
 from calibcli.options.comparing import CompareOptions

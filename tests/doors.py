@@ -193,7 +193,7 @@ def _repair(content: bytes) -> None:
 
 @cache
 def _fitted() -> "object":
-    from calibcli.artifacts.store import read_artifact
+    from calibcli.documents.store import read_artifact
 
     return read_artifact(FROZEN / "platt.json")
 
@@ -212,8 +212,8 @@ def _columns(content: bytes) -> None:
 
 
 def _artifact(content: bytes) -> None:
-    from calibcli.artifacts.document import Artifact
-    from calibcli.artifacts.store import read_any_artifact
+    from calibcli.documents.artifact import Artifact
+    from calibcli.documents.store import read_any_artifact
     from calibcli.tasks.inspect import inspect_file
 
     path = _file(content, "cal.json")
@@ -231,9 +231,9 @@ def _artifact(content: bytes) -> None:
 
 
 def _state(content: bytes) -> None:
-    from calibcli.documents import parse
-    from calibcli.gates.document import from_dict
-    from calibcli.gates.store import read_state, state_text
+    from calibcli.documents.sealed import parse
+    from calibcli.documents.state import from_dict
+    from calibcli.documents.state_store import read_state, state_text
     from calibcli.tasks.inspect import inspect_file
 
     path = _file(content, "gate.json")

@@ -6,10 +6,10 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from calibcli.artifacts.class_document import ClassArtifact, ClassFitRecord
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.fit_record import FitRecord
-from calibcli.artifacts.group_document import GroupArtifact, Shared
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.class_artifact import ClassArtifact, ClassFitRecord
+from calibcli.documents.fit_record import FitRecord
+from calibcli.documents.group_artifact import GroupArtifact, Shared
 from calibcli.names import BetaForm, Binning, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
 from calibcli.readers.class_rows import on_class_scale

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from calibcli.documents import sealed
+from calibcli.documents.sealed import sealed
 
 # Numbers and texts at which readers stumble.
 NUMBERS = (0, -1, 1, 2, 2**31 - 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**400, -0.0, 5e-324, 1e308)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from calibcli.codec import Node
-from calibcli.documents import (
+from calibcli.documents.sealed import (
     Document,
     Trust,
     canonical_text,

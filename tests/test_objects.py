@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from calibcli.documents.state_store import refuse_state
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
-from calibcli.gates.store import refuse_state
 from calibcli.objects import is_object, objects_below
 from calibcli.outputs import new_file, refuse_existing
 from calibcli.readers.files import found_in

@@ -53,7 +53,7 @@ class Compared(Tabled):
 
     def to_dict(self) -> dict[str, object]:
         """Return the document of `calibcli compare --json`, as `calibcli schema compare` describes it."""
-        from calibcli.documents import sealed
+        from calibcli.documents.sealed import sealed
 
         return sealed(self.report.to_dict())
 

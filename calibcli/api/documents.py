@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from calibcli.api.measured import Measured
 from calibcli.api.recalibrator import Recalibrator
 from calibcli.api.saved import SavedReport
-from calibcli.artifacts.group_document import GroupArtifact
-from calibcli.artifacts.store import HeldArtifact, HeldDocument
+from calibcli.documents.group_artifact import GroupArtifact
+from calibcli.documents.store import HeldArtifact, HeldDocument
 
 if TYPE_CHECKING:
     ReportLike: TypeAlias = Measured | SavedReport | str | os.PathLike[str]

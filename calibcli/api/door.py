@@ -63,7 +63,7 @@ def function(
 
         @wraps(body)
         def call(*args: Any, **keywords: Any) -> Result:  # noqa: ANN401 - what the options take
-            from calibcli.documents import trusting
+            from calibcli.documents.sealed import trusting
 
             try:
                 bound = signature.bind(*args, **keywords)
@@ -121,7 +121,7 @@ def _documented(text: str, parameters: Mapping[str, Parameter]) -> str:
 
 def _trust(given: Mapping[str, Any]) -> Any:  # noqa: ANN401
     """Return what is believed of documents in a call."""
-    from calibcli.documents import Trust
+    from calibcli.documents.sealed import Trust
 
     key_file = given.get("state_key_file")
     return Trust(given.get("allow_edited") is True, None if key_file is None else os.fspath(key_file))

@@ -1,8 +1,8 @@
 """Maps for groups of rows: the artifact of a fit, and the group that each score is given."""
 
 from calibcli.api.columns import column_of
-from calibcli.artifacts.group_document import GroupArtifact
-from calibcli.documents import MOST_BYTES, parse
+from calibcli.documents.group_artifact import GroupArtifact
+from calibcli.documents.sealed import MOST_BYTES, parse
 from calibcli.errors import UsageProblem
 from calibcli.readers.in_memory import HeldColumn
 

@@ -93,7 +93,7 @@ class Measured(Tabled):
 
     def to_dict(self) -> dict[str, object]:
         """Return the document of `calibcli measure --json`, as `calibcli schema report` describes it."""
-        from calibcli.documents import sealed
+        from calibcli.documents.sealed import sealed
 
         return sealed(self.report.to_dict())
 

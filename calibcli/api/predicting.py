@@ -14,9 +14,9 @@ from calibcli.api.frames import FRAME, columns_of_frame, is_frame, settled
 from calibcli.api.group_maps import groups_given
 from calibcli.api.indexes import refuse_misaligned
 from calibcli.api.spoken import warn_of
-from calibcli.artifacts.class_document import ClassArtifact
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.class_artifact import ClassArtifact
+from calibcli.documents.group_artifact import GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange, Scale
 from calibcli.options.rows import Columns, SeveralClasses, names_of, refuse_any_sum

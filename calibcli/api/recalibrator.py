@@ -13,11 +13,11 @@ from calibcli.api.predicting import (
 )
 from calibcli.api.shown import Shown
 from calibcli.api.spoken import in_python, warn_of
-from calibcli.artifacts.class_document import ClassArtifact
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact, group_artifact_text, read_any_map
-from calibcli.artifacts.store import HeldArtifact, HeldDocument, artifact_text
-from calibcli.documents import sealed
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.class_artifact import ClassArtifact
+from calibcli.documents.group_artifact import GroupArtifact, group_artifact_text, read_any_map
+from calibcli.documents.sealed import sealed
+from calibcli.documents.store import HeldArtifact, HeldDocument, artifact_text
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange
 from calibcli.selection_names import OnUnseen

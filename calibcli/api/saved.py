@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from calibcli.api.shown import Tabled
 from calibcli.bounds.interval import Interval
 from calibcli.codec import Node
-from calibcli.documents import canonical_text
+from calibcli.documents.sealed import canonical_text
 from calibcli.measures.estimate import ClassEstimate, Estimate
 from calibcli.names import MeasureName, Target
 from calibcli.reports.inspect import InspectReport

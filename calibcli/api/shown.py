@@ -25,7 +25,7 @@ class Shown(ABC):
 
     def to_json(self) -> str:
         """Return the document as the command writes it, byte for byte."""
-        from calibcli.documents import sealed_text
+        from calibcli.documents.sealed import sealed_text
 
         return sealed_text(self.to_dict())
 

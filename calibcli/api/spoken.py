@@ -63,7 +63,7 @@ def reads_documents(function: Callable[Asked, Result]) -> Callable[Asked, Result
 
     @wraps(function)
     def door(*args: Asked.args, **keywords: Asked.kwargs) -> Result:
-        from calibcli.documents import Trust, trusting
+        from calibcli.documents.sealed import Trust, trusting
 
         key_file = keywords.get("state_key_file")
         asked = Trust(keywords.get("allow_edited") is True, None if key_file is None else str(key_file))

@@ -63,7 +63,7 @@ class Verified(Tabled):
 
     def to_dict(self) -> dict[str, object]:
         """Return the document of `calibcli verify --json`, as `calibcli schema report` describes it."""
-        from calibcli.documents import sealed
+        from calibcli.documents.sealed import sealed
 
         return sealed(self.report.to_dict())
 

@@ -111,7 +111,7 @@ def _trust(given: Mapping[str, Any]) -> None:
     """Let the readers of documents know what is believed of them; they are many, and far from the command."""
     edited, key_file = given.get("allow_edited", False), given.get("state_key_file")
     if edited or key_file is not None:
-        from calibcli.documents import Trust, trust_from_now_on
+        from calibcli.documents.sealed import Trust, trust_from_now_on
 
         trust_from_now_on(Trust(edited, key_file))
 

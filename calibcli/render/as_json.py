@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calibcli.documents import sealed_text
+from calibcli.documents.sealed import sealed_text
 from calibcli.reports.settings import Setting
 
 if TYPE_CHECKING:

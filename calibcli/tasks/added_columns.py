@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.group_artifact import GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.readers.groups import Groups
 from calibcli.recalibrators.interface import Recalibrator, WithEnds, randomised

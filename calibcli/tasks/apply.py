@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact, read_one_or_members
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.group_artifact import GroupArtifact, read_one_or_members
 from calibcli.errors import UsageProblem
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
 from calibcli.readers.columns import ChosenColumns

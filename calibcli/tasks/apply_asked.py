@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibcli.artifacts.class_document import ClassArtifact
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.class_artifact import ClassArtifact
+from calibcli.documents.group_artifact import GroupArtifact
 from calibcli.options.maps import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
 from calibcli.progress import Progress, unseen

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from calibcli.artifacts.class_document import ClassArtifact
+from calibcli.documents.class_artifact import ClassArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from calibcli.artifacts.document import Artifact
+from calibcli.documents.artifact import Artifact
 from calibcli.engines import engine_named
 from calibcli.errors import CalibcliError, OutputProblem
 from calibcli.objects import is_object

@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from calibcli.artifacts.store import in_file, read_document
 from calibcli.bounds.interval import Interval
 from calibcli.codec import Node, version_of
-from calibcli.documents import Document
+from calibcli.documents.sealed import Document
+from calibcli.documents.store import in_file, read_document
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import MeasureName, Target
 from calibcli.readers.files import file_word

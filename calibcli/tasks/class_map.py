@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibcli.artifacts.class_document import ClassArtifact
+from calibcli.documents.class_artifact import ClassArtifact
 from calibcli.errors import InputProblem
 from calibcli.readers.names_of_columns import listing
 from calibcli.recalibrators.classes.ends import Ends, ends_of

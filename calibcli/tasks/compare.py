@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.store import read_artifact
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.store import read_artifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures import measure_named
 from calibcli.measures.paired import PAIRED, Compared, PairedSums, reach_of_maps

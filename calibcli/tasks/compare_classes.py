@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from calibcli.artifacts.class_document import ClassArtifact
-from calibcli.artifacts.store import read_class_artifact
+from calibcli.documents.class_artifact import ClassArtifact
+from calibcli.documents.store import read_class_artifact
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.measures.classes import ClassViews, class_measure
 from calibcli.measures.classes.differences import JOINT

@@ -5,10 +5,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from calibcli.artifacts.class_document import ClassArtifact
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact, group_artifact_text
-from calibcli.artifacts.store import artifact_text
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.class_artifact import ClassArtifact
+from calibcli.documents.group_artifact import GroupArtifact, group_artifact_text
+from calibcli.documents.store import artifact_text
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.export_names import ExportTarget, SqlDialect
 from calibcli.exports.group_maps import GroupMaps

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.fit_record import FitRecord
-from calibcli.artifacts.store import artifact_text
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.fit_record import FitRecord
+from calibcli.documents.store import artifact_text
 from calibcli.errors import IdleOption
 from calibcli.families import Logistic
 from calibcli.measures.losses import log_error, mean_loss, squared_error

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibcli.artifacts.class_document import ClassArtifact, ClassFitRecord
-from calibcli.artifacts.store import artifact_text
+from calibcli.documents.class_artifact import ClassArtifact, ClassFitRecord
+from calibcli.documents.store import artifact_text
 from calibcli.engines import default_workers
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import EngineName, FitMethod, RecalibratorName

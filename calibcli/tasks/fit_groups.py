@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact, Shared, group_artifact_text
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.group_artifact import GroupArtifact, Shared, group_artifact_text
 from calibcli.errors import IdleOption, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_FOLDS, FitMethod, RecalibratorName
 from calibcli.options.fitting import FitOptions

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from calibcli.documents import trust
+from calibcli.documents.sealed import trust
+from calibcli.documents.state_store import locked, read_state, refuse_state, save_state
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.gates.cells import table_of
 from calibcli.gates.growth import Growth, Incoming, Rows, grown
 from calibcli.gates.state import GateState, Terms
-from calibcli.gates.store import locked, read_state, refuse_state, save_state
 from calibcli.gates.verdict import verdict_of
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.rows import Columns, Reading

@@ -3,10 +3,10 @@
 import math
 import shlex
 
+from calibcli.documents.state_store import read_state
 from calibcli.errors import InputProblem
 from calibcli.gates.seen_classes import SeenClasses
 from calibcli.gates.state import GateState, Terms
-from calibcli.gates.store import read_state
 from calibcli.gates.verdict import measure_word, verdict_on_file
 from calibcli.names import DEFAULT_CONFIDENCE, MeasureName, Scale
 from calibcli.readers.files import file_word

@@ -4,15 +4,15 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calibcli.documents import canonical_text
+from calibcli.documents.sealed import canonical_text
 from calibcli.errors import UsageProblem
 from calibcli.options.rows import SeveralClasses
 from calibcli.readers.names_of_columns import listing
 from calibcli.recalibrators.interface import values_of
 
 if TYPE_CHECKING:
-    from calibcli.artifacts.class_document import ClassArtifact
-    from calibcli.artifacts.document import Artifact
+    from calibcli.documents.artifact import Artifact
+    from calibcli.documents.class_artifact import ClassArtifact
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ def gate_map(path: str | None, several: SeveralClasses | None) -> GateMap | None
     if path is None:
         return None
     if several is None:
-        from calibcli.artifacts.store import read_artifact
+        from calibcli.documents.store import read_artifact
 
         binary = read_artifact(path)
         outputs = values_of(binary.recalibrator.bins)
         return GateMap(fingerprint_of(binary), outputs, binary.fit.mean_variance, binary.doubts)
-    from calibcli.artifacts.store import read_class_artifact
+    from calibcli.documents.store import read_class_artifact
     from calibcli.recalibrators.classes.outputs import outputs_of
 
     loaded = read_class_artifact(path)

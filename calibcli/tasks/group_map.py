@@ -1,6 +1,6 @@
 """A map for each group of rows, as readers and writers take it."""
 
-from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.documents.group_artifact import GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.readers.members import MemberColumn, OfMembers
 from calibcli.recalibrators.interface import values_of

@@ -4,15 +4,15 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from calibcli.artifacts.document import SCHEMA as ARTIFACT_SCHEMA
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact, read_any_map
-from calibcli.artifacts.store import in_file, read_document
-from calibcli.artifacts.summary_document import MOST_BYTES as MOST_SUMMARY
-from calibcli.artifacts.summary_document import read_summary
 from calibcli.codec import Node, version_of
+from calibcli.documents.artifact import SCHEMA as ARTIFACT_SCHEMA
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.group_artifact import GroupArtifact, read_any_map
+from calibcli.documents.state import MOST_BYTES
+from calibcli.documents.store import in_file, read_document
+from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
+from calibcli.documents.summary import read_summary
 from calibcli.errors import DocumentProblem
-from calibcli.gates.document import MOST_BYTES
 from calibcli.names import DataFormat
 from calibcli.options.rows import AS_FOUND, InputFormat
 from calibcli.readers.files import file_word

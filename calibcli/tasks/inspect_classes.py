@@ -2,7 +2,7 @@
 
 import json
 
-from calibcli.artifacts.class_document import ClassArtifact
+from calibcli.documents.class_artifact import ClassArtifact
 from calibcli.readers.files import file_word
 from calibcli.recalibrators.classes.ends import kind_of_ends
 from calibcli.reports.inspect import InspectReport

@@ -1,7 +1,7 @@
 """What is said of an artifact with a map for each group of rows."""
 
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.group_document import GroupArtifact
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.group_artifact import GroupArtifact
 from calibcli.readers.files import file_word
 from calibcli.reports.inspect import InspectReport
 

@@ -20,9 +20,9 @@ from calibcli.tasks.reading import read_tables
 from calibcli.tasks.right_scale import class_table_notes, read_notes, table_scale_notes
 
 if TYPE_CHECKING:
-    from calibcli.artifacts.class_document import ClassArtifact
-    from calibcli.artifacts.document import Artifact
-    from calibcli.artifacts.group_document import GroupArtifact
+    from calibcli.documents.artifact import Artifact
+    from calibcli.documents.class_artifact import ClassArtifact
+    from calibcli.documents.group_artifact import GroupArtifact
     from calibcli.recalibrators.interface import Recalibrator
 
 RECALIBRATED = "recalibrated"
@@ -122,7 +122,7 @@ def read_judged(
         return _read_classes(
             inputs, columns, columns.several, artifact=artifact, reading=reading, beside=beside
         )
-    from calibcli.artifacts.group_document import GroupArtifact, read_one_or_members
+    from calibcli.documents.group_artifact import GroupArtifact, read_one_or_members
     from calibcli.tasks.group_map import member_column, of_members, outputs_of_members
 
     loaded = read_one_or_members(artifact)
@@ -167,7 +167,7 @@ def _read_classes(
     beside: Beside,
 ) -> Judged:
     """Read rows of several classes, recalibrated before they are seen as scores of a yes or no."""
-    from calibcli.artifacts.store import read_class_artifact
+    from calibcli.documents.store import read_class_artifact
     from calibcli.recalibrators.classes.outputs import outputs_of
     from calibcli.tasks.class_map import ClassMap
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibcli.artifacts.summary_document import is_summary
+from calibcli.documents.state_store import locked, read_state, save_state, state_text
+from calibcli.documents.summary import is_summary
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState
-from calibcli.gates.store import locked, read_state, save_state, state_text
 from calibcli.outputs import STDOUT, refuse_existing, write_file
 from calibcli.reports.inspect import InspectReport
 from calibcli.tasks.gate_facts import report_of

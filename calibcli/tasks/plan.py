@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.store import read_artifact
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.store import read_artifact
 from calibcli.errors import UsageProblem
 from calibcli.names import (
     MeasureName,

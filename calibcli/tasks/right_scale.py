@@ -16,8 +16,8 @@ from calibcli.table.quantiles import LEVELS, quantiles_of, score_quantiles
 from calibcli.table.score_table import Floats, run_starts
 
 if TYPE_CHECKING:
-    from calibcli.artifacts.class_document import ClassArtifact
-    from calibcli.artifacts.document import Artifact
+    from calibcli.documents.artifact import Artifact
+    from calibcli.documents.class_artifact import ClassArtifact
     from calibcli.readers.intake import Intake
     from calibcli.table.grid import Table
     from calibcli.tasks.gather import Gathered

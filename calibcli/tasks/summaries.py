@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from calibcli.artifacts.summary_document import (
+from calibcli.documents.summary import (
     How,
     TableDocument,
     is_summary,

@@ -54,7 +54,7 @@ def require_some(rules: Iterable[object], *, state: str | None = None) -> None:
 
 def _rule_of_state(path: str) -> str:
     """Return the hint that names the rule a state was begun with, where there is one that can be read."""
-    from calibcli.gates.store import read_state, refuse_state
+    from calibcli.documents.state_store import read_state, refuse_state
 
     with suppress(CalibcliError):
         refuse_state(path)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.fit_record import FitRecord
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.fit_record import FitRecord
 from calibcli.names import Binning, FitLoss, RecalibratorName, Scale, Split
 from calibcli.options.fitting import FitOptions
 from calibcli.recalibrators import fit_recalibrator

@@ -17,13 +17,13 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.artifacts.class_document import ClassArtifact
-from calibcli.artifacts.document import SCHEMA
-from calibcli.artifacts.store import artifact_text, read_artifact, read_class_artifact
-from calibcli.documents import sealed, sealed_text
+from calibcli.documents.artifact import SCHEMA
+from calibcli.documents.class_artifact import ClassArtifact
+from calibcli.documents.schemas import schema_text
+from calibcli.documents.sealed import sealed, sealed_text
+from calibcli.documents.store import artifact_text, read_artifact, read_class_artifact
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import DocumentKind
-from calibcli.schemas import schema_text
 from calibcli.view_names import ClassMethod
 
 FROZEN = Path(__file__).with_name("frozen_classes")

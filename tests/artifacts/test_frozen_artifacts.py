@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import calibcli
-from calibcli.artifacts.group_document import read_any_map
-from calibcli.artifacts.store import read_artifact
-from calibcli.artifacts.summary_document import read_summary
-from calibcli.documents import sealed_text
+from calibcli.documents.group_artifact import read_any_map
+from calibcli.documents.sealed import sealed_text
+from calibcli.documents.store import read_artifact
+from calibcli.documents.summary import read_summary
 
 FROZEN = Path(__file__).with_name("frozen")
 EXPECTED = json.loads((FROZEN / "predictions.json").read_text())

@@ -219,7 +219,7 @@ def test_maps_of_several_classes_take_many_files_too(tmp_path: Path, monkeypatch
 
 def test_the_report_adds_files_up(place: Path) -> None:
     """Rows of all files, and each file by itself."""
-    from calibcli.artifacts.store import read_any_artifact
+    from calibcli.documents.store import read_any_artifact
     from calibcli.options.rows import Columns
     from calibcli.tasks.apply_asked import ClassAsk, FolderAsk
     from calibcli.tasks.apply_folder import apply_folder

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.artifacts.store import read_class_artifact
+from calibcli.documents.store import read_class_artifact
 from fits_of_classes import drawn
 from shell import Ran
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from calibcli.documents.schemas import schema_text
 from calibcli.names import DocumentKind
-from calibcli.schemas import schema_text
 from class_files import write_zoo
 from shell import Ran
 

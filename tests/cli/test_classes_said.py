@@ -38,7 +38,7 @@ def far() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("method", ["temperature", "vector"])
 def test_logits_are_taken_as_given(far: tuple[np.ndarray, np.ndarray], tmp_path: Path, method: str) -> None:
     """However far out: the temperature is what the logits were multiplied by."""
-    from calibcli.artifacts.store import read_class_artifact
+    from calibcli.documents.store import read_class_artifact
 
     file = rows_of(tmp_path / "logits.parquet", *far, scale="logit")
     cal = str(tmp_path / "cal.json")

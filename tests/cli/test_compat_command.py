@@ -8,10 +8,10 @@ import jsonschema
 import numpy as np
 import pytest
 
+from calibcli.documents.schemas import schema_text
 from calibcli.measures.compat import peer_numbers
 from calibcli.measures.compat.peer import OrderedRows
 from calibcli.names import CompatTool, DocumentKind
-from calibcli.schemas import schema_text
 from calibcli.table.score_table import ScoreTable
 from shell import Ran
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import calibcli
-from calibcli.artifacts.group_document import any_map_of
-from calibcli.artifacts.store import HeldDocument
-from calibcli.artifacts.summary_document import TableDocument
 from calibcli.codec import Node, version_of
-from calibcli.documents import document_of
+from calibcli.documents.group_artifact import any_map_of
+from calibcli.documents.sealed import document_of
+from calibcli.documents.state import from_dict
+from calibcli.documents.store import HeldDocument
+from calibcli.documents.summary import TableDocument
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
-from calibcli.gates.document import from_dict
 from mutations import edits
 from shell import Ran
 

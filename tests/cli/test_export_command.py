@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.artifacts.store import artifact_text
 from calibcli.cli.app import main
+from calibcli.documents.store import artifact_text
 from exported_maps import class_map, one_map
 
 

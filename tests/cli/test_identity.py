@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.artifacts.group_document import GroupArtifact
 from calibcli.codec import Node
-from calibcli.documents import document_of, sealed
+from calibcli.documents.group_artifact import GroupArtifact
+from calibcli.documents.sealed import document_of, sealed
 from calibcli.errors import DocumentProblem
 from shell import Ran
 

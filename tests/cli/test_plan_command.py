@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from calibcli.cli.app import main
+from calibcli.documents.schemas import schema_text
 from calibcli.names import DocumentKind
-from calibcli.schemas import schema_text
 from shell import CHURN, SAMPLE, Ran
 
 Run = Callable[..., Ran]

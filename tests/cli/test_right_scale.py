@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import calibcli
-from calibcli.documents import sealed_text
+from calibcli.documents.sealed import sealed_text
 from calibcli.errors import InputProblem
 
 Run = Any

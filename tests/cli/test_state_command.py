@@ -17,9 +17,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.gates.store import locked, read_state
+from calibcli.documents.schemas import schema_text
+from calibcli.documents.state_store import locked, read_state
 from calibcli.names import DocumentKind
-from calibcli.schemas import schema_text
 from shell import SAMPLE, Ran
 
 Run = Callable[..., Ran]
@@ -606,7 +606,7 @@ def test_merging_waits_for_whoever_updates_the_output(
     run: Run, batch_of: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A state that another process holds is not replaced under its hands."""
-    monkeypatch.setattr("calibcli.gates.store._PATIENCE", 0.05)
+    monkeypatch.setattr("calibcli.documents.state_store._PATIENCE", 0.05)
     part, whole = tmp_path / "part.json", tmp_path / "whole.json"
     run("verify", batch_of("rows.csv"), *GATE, "--state", part)
     with locked(str(whole)):

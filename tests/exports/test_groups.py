@@ -18,7 +18,7 @@ import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.artifacts.group_document import group_artifact_text
+from calibcli.documents.group_artifact import group_artifact_text
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.export_names import ExportTarget, SqlDialect
 from calibcli.exports import sql_dialects

@@ -9,9 +9,9 @@ import os
 import numpy as np
 import pytest
 
-from calibcli.artifacts.class_document import ClassArtifact
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.fit_record import FitRecord
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.class_artifact import ClassArtifact
+from calibcli.documents.fit_record import FitRecord
 from calibcli.errors import UsageProblem
 from calibcli.export_names import ExportTarget
 from calibcli.names import FitLoss, RecalibratorName

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.artifacts.document import Artifact
+from calibcli.documents.artifact import Artifact
 from calibcli.errors import UsageProblem
 from calibcli.export_names import ExportTarget
 from calibcli.exports.modules import module_of_classes

@@ -10,7 +10,7 @@ import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.artifacts.document import Artifact
+from calibcli.documents.artifact import Artifact
 from calibcli.errors import UsageProblem
 from calibcli.export_names import ExportTarget, SqlDialect
 from calibcli.exports.sql_dialects import name, number, string

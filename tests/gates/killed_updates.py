@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
+from calibcli.documents.state_store import read_state
 from calibcli.gates.bets import frozen_stakes
 from calibcli.gates.cells import Partition, Sums, sums_of
 from calibcli.gates.growth import Incoming
 from calibcli.gates.state import GateState, Terms
-from calibcli.gates.store import read_state
 from calibcli.names import MeasureName
 from calibcli.table.score_table import ScoreTable
 from calibcli.tasks.gate import update_state

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcli.documents import Trust, document_of, sealed, sealed_text, trusting
+from calibcli.documents.sealed import Trust, document_of, sealed, sealed_text, trusting
+from calibcli.documents.state import from_dict
 from calibcli.errors import DocumentProblem
 from calibcli.gate_names import IdKind
-from calibcli.gates.document import from_dict
 from calibcli.gates.growth import Incoming, Rows, grown
 from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState

@@ -10,15 +10,15 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.documents import document_of
+from calibcli.documents.schemas import schema_text
+from calibcli.documents.sealed import document_of
+from calibcli.documents.state import from_dict
+from calibcli.documents.state_store import read_state, state_text
 from calibcli.errors import DocumentProblem
 from calibcli.gates.cells import Partition
-from calibcli.gates.document import from_dict
 from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState
-from calibcli.gates.store import read_state, state_text
 from calibcli.names import DocumentKind
-from calibcli.schemas import schema_text
 from calibcli.table.score_table import ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, table_of_rows
 

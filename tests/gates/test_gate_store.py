@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calibcli.documents import state_store as store
+from calibcli.documents.state_store import locked, read_state, refuse_state, save_state, state_text
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
-from calibcli.gates import store
-from calibcli.gates.store import locked, read_state, refuse_state, save_state, state_text
 from gate_rows import FIFTEEN, begun, table_of_rows
 
 DRIVER = Path(__file__).with_name("killed_updates.py")

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calibcli.documents.state_store import state_text
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.gates import growth as growth_module
 from calibcli.gates.growth import Incoming, Rows, grown
 from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState
-from calibcli.gates.store import state_text
 from gate_rows import ATOMS, TEN, begun, rows_of, table_of_rows
 
 

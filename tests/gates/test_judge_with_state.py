@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from calibcli.bounds.betting import Stakes
+from calibcli.documents.state_store import read_state, save_state
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.gate_names import Bound, Relation
 from calibcli.gates.cells import Partition
 from calibcli.gates.state import GateState
-from calibcli.gates.store import read_state, save_state
 from calibcli.names import MeasureName, VerdictName, WeightMeaning
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.rows import Columns, Reading

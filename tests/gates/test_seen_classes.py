@@ -8,16 +8,16 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.documents import document_of
+from calibcli.documents.schemas import schema_text
+from calibcli.documents.sealed import document_of
+from calibcli.documents.state import from_dict
+from calibcli.documents.state_store import state_text
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.gates.agreement import differences
-from calibcli.gates.document import from_dict
 from calibcli.gates.merging import merged
 from calibcli.gates.seen_classes import SeenClasses
 from calibcli.gates.state import GateState
-from calibcli.gates.store import state_text
 from calibcli.names import DocumentKind
-from calibcli.schemas import schema_text
 from calibcli.view_names import ViewName
 from gate_rows import TEN, begun, table_of_rows
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.documents.state_store import state_text
 from calibcli.gates.cells import Partition, sums_of
 from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState
-from calibcli.gates.store import state_text
 from calibcli.gates.verdict import TWO_POPULATIONS, verdict_of
 from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, VerdictName
 from calibcli.render.pages.verdict import verdict_paragraph

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from calibcli.artifacts.store import read_any_artifact
-from calibcli.documents import MOST_BYTES
+from calibcli.documents.sealed import MOST_BYTES
+from calibcli.documents.state_store import read_state
+from calibcli.documents.store import read_any_artifact
 from calibcli.errors import DocumentProblem
-from calibcli.gates.store import read_state
 from calibcli.tasks.inspect import inspect_file
 from doors import FROZEN, STATES, ended
 from shell import ROOT

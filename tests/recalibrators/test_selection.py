@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcli.documents import canonical_text, parse
+from calibcli.documents.sealed import canonical_text, parse
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import FitLoss, FitMethod, RecalibratorName
 from calibcli.recalibrators.selection import (

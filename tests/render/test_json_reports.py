@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from calibcli.documents.schemas import schema_text
 from calibcli.names import DocumentKind, ReportFormat
 from calibcli.render import renderer_named
-from calibcli.schemas import schema_text
 
 _NAMES = (
     "measure",

@@ -22,8 +22,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from calibcli import records
-from calibcli.artifacts.store import read_artifact
-from calibcli.documents import sealed_text
+from calibcli.documents.sealed import sealed_text
+from calibcli.documents.store import read_artifact
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions

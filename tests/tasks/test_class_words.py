@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.documents import sealed_text
+from calibcli.documents.sealed import sealed_text
 from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.picture_names import PlotKind
 from calibcli.tasks.measure import measure_files

@@ -109,7 +109,7 @@ def test_two_artifacts_compare_as_their_applied_columns_do(tmp_path: Path) -> No
         for method in (FitMethod.PLATT, FitMethod.ISOTONIC)
     ]
     through = compare_files([str(path)], ONE, artifacts=artifacts, options=CompareOptions(metrics=PAIRED))
-    from calibcli.artifacts.store import read_artifact
+    from calibcli.documents.store import read_artifact
 
     rows = [line.split(",") for line in path.read_text().split()[1:]]
     score = np.array([float(row[0]) for row in rows])

@@ -10,11 +10,11 @@ import pytest
 
 from calibcli.bounds.betting import Stakes
 from calibcli.curves.monitor import MonitorCurve
+from calibcli.documents.state_store import state_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.gates.growth import Incoming, grown
 from calibcli.gates.merging import merged
 from calibcli.gates.state import GateState
-from calibcli.gates.store import state_text
 from calibcli.gates.verdict import verdict_on_file
 from calibcli.options.rows import Columns
 from calibcli.picture_names import PlotKind

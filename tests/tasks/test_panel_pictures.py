@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.curves.panels import CurvePanels
-from calibcli.documents import sealed_text
+from calibcli.documents.sealed import sealed_text
 from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName
 from calibcli.options.fitting import FitOptions

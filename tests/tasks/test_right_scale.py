@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibcli.artifacts.document import Artifact
+from calibcli.documents.artifact import Artifact
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calibcli.artifacts.store import read_artifact
-from calibcli.documents import sealed
+from calibcli.documents.sealed import sealed
+from calibcli.documents.store import read_artifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.measures.proper_scores import brier, log_loss
 from calibcli.names import FitLoss, FitMethod, Purpose, RecalibratorName

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.artifacts.summary_document import How, TableDocument, read_summary, summary_text
 from calibcli.cli.app import main
 from calibcli.codec import Node
-from calibcli.documents import parse
+from calibcli.documents.schemas import schema_text
+from calibcli.documents.sealed import parse
+from calibcli.documents.summary import How, TableDocument, read_summary, summary_text
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind, WeightMeaning
 from calibcli.reports.input import InputSummary
-from calibcli.schemas import schema_text
 from calibcli.table.digest import digest
 from calibcli.table.grid import grid_of
 from calibcli.table.score_table import ScoreTable

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcli.documents import sealed_text
+from calibcli.documents.sealed import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, VerdictName
 from calibcli.options.comparing import CompareOptions

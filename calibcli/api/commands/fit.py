@@ -41,7 +41,7 @@ def fit(
 
         NotConverged: If the optimum does not exist or is out of reach.
     """
-    from calibcli.artifacts.store import artifact_of_text
+    from calibcli.documents.store import artifact_of_text
     from calibcli.tasks.fit_map import fit_map
 
     report, text = fit_map(source.inputs, columns, which, options, reading=reading)

@@ -10,7 +10,7 @@ from calibcli.errors import DocumentProblem
 if TYPE_CHECKING:
     from calibcli.api.saved import SavedReport
     from calibcli.codec import Node
-    from calibcli.documents import Document
+    from calibcli.documents.sealed import Document
 
 
 @reads_documents
@@ -37,8 +37,8 @@ def load(
         DocumentProblem: If it is neither, or was damaged or edited, with the place such as
         `$.parameters.knots[3]`.
     """
-    from calibcli.artifacts.group_document import any_map_of
-    from calibcli.artifacts.store import in_file, read_document
+    from calibcli.documents.group_artifact import any_map_of
+    from calibcli.documents.store import in_file, read_document
 
     name = os.fspath(path)
     try:

@@ -59,11 +59,11 @@ def apply(
       calibcli apply cal.json preds/ --out-dir repaired --skip-existing
       cat preds.csv | calibcli apply cal.json - -o - | head
     """
-    from calibcli.artifacts.document import Artifact
-    from calibcli.artifacts.group_document import GroupArtifact, read_any_map
-    from calibcli.artifacts.store import read_artifact, read_class_artifact
     from calibcli.cli.output import say_summary
     from calibcli.cli.progress_bar import progress_bar
+    from calibcli.documents.artifact import Artifact
+    from calibcli.documents.group_artifact import GroupArtifact, read_any_map
+    from calibcli.documents.store import read_artifact, read_class_artifact
     from calibcli.tasks.apply_asked import ClassAsk, FolderAsk
     from calibcli.tasks.destination import check_output
 

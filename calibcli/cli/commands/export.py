@@ -27,8 +27,8 @@ def export(artifact: ArtifactFile, ask: ExportAsk, out: Output) -> None:
       calibcli export cal.json --to sklearn --prior 0.02 -o calibrated.py
       calibcli export cal.json --to onnx -o calibrated.onnx
     """
-    from calibcli.artifacts.group_document import GroupArtifact, read_any_map
     from calibcli.cli.output import say_line, say_notes
+    from calibcli.documents.group_artifact import GroupArtifact, read_any_map
     from calibcli.outputs import refuse_existing, write_file
     from calibcli.suffixes import refuse_promise
     from calibcli.tasks.export import export as exported

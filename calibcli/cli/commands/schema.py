@@ -16,6 +16,6 @@ def schema(kind: DocumentName) -> None:
       calibcli schema report
     """
     from calibcli.cli.output import write
-    from calibcli.schemas import schema_text
+    from calibcli.documents.schemas import schema_text
 
     write(schema_text(kind), STDOUT)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import PurePath
 
-from calibcli.artifacts.summary_document import is_summary
 from calibcli.bounds.interval import Interval
 from calibcli.curves.picture import Picture
+from calibcli.documents.summary import is_summary
 from calibcli.errors import IdleOption
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading

@@ -1,9 +1,9 @@
 """The map of an artifact, alone or over the rows it is applied to."""
 
-from calibcli.artifacts.document import Artifact
-from calibcli.artifacts.store import read_any_artifact
 from calibcli.curves.map import map_curve
 from calibcli.curves.reliability import binned_curve, refuse_empty
+from calibcli.documents.artifact import Artifact
+from calibcli.documents.store import read_any_artifact
 from calibcli.errors import UsageProblem
 from calibcli.measures.proper_scores import brier
 from calibcli.names import Binning, FitLoss

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from calibcli.artifacts.document import Artifact
 from calibcli.curves.map import Band
 from calibcli.curves.reliability import percent
+from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError
 from calibcli.names import BetaForm, Binning, FitLoss, Purpose, RecalibratorName, Split
 from calibcli.options.fitting import FitOptions

@@ -6,9 +6,9 @@ from itertools import accumulate
 import numpy as np
 
 from calibcli.curves.monitor import MonitorCurve, Starts
+from calibcli.documents.state_store import read_state
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.gates.state import GateState, Look
-from calibcli.gates.store import read_state
 from calibcli.gates.verdict import measure_word, verdict_on_file
 from calibcli.names import VerdictName
 from calibcli.tasks.pictures.diagram import Diagram, Drawn, PlotRequest, rows_line

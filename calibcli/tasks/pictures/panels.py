@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from calibcli.artifacts.store import in_file, read_document
 from calibcli.codec import Node, version_of
 from calibcli.curves.panels import CurvePanel
 from calibcli.curves.reliability import ReliabilityCurve
+from calibcli.documents.store import in_file, read_document
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import MeasureName
 from calibcli.picture_names import PlotKind

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
-from calibcli.documents import canonical_text
+from calibcli.documents.sealed import canonical_text
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.classes import class_recalibrator_from_dict
 from calibcli.recalibrators.classes.ends import ends_of, kind_of_ends

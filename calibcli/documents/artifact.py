@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from calibcli.artifacts.fit_record import Doubted, FitRecord
 from calibcli.codec import HIDDEN, INLINE, LOOSE, Declared, In, Node, version_of
+from calibcli.documents.fit_record import Doubted, FitRecord
 from calibcli.names import Scale
 from calibcli.recalibrators import AnyMap
 from calibcli.recalibrators.interface import FittedBin, Guarantee

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Self
 
-from calibcli.artifacts.class_document import ClassArtifact
-from calibcli.artifacts.document import ORIGIN, SCHEMA, Artifact, fitted_by_group
-from calibcli.artifacts.store import HeldArtifact, artifact_of, in_file, of_one_score, read_document, readable
 from calibcli.codec import HIDDEN, Between, Declared, Node
-from calibcli.documents import sealed_text
+from calibcli.documents.artifact import ORIGIN, SCHEMA, Artifact, fitted_by_group
+from calibcli.documents.class_artifact import ClassArtifact
+from calibcli.documents.sealed import sealed_text
+from calibcli.documents.store import HeldArtifact, artifact_of, in_file, of_one_score, read_document, readable
 from calibcli.errors import DocumentProblem
 from calibcli.names import RecalibratorName
 from calibcli.recalibrators.interface import WithEnds

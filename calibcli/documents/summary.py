@@ -6,9 +6,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, cast
 
-from calibcli.artifacts.fit_record import digest_text
-from calibcli.artifacts.store import HeldDocument, in_file, read_document
-from calibcli.artifacts.table_columns import Column, columns_of, table_of
 from calibcli.codec import (
     LOOSE,
     Among,
@@ -23,7 +20,10 @@ from calibcli.codec import (
     thing,
     version_of,
 )
-from calibcli.documents import sealed_text
+from calibcli.documents.fit_record import digest_text
+from calibcli.documents.sealed import sealed_text
+from calibcli.documents.store import HeldDocument, in_file, read_document
+from calibcli.documents.table_columns import Column, columns_of, table_of
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.gate_names import LEAST_TWIN_ROWS
 from calibcli.names import Scale, WeightMeaning

@@ -51,9 +51,9 @@ def _without_about(body: dict[str, Any]) -> dict[str, Any]:
 def _published(kind: DocumentKind) -> _Published:  # noqa: PLR0911 - one for each kind
     match kind:
         case DocumentKind.ARTIFACT:
-            from calibcli.artifacts.class_document import ClassArtifact
-            from calibcli.artifacts.document import Artifact
-            from calibcli.artifacts.group_document import GroupArtifact
+            from calibcli.documents.artifact import Artifact
+            from calibcli.documents.class_artifact import ClassArtifact
+            from calibcli.documents.group_artifact import GroupArtifact
 
             return _Published(
                 "calibcli artifact",
@@ -96,7 +96,7 @@ def _published(kind: DocumentKind) -> _Published:  # noqa: PLR0911 - one for eac
             about = "How many labelled rows a gate takes, as `calibcli plan` simulated it."
             return _Published("calibcli plan", about, (PlanReport,))
         case DocumentKind.SUMMARY:
-            from calibcli.artifacts.summary_document import TableDocument
+            from calibcli.documents.summary import TableDocument
 
             about = (
                 "The rows of an input as `calibcli measure --summary-out` keeps them: the table that every "

@@ -19,9 +19,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from calibcli.codec import AGAIN
-from calibcli.documents import parse, sealed_text, trust, trust_from_now_on, trusting
+from calibcli.documents.sealed import parse, sealed_text, trust, trust_from_now_on, trusting
+from calibcli.documents.state import MOST_BYTES, from_dict
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
-from calibcli.gates.document import MOST_BYTES, from_dict
 from calibcli.gates.state import GateState
 from calibcli.objects import content_of_file, is_object
 from calibcli.outputs import STDOUT, refuse_existing, write_file

@@ -4,14 +4,14 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from calibcli.artifacts.document import Artifact, check_schema, fitted_by_group, of_several_classes
 from calibcli.codec import Node
-from calibcli.documents import MOST_BYTES, Document, document_of, parse, sealed_text
+from calibcli.documents.artifact import Artifact, check_schema, fitted_by_group, of_several_classes
+from calibcli.documents.sealed import MOST_BYTES, Document, document_of, parse, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.objects import content_of, content_of_file, is_object
 
 if TYPE_CHECKING:
-    from calibcli.artifacts.class_document import ClassArtifact
+    from calibcli.documents.class_artifact import ClassArtifact
 
 
 class HeldArtifact(str):
@@ -187,7 +187,7 @@ def artifact_of(root: Node) -> "Artifact | ClassArtifact":
         raise root.problem(msg, hint)
     if not of_several_classes(root):
         return Artifact.from_dict(root)
-    from calibcli.artifacts.class_document import ClassArtifact
+    from calibcli.documents.class_artifact import ClassArtifact
 
     return ClassArtifact.from_dict(root)
 

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Self, cast
 
-from calibcli.artifacts.document import ORIGIN, SCHEMA
-from calibcli.artifacts.fit_record import Doubted, FitOptionsSaid, ScoreQuantiles
 from calibcli.codec import (
     DIFFERENT,
     HIDDEN,
@@ -20,6 +18,8 @@ from calibcli.codec import (
     same_length,
     thing,
 )
+from calibcli.documents.artifact import ORIGIN, SCHEMA
+from calibcli.documents.fit_record import Doubted, FitOptionsSaid, ScoreQuantiles
 from calibcli.names import Scale
 from calibcli.recalibrators.classes import AnyClassMap
 from calibcli.version import __version__

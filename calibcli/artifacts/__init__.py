@@ -1,1 +1,0 @@
-"""JSON documents on disk."""
