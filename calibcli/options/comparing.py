@@ -27,7 +27,7 @@ Compared = MeasureName | ClassMeasure
 _GATED = (MeasureName.BRIER, MeasureName.LOG_LOSS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CompareOptions:
     """What is asked of `compare`; `metrics` are None for the usual ones."""
 

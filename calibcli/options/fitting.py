@@ -37,7 +37,7 @@ BASES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FitOptions:
     """Options of every method: each reads its own part."""
 
@@ -109,7 +109,7 @@ class FitOptions:
         return own
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MapOptions:
     """Which map is fitted: of one score, of each group, or of several classes."""
 

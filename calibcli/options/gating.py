@@ -38,7 +38,7 @@ MIN_ROWS = Option(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Limits:
     """The rules of a gate: measures that have an option of their own, and rules in words."""
 
@@ -86,7 +86,7 @@ COMPARED = (
 _HOW = "--baseline report.json --max-regression 0.01, or --baseline-score COL --max-regression 0.01"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Regression:
     """What is asked of a comparison with a baseline: a report of `measure`, or a score of the same rows."""
 
@@ -149,7 +149,7 @@ class Regression:
         return cls(limit, names, report, score)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class VerifyOptions:
     """
     What is asked of `verify`.
@@ -227,7 +227,7 @@ def bins_of_gate(bins: int | str | None, binning: Binning | None) -> tuple[int |
     return count, binning
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StateOptions:
     """What is asked of a gate that keeps a state; the rows planned settle the bins of the distance."""
 
@@ -273,7 +273,7 @@ def refuse_without_state(option_name: str) -> None:
 _MOST_POWER = 0.99
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PlanOptions:
     """What is asked of `plan`: one rule, the true error, and how probable the verdict is to be."""
 
@@ -345,7 +345,7 @@ class PlanOptions:
         return VerdictName.PASS if self.error < self.rule.limit else VerdictName.FAIL
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GateOutput(Output):
     """The same of a gate, whose verdicts may be written for servers and monitors as well."""
 

@@ -23,7 +23,7 @@ KEEP_ALL = "all"
 KEEP_NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Shape:
     """What an output of `apply` looks like: its format, and which other columns go along."""
 
@@ -45,7 +45,7 @@ class Shape:
 AS_IT_COMES = Shape()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ApplyOptions:
     """What `apply` adds to rows, and where it goes: to one file, or to a folder for any number."""
 
@@ -63,7 +63,7 @@ class ApplyOptions:
     prior: float | None = option(None, like=PRIOR)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ExportAsk:
     """What a map is written as, and what it calls columns; None for the usual names."""
 

@@ -43,7 +43,7 @@ METRIC = Option(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MeasureOptions:
     """
     What is asked of `measure`.

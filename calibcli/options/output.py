@@ -19,7 +19,7 @@ KEY_FILE = Option(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Output:
     """Where the report goes, in which format, and what else is said."""
 
@@ -37,7 +37,7 @@ class Output:
     color: ColorWhen = option(ColorWhen.AUTO, "--color", help="When to use colour.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trusting:
     """What every command and function hears before its work begins: what is believed of documents."""
 

@@ -10,7 +10,7 @@ from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
 AXIS = Option(("--axis",), help="Lay scores out as they are, or by log-odds near 0 and 1.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PictureOptions:
     """How a picture looks."""
 
@@ -25,7 +25,7 @@ class PictureOptions:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PageOptions:
     """What a page of HTML says that no measurement knows."""
 

@@ -98,7 +98,7 @@ def names_of(values: str | Sequence[str] | None) -> tuple[str, ...] | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ClassOptions:
     """What was said of several classes."""
 
@@ -122,7 +122,7 @@ class ClassOptions:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SeveralClasses:
     """
     What was asked of several classes, where there are some; no classes are named where columns say them.
@@ -177,7 +177,7 @@ def refuse_any_sum(on_sum: OnSum) -> None:
         raise UsageProblem(msg, "pass --on-sum normalise, or measure the rows without a map")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RowsAsked:
     """Which rows are read; `seed` is that of the draw, and nothing else depends on it."""
 
@@ -252,7 +252,7 @@ class MemberOf(Protocol):
         """Return the group of the fit that another is in other words, or None."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Columns:
     """Which column is which, and what becomes of values; `member` is found in the artifact."""
 
@@ -346,7 +346,7 @@ _NO_DELIMITERS = '"\r\n\x00'
 _UTF8 = {"utf-8", "utf-8-sig"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class InputFormat:
     """What was said of all inputs; None to look, and for commas, UTF-8 and points."""
 
@@ -395,7 +395,7 @@ def _encoding(text: str) -> str | None:
     return None if name in _UTF8 else name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Reading:
     """How files are read, where, and with how much memory; `progress` is told how far the reading is."""
 
