@@ -129,24 +129,12 @@ class Node:
             self.refuse(expected)
         return float(value)
 
-    def numbers(self, lower: float = -math.inf, upper: float = math.inf) -> list[float]:
-        """Return an array of finite numbers between two limits."""
-        return [item.number(lower, upper) for item in self.items()]
-
-    def number_or_infinity(self) -> float:
-        """Return a number that is not NaN; JSON has no infinity, so that is written as a string."""
-        return math.inf if self.value == "inf" else self.number()
-
     def whole(self, least: int = 0, most: int = 2**63 - 1) -> int:
         """Return a whole number between two limits; 3.0 is not whole enough, since we never write it."""
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             self.refuse(f"a whole number between {least} and {most}")
         return value
-
-    def wholes(self, least: int = 0) -> list[int]:
-        """Return an array of whole numbers."""
-        return [item.whole(least) for item in self.items()]
 
     def truth(self) -> bool:
         """Return true or false."""
@@ -775,7 +763,7 @@ class Entry:
                 msg = f"is there, and version {node.given['version']} of such a document had none"
                 raise node.child(self.key).problem(msg)
             return False
-        return ABSENT not in self.marks or node.has(self.key)
+        return not self.marks & {ABSENT, LATELY} or node.has(self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -977,9 +965,16 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _MaybeThing:
-    """The members of a declared class among those of its owner, all null where it is None; written only."""
+    """The members of a declared class among those of its owner, all null where it is None."""
 
     inner: Thing
+
+    def keys(self, node: Node) -> tuple[str, ...]:
+        return self.inner.keys(node)
+
+    def take(self, node: Node) -> Any:
+        absent = all(node.child(key).value is None for key in self.keys(node))
+        return None if absent else self.inner.take(node)
 
     def write(self, value: Any) -> dict[str, Any]:
         if value is None:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calibcli.api.shown import Tabled
-from calibcli.bounds.interval import Interval
 from calibcli.codec import Node
 from calibcli.documents.sealed import canonical_text
 from calibcli.measures.estimate import ClassEstimate, Estimate
-from calibcli.names import MeasureName, Target
+from calibcli.names import MeasureName
 from calibcli.reports.inspect import InspectReport
 from calibcli.view_names import ClassMeasure
 
@@ -90,19 +89,10 @@ def _measures(body: Node) -> dict[str, Estimate | ClassEstimate]:
 
 
 def _estimate(name: str, node: Node, rows: int) -> Estimate | ClassEstimate:
-    null = node.child("null")
-    found = {
-        "value": node.child("value").number_or_infinity(),
-        "interval": _interval(node),
-        "null": None if null.value is None else null.number(),
-        "null_range": _null_range(node),
-        "assumptions": node.child("assumptions").texts(),
-        "rows": rows,
-        "details": {key: one.value for key, one in node.child("details").members().items()},
-    }
+    known = node.knowing(rows=rows, null_range=_null_range(node))
     if name in set(ClassMeasure):
-        return ClassEstimate(ClassMeasure(name), **found)  # type: ignore[arg-type]
-    return Estimate(Node(name).choice(MeasureName), **found)  # type: ignore[arg-type]
+        return ClassEstimate.from_dict(known.knowing(name=ClassMeasure(name)))
+    return Estimate.from_dict(known.knowing(name=Node(name).choice(MeasureName)))
 
 
 def _null_range(node: Node) -> tuple[float, float] | None:
@@ -110,20 +100,3 @@ def _null_range(node: Node) -> tuple[float, float] | None:
     ends = [node.members().get(end) for end in ("null_lower", "null_upper")]
     low, high = (None if end is None or end.value is None else end.number() for end in ends)
     return None if low is None or high is None else (low, high)
-
-
-def _interval(node: Node) -> Interval | None:
-    if node.child("confidence").value is None:
-        return None
-    ends = [
-        None if node.child(end).value is None else node.child(end).number_or_infinity()
-        for end in ("lower", "upper")
-    ]
-    return Interval(
-        ends[0],
-        ends[1],
-        node.child("confidence").number(0.0, 1.0),
-        node.child("method").text(),
-        node.child("target").choice(Target),
-        node.child("finite_sample").truth(),
-    )
