@@ -57,7 +57,7 @@ def names_in_wheel(parcels: Path) -> set[str]:
 
 
 def test_wheel_holds_the_package_and_nothing_else(copy: Path, parcels: Path) -> None:
-    """Every file of the package goes along, templates and schemas too; no test, no data, no page."""
+    """Every file of the package goes along, templates too; no test, no data, no page."""
     package = {str(file.relative_to(copy)) for file in (copy / "calibcli").rglob("*") if file.is_file()}
     about = f"calibcli-{__version__}.dist-info"
     beside = {f"{about}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
