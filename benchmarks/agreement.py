@@ -28,13 +28,13 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from agreement_page import document  # noqa: E402 - beside this file, and its own imports are below
 
+from calibcli.commands.compat import compat_files  # noqa: E402 - as above
+from calibcli.commands.measure import measure_files  # noqa: E402 - as above
 from calibcli.names import Binning, CompatTool  # noqa: E402 - as above
 from calibcli.options.measuring import MeasureOptions  # noqa: E402 - as above
 from calibcli.options.metrics import metrics_of  # noqa: E402 - as above
 from calibcli.options.rows import Columns as ColumnNames  # noqa: E402 - as above
 from calibcli.reports.compat import CompatNumber  # noqa: E402 - as above
-from calibcli.tasks.compat import compat_files  # noqa: E402 - as above
-from calibcli.tasks.measure import measure_files  # noqa: E402 - as above
 from oracles import golden_more, golden_table  # noqa: E402 - found by the path above
 from oracles.awkward_rows import awkward_sets, off_edges  # noqa: E402 - as above
 from oracles.peer_values import TOOLS, Columns, samples  # noqa: E402 - as above

@@ -30,16 +30,16 @@ def least(work: Callable[[], object]) -> float:
 def ours(data: str) -> dict[str, float]:
     """Time calibcli: smECE from the file to the number, draws of labels, Venn-Abers, and many classes."""
     import calibcli
-    from calibcli.measures.calibrated import draw_calibrated
-    from calibcli.measures.smooth_ece import smooth_ece
+    from calibcli.commands.reading import read_tables
     from calibcli.names import Binning, Purpose
     from calibcli.options.fitting import FitOptions
     from calibcli.options.rows import Columns, Reading
-    from calibcli.recalibrators.venn_abers import VennAbers
-    from calibcli.table.bins import binned, bins_of
-    from calibcli.table.score_table import ScoreTable
-    from calibcli.table.streams import stream
-    from calibcli.tasks.reading import read_tables
+    from calibcli.stats.measures.if_calibrated import draw_calibrated
+    from calibcli.stats.measures.smooth_ece import smooth_ece
+    from calibcli.stats.numerics import stream
+    from calibcli.stats.recalibrators.venn_abers import VennAbers
+    from calibcli.stats.table.bins import binned, bins_of
+    from calibcli.stats.table.score_table import ScoreTable
 
     def whole() -> object:
         (table,) = read_tables([data], Columns("score", "label"), reading=Reading(jobs=1)).tables.values()

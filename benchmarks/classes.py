@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 from fits import missing, versions
 from processes import CALIBCLI, machine
 
-from calibcli.recalibrators.classes.linear import MOST_OF_MATRIX
-from calibcli.view_names import ClassMeasure, ClassMethod
+from calibcli.names import ClassMeasure, ClassMethod
+from calibcli.stats.recalibrators.classes.linear import MOST_OF_MATRIX
 
 if TYPE_CHECKING:
-    from calibcli.table.score_table import Floats
+    from calibcli.stats.table.score_table import Floats
 from measures import Entrant, Peer, Rules, parser_of, publish, race, table_of, within
 
 HERE = Path(__file__).parent

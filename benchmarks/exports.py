@@ -9,10 +9,10 @@ import time
 import duckdb
 import numpy as np
 
-from calibcli.export_names import SqlDialect
-from calibcli.exports import sql_text
-from calibcli.exports.formula import Score, steps
-from calibcli.exports.sql_text import SqlText
+from calibcli.export import sql as sql_text
+from calibcli.export.formula import Score, steps
+from calibcli.export.sql import SqlText
+from calibcli.names import SqlDialect
 
 ROWS = 1_000_000
 STEPS = (8, 16, 32, 64, 128, 256, 512, 2_048, 32_768)

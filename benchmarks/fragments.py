@@ -19,21 +19,20 @@ from pathlib import Path
 from bench_inside import least
 from processes import machine, make_scores
 
+from calibcli.commands.apply import apply_file
+from calibcli.commands.fit import fit_files
+from calibcli.commands.gathering import RAW, choose_columns
+from calibcli.commands.measure import measure_table
+from calibcli.commands.reading import read_tables
+from calibcli.data.fragments import FRAGMENT_ROWS, list_fragments
+from calibcli.data.pieces import Piece
+from calibcli.data.readers import reader_of
+from calibcli.data.tally import MOST_BUNDLES, Refused, Signals, TallyWork
 from calibcli.names import EXACT_LIMIT, FitMethod
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
-from calibcli.readers import reader_of
-from calibcli.readers.bundles import MOST_BUNDLES
-from calibcli.readers.fragments import FRAGMENT_ROWS, list_fragments
-from calibcli.readers.pieces import Piece
-from calibcli.readers.tally import Refused, Signals, TallyWork
-from calibcli.table.running import RunningTable
-from calibcli.tasks.apply import apply_file
-from calibcli.tasks.fit import fit_files
-from calibcli.tasks.gather import RAW, choose_columns
-from calibcli.tasks.one_table import measure_table
-from calibcli.tasks.reading import read_tables
+from calibcli.stats.table.running import RunningTable
 
 HERE = Path(__file__).parent
 ROWS, CORES = 10_000_000_000, 64

@@ -32,16 +32,25 @@ from scipy.optimize import brentq  # noqa: E402
 from scipy.special import expit, logit, ndtri  # noqa: E402
 from scipy.stats import beta  # noqa: E402
 
-from calibcli.gate_names import Bound, Relation  # noqa: E402
-from calibcli.names import Binning, MeasureName, VerdictName  # noqa: E402
+from calibcli.names import (  # noqa: E402  # noqa: E402
+    Binning,
+    Bound,
+    ClassMeasure,
+    MeasureName,
+    Relation,
+    VerdictName,
+)
 from calibcli.options.rules import ClassRule, Rule  # noqa: E402
-from calibcli.table.bins import ATOMS, Bins, equal_width_edges  # noqa: E402
-from calibcli.verdicts.claim import Ground  # noqa: E402
-from calibcli.verdicts.class_rule import class_rule  # noqa: E402
-from calibcli.verdicts.plan import planned  # noqa: E402
-from calibcli.verdicts.plan_looks import Asked  # noqa: E402
-from calibcli.verdicts.plan_population import Population, erring, population_of  # noqa: E402
-from calibcli.view_names import ClassMeasure  # noqa: E402
+from calibcli.stats.gates.claim import Ground  # noqa: E402
+from calibcli.stats.gates.other_rules import class_rule  # noqa: E402
+from calibcli.stats.gates.plan import (  # noqa: E402
+    Asked,
+    Population,
+    erring,
+    planned,
+    population_of,
+)
+from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges  # noqa: E402
 from claims.simulation import generator_of  # noqa: E402 - found through the path set above
 from class_rows import views_of  # noqa: E402
 

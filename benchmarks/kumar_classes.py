@@ -31,9 +31,9 @@ from kumar_classes_page import ESTIMATORS, HEAD, SAMPLE_ROWS, Found, draw_figure
 from kumar_figure3 import BINS, CLASSES, FIT_ROWS, MARGINAL, ROWS, TOP_LABEL, Result
 from processes import CALIBCLI
 
-from calibcli.cli.app import main as calibcli
 from calibcli.names import RecalibratorName
-from calibcli.table.score_table import Floats
+from calibcli.shell.app import main as calibcli
+from calibcli.stats.table.score_table import Floats
 
 HERE = Path(__file__).parent
 METHODS = (RecalibratorName.HISTOGRAM, RecalibratorName.SCALING_BINNING)

@@ -27,14 +27,14 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402 - after the threads are settled
 import numpy.typing as npt  # noqa: E402 - as above
 
-from calibcli.measures.l2 import t_statistic  # noqa: E402 - as above
 from calibcli.names import Binning  # noqa: E402 - as above
 from calibcli.options.fitting import FitOptions  # noqa: E402
-from calibcli.recalibrators.histogram import Histogram  # noqa: E402 - as above
-from calibcli.recalibrators.scaling_binning import ScalingBinning  # noqa: E402 - as above
-from calibcli.table.bins import ATOMS, Bins, binned  # noqa: E402 - as above
-from calibcli.table.moved import with_scores  # noqa: E402 - as above
-from calibcli.table.score_table import Floats, Integers, ScoreTable  # noqa: E402 - as above
+from calibcli.stats.measures.l2 import t_statistic  # noqa: E402 - as above
+from calibcli.stats.recalibrators.histogram import Histogram  # noqa: E402 - as above
+from calibcli.stats.recalibrators.scaling_binning import ScalingBinning  # noqa: E402 - as above
+from calibcli.stats.table.bins import ATOMS, Bins, binned  # noqa: E402 - as above
+from calibcli.stats.table.derived import with_scores  # noqa: E402 - as above
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable  # noqa: E402 - as above
 
 HERE = Path(__file__).parent
 PREDICTIONS = HERE.parents[1] / "shared" / "data"

@@ -27,7 +27,7 @@ from fits import READ, missing, versions
 from processes import CALIBCLI, Spent, machine, make_scores
 
 if TYPE_CHECKING:
-    from calibcli.table.grid import Table
+    from calibcli.stats.table.grid import Table
 
 HERE = Path(__file__).parent
 OURS = "calibcli, all"
@@ -235,9 +235,9 @@ def times_inside(path: str) -> dict[str, float]:
     """Return the processor seconds of reading a file into a table, and of each measure and test of it."""
     import numpy as np
 
+    from calibcli.commands.reading import read_tables
     from calibcli.options.rows import Columns, Reading
-    from calibcli.table.score_table import ScoreTable
-    from calibcli.tasks.reading import read_tables
+    from calibcli.stats.table.score_table import ScoreTable
 
     # Modules are imported at first use, which is not what is timed.
     times_of(ScoreTable.from_rows(np.arange(40) / 40, np.arange(40) % 3 == 0))
@@ -248,13 +248,12 @@ def times_inside(path: str) -> dict[str, float]:
 
 def times_of(table: "Table") -> dict[str, float]:
     """Return the processor seconds of each measure and test of a table."""
-    from calibcli.measures import measure_named
-    from calibcli.measures.calibrated import draw_calibrated
-    from calibcli.measures.settings import Settings
-    from calibcli.measures.tests import calibration_tests
     from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureName, Purpose, TestName
-    from calibcli.table.bins import binned, bins_of
-    from calibcli.table.streams import stream
+    from calibcli.stats.measures.family import measure_named
+    from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
+    from calibcli.stats.measures.tests import calibration_tests
+    from calibcli.stats.numerics import stream
+    from calibcli.stats.table.bins import binned, bins_of
 
     began = time.process_time()
     sums, mass = (

@@ -21,19 +21,17 @@ import numpy as np
 from classes import make_rows
 from processes import CALIBCLI, Spent, machine
 
-from calibcli.curves.cumulative import cumulative_curve
-from calibcli.curves.decision import decision_curve
-from calibcli.curves.isotonic import isotonic_curve
-from calibcli.curves.murphy import murphy_curve
-from calibcli.curves.reliability import binned_curve
-from calibcli.curves.smooth import smooth_curve
+from calibcli.commands.gathering import RAW
+from calibcli.commands.measure import measure_table
+from calibcli.commands.reading import read_tables
 from calibcli.names import Binning
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
-from calibcli.table.bins import bins_of
-from calibcli.tasks.gather import RAW
-from calibcli.tasks.measure import measure_table
-from calibcli.tasks.reading import read_tables
+from calibcli.stats.curves.cumulative import cumulative_curve
+from calibcli.stats.curves.isotonic import isotonic_curve
+from calibcli.stats.curves.reliability import binned_curve, smooth_curve
+from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
+from calibcli.stats.table.bins import bins_of
 from measures import Entrant, Rules, parser_of, publish, race, within
 
 HERE = Path(__file__).parent

@@ -61,7 +61,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(msg)
     from importlib import import_module
 
-    return getattr(import_module(f"calibcli.api.{_ROOMS[name]}"), name)
+    return getattr(import_module(f"calibcli.python.{_ROOMS[name]}"), name)
 
 
 def __dir__() -> list[str]:

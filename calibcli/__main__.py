@@ -6,6 +6,6 @@ if __name__ == "__main__":
     # Python would look for every library in the working directory first, where any file may be called as one.
     if not sys.flags.safe_path:
         del sys.path[0]
-    from calibcli.cli.app import run
+    from calibcli.shell.app import run
 
     run()

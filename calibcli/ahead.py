@@ -1,12 +1,17 @@
-"""The next items are made while the one before is used, and work on items shared out among threads."""
+"""
+Long work: the next items made while the one before is used, items shared
+out among threads, and how far it is.
+"""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain, islice
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 Item = TypeVar("Item")
+
 Result = TypeVar("Result")
 
 
@@ -15,11 +20,6 @@ def made_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
     Yield the items in order, each made in a thread while those before are used.
 
     What making an item raises is raised here, in its turn.
-
-    Args:
-        items: Used in one thread at a time, so it need not know of threads.
-
-        most: How many may wait. With two, neither side waits for a slow item of the other.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="calibcli-ahead") as maker:
         coming = deque(maker.submit(_next, items) for _ in range(most))
@@ -35,16 +35,7 @@ def made_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
 def in_order(
     work: Callable[[Item], Result], items: Iterable[Item], workers: int
 ) -> Generator[Result, None, None]:
-    """
-    Yield the result for each item, in the order of the items; no more wait than there are workers.
-
-    Args:
-        work: Called with one item; an error it raises ends the iteration.
-
-        items: Asked for in the calling thread.
-
-        workers: Number of threads. With one, or with a single item, the work runs in the calling thread.
-    """
+    """Yield the result for each item, in the order of the items; no more wait than there are workers."""
     waiting = iter(items)
     first = list(islice(waiting, workers))
     if workers <= 1 or len(first) <= 1:
@@ -68,3 +59,20 @@ def _next(items: Iterator[Item]) -> tuple[Item] | None:
     for item in items:
         return (item,)
     return None
+
+
+# Told how many rows one more part had.
+Advance: TypeAlias = Callable[[int], None]
+
+# From the number of parts to what is told of each, for as long as the work goes on.
+Progress: TypeAlias = Callable[[int], AbstractContextManager[Advance]]
+
+
+@contextmanager
+def unseen(parts: int) -> Iterator[Advance]:  # noqa: ARG001 - the number is for those who show it
+    """Tell nobody."""
+
+    def advance(rows: int) -> None:
+        """Forget it."""
+
+    yield advance

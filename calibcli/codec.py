@@ -60,9 +60,6 @@ class Node:
 
     Args:
         value: What the JSON reader made of it.
-
-        path: Such as `$.parameters.knots[3]`.
-
         given: What is known where it is read, such as the version of its document.
     """
 
@@ -324,12 +321,7 @@ class Declared:
 
     @classmethod
     def from_dict(cls, node: Node) -> Self:
-        """
-        Restore what `to_dict` returned.
-
-        Raises:
-            DocumentProblem: If it cannot have returned this, with the place.
-        """
+        """Restore what `to_dict` returned."""
         return cast("Self", thing(cls).read(node))
 
     def check(self, node: Node) -> None:
@@ -725,23 +717,10 @@ class Entry:
 
     Args:
         name: What it is called in the class.
-
         key: What it is called in the document.
-
         kind: What it may be; of several that stand together in an object, these.
-
-        about: What it is, in words.
-
-        marks: How it stands in the document.
-
         since: The version from which it is there.
-
         default: What it is where it is left out.
-
-        size: How long it is.
-
-        beside: What is there wherever it is.
-
         said: Whether it is a property, so that the fields make it.
     """
 
@@ -1183,21 +1162,7 @@ def _limits(lower: float, upper: float, *, inside: bool) -> dict[str, float]:
 
 
 def version_of(root: Node, schema: str, *, what: str = "a report", hint: str = "write it with --json") -> int:
-    """
-    Return the version in which a document of a kind was written, this one or the one before.
-
-    Args:
-        root: The document.
-
-        schema: The kind, as it is written now, such as "calibcli.artifact/2".
-
-        what: What it should be, such as "an artifact".
-
-        hint: Where one comes from.
-
-    Raises:
-        DocumentProblem: If it is none, or was written by a later version.
-    """
+    """Return the version in which a document of a kind was written, this one or the one before."""
     family, _, newest = schema.partition("/")
     if "schema" not in root.members():
         msg = "is not a calibcli document: it has no 'schema'"
@@ -1214,14 +1179,7 @@ def version_of(root: Node, schema: str, *, what: str = "a report", hint: str = "
 
 
 def ascending(nodes: Sequence[Node], *, strictly_from: int = 0) -> None:
-    """
-    Refuse numbers that fall, or that repeat from a position on.
-
-    Args:
-        nodes: Nodes already known to be numbers.
-
-        strictly_from: From this position on a number must be larger than the one before it.
-    """
+    """Refuse numbers that fall, or that repeat from a position on."""
     values = [node.number() for node in nodes]
     for i in range(1, len(values)):
         if values[i] < values[i - 1] or (i > strictly_from and values[i] == values[i - 1]):

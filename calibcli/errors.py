@@ -1,18 +1,6 @@
-"""
-The errors a user can meet, each with its exit code.
+"""The errors a user can meet, each with its exit code, and what of an address they show."""
 
-    CalibcliError
-    ├── UsageProblem            2   the request cannot be what was meant
-    │   └── IdleOption          2   an option that would change nothing, or contradicts another
-    ├── InputProblem            3   a file, a column or a value
-    │   ├── EmptyTable          3   no rows to speak of
-    │   ├── NotConverged        3   a fit without an optimum within reach
-    │   └── DocumentProblem     3   an artifact or report, with a path such as $.parameters.knots[3]
-    └── OutputProblem           5   an output exists, or cannot be written
-
-Exit code 1 is a failed gate and 4 an inconclusive one: those are verdicts, not errors. Anything that
-is not a CalibcliError is a bug (70).
-"""
+import re
 
 
 class CalibcliError(Exception):
@@ -23,7 +11,6 @@ class CalibcliError(Exception):
 
     Args:
         message: What, where, how many; one line.
-
         hint: What to do about it; one line, or None when the message says it.
     """
 
@@ -31,7 +18,6 @@ class CalibcliError(Exception):
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         # Imported when something is wrong: `import calibcli` alone costs nothing.
-        from calibcli.redaction import without_secrets
 
         message = without_secrets(message)
         super().__init__(message)
@@ -56,9 +42,7 @@ class IdleOption(UsageProblem):
 
     Args:
         message: What is wrong.
-
         hint: What to do about it.
-
         options: The options without dashes, of which a default yields; the first ones before the others.
     """
 
@@ -87,15 +71,12 @@ class DocumentProblem(InputProblem):
 
     Args:
         path: Where in the document, such as `$.parameters.knots[3]`.
-
         message: What is wrong there.
-
         hint: What to do about it.
     """
 
     def __init__(self, path: str, message: str, hint: str | None = None) -> None:
         super().__init__(f"{path}: {message}", hint)
-        from calibcli.redaction import without_secrets
 
         self.path = without_secrets(path)
         self.detail = without_secrets(message)
@@ -108,3 +89,34 @@ class OutputProblem(CalibcliError):
     """An output that exists without --force, a full disk, a path that is not writable."""
 
     exit_code = 5
+
+
+_HIDDEN = "***"
+
+# Compiled when first used: most commands never meet an address.
+# A user, or a user and a password, before a host; pathlib makes one slash of two.
+_USER = r"(\b[A-Za-z][A-Za-z0-9+.-]{1,30}:/{1,2})([^\s/?#'\"<>]{1,1000})@"
+
+# A password with a slash in it, which is not the port and the path of a host.
+_ODD = r"(\b[A-Za-z][A-Za-z0-9+.-]{1,30}:/{1,2})[^\s/?#@:'\"<>]{0,200}:(?!\d{1,5}[/?#])[^\s@'\"<>]{1,1000}@"
+
+# In the query of an address, as S3, Azure, Google and Spark write it.
+_KEY = (
+    r"([?&;](?:[\w.-]{0,40}(?:signature|credential|secret|token|passw(?:or)?d|pwd"
+    r"|(?:api|access|account|storage)[-_]?key)[\w.-]{0,40}|sig|sas|key|auth)=)[^\s&;#'\"<>]+"
+)
+
+
+def without_secrets(text: str) -> str:
+    """Return a text with asterisks for users and passwords of addresses, and for tokens in their queries."""
+    if "@" in text and ":/" in text:
+        text = re.sub(_ODD, rf"\1{_HIDDEN}@", re.sub(_USER, _hidden, text))
+    if "=" in text and any(mark in text for mark in "?&;"):
+        text = re.sub(_KEY, rf"\1{_HIDDEN}", text, flags=re.IGNORECASE)
+    return text
+
+
+def _hidden(found: re.Match[str]) -> str:
+    # Azure names a container before the @.
+    container = found[1].lower().startswith("abfs") and ":" not in found[2]
+    return found[0] if container else f"{found[1]}{_HIDDEN}@"

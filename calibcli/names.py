@@ -1,10 +1,7 @@
-"""
-The closed vocabularies: every name a user may choose, and nothing else.
-
-Only the standard library is imported. A member without its branch in the family's `match` makes mypy fail.
-"""
+"""Every closed vocabulary, the defaults, and which members belong together; standard library only."""
 
 from enum import IntEnum, StrEnum
+from typing import Literal
 
 
 class RecalibratorName(StrEnum):
@@ -295,14 +292,317 @@ class Purpose(IntEnum):
 
 
 DEFAULT_BINS = 15
+
 DEFAULT_FIT_BINS = 10
+
 DEFAULT_FOLDS = 10
+
 DEFAULT_LEAST_ROWS = 100
+
 DEFAULT_CONFIDENCE = 0.95
+
 DEFAULT_MEMORY = "256MiB"
+
 # Distinct scores that an exact table keeps in the default memory: 24 bytes each at rest, and room to sort,
 # merge, bin and smooth them.
 EXACT_LIMIT = 1_000_000
+
 DEFAULT_SEED = 0
+
 # The p of `lp`; beyond the largest, the worst bin alone would count.
 DEFAULT_LP_POWER, MOST_LP_POWER = 2.0, 100.0
+
+STDOUT = "-"
+
+# Of 8 bytes each, so many rows keep their identity.
+MOST_IDENTITIES = 10_000_000
+
+# So many rows are hardly ever alike by chance; fewer may be.
+LEAST_TWIN_ROWS = 30
+
+# Of a plan: how probably a gate passes after the rows that it tells.
+DEFAULT_POWER = 0.9
+
+
+class IdKind(StrEnum):
+    """What ids are written as: text such as 7.0 is a number that is not written as numbers are."""
+
+    NUMBERS = "numbers"
+    TEXT = "text"
+    RESPELLED = "numbers as other text"
+
+
+class Bound(StrEnum):
+    """What of a measure or test a rule speaks of, as in `smece.upper<=0.02`."""
+
+    VALUE = "value"
+    LOWER = "lower"
+    UPPER = "upper"
+    P_VALUE = "p"
+
+
+class Relation(StrEnum):
+    """How a rule compares, as in `cox_slope.lower>=0.8`."""
+
+    AT_MOST = "<="
+    AT_LEAST = ">="
+
+
+class GateFormat(StrEnum):
+    """Reports that `verify --report` writes for continuous integration and monitoring."""
+
+    JUNIT = "junit"
+    GITHUB = "github"
+    MARKDOWN = "md"
+    JSON = "json"
+    OPENMETRICS = "openmetrics"
+
+
+class Inconclusive(StrEnum):
+    """What an inconclusive gate counts as: exit 4, exit 1 or exit 0."""
+
+    ERROR = "error"
+    FAIL = "fail"
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+
+
+class ViewName(StrEnum):
+    """How predictions of several classes are seen as scores of a yes or no."""
+
+    CONFIDENCE = "confidence"
+    TOP_LABEL = "top-label"
+    ONE_VS_REST = "one-vs-rest"
+
+
+class OnSum(StrEnum):
+    """What to do with rows whose probabilities do not sum to one."""
+
+    ERROR = "error"
+    NORMALISE = "normalise"
+    ACCEPT = "accept"
+
+
+class OutputSum(StrEnum):
+    """Whether one-vs-rest divides the recalibrated probabilities of a row by their sum."""
+
+    ONE = "one"
+    FREE = "free"
+
+
+class ClassMethod(StrEnum):
+    """How predictions of several classes are recalibrated, as `fit --multiclass` takes it."""
+
+    CONFIDENCE = "confidence"
+    TOP_LABEL = "top-label"
+    ONE_VS_REST = "one-vs-rest"
+    ONE_VS_ONE = "one-vs-one"
+    TEMPERATURE = "temperature"
+    VECTOR = "vector"
+    STRUCTURED = "structured"
+    MATRIX = "matrix"
+
+
+class EndsOf(StrEnum):
+    """Which probabilities of a row a map of several classes puts ends around."""
+
+    CLASSES = "classes"
+    PREDICTED = "predicted"
+
+
+class ClassMeasure(StrEnum):
+    """Measures of several classes together, as `measure --metric` takes them beside those of one view."""
+
+    ACCURACY = "accuracy"
+    CLASS_LOG_LOSS = "class_log_loss"
+    CLASS_BRIER = "class_brier"
+    CLASSWISE_ECE = "classwise_ece"
+    MARGINAL_L2 = "marginal_l2"
+    TOP_LABEL_ECE = "top_label_ece"
+    TOP_LABEL_L2 = "top_label_l2"
+    TOP_LABEL_ECE_UNWEIGHTED = "top_label_ece_unweighted"
+
+
+DEFAULT_LEAST_CLASS_ROWS = 50
+
+
+class PlotKind(StrEnum):
+    """Diagrams that `plot` draws."""
+
+    SMOOTH = "smooth"
+    BINNED = "binned"
+    ISOTONIC = "isotonic"
+    CUMULATIVE = "cumulative"
+    MAP = "map"
+    RESIDUAL = "residual"
+    MURPHY = "murphy"
+    DECISION = "decision"
+    COMPARE = "compare"
+    CLASSES = "classes"
+    GROUPS = "groups"
+    MONITOR = "monitor"
+
+
+class FigureSize(StrEnum):
+    """What a picture is to fit: one column of a journal, a page, or a slide of 16 by 9."""
+
+    COLUMN = "column"
+    PAGE = "page"
+    SLIDE = "slide"
+
+
+class Theme(StrEnum):
+    """The ground a picture stands on."""
+
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class AxisScale(StrEnum):
+    """How scores and rates are laid out along the axes."""
+
+    LINEAR = "linear"
+    LOGIT = "logit"
+
+
+class OnUnseen(StrEnum):
+    """What becomes of a row of a group that the fit has not seen."""
+
+    ERROR = "error"
+    POOLED = "pooled"
+
+
+class Comparison(StrEnum):
+    """How a condition compares a column with a value; longer signs before those they begin with."""
+
+    EQUAL = "=="
+    UNEQUAL = "!="
+    AT_MOST = "<="
+    AT_LEAST = ">="
+    BELOW = "<"
+    ABOVE = ">"
+    IN = "in"
+
+
+class ExportTarget(StrEnum):
+    """What a fitted map is written as, as `export --to` takes it."""
+
+    SQL = "sql"
+    ONNX = "onnx"
+    PYTHON = "python"
+    SKLEARN = "sklearn"
+
+
+class SqlDialect(StrEnum):
+    """Whose SQL is written, as `export --dialect` takes it."""
+
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+    BIGQUERY = "bigquery"
+    SNOWFLAKE = "snowflake"
+    POSTGRES = "postgres"
+
+
+# The methods that fit a logistic curve.
+Logistic = Literal[
+    RecalibratorName.INTERCEPT,
+    RecalibratorName.TEMPERATURE,
+    RecalibratorName.PLATT,
+    RecalibratorName.BETA,
+    RecalibratorName.QUADRATIC,
+    RecalibratorName.SPLINE,
+]
+
+# The families of measures: each has a module that knows its members.
+BinnedMeasure = Literal[
+    MeasureName.ECE,
+    MeasureName.ECE_EQUAL_MASS,
+    MeasureName.ACE,
+    MeasureName.ECE_SWEEP,
+    MeasureName.L1_DEBIASED,
+    MeasureName.L2,
+    MeasureName.L2_PLUG_IN,
+    MeasureName.LP,
+    MeasureName.LINF,
+    MeasureName.OVERCONFIDENCE,
+    MeasureName.UNDERCONFIDENCE,
+]
+
+SmoothMeasure = Literal[
+    MeasureName.SMECE,
+    MeasureName.SMECE_LOGIT,
+    MeasureName.SMECE_PROBIT,
+    MeasureName.DCE,
+    MeasureName.DCE_LOWER,
+    MeasureName.SMCE,
+    MeasureName.MMCE,
+    MeasureName.ICI,
+    MeasureName.E50,
+    MeasureName.E90,
+    MeasureName.EMAX,
+]
+
+RegressionMeasure = Literal[
+    MeasureName.BIAS,
+    MeasureName.CITL_LOGIT,
+    MeasureName.COX_INTERCEPT,
+    MeasureName.COX_SLOPE,
+]
+
+ScorePart = Literal[
+    MeasureName.BRIER_RELIABILITY,
+    MeasureName.BRIER_RESOLUTION,
+    MeasureName.BRIER_UNCERTAINTY,
+    MeasureName.BRIER_WITHIN_VARIANCE,
+    MeasureName.BRIER_WITHIN_COVARIANCE,
+    MeasureName.BRIER_RELIABILITY_CORRECTED,
+    MeasureName.BRIER_RESOLUTION_CORRECTED,
+    MeasureName.BRIER_UNCERTAINTY_CORRECTED,
+    MeasureName.BRIER_MCB,
+    MeasureName.BRIER_DSC,
+    MeasureName.BRIER_UNC,
+    MeasureName.LOG_LOSS_MCB,
+    MeasureName.LOG_LOSS_DSC,
+    MeasureName.LOG_LOSS_UNC,
+]
+
+ScoreMeasure = Literal[
+    MeasureName.BRIER,
+    MeasureName.BRIER_SKILL,
+    MeasureName.LOG_LOSS,
+    MeasureName.LOG_LOSS_SKILL,
+    MeasureName.SPHERICAL,
+    ScorePart,
+]
+
+DEFAULT_MEASURES = (
+    MeasureName.ECE,
+    MeasureName.ECE_EQUAL_MASS,
+    MeasureName.L2,
+    MeasureName.SMECE,
+    MeasureName.DCE,
+    MeasureName.BIAS,
+    MeasureName.BRIER,
+    MeasureName.LOG_LOSS,
+)
+
+DEFAULT_TESTS = (TestName.KS, TestName.KUIPER, TestName.SPIEGELHALTER, TestName.T)
+
+# Measures that never have an interval: a gate can ask for their value alone.
+WITHOUT_INTERVAL = (
+    MeasureName.ECE_SWEEP,
+    MeasureName.L1_DEBIASED,
+    MeasureName.MMCE,
+    MeasureName.ICI,
+    MeasureName.E50,
+    MeasureName.E90,
+    MeasureName.EMAX,
+    MeasureName.BRIER_RELIABILITY,
+    MeasureName.BRIER_RESOLUTION,
+    MeasureName.BRIER_WITHIN_VARIANCE,
+    MeasureName.BRIER_WITHIN_COVARIANCE,
+    MeasureName.BRIER_RESOLUTION_CORRECTED,
+    MeasureName.BRIER_MCB,
+    MeasureName.BRIER_DSC,
+    MeasureName.LOG_LOSS_MCB,
+    MeasureName.LOG_LOSS_DSC,
+)

@@ -31,8 +31,11 @@ from gallery_words import (
     WHICH,
 )
 
-from calibcli.documents.store import read_artifact
-from calibcli.measures.estimate import Estimate
+from calibcli.commands.compare import compare_files
+from calibcli.commands.fit import fit_files
+from calibcli.commands.measure import measure_files
+from calibcli.commands.verify import verify_files
+from calibcli.documents.artifact import read_artifact
 from calibcli.names import ComparisonName, FitMethod, MeasureName, RecalibratorName
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.fitting import FitOptions
@@ -41,13 +44,10 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns
 from calibcli.options.rules import largest
-from calibcli.recalibrators.interface import Recalibrator
-from calibcli.render.words import four, interval_words
 from calibcli.reports.measure import MeasureReport
-from calibcli.tasks.compare import compare_files
-from calibcli.tasks.fit import fit_files
-from calibcli.tasks.measure import measure_files
-from calibcli.tasks.verify import verify_files
+from calibcli.show.words import four, interval_words
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.recalibrators.interface import Recalibrator
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

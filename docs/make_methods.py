@@ -10,7 +10,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from calibcli.render.explain import FAMILIES, LABELS, Definition, definitions
+from calibcli.show.explain import FAMILIES, LABELS, Definition, definitions
 
 TARGET = Path(__file__).with_name("methods.md")
 START = "<!-- Written by `make docs` from calibcli/render/definitions: edit the definitions there. -->"

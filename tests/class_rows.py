@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from calibcli.measures.classes.views import ClassViews, Seen
 from calibcli.names import Binning
-from calibcli.table.bins import Bins, binned, bins_of
-from calibcli.table.class_sums import ClassSums
-from calibcli.table.class_tables import RunningClasses
-from calibcli.table.grid import Table
-from calibcli.table.score_table import Floats, Integers, ScoreTable
+from calibcli.stats.measures.classes.binned import ClassViews, Seen
+from calibcli.stats.table.bins import Bins, binned, bins_of
+from calibcli.stats.table.classes import ClassSums, RunningClasses
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
 
 
 def softmax(logits: Floats) -> Floats:

@@ -6,7 +6,10 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from calibcli import gate_names, names, picture_names, view_names
+from calibcli import names
+from calibcli import names as gate_names
+from calibcli import names as picture_names
+from calibcli import names as view_names
 from doors import FILES
 
 _VALUES = (
@@ -21,8 +24,8 @@ def vocabulary() -> tuple[str, ...]:
     """Return every option of every command, every choice, some values, and names of files."""
     import typer.main
 
-    from calibcli.cli.app import tree_of
-    from calibcli.cli.commands import COMMANDS
+    from calibcli.shell.app import tree_of
+    from calibcli.shell.commands import COMMANDS
 
     tree: Any = typer.main.get_command(tree_of(tuple(COMMANDS)))
     words: list[str] = list(tree.commands)

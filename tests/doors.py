@@ -91,7 +91,7 @@ def knock(door: Door, content: bytes) -> bool:
 
 def ended(*words: object) -> Ran:
     """Run the command line in this process and hold it to its promises."""
-    from calibcli.cli.app import main
+    from calibcli.shell.app import main
 
     return kept_promises(captured(lambda: main([str(word) for word in words])))
 
@@ -136,12 +136,12 @@ def _rows(kind: DataFormat) -> Callable[[bytes], None]:
     """Read a file as one of scores and labels, and count its rows twice."""
 
     def read(content: bytes) -> None:
-        from calibcli.engines import engine_named
+        from calibcli.commands.gathering import choose_columns, gather
+        from calibcli.commands.inspect import inspect_columns
+        from calibcli.data.engines import engine_named
+        from calibcli.data.fragments import list_fragments
+        from calibcli.data.readers import reader_of
         from calibcli.options.rows import Columns
-        from calibcli.readers import reader_of
-        from calibcli.readers.fragments import list_fragments
-        from calibcli.tasks.columns import inspect_columns
-        from calibcli.tasks.gather import choose_columns, gather
 
         path = f"{_file(content, 'rows')}:{kind.value}"
         with suppress(InputProblem):
@@ -166,9 +166,9 @@ def _rows(kind: DataFormat) -> Callable[[bytes], None]:
 
 def _classes(content: bytes) -> None:
     """Read a file as one of several classes, of the format that its first bytes promise."""
-    from calibcli.engines import engine_named
+    from calibcli.commands.gathering import gather
+    from calibcli.data.engines import engine_named
     from calibcli.options.rows import Columns, SeveralClasses
-    from calibcli.tasks.gather import gather
 
     columns = Columns(several=SeveralClasses("p_*"))
     gather([_file(content, "classes")], columns, engine=engine_named(EngineName.LOCAL, 1), limit=50)
@@ -176,8 +176,8 @@ def _classes(content: bytes) -> None:
 
 def _repair(content: bytes) -> None:
     """Widen a text file by a column: its rows stay what they were, and get one field each."""
+    from calibcli.commands.apply import apply_file
     from calibcli.options.rows import Columns
-    from calibcli.tasks.apply import apply_file
 
     path = _file(content, "rows.csv")
     out = scratch() / "out.csv"
@@ -193,15 +193,15 @@ def _repair(content: bytes) -> None:
 
 @cache
 def _fitted() -> "object":
-    from calibcli.documents.store import read_artifact
+    from calibcli.documents.artifact import read_artifact
 
     return read_artifact(FROZEN / "platt.json")
 
 
 def _columns(content: bytes) -> None:
     """Take the first line for what was asked, and the others for the names in a header."""
+    from calibcli.data.columns import resolve
     from calibcli.options.rows import Columns, SeveralClasses
-    from calibcli.readers.columns import resolve
 
     asked, *header = content.decode("utf-8", "replace").split("\n")
     for columns in (Columns(), Columns(asked, by=(asked[:1],)), Columns(several=SeveralClasses(asked))):
@@ -212,9 +212,8 @@ def _columns(content: bytes) -> None:
 
 
 def _artifact(content: bytes) -> None:
-    from calibcli.documents.artifact import Artifact
-    from calibcli.documents.store import read_any_artifact
-    from calibcli.tasks.inspect import inspect_file
+    from calibcli.commands.inspect import inspect_file
+    from calibcli.documents.artifact import Artifact, read_any_artifact
 
     path = _file(content, "cal.json")
     inspect_file(path)
@@ -231,10 +230,9 @@ def _artifact(content: bytes) -> None:
 
 
 def _state(content: bytes) -> None:
+    from calibcli.commands.inspect import inspect_file
     from calibcli.documents.sealed import parse
-    from calibcli.documents.state import from_dict
-    from calibcli.documents.state_store import read_state, state_text
-    from calibcli.tasks.inspect import inspect_file
+    from calibcli.documents.state import from_dict, read_state, state_text
 
     path = _file(content, "gate.json")
     state = read_state(path)
@@ -310,8 +308,8 @@ def _where(content: bytes) -> None:
 
 
 def _edges(content: bytes) -> None:
+    from calibcli.commands.partition import given_bins
     from calibcli.options.measuring import check_edges, edges_of
-    from calibcli.tasks.partition import given_bins
 
     edges = edges_of(content.decode("utf-8", "replace"))
     check_edges(edges, bins=None, binning=None)
@@ -329,8 +327,8 @@ def _memory(content: bytes) -> None:
 
 
 def _settings(content: bytes) -> None:
-    from calibcli.cli.commands import COMMANDS
-    from calibcli.cli.configuration import configuration_of, defaults_for
+    from calibcli.shell.commands import COMMANDS
+    from calibcli.shell.configuration import configuration_of, defaults_for
 
     commands = COMMANDS
     path = _file(content, "pyproject.toml" if b"tool" in content else "calibcli.toml")

@@ -6,20 +6,23 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from calibcli.documents.artifact import Artifact
-from calibcli.documents.class_artifact import ClassArtifact, ClassFitRecord
-from calibcli.documents.fit_record import FitRecord
-from calibcli.documents.group_artifact import GroupArtifact, Shared
-from calibcli.names import BetaForm, Binning, RecalibratorName, Scale
+from calibcli.commands.added_columns import group_columns
+from calibcli.data.class_rows import on_class_scale
+from calibcli.data.fields import on_scale
+from calibcli.data.groups import groups_of
+from calibcli.documents.artifact import (
+    Artifact,
+    ClassArtifact,
+    ClassFitRecord,
+    FitRecord,
+    GroupArtifact,
+    Shared,
+)
+from calibcli.names import BetaForm, Binning, ClassMethod, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
-from calibcli.readers.class_rows import on_class_scale
-from calibcli.readers.groups import groups_of
-from calibcli.readers.scores import on_scale
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.interface import WithEnds
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.added_columns import group_columns
-from calibcli.view_names import ClassMethod
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators.interface import WithEnds
+from calibcli.stats.table.score_table import ScoreTable
 from fits_of_classes import drawn, fitted
 
 R = RecalibratorName

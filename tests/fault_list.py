@@ -116,7 +116,7 @@ def appears(stage: Stage, words: list[str]) -> Ran:
 
 def _one_more() -> None:
     """Let a file appear once the first one has been looked at."""
-    from calibcli.readers import fragments
+    from calibcli.data import fragments
 
     looked_at = fragments.kind_of
 

@@ -274,7 +274,7 @@ def run_here(words: list[str], folder: str, aside: str, how: How) -> None:
     if not how.rights:
         _drop_rights()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from calibcli.cli import app
+    from calibcli.shell import app
 
     if how.user is not None:
         _become(how.user, words)
@@ -286,7 +286,7 @@ def run_here(words: list[str], folder: str, aside: str, how: How) -> None:
 
 def _become(user: int, words: list[str]) -> None:
     """Become another user, who may not even read Python's modules: they are imported on a copy first."""
-    from calibcli.cli.app import main
+    from calibcli.shell.app import main
 
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copytree(".", f"{scratch}/copy")
@@ -361,7 +361,7 @@ def _forks() -> Any:
     modules = (one.name for one in pkgutil.walk_packages(calibcli.__path__, "calibcli."))
     wanted = [name for name in modules if not name.endswith(_NOT_PRELOADED) and ".figures" not in name]
     context.set_forkserver_preload(
-        [*(name for name in wanted if not name.startswith("calibcli.api")), "faults"]
+        [*(name for name in wanted if not name.startswith("calibcli.python")), "faults"]
     )
     return context
 

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibcli.names import RecalibratorName
-from calibcli.readers.class_rows import ClassRows
-from calibcli.recalibrators.classes import fit_class_recalibrator
-from calibcli.recalibrators.classes.interface import ClassFitOptions, ClassRecalibrator, ClassTables
-from calibcli.table.class_rows_again import ClassBlock
-from calibcli.table.score_table import ScoreTable
-from calibcli.view_names import ClassMethod
+from calibcli.data.class_rows import ClassRows
+from calibcli.names import ClassMethod, RecalibratorName
+from calibcli.stats.recalibrators.classes.family import fit_class_recalibrator
+from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, ClassRecalibrator, ClassTables
+from calibcli.stats.table.again import ClassBlock
+from calibcli.stats.table.score_table import ScoreTable
 
 NAMES = ("ant", "bee", "cat", "dog", "eel", "fox")
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from calibcli.gates.bets import frozen_stakes
-from calibcli.gates.cells import Partition
-from calibcli.gates.state import GateState, Terms
 from calibcli.names import MeasureName
-from calibcli.table.score_table import Floats, ScoreTable
+from calibcli.stats.gates.any_time import frozen_stakes
+from calibcli.stats.gates.cells import Partition
+from calibcli.stats.gates.state import GateState, Terms
+from calibcli.stats.table.score_table import Floats, ScoreTable
 
 TEN = tuple(((np.arange(10) + 0.5) / 10).tolist())
 ATOMS = Partition(TEN)

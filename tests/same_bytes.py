@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
-from calibcli.cli.app import main
 from calibcli.errors import InputProblem
+from calibcli.shell.app import main
 
 OUT = Path("out")
 KINDS = ("parquet", "csv", "jsonl")

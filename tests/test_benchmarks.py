@@ -11,15 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.cli.app import main as calibcli
-from calibcli.measures.l2 import t_statistic
-from calibcli.names import MeasureName, RecalibratorName, TestName
+from calibcli.names import ClassMeasure, MeasureName, RecalibratorName, TestName
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.histogram import Histogram
-from calibcli.table.bins import ATOMS, binned
-from calibcli.table.moved import with_scores
-from calibcli.table.score_table import ScoreTable
-from calibcli.view_names import ClassMeasure
+from calibcli.shell.app import main as calibcli
+from calibcli.stats.measures.l2 import t_statistic
+from calibcli.stats.recalibrators.histogram import Histogram
+from calibcli.stats.table.bins import ATOMS, binned
+from calibcli.stats.table.derived import with_scores
+from calibcli.stats.table.score_table import ScoreTable
 from shell import ROOT
 
 pytestmark = pytest.mark.untraced

@@ -15,7 +15,7 @@ import yaml
 from junitparser import JUnitXml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 from github_runner import commands_of, outputs_in
 from shell import ROOT, SAMPLE, Ran
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 from shell import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]

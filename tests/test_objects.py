@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.documents.state_store import refuse_state
+from calibcli.data.files import found_in
+from calibcli.data.fragment import unchanged
+from calibcli.data.fragments import list_fragments
+from calibcli.data.objects import is_object, objects_below
+from calibcli.data.outputs import new_file, refuse_existing
+from calibcli.documents.state import refuse_state
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
-from calibcli.objects import is_object, objects_below
-from calibcli.outputs import new_file, refuse_existing
-from calibcli.readers.files import found_in
-from calibcli.readers.fragments import list_fragments
-from calibcli.readers.unchanged import unchanged
 
 pytestmark = [
     pytest.mark.system,
@@ -183,7 +183,7 @@ def test_a_full_temporary_disk_is_said_of_the_object(bucket: str, monkeypatch: p
         os.symlink("/dev/full", made[1])  # noqa: PTH211 - as above
         return made
 
-    monkeypatch.setattr("calibcli.outputs.tempfile.mkstemp", full)
+    monkeypatch.setattr("calibcli.data.outputs.tempfile.mkstemp", full)
 
     def write() -> None:
         with new_file(f"{bucket}/full") as out:

@@ -10,10 +10,10 @@ from enum import StrEnum
 import pytest
 
 import calibcli
-from calibcli.cli.commands import COMMANDS
-from calibcli.cli.door import options_of
 from calibcli.options import comparing, fitting, gating, maps, measuring, output, pictures, rows
 from calibcli.options.declaring import Option, Parameter, is_group, parameters_of
+from calibcli.shell.commands import COMMANDS
+from calibcli.shell.door import options_of
 from shell import ROOT
 
 ROOMS = (comparing, fitting, gating, maps, measuring, output, pictures, rows)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from calibcli.data.outputs import new_file, refuse_existing, write_file
 from calibcli.errors import OutputProblem
-from calibcli.outputs import new_file, refuse_existing, write_file
 
 
 def test_a_file_appears_when_the_block_has_ended(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_source_archive_can_be_built_and_tested(parcels: Path) -> None:
     with tarfile.open(next(parcels.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = {"pyproject.toml", "Makefile", "README.md", "CHANGELOG.md", "LICENSE", "SECURITY.md"}
-    wanted |= {"calibcli/cli/app.py", "tests/test_package.py", "sample_data/make.py", "docs/methods.md"}
+    wanted |= {"calibcli/shell/app.py", "tests/test_package.py", "sample_data/make.py", "docs/methods.md"}
     assert wanted <= names
     assert not [name for name in names if name.endswith((".pyc", ".coverage"))]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from calibcli.picture_names import PlotKind
+from calibcli.names import PlotKind
 from shell import ROOT
 
 

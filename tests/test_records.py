@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli import records
+from calibcli.data import records
+from calibcli.data.records import BOM, blocks, first_record_end
 from calibcli.errors import InputProblem
-from calibcli.records import BOM, blocks, first_record_end
 
 TEXT = st.lists(
     st.sampled_from(

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
-from calibcli.objects import objects_below, refuse_secrets
-from calibcli.outputs import new_file, refuse_existing
-from calibcli.redaction import without_secrets
-from calibcli.reports.settings import Setting, settings_said
+from calibcli.data.objects import objects_below, refuse_secrets
+from calibcli.data.outputs import new_file, refuse_existing
+from calibcli.errors import DocumentProblem, InputProblem, UsageProblem, without_secrets
+from calibcli.reports.input import Setting, settings_said
 
 SECRET = "hunter2"  # noqa: S105 - what must not be seen again
 ADDRESSES = [
@@ -91,7 +90,7 @@ def test_no_command_repeats_a_secret(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     """As an input, an artifact, an output, a state or a report; in JUnit, GitHub's summary and tracebacks."""
-    from calibcli.cli.app import main
+    from calibcli.shell.app import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
@@ -126,7 +125,7 @@ def test_an_engine_that_cannot_be_reached_is_named_without_its_password(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """Nor does the note on a variable name it."""
-    from calibcli.cli.app import main
+    from calibcli.shell.app import main
 
     file = tmp_path / "rows.csv"
     file.write_text("score,label\n" + "0.5,1\n0.25,0\n" * 50)

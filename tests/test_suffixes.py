@@ -2,9 +2,9 @@
 
 import pytest
 
+from calibcli.data.formats import compression_of, data_suffix, format_of, promise_of, refuse_promise
 from calibcli.errors import UsageProblem
 from calibcli.names import Compression, DataFormat
-from calibcli.suffixes import compression_of, data_suffix, format_of, promise_of, refuse_promise
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,154 @@
-"""The artifact: a fitted recalibrator with the record of its fit, and the JSON object it travels as."""
+"""
+Artifacts: a fitted map of one score, of several classes or of groups
+of rows, with the record of its fit.
+"""
 
 import math
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self, cast
 
-from calibcli.codec import HIDDEN, INLINE, LOOSE, Declared, In, Node, version_of
-from calibcli.documents.fit_record import Doubted, FitRecord
-from calibcli.names import Scale
-from calibcli.recalibrators import AnyMap
-from calibcli.recalibrators.interface import FittedBin, Guarantee
+import numpy as np
+
+from calibcli.codec import (
+    ABSENT,
+    DIFFERENT,
+    HIDDEN,
+    INLINE,
+    LOOSE,
+    Among,
+    Ascending,
+    Between,
+    Declared,
+    Digest,
+    Fraction,
+    In,
+    Node,
+    OrInfinite,
+    Since,
+    Size,
+    same_length,
+    thing,
+    version_of,
+)
+from calibcli.data.objects import content_of, content_of_file, is_object
+from calibcli.documents.sealed import MOST_BYTES, Document, document_of, parse, sealed_text
+from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.names import RecalibratorName, Scale
+from calibcli.stats.recalibrators.classes.family import AnyClassMap
+from calibcli.stats.recalibrators.family import AnyMap
+from calibcli.stats.recalibrators.interface import FittedBin, Guarantee, Recalibrator, WithEnds
+from calibcli.stats.recalibrators.selection import Selection
+from calibcli.stats.table.grid import LEVELS, Table, digest, score_quantiles
 from calibcli.version import __version__
 
+FitOptionsSaid = Annotated[Mapping[str, object], "What the method was asked for."]
+
+ScoreQuantiles = Annotated[
+    tuple[float, ...] | None,
+    Between(0.0, 1.0),
+    Size(len(LEVELS), len(LEVELS), reason="a score for each of these shares of the rows"),
+    Ascending(strictly_from=None),
+    Since(2),
+    ABSENT,
+    "The score up to which 0, 1, 5, 10, 25, 50, 75, 90, 95, 99 and 100 % of the fit rows lie, as the "
+    "probability that was read (of several classes the largest of a row), so that scores on another scale "
+    "can be told; older artifacts do not say it.",
+]
+
+
+class Doubted:
+    """An artifact with a record `fit`, and `doubts`: what must be said of its document."""
+
+    __slots__ = ()
+
+    def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
+        """Return the artifact with what must be said of its document; saved again, it says so itself."""
+        if not doubts:
+            return self
+        this: Any = self
+        kept = tuple(f"the document {one}" for one in doubts)
+        fit = replace(this.fit, notes=(*this.fit.notes, *kept))
+        return cast("Self", replace(this, fit=fit, doubts=tuple(f"{name} {one}" for one in doubts)))
+
+
+@dataclass(frozen=True, slots=True)
+class FitRecord(Declared):
+    """How a recalibrator came about."""
+
+    rows: Annotated[int, Between(1), "Fit rows."]
+    positive: Annotated[int, "Fit rows with label 1."]
+    table_digest: Annotated[Digest, "Fingerprint of the fit rows, by which a gate can tell a fit's own rows."]
+    table: Annotated[str, Among(("exact", "grid"))]
+    options: FitOptionsSaid
+    loss_before: Annotated[
+        OrInfinite,
+        "Mean log loss (or squared error, where that is what the fit minimised) of the raw scores; infinite "
+        "where a certain score was wrong.",
+    ]
+    loss_after: Annotated[OrInfinite, "The same of the recalibrated scores."]
+    mean_variance: Annotated[
+        float,
+        Between(0.0, 0.25),
+        "Weighted mean of g (1 - g) over the fit rows, g being the recalibrated score.",
+    ]
+    notes: Annotated[tuple[str, ...], "Sentences that the user of the artifact should read."] = ()
+    base_rate: Annotated[
+        Fraction | None,
+        ABSENT,
+        "Weighted share of label 1 in the fit rows; artifacts of calibcli 0.1 do not say it.",
+    ] = None
+    selection: Annotated[
+        Selection | None, ABSENT, "How `--method auto` chose the method; absent where the user named it."
+    ] = None
+    score_quantiles: ScoreQuantiles = None
+
+    @classmethod
+    def of(
+        cls,
+        recalibrator: Recalibrator,
+        table: Table,
+        *,
+        options: Mapping[str, object],
+        losses: tuple[float, float],
+        notes: tuple[str, ...] = (),
+        selection: Selection | None = None,
+    ) -> Self:
+        """Record a fit."""
+        g = recalibrator.predict(table.score)
+        weight = table.weight
+        return cls(
+            rows=table.total_rows,
+            positive=table.total_positive_rows,
+            table_digest=digest(table),
+            table=table.kind,
+            options=dict(options),
+            loss_before=float(losses[0]),
+            loss_after=float(losses[1]),
+            mean_variance=float(np.sum(weight * g * (1.0 - g)) / np.sum(weight)),
+            notes=(*recalibrator.notes, *notes),
+            base_rate=float(np.sum(table.positive) / np.sum(weight)),
+            selection=selection,
+            score_quantiles=score_quantiles(table),
+        )
+
+    def check(self, node: Node) -> None:
+        """Refuse more rows with label 1 than rows."""
+        node.child("positive").whole(0, self.rows)
+
+
+def digest_text(node: Node) -> str:
+    """Return the fingerprint of a table that a node holds."""
+    kind, _, hexadecimal = node.text().partition(":")
+    if kind != "sha256" or len(hexadecimal) != 64 or set(hexadecimal) - set("0123456789abcdef"):
+        msg = "should be 'sha256:' and 64 hexadecimal digits"
+        raise node.problem(msg)
+    return node.text()
+
+
 SCHEMA = "calibcli.artifact/2"
+
 ORIGIN = {"what": "an artifact", "hint": "an artifact is what `calibcli fit` writes"}
 
 
@@ -65,12 +202,7 @@ class Artifact(Doubted, Declared):
 
 
 def check_schema(root: Node) -> int:
-    """
-    Refuse any document that is not an artifact, say what it is, and return its version.
-
-    Raises:
-        DocumentProblem: With the reason.
-    """
+    """Refuse any document that is not an artifact, say what it is, and return its version."""
     return version_of(root, SCHEMA, **ORIGIN)
 
 
@@ -120,3 +252,310 @@ def _check_bound(node: Node, expected: dict[str, Any]) -> None:
     value = node.child("value")
     if not math.isclose(value.number(0.0), expected["value"], rel_tol=1e-12):
         value.expect(expected["value"])
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFitRecord(Declared):
+    """How a map of several classes came about."""
+
+    rows: Annotated[int, Between(1), "Fit rows."]
+    class_rows: Annotated[tuple[int, ...], Size(2), "Fit rows in which each class is the right one."]
+    table_digest: Annotated[Digest, "Fingerprint of the fit rows by their largest probability."]
+    options: FitOptionsSaid
+    loss_before: Annotated[
+        OrInfinite, "Mean log loss of the rows as they were; infinite where a certain row was wrong."
+    ]
+    loss_after: Annotated[OrInfinite, "The same once recalibrated; on the fit rows, so optimistic."]
+    accuracy_before: Annotated[Fraction, "Share of rows whose most probable class was right."]
+    accuracy_after: Annotated[Fraction, "The same once recalibrated."]
+    changed: Annotated[int, "Fit rows whose most probable class is another one than before."]
+    notes: Annotated[tuple[str, ...], "Sentences that the user of the artifact should read."] = ()
+    score_quantiles: ScoreQuantiles = None
+
+    def check(self, node: Node) -> None:
+        """Refuse classes that do not have the rows, and more changes than rows."""
+        if sum(self.class_rows) != self.rows:
+            msg = f"has {sum(self.class_rows):,} rows together, should have {self.rows:,}"
+            raise node.child("class_rows").problem(msg)
+        node.child("changed").whole(0, self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassArtifact(Doubted, Declared):
+    """What `fit --probs` writes, and `apply`, `measure` and `verify` read."""
+
+    SCHEMA: ClassVar = SCHEMA
+    ORIGIN: ClassVar = ORIGIN
+
+    recalibrator: Annotated[AnyClassMap, INLINE]
+    fit: Annotated[ClassFitRecord, "How it came about."]
+    classes: Annotated[
+        tuple[str, ...],
+        In("input"),
+        Size(2, expected="two different classes or more"),
+        DIFFERENT,
+        "Their names, in the order of their columns.",
+    ]
+    scale: Annotated[Scale, In("input"), "What the columns held."] = Scale.PROB
+    calibcli: Annotated[str, "The version that fitted it."] = __version__
+    doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
+
+    @classmethod
+    def from_dict(cls, node: Node) -> Self:
+        """Restore what `to_dict` returned."""
+        classes = node.child("input").child("classes").texts()
+        return cast("Self", thing(cls).read(node.knowing(classes=classes)))
+
+    def check(self, node: Node) -> None:
+        """Refuse a record of other classes."""
+        rows = node.child("fit").child("class_rows")
+        same_length(rows, len(self.classes), reason="there are so many classes")
+
+    @property
+    def keeps_prediction(
+        self,
+    ) -> Annotated[bool, "Whether no row whatever can change its most probable class."]:
+        """Whether the map does."""
+        return self.recalibrator.keeps_prediction
+
+
+class HeldArtifact(str):
+    """The name of an artifact in memory, which carries it: it may stand wherever the path of one may."""
+
+    __slots__ = ("artifact",)
+
+    artifact: "Artifact | ClassArtifact"
+
+    def __new__(cls, name: str, *, artifact: "Artifact | ClassArtifact") -> Self:
+        """Return the name with its artifact."""
+        made = super().__new__(cls, name)
+        made.artifact = artifact
+        return made
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
+class HeldDocument(str):
+    """The name of a JSON document in memory, which carries it: it may stand wherever the path of one may."""
+
+    __slots__ = ("document",)
+
+    document: dict[str, object]
+
+    def __new__(cls, name: str, *, document: dict[str, object]) -> Self:
+        """Return the name with its document."""
+        made = super().__new__(cls, name)
+        made.document = document
+        return made
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
+def artifact_text(artifact: "Artifact | ClassArtifact") -> str:
+    """Return the text of an artifact: the same fit gives the same bytes."""
+    return readable(sealed_text(artifact.to_dict()), method=artifact.recalibrator.name.value)
+
+
+def readable(text: str, *, method: str) -> str:
+    """Return the text of an artifact."""
+    # Every character is one byte.
+    if len(text) > MOST_BYTES:
+        size, most = (math.ceil(length / 2**20) for length in (len(text), MOST_BYTES))
+        msg = (
+            f"the artifact of this {method} fit takes {size:,} MiB, and those above {most} MiB cannot be read"
+        )
+        raise InputProblem(msg, "leave out --exact, ask for fewer --folds, or use another --method")
+    return text
+
+
+def read_artifact(path: Path | str) -> Artifact:
+    """Read an artifact."""
+    return of_one_score(path, read_any_artifact(path))
+
+
+def of_one_score(path: Path | str, found: "Artifact | ClassArtifact") -> Artifact:
+    """Return an artifact that was fitted to one score."""
+    if isinstance(found, Artifact):
+        return found
+    msg = f"{path}: it was fitted to {len(found.classes):,} classes, and one score was named"
+    raise UsageProblem(msg, "name the columns of the classes with --probs")
+
+
+def read_class_artifact(path: Path | str) -> "ClassArtifact":
+    """Read an artifact of several classes."""
+    found = read_any_artifact(path)
+    if not isinstance(found, Artifact):
+        return found
+    msg = f"{path}: it was fitted to one score, and the columns of several classes were named"
+    raise UsageProblem(msg, "name the score column with --score; or look at one view with --view and --class")
+
+
+def read_any_artifact(path: Path | str) -> "Artifact | ClassArtifact":
+    """Read an artifact of one score or of several classes."""
+    if isinstance(path, HeldArtifact):
+        return path.artifact
+    try:
+        found, doubts = read_document(path).built(artifact_of)
+        return found.doubted(str(path), doubts)
+    except DocumentProblem as problem:
+        raise in_file(path, problem) from None
+
+
+def artifact_of_text(text: str) -> "Artifact | ClassArtifact":
+    """Return the artifact that `artifact_text` gave the text of."""
+    return parse(text.encode(), most=MOST_BYTES).built(artifact_of)[0]
+
+
+def artifact_of(root: Node) -> "Artifact | ClassArtifact":
+    """Return the artifact of one score or of several classes that a document holds."""
+    check_schema(root)
+    if fitted_by_group(root):
+        msg = "has a map for each group of rows, and one map is needed here"
+        hint = (
+            "apply, measure, verify, plot, report and export take it; for anything else fit each group "
+            "apart, with --where 'COL==GROUP' in place of --by"
+        )
+        raise root.problem(msg, hint)
+    if not of_several_classes(root):
+        return Artifact.from_dict(root)
+
+    return ClassArtifact.from_dict(root)
+
+
+def read_document(
+    path: Path | str, *, most: int = MOST_BYTES, origin: str = "an artifact is what `calibcli fit` writes"
+) -> Document:
+    """Return the root of a JSON document on disk."""
+    if isinstance(path, HeldDocument):
+        return document_of(path.document)
+    if is_object(str(path)):
+        return parse(content_of(str(path), most + 1), most=most)
+    try:
+        content = content_of_file(path, most + 1)
+    except FileNotFoundError:
+        msg = f"{path}: there is no such file"
+        raise InputProblem(msg, origin) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        msg = f"{path}: cannot be read ({reason})"
+        raise InputProblem(msg) from None
+    return parse(content, most=most)
+
+
+def in_file(path: Path | str, problem: DocumentProblem) -> DocumentProblem:
+    """Return the problem with the name of the file before its place."""
+    place = f"{path}" if problem.path == "$" else f"{path}: {problem.path}"
+    return DocumentProblem(place, problem.detail, problem.hint)
+
+
+MOST_MEMBERS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shared(Declared):
+    """A group that shares the map of all rows."""
+
+    rows: Annotated[int, Between(1), "Fit rows of the group."]
+    reason: Annotated[str, "Why it has no map of its own."]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupArtifact(Declared):
+    """What `fit --by` writes."""
+
+    SCHEMA: ClassVar = SCHEMA
+    ORIGIN: ClassVar = ORIGIN
+
+    by: Annotated[str, "Name of the column whose values are the groups."]
+    pooled: Annotated[Artifact, "The map of all rows, without a digest of its own."]
+    members: Annotated[
+        Mapping[str, Artifact],
+        "For each group with enough rows the map of its own; the same method, scale and positive label.",
+    ]
+    shared: Annotated[Mapping[str, Shared], "The groups that share the map of all rows."]
+    calibcli: Annotated[str, "The version that fitted it."] = __version__
+    doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The groups that the fit has seen."""
+        return frozenset((*self.members, *self.shared))
+
+    def check(self, node: Node) -> None:
+        """Refuse maps that see scores otherwise than that of all rows, other rows, and two methods."""
+        alike = {"scale": self.pooled.scale.value, "classes": None, "positive": self.pooled.positive}
+        for one in (node.child("pooled"), *node.child("members").members().values()):
+            one.child("schema").expect(node.child("schema").value)
+            one.child("input").expect(alike)
+        _check_groups(node, self.members, self.shared, pooled=self.pooled)
+        _check_methods(node, self.members, pooled=self.pooled)
+
+    def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
+        """Return the artifact with what must be said of its document; saved again, it says so itself."""
+        pooled = self.pooled.doubted(name, doubts)
+        return replace(self, pooled=pooled, doubts=pooled.doubts) if doubts else self
+
+
+def group_artifact_text(artifact: GroupArtifact) -> str:
+    """Return the text of an artifact: the same fit gives the same bytes."""
+    return readable(sealed_text(artifact.to_dict()), method=artifact.pooled.recalibrator.name.value)
+
+
+def read_any_map(path: str) -> Artifact | ClassArtifact | GroupArtifact:
+    """Read an artifact of one score, of several classes, or with a map for each group."""
+    if isinstance(path, HeldArtifact):
+        return path.artifact
+    try:
+        found, doubts = read_document(path).built(any_map_of)
+        return found.doubted(path, doubts)
+    except DocumentProblem as problem:
+        raise in_file(path, problem) from None
+
+
+def read_one_or_members(path: str) -> Artifact | GroupArtifact:
+    """Read an artifact of one score, with one map or with a map for each group."""
+    found = read_any_map(path)
+    return found if isinstance(found, GroupArtifact) else of_one_score(path, found)
+
+
+def any_map_of(root: Node) -> Artifact | ClassArtifact | GroupArtifact:
+    """Return the artifact of any kind that a document holds."""
+    by_group = isinstance(root.value, dict) and fitted_by_group(root)
+    return GroupArtifact.from_dict(root) if by_group else artifact_of(root)
+
+
+def _check_methods(root: Node, members: Mapping[str, Artifact], *, pooled: Artifact) -> None:
+    """Refuse maps of two methods, but for the identity, which stands beside maps without ends alone."""
+    identity = RecalibratorName.IDENTITY
+    first = pooled.recalibrator
+    for key, one in members.items():
+        name = one.recalibrator.name
+        if first.name is identity:
+            first = one.recalibrator
+        mixed = isinstance(one.recalibrator, WithEnds) is not isinstance(pooled.recalibrator, WithEnds)
+        if mixed or name not in {first.name, identity}:
+            node = root.child("members").child(key).child("method")
+            node.expect(pooled.recalibrator.name.value)
+
+
+def _check_groups(
+    root: Node, members: Mapping[str, Artifact], shared: Mapping[str, Shared], *, pooled: Artifact
+) -> None:
+    """Refuse groups that are there twice or too many, and rows that are not those of all together."""
+    twice = sorted(members.keys() & shared.keys())
+    if twice:
+        msg = f"has the group {twice[0]!r}, which has a map of its own as well"
+        raise root.child("shared").problem(msg)
+    if len(members) + len(shared) > MOST_MEMBERS:
+        msg = f"has {len(members) + len(shared):,} groups, more than the {MOST_MEMBERS:,} that a fit makes"
+        raise root.child("members").problem(msg)
+    total = sum(one.fit.rows for one in members.values()) + sum(one.rows for one in shared.values())
+    if total != pooled.fit.rows:
+        msg = f"has groups of {total:,} rows together, and the map of all was fitted to {pooled.fit.rows:,}"
+        raise root.child("members").problem(msg)
+    rest = pooled.fit.positive - sum(one.fit.positive for one in members.values())
+    if not 0 <= rest <= sum(one.rows for one in shared.values()):
+        msg = f"leaves {rest:,} rows with label 1 to the groups that share the map of all"
+        raise root.child("members").problem(msg)

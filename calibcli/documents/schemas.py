@@ -5,8 +5,7 @@ from typing import Any, NamedTuple, assert_never
 
 from calibcli.codec import Declared, Definitions, Shape, thing
 from calibcli.names import DocumentKind
-from calibcli.reports.plain import Kept
-from calibcli.reports.settings import Setting
+from calibcli.reports.input import Kept, Setting
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DIGEST = (
@@ -51,9 +50,7 @@ def _without_about(body: dict[str, Any]) -> dict[str, Any]:
 def _published(kind: DocumentKind) -> _Published:  # noqa: PLR0911 - one for each kind
     match kind:
         case DocumentKind.ARTIFACT:
-            from calibcli.documents.artifact import Artifact
-            from calibcli.documents.class_artifact import ClassArtifact
-            from calibcli.documents.group_artifact import GroupArtifact
+            from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact
 
             return _Published(
                 "calibcli artifact",
@@ -62,7 +59,7 @@ def _published(kind: DocumentKind) -> _Published:  # noqa: PLR0911 - one for eac
                 (Artifact, ClassArtifact, GroupArtifact),
             )
         case DocumentKind.GATE:
-            from calibcli.gates.state import GateState
+            from calibcli.stats.gates.state import GateState
 
             return _Published(
                 "calibcli gate state",

@@ -40,9 +40,7 @@ class Trust:
 
     Args:
         allow_edited: Whether one that was edited after it was written is read all the same, with a note.
-
         key_file: The file that holds the keys of states of gates, or None.
-
         keys: What states may be signed with, the first of them what they are written with; none where they
             are not signed. Whoever reads states sets them.
     """
@@ -82,10 +80,7 @@ class Document(Node):
 
     Args:
         stated: The digest that stood there, or None.
-
         intact: Whether it is known to be that of the text; False as well where that has another layout.
-
-        present: Whether there was one at all.
     """
 
     stated: object = None
@@ -93,18 +88,7 @@ class Document(Node):
     present: bool = False
 
     def built(self, build: Callable[[Node], Built], *, keyed: bool = False) -> tuple[Built, tuple[str, ...]]:
-        """
-        Return what a document holds, and what must be said of it wherever it is used.
-
-        Args:
-            build: What takes the values, and refuses those that contradict each other.
-
-            keyed: Whether a key signs documents of this kind where there is one.
-
-        Raises:
-            DocumentProblem: If a value does not fit, with its place, or the document was edited after it was
-                written and that is not allowed.
-        """
+        """Return what a document holds, and what must be said of it wherever it is used."""
         fault = self._fault(trust().keys if keyed else ())
         try:
             found = build(self)
@@ -190,14 +174,7 @@ def canonical_text(document: dict[str, object]) -> str:
 
 
 def sealed_text(document: dict[str, object], *, key: bytes | None = None) -> str:
-    """
-    Return the one text of a document with its digest.
-
-    Args:
-        document: Its values, at least one of them under a key that sorts behind "digest".
-
-        key: What signs it, or None.
-    """
+    """Return the one text of a document with its digest."""
     text = canonical_text({**document, _DIGEST: ""})
     seal = _SEAL.search(text)
     if seal is None:
@@ -236,18 +213,7 @@ def _digests(pieces: Iterable[str], keys: Sequence[bytes]) -> list[str]:
 
 
 def parse(content: bytes, *, most: int = MOST_BYTES) -> Document:
-    """
-    Return the root of a JSON document.
-
-    Args:
-        content: Its bytes.
-
-        most: How many there may be.
-
-    Raises:
-        DocumentProblem: If it is too large, not UTF-8, not JSON, cut short, nested too deeply, repeats a
-            key, or holds NaN or Infinity.
-    """
+    """Return the root of a JSON document."""
     root = Node(None)
     if len(content) > most:
         msg = f"is larger than {most // 2**20} MiB"

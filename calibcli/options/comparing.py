@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_CONFIDENCE, Binning, MeasureName
+from calibcli.names import DEFAULT_CONFIDENCE, Binning, ClassMeasure, MeasureName
 from calibcli.options.declaring import option
 from calibcli.options.measuring import ALLOW_FIT_ROWS, BINNING, BINS, CONFIDENCE, METRIC, check_confidence
 from calibcli.options.metrics import compared_metrics
 from calibcli.options.rows import listed
-from calibcli.view_names import ClassMeasure
 
 # Measures that say which of two scores is better, those that are compared by default first.
 SHOWN = (

@@ -16,8 +16,8 @@ from decimal import Decimal
 from typing import NoReturn
 
 from calibcli.errors import UsageProblem
+from calibcli.names import Comparison
 from calibcli.options.numerals import number_of
-from calibcli.selection_names import Comparison
 
 MOST_LETTERS = 10_000
 _QUOTED = r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
@@ -37,8 +37,6 @@ class Literal:
     A value of a condition.
 
     Args:
-        text: As it was written, without quotes.
-
         number: The number that it is, or None for text.
     """
 
@@ -56,13 +54,7 @@ class Condition:
     What a row must satisfy.
 
     Args:
-        column: Name of the column.
-
-        sign: How it is compared.
-
         values: With what: one value, or any number of them for `in`.
-
-        text: The condition as it was written.
     """
 
     column: str
@@ -72,15 +64,7 @@ class Condition:
 
 
 def condition_of(text: str) -> Condition:
-    """
-    Return the condition that a text is.
-
-    Args:
-        text: Such as `country == DE`, `age >= 30` or `plan in basic,'no plan'`.
-
-    Raises:
-        UsageProblem: If it is none.
-    """
+    """Return the condition that a text is."""
     if len(text) > MOST_LETTERS:
         _refuse(f"a condition of {len(text):,} letters")
     # Blanks at the beginning could be shared out between the parts of the pattern in very many ways.

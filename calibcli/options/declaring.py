@@ -41,29 +41,13 @@ class Option(NamedTuple):
 
     Args:
         flags: What stands on the command line, such as `-s` and `--score`.
-
-        help: The sentence of `--help`.
-
         doc: The sentence of the Python functions; by default that of `--help`.
-
         name: Its name as a keyword, where the field is called otherwise.
-
-        metavar: What `--help` shows for a value.
-
-        least: The smallest number that it takes.
-
-        most: The largest one.
-
         complete: What completes a value, `COLUMNS` or `METRICS`.
-
         reach: What it does beyond choosing what is read and how.
-
         shell: Its type on the command line, where that is not the type of the field.
-
         python: Its type in Python, in words, where that follows from neither.
-
         shown: What `--help` says of the default: the value, nothing, or a word in its place.
-
         needed: Whether there must be a value, whatever default the field has.
     """
 
@@ -87,13 +71,7 @@ class Parameter(NamedTuple):
     An option or argument of a command or function.
 
     Args:
-        name: Its keyword.
-
-        annotation: The type of its field.
-
         default: That of its field; `MISSING` where a value is needed.
-
-        option: How it was declared.
     """
 
     name: str
@@ -185,19 +163,7 @@ def parameters_of(kind: type) -> dict[str, Parameter]:
 
 
 def built(kind: type, values: Mapping[str, object], *, apart: Container[type] = ()) -> Any:  # noqa: ANN401
-    """
-    Return a group of the values of its parameters; those that are not there keep their defaults.
-
-    Args:
-        kind: The group.
-
-        values: The values, by keyword.
-
-        apart: Groups that stand by themselves, and are not looked for within others.
-
-    Raises:
-        UsageProblem: If the group refuses them.
-    """
+    """Return a group of the values of its parameters; those that are not there keep their defaults."""
     own = {}
     for one in fields(kind):
         declared, inner = one.metadata.get("option"), one.metadata.get("group")
@@ -216,9 +182,7 @@ class Declared(NamedTuple):
 
     Args:
         groups: Its parameters that are groups, by name.
-
         single: Its parameters that are options or arguments by themselves.
-
         known: Every option of the groups, and those by themselves, by keyword.
     """
 
@@ -228,14 +192,7 @@ class Declared(NamedTuple):
 
 
 def declared_of(function: Callable[..., object], otherwise: Mapping[str, Option]) -> Declared:
-    """
-    Return what a function is given, by its annotations.
-
-    Args:
-        function: The function.
-
-        otherwise: Options of groups that it words otherwise, or takes several of.
-    """
+    """Return what a function is given, by its annotations."""
     groups: dict[str, type] = {}
     single: dict[str, Parameter] = {}
     known: dict[str, Parameter] = {}

@@ -5,21 +5,23 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.families import Logistic
 from calibcli.names import (
     DEFAULT_FIT_BINS,
+    DEFAULT_LEAST_CLASS_ROWS,
     DEFAULT_LEAST_ROWS,
     DEFAULT_SEED,
     BetaForm,
     Binning,
+    ClassMethod,
     FitLoss,
     FitMethod,
+    Logistic,
+    OutputSum,
     RecalibratorName,
     Split,
 )
 from calibcli.options.declaring import option
 from calibcli.options.rows import SEED, Columns
-from calibcli.view_names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, OutputSum
 
 MOST_FIT_BINS = 100_000
 MOST_FOLDS = 100
@@ -153,12 +155,7 @@ class MapOptions:
         return cls(candidate=tuple(candidate or ()), **more)
 
     def refuse_idle(self, columns: Columns) -> None:
-        """
-        Refuse what has no effect on a fit to these columns.
-
-        Raises:
-            IdleOption: If something of that was asked for.
-        """
+        """Refuse what has no effect on a fit to these columns."""
         several = columns.several is not None
         if several and columns.by:
             msg = "--by fits a map of one score to each group, and there are several classes"

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.gate_names import DEFAULT_POWER, Inconclusive
 from calibcli.names import (
     DEFAULT_CONFIDENCE,
     DEFAULT_LEAST_ROWS,
+    DEFAULT_POWER,
     DEFAULT_SEED,
     Binning,
+    Inconclusive,
     MeasureName,
     VerdictName,
 )
@@ -118,14 +119,7 @@ class Regression:
         limit: float | None = None,
         measures: Sequence[MeasureName] | None = None,
     ) -> "Regression | None":
-        """
-        Return what is asked, or None where no baseline is spoken of.
-
-        Raises:
-            UsageProblem: If there are two baselines, a baseline without a limit or a limit without a
-            baseline,
-                or a measure of which more is not worse.
-        """
+        """Return what is asked, or None where no baseline is spoken of."""
         if report is None and score is None:
             if limit is not None or measures:
                 option = "--max-regression" if limit is not None else "--regression-metric"
@@ -207,10 +201,8 @@ def _refuse_equal_mass(binning: Binning | None) -> None:
 
 def bins_of_gate(bins: int | str | None, binning: Binning | None) -> tuple[int | None, Binning | None]:
     """
-    Return the number of bins and how they are cut, from what `--bins` says; "none" is each value by itself.
-
-    Raises:
-        UsageProblem: If it is neither a number nor "none", or "none" of bins of equal width.
+    Return the number of bins and how they are cut, from what `--bins`
+    says; "none" is each value by itself.
     """
     if bins is None or isinstance(bins, int):
         return bins, binning

@@ -5,12 +5,10 @@ from dataclasses import MISSING, dataclass
 from typing import Any, assert_never
 
 from calibcli.errors import IdleOption
-from calibcli.export_names import ExportTarget, SqlDialect
-from calibcli.names import DataFormat
+from calibcli.names import DataFormat, ExportTarget, OnUnseen, SqlDialect
 from calibcli.options.declaring import Option, Reach, option
 from calibcli.options.output import OUTPUT
 from calibcli.options.rows import names_of
-from calibcli.selection_names import OnUnseen
 
 PRIOR = Option(
     ("--prior",), metavar="P", help="Base rate of these rows, where it is not that of the fit rows.",
@@ -103,12 +101,7 @@ class ExportAsk:
         return cls(probs=names_of(probs), **more)
 
     def refuse_idle(self) -> None:
-        """
-        Refuse what the target has no use for.
-
-        Raises:
-            IdleOption: If something of that is asked.
-        """
+        """Refuse what the target has no use for."""
         sql = ("dialect", "table", "probs", "by")
         idle: tuple[str, ...]
         match self.target:

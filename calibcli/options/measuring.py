@@ -105,12 +105,7 @@ class MeasureOptions:
 
 
 def edges_of(edges: str | Sequence[float] | None) -> tuple[float, ...] | None:
-    """
-    Return edges, which may be written in a text such as "0,0.1,0.5,1".
-
-    Raises:
-        UsageProblem: If a part is no number; `check_edges` looks at the rest.
-    """
+    """Return edges, which may be written in a text such as "0,0.1,0.5,1"."""
     if edges is None:
         return None
     try:
@@ -121,12 +116,7 @@ def edges_of(edges: str | Sequence[float] | None) -> tuple[float, ...] | None:
 
 
 def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: Binning | None) -> None:
-    """
-    Refuse edges that do not ascend from 0 to 1, are too many, or stand beside another choice of bins.
-
-    Raises:
-        UsageProblem: For any of these.
-    """
+    """Refuse edges that do not ascend from 0 to 1, are too many, or stand beside another choice of bins."""
     if edges is None:
         return
     if bins is not None or binning is not None:
@@ -142,12 +132,7 @@ def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: B
 
 
 def check_confidence(confidence: float) -> None:
-    """
-    Refuse a confidence that is not one.
-
-    Raises:
-        UsageProblem: Unless it lies between 0.5 and 0.999999.
-    """
+    """Refuse a confidence that is not one."""
     if not 0.5 <= confidence <= MOST_CONFIDENCE:
         msg = f"a confidence of {confidence!r}"
         raise UsageProblem(msg, f"--confidence takes a number from 0.5 to {MOST_CONFIDENCE}, such as 0.95")

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calibcli.errors import UsageProblem
-from calibcli.families import DEFAULT_MEASURES, DEFAULT_TESTS
-from calibcli.names import MeasureName, TestName
-from calibcli.view_names import ClassMeasure
+from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, ClassMeasure, MeasureName, TestName
 
 M = MeasureName
 Metric = MeasureName | TestName | ClassMeasure
@@ -46,12 +44,8 @@ class Metrics:
 
     Args:
         measures: In the order asked for, each once.
-
-        tests: Likewise.
-
         of_classes: Measures of several classes together, likewise; None for all of them where there are
             several classes.
-
         chosen: Whether somebody asked, so that nothing is left out.
     """
 
@@ -62,12 +56,7 @@ class Metrics:
 
 
 def metrics_of(asked: Sequence[str]) -> Metrics:
-    """
-    Return what names and groups stand for; the defaults where there are none.
-
-    Raises:
-        UsageProblem: If a name is not known, with the closest one.
-    """
+    """Return what names and groups stand for; the defaults where there are none."""
     if not asked:
         return Metrics()
     found = dict.fromkeys(member for name in asked for member in _members(name))
@@ -82,12 +71,7 @@ def metrics_of(asked: Sequence[str]) -> Metrics:
 
 
 def compared_metrics(asked: Sequence[str]) -> tuple[MeasureName | ClassMeasure, ...] | None:
-    """
-    Return the measures that names and groups stand for; None where there are none.
-
-    Raises:
-        UsageProblem: If a name is not known, or that of a test.
-    """
+    """Return the measures that names and groups stand for; None where there are none."""
     found = tuple(dict.fromkeys(member for name in asked for member in _members(name)))
     for one in found:
         if isinstance(one, TestName):
@@ -97,12 +81,7 @@ def compared_metrics(asked: Sequence[str]) -> tuple[MeasureName | ClassMeasure, 
 
 
 def one_metric(name: str) -> Metric:
-    """
-    Return the one measure or test of this name.
-
-    Raises:
-        UsageProblem: If it is a group, with its members, or not known, with the closest name.
-    """
+    """Return the one measure or test of this name."""
     members = _members(name)
     if len(members) == 1:
         return members[0]

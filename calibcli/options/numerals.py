@@ -59,12 +59,7 @@ class Spelling:
     What could be taken for the same value in a column that is numbers in one place and text in another.
 
     Args:
-        numbers: Whether there are numbers.
-
-        text: Whether there is text.
-
         respelled: A text that is a number written otherwise than its name, or None.
-
         renamed: Whether values of such a type had other names in the first version of states.
     """
 

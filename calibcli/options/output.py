@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from calibcli.names import ColorWhen, CompatTool, DocumentKind, ReportFormat
+from calibcli.names import STDOUT, ColorWhen, CompatTool, DocumentKind, ReportFormat
 from calibcli.options.declaring import Option, Reach, option
-from calibcli.outputs import STDOUT
 
 OUTPUT = Option(
     ("-o", "--output"), metavar="FILE", reach=Reach.WRITES, help="Where to write; - is standard output.",

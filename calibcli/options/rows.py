@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from calibcli.ahead import Progress, unseen
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import (
     DEFAULT_MEMORY,
@@ -14,13 +15,13 @@ from calibcli.names import (
     EngineName,
     OnMissing,
     OnRange,
+    OnSum,
+    OnUnseen,
     Scale,
+    ViewName,
     WeightMeaning,
 )
 from calibcli.options.declaring import COLUMNS, Option, Reach, nested, option
-from calibcli.progress import Progress, unseen
-from calibcli.selection_names import OnUnseen
-from calibcli.view_names import OnSum, ViewName
 
 if TYPE_CHECKING:
     from calibcli.options.conditions import Condition
@@ -450,12 +451,7 @@ def memory_for(scores: int) -> int:
 
 
 def bytes_of(size: str) -> int:
-    """
-    Return the number of bytes in words like "256MiB", "1G" or "4096"; K, M and G are powers of 1,024.
-
-    Raises:
-        UsageProblem: If it is not a positive size.
-    """
+    """Return the number of bytes in words like "256MiB", "1G" or "4096"; K, M and G are powers of 1,024."""
     text = size.strip().upper().removesuffix("IB").removesuffix("B")
     unit = text[-1:] if text[-1:] in _UNITS and not text[-1:].isdigit() else ""
     number = text.removesuffix(unit) if unit else text

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from calibcli.errors import UsageProblem
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import MeasureName, TestName
-from calibcli.view_names import ClassMeasure
+from calibcli.names import Bound, ClassMeasure, MeasureName, Relation, TestName
 
 M = MeasureName
 _FORMS = "write it like 'smece.upper<=0.02', 'cox_slope.lower>=0.8' or 'ks.p>=0.01'"
@@ -37,14 +35,8 @@ class Rule:
 
     Args:
         key: Name of the rule in reports, such as "max-ece", or its own text.
-
         subject: The measure, or the test, that the rule speaks of.
-
         bound: Which number of it: an upper or lower bound, the estimate itself, or a p-value.
-
-        relation: At most, or at least.
-
-        limit: The tolerance.
     """
 
     key: str
@@ -61,14 +53,8 @@ class ClassRule:
 
     Args:
         key: Name of the rule in reports: its own text.
-
         subject: The measure of several classes that the rule speaks of.
-
         bound: Which number of it: an upper or lower bound, or the estimate itself.
-
-        relation: At most, or at least.
-
-        limit: The tolerance.
     """
 
     key: str
@@ -84,17 +70,7 @@ Subject = MeasureName | TestName | ClassMeasure
 def rules_of(
     limits: Mapping[MeasureName, float | None], texts: Iterable[str]
 ) -> tuple[Rule | ClassRule, ...]:
-    """
-    Return the rules that were asked for, each once.
-
-    Args:
-        limits: For measures that have an option of their own, such as `--max-ece`, its value or None.
-
-        texts: Rules in words.
-
-    Raises:
-        UsageProblem: If a rule cannot be read, or no number could break or keep it.
-    """
+    """Return the rules that were asked for, each once."""
     asked: list[Rule | ClassRule] = [
         largest(name, limit) for name, limit in limits.items() if limit is not None
     ]
@@ -106,12 +82,7 @@ def rules_of(
 
 
 def largest(name: MeasureName, limit: float) -> Rule:
-    """
-    Return the rule of an option such as `--max-ece`.
-
-    Raises:
-        UsageProblem: If the limit is not between 0 and 1.
-    """
+    """Return the rule of an option such as `--max-ece`."""
     if not 0.0 < limit < 1.0:
         msg = f"a limit of {limit:g}"
         raise UsageProblem(msg, f"--max-{name.value} takes a number between 0 and 1, such as 0.02")
@@ -126,13 +97,6 @@ def rule_of(text: str) -> Rule | ClassRule:
     bound is above it; `MEASURE>=L`, which is `MEASURE.lower>=L`, is its mirror image. `MEASURE.value`
     compares the estimate, without confidence. `TEST.p>=A` fails if the test rejects at level A.
     `MEASURE.lower<=L` and `MEASURE.upper>=L` fail if the contrary is shown and pass otherwise.
-
-    Args:
-        text: `MEASURE[.value|.lower|.upper]` or `TEST.p`, then `<=` or `>=`, then a number, blanks between
-            them or not.
-
-    Raises:
-        UsageProblem: If it is anything else, or if no number could break or keep it.
     """
     found = _RULE.fullmatch(text)
     if found is None:
@@ -214,12 +178,7 @@ def _limit(number: str, text: str) -> float:
 
 
 def _refuse_empty(subject: Subject, bound: Bound, relation: Relation, *, limit: float, text: str) -> None:
-    """
-    Refuse a limit that every value keeps, or none.
-
-    Raises:
-        UsageProblem: If the limit is such a one.
-    """
+    """Refuse a limit that every value keeps, or none."""
     least, most = range_of(subject)
     kept_by_all = limit >= most if relation is Relation.AT_MOST else limit <= least
     at_the_end = limit in (least, most) and bound is not Bound.VALUE

@@ -1,16 +1,95 @@
 """What `compare` hands back."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import ABSENT, HIDDEN, By, Declared, Key
-from calibcli.measures.paired import Compared
-from calibcli.reports.compare_classes import ClassesComparison
-from calibcli.reports.comparison import Comparison
-from calibcli.reports.input import InputSummary
+from calibcli.names import ComparisonName, ViewName
+from calibcli.reports.input import InputSummary, Kept, Notes, PageName
 from calibcli.reports.measure import TableSummary
-from calibcli.reports.page_names import PageName
-from calibcli.reports.plain import Kept, Notes
+from calibcli.stats.measures.differences import Compared, Difference
+from calibcli.stats.measures.estimate import ClassEstimate, Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Declared):
+    """One measure of both."""
+
+    first: Annotated[Estimate | ClassEstimate, "Of the baseline."]
+    second: Annotated[Estimate | ClassEstimate, "Of the other."]
+    difference: Annotated[Difference, "Second less first."]
+
+    @property
+    def verdict(self) -> Annotated[ComparisonName, "How the second stands to the first."]:
+        """Which way the difference lies of 0, if it does."""
+        return self.difference.verdict
+
+    @property
+    def name(self) -> Compared:
+        """The measure."""
+        return self.difference.name
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the second is shown to be worse."""
+        return self.difference.verdict is ComparisonName.WORSE
+
+
+@dataclass(frozen=True, slots=True)
+class ClassComparison(Declared):
+    """One class on both sides."""
+
+    first_rows: Annotated[int, "Its rows on the first side."]
+    second_rows: Annotated[int, "Its rows on the second side."]
+    comparisons: Annotated[tuple[Comparison, ...], Key("measures"), By()]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewComparison(Declared):
+    """The classes as one view shows them."""
+
+    view: Annotated[ViewName, HIDDEN]
+    classes: Annotated[Mapping[str, ClassComparison], "By key, such as `class=cat` or `top-label=cat`."]
+    left_out: Annotated[
+        Mapping[str, int], "Rows, on the side with fewer, of each class that has too few to be compared."
+    ]
+    least_rows: Annotated[int, "How many are enough."]
+    confidence: Annotated[
+        float,
+        "Of each class's intervals, so that those of one measure hold for all classes at once (Bonferroni).",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassesComparison(Declared):
+    """Several classes on both sides."""
+
+    names: Annotated[tuple[str, ...], "What they are called, in the order of their columns."]
+    changed: Annotated[int, "Rows whose predicted class is another on the second side."]
+    comparisons: Annotated[tuple[Comparison, ...], HIDDEN]
+    views: Annotated[
+        tuple[ViewComparison, ...], By("view"), "The views whose classes were compared one by one."
+    ]
+    # Whether a gate looks at every class in place of the largest probability.
+    gated: Annotated[bool, HIDDEN]
+    few: Annotated[
+        bool,
+        Key("few_measures"),
+        "Whether classes were compared by a few measures only, because there are many.",
+    ]
+
+    @property
+    def measure_names(
+        self,
+    ) -> Annotated[
+        tuple[Compared, ...],
+        Key("measures"),
+        "Which of the measures of the report speak of all classes together.",
+    ]:
+        """The names of the measures."""
+        return tuple(one.name for one in self.comparisons)
+
 
 SCHEMA = "calibcli.compare/2"
 

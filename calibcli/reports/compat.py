@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import HIDDEN, AnyNumber, By, Declared, In, Key
-from calibcli.measures.compat.peer import Part
 from calibcli.names import CompatTool, MeasureName, TestName
-from calibcli.reports.input import InputSummary
+from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes, PageName
 from calibcli.reports.measure import TableSummary
-from calibcli.reports.page_names import PageName
-from calibcli.reports.plain import ArtifactPath, Kept, Notes
+from calibcli.stats.measures.compat import Part
 
 SCHEMA = "calibcli.compat/2"
 # Numbers this close, of the larger one, differ by rounding only.

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import HIDDEN, AnyNumber, By, Declared, Key
-from calibcli.names import RecalibratorName
-from calibcli.recalibrators.selection import Selection
-from calibcli.reports.input import InputSummary
-from calibcli.reports.page_names import PageName
+from calibcli.names import ClassMethod, RecalibratorName
+from calibcli.reports.input import InputSummary, PageName
+from calibcli.stats.recalibrators.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +43,23 @@ class FitReport(Declared):
     selection: Selection | None = None
     by: str | None = None
     groups: Annotated[tuple[GroupFit, ...], By("key")] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFitReport(Declared):
+    """The summary of a fit of several classes."""
+
+    page: ClassVar[Literal[PageName.FIT_CLASSES]] = PageName.FIT_CLASSES
+    input: InputSummary
+    method: ClassMethod
+    inner: str | None
+    output: str | None
+    classes: tuple[str, ...]
+    rows: int
+    loss_before: AnyNumber
+    loss_after: AnyNumber
+    accuracy_before: float
+    accuracy_after: float
+    changed: int
+    keeps_prediction: bool
+    notes: tuple[str, ...]

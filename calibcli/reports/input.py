@@ -1,15 +1,20 @@
-"""What was read, as every report states it."""
+"""What was read and with which settings, as every report states it, and what kinds of reports there are."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from enum import StrEnum
+from typing import Annotated, Literal
 
-from calibcli.codec import ABSENT, Declared, Key
-from calibcli.view_names import ViewName
+from calibcli.codec import ABSENT, HIDDEN, ROOT, Declared, Key
+from calibcli.errors import without_secrets
+from calibcli.names import ViewName
+from calibcli.version import __version__
 
 # So many groups that a fit has not seen are kept.
 MOST_POOLED = 100
+
 _FEW = 3
 
 
@@ -66,12 +71,7 @@ class InputSummary(Declared):
 
 
 def together(parts: Sequence[InputSummary]) -> InputSummary:
-    """
-    Return what was read of all parts.
-
-    Args:
-        parts: In the order of the rows; they were read alike, and there is at least one.
-    """
+    """Return what was read of all parts."""
     first = parts[0]
     selected = first.selected
     if selected is not None:
@@ -107,15 +107,81 @@ def weightless_words(rows: int) -> str:
 
 
 def pooled_words(rows: int, groups: Collection[str]) -> str:
-    """
-    Return that rows of groups that a fit has not seen took the map of all rows.
-
-    Args:
-        rows: How many there are.
-
-        groups: Their groups, as many as were kept.
-    """
+    """Return that rows of groups that a fit has not seen took the map of all rows."""
     few = ", ".join(repr(group) for group in sorted(groups)[:_FEW]) + (", ..." if len(groups) > _FEW else "")
     many = f"{len(groups):,} group{'s' * (len(groups) != 1)}{' or more' * (len(groups) >= MOST_POOLED)}"
     of = f"{rows:,} row{'s' * (rows != 1)} of {many} that the fit has not seen ({few})"
     return f"{of} took the map of all rows (--unseen pooled)"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Declared):
+    """The value of an option that does not come from the command line."""
+
+    key: Annotated[str, Key("option"), "The option, without dashes."]
+    value: Annotated[str | int | float | bool | list[str], HIDDEN]
+    source: Annotated[str, "The file or the variable."]
+
+    @property
+    def plain(
+        self,
+    ) -> Annotated[str | int | float | bool | list[str], Key("value"), "The value, without secrets."]:
+        """The value without secrets, as JSON has it."""
+        found: str | int | float | bool | list[str] = (
+            json.loads(self.shown) if isinstance(self.value, str | list) else self.value
+        )
+        return found
+
+    @property
+    def shown(self) -> str:
+        """The value as a file would have it, without secrets."""
+        return without_secrets(json.dumps(self.value, ensure_ascii=False))
+
+
+def settings_said(settings: Sequence[Setting]) -> list[str]:
+    """Return a sentence for each file and variable that sets something: what, and to which value."""
+    by_source: dict[str, list[str]] = {}
+    for one in sorted(settings, key=lambda one: (one.source, one.key)):
+        by_source.setdefault(one.source, []).append(f"{one.key} = {one.shown}")
+    return [f"{source} sets {', '.join(said)}" for source, said in by_source.items()]
+
+
+# What the reader of a report should not miss, and where it comes from.
+Notes = Annotated[tuple[str, ...], "What the reader should not miss."]
+
+ArtifactPath = Annotated[str | None, "Path of the recalibrator that was applied first, or null."]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool(Declared):
+    """What wrote a report."""
+
+    name: Literal["calibcli"] = "calibcli"
+    version: str = __version__
+
+
+class Kept(Declared):
+    """A report that is kept as a document."""
+
+    __slots__ = ()
+
+    @property
+    def tool(self) -> Annotated[Tool, ROOT]:
+        """What wrote it."""
+        return Tool()
+
+
+class PageName(StrEnum):
+    """The page that shows a report."""
+
+    MEASURE = "measure"
+    VERIFY = "verify"
+    COMPARE = "compare"
+    COMPAT = "compat"
+    FIT = "fit"
+    FIT_CLASSES = "fit-classes"
+    APPLY = "apply"
+    APPLY_CLASSES = "apply-classes"
+    APPLY_FOLDER = "apply-folder"
+    INSPECT = "inspect"
+    PLAN = "plan"

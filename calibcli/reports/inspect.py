@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import HIDDEN, Declared, Key
-from calibcli.reports.page_names import PageName
+from calibcli.reports.input import PageName
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,10 +13,7 @@ class ColumnSummary(Declared):
     One column of a data file.
 
     Args:
-        name: Its name.
-
         kind: Its type, in the file format's words.
-
         role: "score", "label", "weight", "probs" or "" - what calibcli would take it for unasked.
     """
 
@@ -31,14 +28,9 @@ class InspectReport(Declared):
     What is in a file.
 
     Args:
-        path: The file.
-
         kind: "artifact", "report", "comparison", "csv", "tsv" or "parquet".
-
         facts: Pairs of a word and what is to be said under it, in order.
-
         columns: Columns of a data file, else empty.
-
         suggestion: A command that would make sense next, or None.
     """
 

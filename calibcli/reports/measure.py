@@ -4,18 +4,120 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from calibcli.codec import ABSENT, HIDDEN, INLINE, PART, Among, By, Declared, Fraction, Key
-from calibcli.curves.reliability import ReliabilityCurve
-from calibcli.measures.estimate import ClassEstimate, Estimate, TestResult
-from calibcli.measures.paired import Difference
-from calibcli.measures.tests import CombinedTest
-from calibcli.names import ComparisonName, MeasureName
-from calibcli.reports.classes import ClassesReport
-from calibcli.reports.groups import ClusterSummary, GroupsSummary
-from calibcli.reports.input import InputSummary
-from calibcli.reports.page_names import PageName
-from calibcli.reports.plain import ArtifactPath, Kept, Notes
-from calibcli.view_names import ClassMeasure
+from calibcli.codec import (
+    ABSENT,
+    HIDDEN,
+    INLINE,
+    PART,
+    Among,
+    AnyNumber,
+    Between,
+    By,
+    Chance,
+    Declared,
+    Fraction,
+    Key,
+    Size,
+)
+from calibcli.names import ClassMeasure, ComparisonName, MeasureName, ViewName
+from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes, PageName
+from calibcli.stats.curves.reliability import ReliabilityCurve
+from calibcli.stats.measures.differences import Difference
+from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
+from calibcli.stats.measures.tests import CombinedTest
+
+
+@dataclass(frozen=True, slots=True)
+class WorstGroup(Declared):
+    """
+    The group that stands out by a measure.
+
+    The largest of many estimates is above what the same group would show in fresh rows; the largest lower
+    bound is not, as all bounds hold together.
+    """
+
+    measure: MeasureName
+    by_estimate: Annotated[str, "Key of the group with the largest estimate, which tends to be too high."]
+    estimate: AnyNumber
+    by_lower: Annotated[
+        str | None, "Key of the group with the largest lower bound; null where no bound is above 0."
+    ]
+    lower: Annotated[AnyNumber | None, "That bound; null where there are no bounds."]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsSummary(Declared):
+    """The groups that rows fall into."""
+
+    columns: Annotated[tuple[str, ...], Size(1), "The columns whose values make them."]
+    measured: Annotated[tuple[str, ...], "Keys of their slices."]
+    left_out: Annotated[Mapping[str, int], "Rows of each group that has too few to be measured."]
+    least_rows: Annotated[int, "How many rows are enough."]
+    confidence: Annotated[
+        Chance,
+        "Of each group's intervals, so that those of one measure hold for all groups at once (Bonferroni).",
+    ]
+    worst: Annotated[WorstGroup | None, "The group that stands out; null where ece was not measured."]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSummary(Declared):
+    """The clusters of dependent rows."""
+
+    column: Annotated[str, "The column whose equal values make one."]
+    count: Annotated[int, "How many there are."]
+    effective: Annotated[float, Between(0.0), "How many of equal weight would vary as much."]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSummary(Declared):
+    """The classes as one view shows them."""
+
+    view: Annotated[ViewName, HIDDEN]
+    measured: Annotated[tuple[str, ...], "Keys of their slices, in the order of the classes."]
+    left_out: Annotated[Mapping[str, int], "Rows of each class that has too few to be measured."]
+    least_rows: Annotated[int, "How many rows are enough."]
+    confidence: Annotated[
+        Chance,
+        "Of each class's intervals, so that those of one measure hold for all classes at once (Bonferroni).",
+    ]
+    worst: Annotated[WorstGroup | None, "The class that stands out; null where ece was not measured."]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassesReport(Declared):
+    """Several classes."""
+
+    names: Annotated[tuple[str, ...], Size(2), "What they are called, in the order of their columns."]
+    measures: Annotated[tuple[ClassEstimate, ...], HIDDEN]
+    views: Annotated[
+        tuple[ViewSummary, ...],
+        By("view"),
+        "The views that are among the slices: `class=NAME` is one class against the rest, `top-label=NAME` "
+        "the rows that predict it.",
+    ]
+    few: Annotated[
+        bool,
+        Key("few_measures"),
+        "Whether slices were measured by a few measures only, because there are many classes.",
+    ]
+
+    @property
+    def measure_names(
+        self,
+    ) -> Annotated[
+        tuple[ClassMeasure, ...],
+        Key("measures"),
+        "Names of the measures, among those of the report, that speak of all classes together.",
+    ]:
+        """The names of the measures."""
+        return tuple(one.name for one in self.measures)
+
+    @property
+    def measured(self) -> frozenset[str]:
+        """The keys of all slices that are views of classes."""
+        return frozenset(key for view in self.views for key in view.measured)
+
 
 SCHEMA = "calibcli.report/2"
 

@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from calibcli.codec import HIDDEN, Among, Fraction
 from calibcli.names import VerdictName
-from calibcli.reports.input import InputSummary
-from calibcli.reports.page_names import PageName
-from calibcli.reports.plain import Kept, Notes
+from calibcli.reports.input import InputSummary, Kept, Notes, PageName
 
 if TYPE_CHECKING:
     # What is only named need not be loaded by those who look into a report.
-    from calibcli.verdicts.plan import Plan
+    from calibcli.stats.gates.plan import Plan
 
 SCHEMA = "calibcli.plan/2"
 

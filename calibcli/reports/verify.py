@@ -5,13 +5,10 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import ABSENT, HIDDEN, Declared, Key
-from calibcli.gate_names import Inconclusive
-from calibcli.names import VerdictName
-from calibcli.reports.input import InputSummary
+from calibcli.names import Inconclusive, VerdictName
+from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes, PageName
 from calibcli.reports.measure import SCHEMA, TableSummary
-from calibcli.reports.page_names import PageName
-from calibcli.reports.plain import ArtifactPath, Kept, Notes
-from calibcli.verdicts.claim import BOUNDS, Claim, Verdict
+from calibcli.stats.gates.claim import BOUNDS, Claim, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +17,6 @@ class GroupVerdicts:
     Verdicts on the rows of one group.
 
     Args:
-        table: The table of its rows.
-
         verdicts: One per rule, keyed by the rule's id.
     """
 

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from calibcli.api.report import WrittenReport, html_report
+from calibcli.commands.fit import fit_files
+from calibcli.commands.page import WrittenReport, html_report
+from calibcli.commands.report import ReportRequest
 from calibcli.names import FitMethod
 from calibcli.options.fitting import FitOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.pictures import PageOptions
 from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.options.rules import rule_of
-from calibcli.tasks.fit import fit_files
-from calibcli.tasks.full_report import ReportRequest
 from html_pages import HOSTILE, HOSTILE_GROUPS
 
 ROWS = 1_200

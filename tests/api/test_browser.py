@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.api.report import WrittenReport
+from calibcli.commands.page import WrittenReport
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0")

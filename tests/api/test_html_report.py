@@ -9,17 +9,16 @@ from itertools import pairwise
 
 import pytest
 
-from calibcli.api.report import WrittenReport
-from calibcli.figures.look import LIGHT
-from calibcli.names import MeasureName
+from calibcli.commands.measure import measure_files
+from calibcli.commands.page import WrittenReport
+from calibcli.commands.report import ReportRequest, full_report
+from calibcli.commands.verify import verify_files
+from calibcli.names import MeasureName, PlotKind
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns
-from calibcli.picture_names import PlotKind
-from calibcli.render.explain import LABELS
-from calibcli.render.words import four
-from calibcli.tasks.full_report import ReportRequest, full_report
-from calibcli.tasks.measure import measure_files
-from calibcli.tasks.verify import verify_files
+from calibcli.show.explain import LABELS
+from calibcli.show.figures.look import LIGHT
+from calibcli.show.words import four
 from html_pages import HOSTILE, Page, drawings, read
 
 

@@ -6,12 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.api.explanations import READINGS, TITLES
-from calibcli.api.marks import MOST, marks_of
-from calibcli.curves.cumulative import cumulative_curve
-from calibcli.curves.reliability import BinnedCurve, ReliabilityCurve
-from calibcli.picture_names import PlotKind
-from calibcli.table.score_table import ScoreTable
+from calibcli.commands.page import MOST, READINGS, TITLES, marks_of
+from calibcli.names import PlotKind
+from calibcli.stats.curves.cumulative import cumulative_curve
+from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve
+from calibcli.stats.table.score_table import ScoreTable
 
 unit = st.floats(0.0, 1.0)
 

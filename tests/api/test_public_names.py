@@ -7,9 +7,8 @@ import sys
 import pytest
 
 import calibcli
-from calibcli.measures.estimate import Estimate
-from calibcli.names import MeasureName
-from calibcli.view_names import ClassMeasure
+from calibcli.names import ClassMeasure, MeasureName
+from calibcli.stats.measures.estimate import Estimate
 
 FUNCTIONS = ("apply", "compare", "fit", "load", "measure", "plot", "verify")
 NAMES = [

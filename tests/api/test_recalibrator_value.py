@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibcli
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 from same_rows import MAKES, drawn_rows, written
 
 ROWS = drawn_rows(11, 900)

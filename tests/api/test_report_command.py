@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from calibcli.api.report import WrittenReport
-from calibcli.cli.app import main
-from calibcli.render.html import writing
-from calibcli.tasks.file_digests import file_digests
-from calibcli.tasks.full_report import ReportRequest
+from calibcli.commands.page import WrittenReport
+from calibcli.commands.reading import file_digests
+from calibcli.commands.report import ReportRequest
+from calibcli.shell.app import main
+from calibcli.show.html import page as writing
 from html_pages import Page
 from shell import Ran
 
@@ -99,7 +99,7 @@ def test_large_files_are_not_read_for_a_digest(small: Path, monkeypatch: pytest.
     names = [str(small)]
     assert list(file_digests(names)) == names
     assert file_digests([*names, "-"]) == {}
-    monkeypatch.setattr("calibcli.tasks.file_digests.MOST_BYTES", small.stat().st_size - 1)
+    monkeypatch.setattr("calibcli.commands.reading.MOST_BYTES", small.stat().st_size - 1)
     assert file_digests(names) == {}
 
 

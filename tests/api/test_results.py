@@ -12,10 +12,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import calibcli
-from calibcli.api.spoken import said
-from calibcli.names import ReportFormat
-from calibcli.picture_names import PlotKind
-from calibcli.render import renderer_named
+from calibcli.names import PlotKind, ReportFormat
+from calibcli.python.problems import said
+from calibcli.show import renderer_named
 from html_pages import HOSTILE_GROUPS
 from same_rows import drawn_rows
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import calibcli
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 from same_rows import MAKES, drawn_rows, in_chunks, without_source, written
 
 FEW = ["ece", "bias", "brier", "kuiper"]

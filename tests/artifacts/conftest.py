@@ -5,12 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from calibcli.documents.artifact import Artifact
-from calibcli.documents.fit_record import FitRecord
+from calibcli.documents.artifact import Artifact, FitRecord
 from calibcli.names import Binning, FitLoss, RecalibratorName, Scale, Split
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.table.score_table import ScoreTable
 
 KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {
     "platt": (RecalibratorName.PLATT, FitOptions(loss=FitLoss.BRIER)),

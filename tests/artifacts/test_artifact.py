@@ -10,14 +10,12 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.documents.artifact import Artifact
-from calibcli.documents.fit_record import FitRecord
+from calibcli.documents.artifact import Artifact, FitRecord, artifact_text, read_artifact
 from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import MOST_BYTES, canonical_text, document_of, sealed, sealed_text
-from calibcli.documents.store import artifact_text, read_artifact
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import DocumentKind
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.table.score_table import ScoreTable
 
 Fit = Callable[..., Artifact]
 # What older artifacts do not say.
@@ -272,9 +270,9 @@ def test_byte_order_mark_is_forgiven(tmp_path: Path, fit_kind: Fit) -> None:
 def test_artifact_too_long_to_be_read_is_not_written(fit_kind: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line that says how long it is and what to do; the longest that can be read is written."""
     text = artifact_text(fit_kind("isotonic"))
-    monkeypatch.setattr("calibcli.documents.store.MOST_BYTES", len(text))
+    monkeypatch.setattr("calibcli.documents.artifact.MOST_BYTES", len(text))
     assert artifact_text(fit_kind("isotonic")) == text
-    monkeypatch.setattr("calibcli.documents.store.MOST_BYTES", len(text) - 1)
+    monkeypatch.setattr("calibcli.documents.artifact.MOST_BYTES", len(text) - 1)
     with pytest.raises(InputProblem, match="the artifact of this isotonic fit takes 1 MiB") as problem:
         artifact_text(fit_kind("isotonic"))
     assert "leave out --exact" in str(problem.value.hint)

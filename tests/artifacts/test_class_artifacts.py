@@ -17,14 +17,17 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.documents.artifact import SCHEMA
-from calibcli.documents.class_artifact import ClassArtifact
+from calibcli.documents.artifact import (
+    SCHEMA,
+    ClassArtifact,
+    artifact_text,
+    read_artifact,
+    read_class_artifact,
+)
 from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import sealed, sealed_text
-from calibcli.documents.store import artifact_text, read_artifact, read_class_artifact
 from calibcli.errors import DocumentProblem, UsageProblem
-from calibcli.names import DocumentKind
-from calibcli.view_names import ClassMethod
+from calibcli.names import ClassMethod, DocumentKind
 
 FROZEN = Path(__file__).with_name("frozen_classes")
 EXPECTED = json.loads((FROZEN / "predictions.json").read_text())

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import calibcli
-from calibcli.documents.group_artifact import read_any_map
+from calibcli.documents.artifact import read_any_map, read_artifact
 from calibcli.documents.sealed import sealed_text
-from calibcli.documents.store import read_artifact
 from calibcli.documents.summary import read_summary
 
 FROZEN = Path(__file__).with_name("frozen")

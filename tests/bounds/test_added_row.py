@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, norm
 
 from added_row import bounds
-from calibcli.bounds.added_row import Values, as_many
+from calibcli.stats.bounds.means import Values, as_many
 from claims.simulation import generator_of, most_misses
 
 

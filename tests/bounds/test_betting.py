@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from calibcli.bounds import betting
-from calibcli.bounds.betting import (
+from calibcli.stats.bounds import betting
+from calibcli.stats.bounds.betting import (
     GroupedResiduals,
     Stakes,
     stakes_for_a_mean,

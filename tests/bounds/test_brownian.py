@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from calibcli.bounds.brownian import excursion_cdf, excursion_tail, normal_tail, range_cdf, range_tail
+from calibcli.stats.bounds.resampling import excursion_cdf, excursion_tail, normal_tail, range_cdf, range_tail
 
 # x, then cdf and tail of the excursion (KS), then cdf and tail of the range (Kuiper).
 TABLE = [

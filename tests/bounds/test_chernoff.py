@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calibcli.bounds.chernoff import Counts, least_energy, most_energy
+from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
 
 Floats = np.ndarray
 POINTS = {1: 300, 2: 70, 3: 24, 4: 10}

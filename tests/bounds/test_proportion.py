@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import betaincinv
 from scipy.stats import binom, binomtest, norm
 
-from calibcli.bounds.proportion import (
+from calibcli.stats.bounds.proportion import (
     clopper_pearson,
     deviation_of_a_mean,
     hoeffding_deviation,

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.bounds.resampling import (
+from calibcli.names import Binning
+from calibcli.stats.bounds.resampling import (
     EXACT_ROWS,
     LEAST_INFORMATION,
     DrawCells,
@@ -16,10 +17,9 @@ from calibcli.bounds.resampling import (
     label_draws,
     open_variance,
 )
-from calibcli.names import Binning
-from calibcli.table.bins import binned, bins_of, segment_sums
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.table.bins import binned, bins_of, segment_sums
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 
 def table_of(seed: int, rows: int, decimals: int | None = None) -> ScoreTable:

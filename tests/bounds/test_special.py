@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special as theirs
 
-from calibcli.bounds import special as ours
+from calibcli.stats import numerics as ours
 
 SHAPES = np.array(
     [1.0, 1.5, 2.0, 3.7, 9.99, 10.0, 33.0, 100.0, 517.5, 1000.0, 4000.0, 9999.0], dtype=np.float64

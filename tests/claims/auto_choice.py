@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from calibcli.commands.fit import drawn_folds, select
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.selection import DEFAULT_CANDIDATES
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.select import drawn_folds, select
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES
+from calibcli.stats.table.score_table import ScoreTable
 
 SEED, FRESH = 5, 50_000
 # From the logit of a score to that of the rate of label 1.

@@ -23,24 +23,20 @@ from scipy.special import xlogy
 from scipy.stats import binom
 
 import calibcli
-from calibcli.bounds.interval import Interval
 from calibcli.errors import CalibcliError
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures import measure_named
-from calibcli.measures.calibrated import draw_calibrated
-from calibcli.measures.clustered import ClusterSums, clustered_difference
-from calibcli.measures.paired import PAIRED, PairedSums
-from calibcli.measures.settings import Settings
-from calibcli.measures.tests import calibration_tests
-from calibcli.names import Binning, MeasureName, Target, TestName, VerdictName
+from calibcli.names import Binning, Bound, MeasureName, Relation, Target, TestName, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, binned, bins_of, looks_discrete
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground, Verdict
-from calibcli.verdicts.plan import planned
-from calibcli.verdicts.plan_looks import Asked, is_given
-from calibcli.verdicts.plan_population import population_of
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.gates import judge
+from calibcli.stats.gates.claim import Ground, Verdict
+from calibcli.stats.gates.plan import Asked, is_given, planned, population_of
+from calibcli.stats.measures.clustered import ClusterSums, clustered_difference
+from calibcli.stats.measures.differences import PAIRED, PairedSums
+from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
+from calibcli.stats.measures.tests import calibration_tests
+from calibcli.stats.table.bins import ATOMS, binned, bins_of, looks_discrete
+from calibcli.stats.table.score_table import ScoreTable
 from claims.worlds import CLUSTERS, FINE, HARD, WORLDS, Floats, Law, Truth, World, usual_bins
 
 M = MeasureName
@@ -317,8 +313,8 @@ def smooth(drawn: Drawn, found: Found) -> None:
     _intervals(drawn, found, drawn.table(), drawn.law().smooth)
 
 
-@patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None))
-@patch("calibcli.measures.tests.DRAWS", DRAWS)
+@patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None))
+@patch("calibcli.stats.measures.tests.DRAWS", DRAWS)
 def tests(drawn: Drawn, found: Found, *_: object) -> None:
     """Count how often tests reject calibrated labels."""
     table, rng = drawn.table(), drawn.rng
@@ -450,7 +446,7 @@ def by_groups(drawn: Drawn, found: Found) -> None:
         found.verdict("--max-ece by groups", verdict, report.report.outcome)
 
 
-@patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None))
+@patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None))
 def baseline(drawn: Drawn, found: Found, *_: object) -> None:
     """Count wrong verdicts on a regression of 0 against a report on other rows of the same world."""
     before = calibcli.measure(*drawn.rows(), metric=["ece", "brier", "log_loss"])

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from calibcli.gates.bets import frozen_stakes
-from calibcli.gates.cells import Partition
-from calibcli.gates.state import GateState, Terms
-from calibcli.measures.distance import number_of_bins
 from calibcli.names import MeasureName
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.gates.any_time import frozen_stakes
+from calibcli.stats.gates.cells import Partition
+from calibcli.stats.gates.state import GateState, Terms
+from calibcli.stats.measures.distance import number_of_bins
+from calibcli.stats.table.score_table import ScoreTable
 from claims.gate_streams import World
 from verdicts.boundary import shifted
 

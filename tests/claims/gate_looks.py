@@ -5,15 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from calibcli.bounds.proportion import rate_bounds
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import MeasureName, VerdictName
+from calibcli.names import Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.outcome import too_few
-from calibcli.verdicts.plan import Plan, planned
-from calibcli.verdicts.plan_looks import Asked, is_given
+from calibcli.stats.bounds.proportion import rate_bounds
+from calibcli.stats.gates.claim import Ground, too_few
+from calibcli.stats.gates.plan import Asked, Plan, is_given, planned
+from calibcli.stats.table.bins import ATOMS
 from claims.gate_streams import World
 from claims.simulation import generator_of
 from verdicts.boundary import CASES, count_verdicts, rule_of

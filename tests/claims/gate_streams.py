@@ -14,15 +14,14 @@ from functools import cache
 import numpy as np
 from scipy.special import betaln, xlog1py, xlogy
 
-from calibcli.bounds.betting import stakes_for_any_time
-from calibcli.bounds.brownian import range_tail
-from calibcli.bounds.concentration import bounded_differences
-from calibcli.bounds.proportion import deviation_of_a_mean, hoeffding_deviation, mean_absolute_deviation
-from calibcli.bounds.special import chi_squared_tail, normal_quantile
 from calibcli.names import Binning
-from calibcli.table.bins import ATOMS, Bins, equal_width_edges
-from calibcli.verdicts.plan_bets import log_evidence
-from calibcli.verdicts.plan_population import Population, population_of
+from calibcli.stats.bounds.betting import stakes_for_any_time
+from calibcli.stats.bounds.means import bounded_differences
+from calibcli.stats.bounds.proportion import deviation_of_a_mean, hoeffding_deviation, mean_absolute_deviation
+from calibcli.stats.bounds.resampling import range_tail
+from calibcli.stats.gates.plan import Population, log_evidence, population_of
+from calibcli.stats.numerics import chi_squared_tail, normal_quantile
+from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 
 Floats = np.ndarray
 Flags = np.ndarray

@@ -5,16 +5,16 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.commands.fit import fit_table
+from calibcli.commands.right_scale import Seen, scale_notes
+from calibcli.data.fields import on_scale
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns
-from calibcli.readers.scores import on_scale
-from calibcli.table.quantiles import quantiles_of
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.fit import fit_table
-from calibcli.tasks.right_scale import Seen, scale_notes
+from calibcli.stats.table.grid import quantiles_of
+from calibcli.stats.table.score_table import ScoreTable
 
 Array = npt.NDArray[np.float64]
 Generator = np.random.Generator

@@ -10,15 +10,14 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import binom
 
-from calibcli.bounds.betting import stakes_for_any_time
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures.binned_ece import grouped_residuals
-from calibcli.names import MeasureName, VerdictName
+from calibcli.names import Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, binned
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.ece_below import ece_below
+from calibcli.stats.bounds.betting import stakes_for_any_time
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.ece import ece_below
+from calibcli.stats.measures.binned import grouped_residuals
+from calibcli.stats.table.bins import ATOMS, binned
+from calibcli.stats.table.score_table import ScoreTable
 
 Floats = np.ndarray
 

@@ -15,12 +15,11 @@ from unittest.mock import patch
 
 import numpy as np
 
-from calibcli.measures.calibrated import draw_calibrated
-from calibcli.measures.tests import calibration_tests
-from calibcli.measures.u_test import drawn_u
 from calibcli.names import TestName
-from calibcli.table.bins import binned
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures.if_calibrated import draw_calibrated
+from calibcli.stats.measures.tests import calibration_tests, drawn_u
+from calibcli.stats.table.bins import binned
+from calibcli.stats.table.score_table import ScoreTable
 from claims.simulation import Floats, generator_of
 from claims.worlds import usual_bins
 
@@ -119,7 +118,7 @@ def rejections(cell: Cell, *, batch: int = 0, repetitions: int = BATCH) -> dict[
     """
     rng = generator_of("sizes", cell, batch)
     counts: dict[str, Floats] = {}
-    with patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None)):
+    with patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None)):
         for done in range(0, repetitions, _LABELINGS):
             for name, p in _p_values(scores_of(cell, rng), min(_LABELINGS, repetitions - done), rng):
                 rejected = np.array([p is not None and p <= level for level in LEVELS], np.int64)
@@ -138,8 +137,8 @@ def _p_values(score: Floats, times: int, rng: np.random.Generator) -> Iterator[t
     once = cache(lambda: drawn_u(empty, generator=rng, draws=_DRAWS))
     names = tuple(name for name in TestName if name is not TestName.U or score.size <= _MOST_FOR_U)
     with (
-        patch("calibcli.measures.u_test.drawn_u", lambda *_, **__: once()),
-        patch("calibcli.measures.tests.DRAWS", _DRAWS),
+        patch("calibcli.stats.measures.tests.drawn_u", lambda *_, **__: once()),
+        patch("calibcli.stats.measures.tests.DRAWS", _DRAWS),
     ):
         for _ in range(times):
             table = ScoreTable(score, rows, rng.binomial(rows, score))

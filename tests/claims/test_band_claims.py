@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibcli.curves.isotonic import isotonic_curve
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.curves.isotonic import isotonic_curve
+from calibcli.stats.table.score_table import ScoreTable
 from claims.simulation import generator_of, most_misses
 
 PLACES = np.linspace(0.1, 0.9, 9)

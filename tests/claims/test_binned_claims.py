@@ -4,12 +4,12 @@ from unittest.mock import patch
 
 import numpy as np
 
-from calibcli.bounds.chernoff import least_energy, most_energy
-from calibcli.measures.calibrated import draw_calibrated
-from calibcli.measures.l2_bounds import counted
 from calibcli.names import Binning
-from calibcli.table.bins import binned, bins_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.bounds.chernoff import least_energy, most_energy
+from calibcli.stats.measures.if_calibrated import draw_calibrated
+from calibcli.stats.measures.l2 import counted
+from calibcli.stats.table.bins import binned, bins_of
+from calibcli.stats.table.score_table import ScoreTable
 from claims.simulation import generator_of, most_misses
 
 
@@ -32,7 +32,7 @@ def test_draws_for_nulls_do_not_move_other_digits() -> None:
     score = rng.random(300)
     table = ScoreTable.from_rows(score, rng.random(300) < score)
     sums = binned(table, bins_of(Binning.EQUAL_WIDTH, 10, table=table))
-    with patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None)):
+    with patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None)):
         drawn = draw_calibrated(table, partitions=[sums], generator=rng, smece_generator=rng, draws=50)
     gaps = drawn.gaps_of(sums.bins)
     assert gaps is not None

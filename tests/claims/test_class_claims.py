@@ -5,14 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures.classes.differences import JOINT, ClassDifferences, Predicted
-from calibcli.names import Binning, ComparisonName, VerdictName
+from calibcli.names import Binning, Bound, ClassMeasure, ComparisonName, Relation, VerdictName
 from calibcli.options.rules import ClassRule
-from calibcli.table.bins import Bins, equal_width_edges
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.class_rule import class_rule
-from calibcli.view_names import ClassMeasure
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.other_rules import class_rule
+from calibcli.stats.measures.classes.differences import JOINT, ClassDifferences, Predicted
+from calibcli.stats.table.bins import Bins, equal_width_edges
 from claims.simulation import generator_of, most_misses
 from class_rows import labels_of, softmax, views_of
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import expit, logit
 
-from calibcli.measures.paired import PAIRED, PairedSums
 from calibcli.names import ComparisonName, MeasureName
+from calibcli.stats.measures.differences import PAIRED, PairedSums
 from claims.simulation import generator_of, most_misses
 
 REPETITIONS = 500

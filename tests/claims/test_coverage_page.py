@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import calibcli
-from calibcli.measures.estimate import Estimate
-from calibcli.measures.other_bounds import ece_bounds
-from calibcli.measures.settings import Settings
 from calibcli.names import MeasureName, TestName
-from calibcli.table.bins import ATOMS, binned
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.if_calibrated import Settings
+from calibcli.stats.measures.l2 import ece_bounds
+from calibcli.stats.table.bins import ATOMS, binned
+from calibcli.stats.table.score_table import ScoreTable
 from claims import cells as c
 from claims.cells import FIXED, MEASURES, POPULATION, SMOOTH, TESTS, Cell, Count, cells, probe, simulated
 

@@ -10,13 +10,13 @@ import math
 import numpy as np
 import pytest
 
-from calibcli.bounds.proportion import deviation_of_a_mean
-from calibcli.measures.binned_ece import mean_noise
-from calibcli.measures.cumulative import ks_and_kuiper
-from calibcli.measures.hosmer_lemeshow import hosmer_lemeshow as hl_test
-from calibcli.measures.l2 import score_interval, t_statistic
-from calibcli.measures.spiegelhalter import spiegelhalter as z_test
-from calibcli.table.bins import ATOMS, binned
+from calibcli.stats.bounds.proportion import deviation_of_a_mean
+from calibcli.stats.measures.binned import mean_noise
+from calibcli.stats.measures.l2 import score_interval, t_statistic
+from calibcli.stats.measures.tests import hosmer_lemeshow as hl_test
+from calibcli.stats.measures.tests import ks_and_kuiper
+from calibcli.stats.measures.tests import spiegelhalter as z_test
+from calibcli.stats.table.bins import ATOMS, binned
 from claims import gate_streams as g
 from claims.gate_alarm import alarms, distance_streams, one_batch, state_of
 from claims.gate_looks import LIMIT, LOOKED_AT, exact_linf, planned_for, shown_at, verdicts

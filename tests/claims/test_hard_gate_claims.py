@@ -13,21 +13,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibcli.bounds.betting import Stakes, stakes_for_any_time, stakes_for_one_look
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures import measure_named
-from calibcli.measures.classes import class_measure
-from calibcli.measures.settings import Settings
-from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, binned, bins_of, segment_sums
-from calibcli.table.kernel import cosine_series, fixpoint
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.plan_bets import log_evidence
-from calibcli.verdicts.plan_looks import Asked, is_given
-from calibcli.verdicts.plan_population import Population, population_of
-from calibcli.view_names import ClassMeasure
+from calibcli.stats.bounds.betting import Stakes, stakes_for_any_time, stakes_for_one_look
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.plan import Asked, Population, is_given, log_evidence, population_of
+from calibcli.stats.measures.classes import class_measure
+from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.if_calibrated import Settings
+from calibcli.stats.table.bins import ATOMS, binned, bins_of, segment_sums
+from calibcli.stats.table.kernel import cosine_series, fixpoint
+from calibcli.stats.table.score_table import ScoreTable
 from claims import worlds
 from claims.cells import FEW
 from claims.simulation import generator_of, most_misses

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibcli.measures.paired import PAIRED, PairedSums, reach_of_maps
+from calibcli.stats.measures.differences import PAIRED, PairedSums, reach_of_maps
 from claims.simulation import generator_of, most_misses
 from claims.worlds import WORLDS, Law
 

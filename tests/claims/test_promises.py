@@ -7,12 +7,11 @@ A promise fails only on strong evidence: more misses than its error rate gives w
 import pytest
 from scipy.stats import binom
 
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import MeasureName, VerdictName
+from calibcli.names import Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.ece_below import ece_below
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.ece import ece_below
+from calibcli.stats.table.bins import ATOMS
 from claims.simulation import (
     boundary_atoms,
     drawn_atoms,

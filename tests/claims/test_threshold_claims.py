@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from calibcli.bounds.two_shares import bounds_of_two_shares
+from calibcli.stats.bounds.proportion import bounds_of_two_shares
 from claims.simulation import most_misses
 
 REPETITIONS = 4_000

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import calibcli
-from calibcli.bounds.interval import Interval
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import MeasureName, Target
+from calibcli.names import Bound, MeasureName, Relation, Target
 from calibcli.options.rules import Rule
-from calibcli.verdicts.claim import Ground
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.gates.claim import Ground
 from claims import cells as c
 from claims.worlds import CLUSTERS, HARD, WORLDS, Law, least_upper_distance, usual_bins
 

@@ -14,14 +14,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtri, xlogy
 
-from calibcli.measures.lower_distance import CELLS, LabelledPlaces, least_move
-from calibcli.measures.smooth_calibration import largest_smooth_sum
-from calibcli.measures.smooth_scales import Axis, logit_axis, probit_axis
 from calibcli.names import Binning, MeasureName
-from calibcli.recalibrators.design import NEAREST
-from calibcli.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of, looks_discrete
-from calibcli.table.kernel import cosine_series, fixpoint
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures.distance import LOWER_CELLS, LabelledPlaces, largest_smooth_sum, least_move
+from calibcli.stats.measures.smooth_ece import Axis, logit_axis, probit_axis
+from calibcli.stats.recalibrators.newton import NEAREST
+from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of, looks_discrete
+from calibcli.stats.table.kernel import cosine_series, fixpoint
+from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 Floats = np.ndarray
@@ -369,8 +368,10 @@ class Law:
         is more; and the best partition of few atoms, or else E|rate - score|.
         """
         score, share, rate = self.table.score, self.share, self.rate
-        many = score.size > CELLS
-        cell = np.minimum((score * CELLS).astype(int), CELLS - 1) if many else np.arange(score.size)
+        many = score.size > LOWER_CELLS
+        cell = (
+            np.minimum((score * LOWER_CELLS).astype(int), LOWER_CELLS - 1) if many else np.arange(score.size)
+        )
         keys, index = np.unique(cell, return_inverse=True)
         weight = np.bincount(index, share, keys.size)
         place = np.bincount(index, share * score, keys.size) / weight

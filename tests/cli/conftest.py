@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 from shell import CHURN, SAMPLE, Ran
 
 

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.cli.app import main
-from calibcli.engines.elsewhere import failed
+from calibcli.commands.apply import FileWork, output_pairs
+from calibcli.data.engines.elsewhere import failed
 from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat, EngineName
-from calibcli.tasks.apply_folder import FileWork, output_pairs
+from calibcli.shell.app import main
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
 
@@ -91,7 +91,7 @@ def test_an_engine_that_gives_up_says_what_was_written(
             yield work(items[0])
             raise failed(EngineName.DASK, RuntimeError("all workers died"))
 
-    monkeypatch.setattr("calibcli.tasks.apply_folder.engine_named", lambda *_, **__: Dying())
+    monkeypatch.setattr("calibcli.commands.apply.engine_named", lambda *_, **__: Dying())
     assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("error: dask gave up: RuntimeError: all workers died")
@@ -219,10 +219,9 @@ def test_maps_of_several_classes_take_many_files_too(tmp_path: Path, monkeypatch
 
 def test_the_report_adds_files_up(place: Path) -> None:
     """Rows of all files, and each file by itself."""
-    from calibcli.documents.store import read_any_artifact
+    from calibcli.commands.apply import ClassAsk, FolderAsk, apply_folder
+    from calibcli.documents.artifact import read_any_artifact
     from calibcli.options.rows import Columns
-    from calibcli.tasks.apply_asked import ClassAsk, FolderAsk
-    from calibcli.tasks.apply_folder import apply_folder
 
     asked = FolderAsk("cal.json", read_any_artifact("cal.json"), ClassAsk(Columns()))
     report = apply_folder(["preds"], "out", asked=asked)

@@ -192,8 +192,8 @@ def test_arrow_keeps_its_codec_batches_and_metadata(
     codec: Any, run: Run, artifact: Path, tmp_path: Path, *, stream: bool
 ) -> None:
     """Of files and of streams, which are read from where they begin."""
-    from calibcli.readers.arrow_codec import codec_of
-    from calibcli.readers.fragments import list_fragments
+    from calibcli.data.fragments import list_fragments
+    from calibcli.data.readers.arrow import codec_of
 
     rows = table().replace_schema_metadata({"owner": "us"})
     kinds = rows["kind"].dictionary_encode()

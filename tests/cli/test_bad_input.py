@@ -268,7 +268,7 @@ def test_interrupt_leaves_nothing_half_written(tmp_path: Path) -> None:
 
 def test_our_bug_is_exit_70_and_says_so(run: Run, csv_of: Csv, monkeypatch: pytest.MonkeyPatch) -> None:
     """Anything unexpected is a bug, in one line; --debug shows the traceback."""
-    import calibcli.tasks.measure
+    import calibcli.commands.measure
 
     def broken(*_: object, **__: object) -> None:
         msg = "oh"

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.documents.store import read_class_artifact
+from calibcli.documents.artifact import read_class_artifact
 from fits_of_classes import drawn
 from shell import Ran
 
@@ -135,7 +135,7 @@ def test_wide_row_groups_are_cut_and_say_the_same(
     """Past the numbers that may be held at once, a row group is cut in smaller ones."""
     path, out = tmp_path / "p.parquet", tmp_path / "o.parquet"
     pq.write_table(pa.table(frame(300)), path)
-    monkeypatch.setattr("calibcli.writers.parquet.MOST_NUMBERS", 1_400)
+    monkeypatch.setattr("calibcli.data.writers.parquet.MOST_NUMBERS", 1_400)
     assert run("apply", cal, path, "-o", out).code == 0
     with pq.ParquetFile(out) as file:
         written = file.read()

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from calibcli.view_names import ClassMeasure
+from calibcli.names import ClassMeasure
 from class_rows import drawn_rows
 from shell import Ran
 

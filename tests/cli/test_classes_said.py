@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "digits_naive_bayes_calibration.parquet"
 
@@ -38,7 +38,7 @@ def far() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("method", ["temperature", "vector"])
 def test_logits_are_taken_as_given(far: tuple[np.ndarray, np.ndarray], tmp_path: Path, method: str) -> None:
     """However far out: the temperature is what the logits were multiplied by."""
-    from calibcli.documents.store import read_class_artifact
+    from calibcli.documents.artifact import read_class_artifact
 
     file = rows_of(tmp_path / "logits.parquet", *far, scale="logit")
     cal = str(tmp_path / "cal.json")

@@ -9,9 +9,9 @@ import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.cli.app import main
 from calibcli.documents.schemas import schema_text
 from calibcli.names import DocumentKind
+from calibcli.shell.app import main
 from class_files import ZOO, write_zoo
 from shell import Ran
 

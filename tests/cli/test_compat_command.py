@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from calibcli.documents.schemas import schema_text
-from calibcli.measures.compat import peer_numbers
-from calibcli.measures.compat.peer import OrderedRows
 from calibcli.names import CompatTool, DocumentKind
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures.compat import OrderedRows, peer_numbers
+from calibcli.stats.table.score_table import ScoreTable
 from shell import Ran
 
 

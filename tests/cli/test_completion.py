@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.cli.completion import column_names, metric_names
+from calibcli.shell.door import column_names, metric_names
 
 
 @pytest.fixture(params=["_TYPER_COMPLETE_ARGS", "COMP_WORDS"])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.cli.commands import COMMANDS
-from calibcli.cli.door import options_of
+from calibcli.shell.commands import COMMANDS
+from calibcli.shell.door import options_of
 from shell import Ran
 
 Run = Callable[..., Ran]

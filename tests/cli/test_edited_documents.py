@@ -13,10 +13,9 @@ import pytest
 
 import calibcli
 from calibcli.codec import Node, version_of
-from calibcli.documents.group_artifact import any_map_of
+from calibcli.documents.artifact import HeldDocument, any_map_of
 from calibcli.documents.sealed import document_of
 from calibcli.documents.state import from_dict
-from calibcli.documents.store import HeldDocument
 from calibcli.documents.summary import TableDocument
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from mutations import edits
@@ -31,7 +30,7 @@ ASK = ("--metric", "ece", "--json")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with rows and every kind of document."""
-    from calibcli.cli.app import main
+    from calibcli.shell.app import main
 
     path = tmp_path_factory.mktemp("documents")
     generator = np.random.default_rng(1)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.cli.app import main
-from calibcli.documents.store import artifact_text
+from calibcli.documents.artifact import artifact_text
+from calibcli.shell.app import main
 from exported_maps import class_map, one_map
 
 

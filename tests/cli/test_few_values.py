@@ -16,7 +16,7 @@ SAID = "equal-width bins put some of them together: --binning atoms takes each b
 @pytest.fixture(scope="module")
 def applied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with 46 rows, the artifact of 25 bins, and the rows as it repairs them."""
-    from calibcli.cli.app import main
+    from calibcli.shell.app import main
 
     folder = tmp_path_factory.mktemp("few")
     rng = np.random.default_rng(2)

@@ -12,13 +12,12 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.documents.artifact import Artifact
-from calibcli.documents.group_artifact import GroupArtifact
+from calibcli.data.values import names_of
+from calibcli.documents.artifact import Artifact, GroupArtifact
 from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import document_of, sealed
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind
-from calibcli.readers.values import names_of
 from shell import Ran
 
 Run = Callable[..., Ran]

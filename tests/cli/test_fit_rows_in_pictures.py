@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from calibcli.commands.evaluation import FIT_ROWS
+from calibcli.commands.pictures.diagram import PlotRequest, fit_rows_foot
+from calibcli.commands.plot import diagram_of
+from calibcli.names import PlotKind
 from calibcli.options.rows import Columns
-from calibcli.picture_names import PlotKind
-from calibcli.tasks.judged import FIT_ROWS
-from calibcli.tasks.pictures.diagram import PlotRequest, fit_rows_foot
-from calibcli.tasks.plot import diagram_of
 from shell import Ran
 
 Run = Callable[..., Ran]

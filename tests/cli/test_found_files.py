@@ -14,14 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
-from calibcli import objects
+from calibcli.data import files as globs
+from calibcli.data import objects
+from calibcli.data.files import Reason, found_in
+from calibcli.data.fragment import unchanged
+from calibcli.data.fragments import list_fragments
+from calibcli.data.outputs import new_file, refuse_existing
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
-from calibcli.outputs import new_file, refuse_existing
-from calibcli.readers import globs
-from calibcli.readers.files import found_in
-from calibcli.readers.fragments import list_fragments
-from calibcli.readers.globs import Reason
-from calibcli.readers.unchanged import unchanged
 from shell import Ran
 
 Run = Callable[..., Ran]
@@ -423,7 +422,7 @@ def test_standard_input_from_a_file_is_held_to_the_same(place: Path, monkeypatch
 
 @pytest.fixture
 def store(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store whose objects are the files of a directory, as far as `calibcli.objects` can tell."""
+    """A store whose objects are the files of a directory, as far as `calibcli.data.objects` can tell."""
     inside = SubTreeFileSystem(str(place), LocalFileSystem())
     monkeypatch.setattr(
         objects, "_resolved", lambda address: (inside, address.partition("://")[2].partition("?")[0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calibcli.codec import Node
-from calibcli.documents.group_artifact import GroupArtifact
+from calibcli.documents.artifact import GroupArtifact
 from calibcli.documents.sealed import document_of, sealed
 from calibcli.errors import DocumentProblem
 from shell import Ran

@@ -12,9 +12,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.readers.fragments import list_fragments
-from calibcli.readers.json_lines import quick_kinds
-from calibcli.readers.jsonl import MOST_KEYS, every_key, schema
+from calibcli.data.fragments import list_fragments
+from calibcli.data.readers.jsonl import MOST_KEYS, every_key, quick_kinds, schema
 from shell import Ran
 
 Run = Callable[..., Ran]
@@ -79,7 +78,7 @@ def test_kinds_are_the_same_however_lines_are_cut(tmp_path: Path) -> None:
     whole = quick_kinds(file.read_bytes())
     assert whole is not None
     assert every_key(fragment) == tuple(whole)
-    from calibcli.readers.columns import ChosenColumns
+    from calibcli.data.columns import ChosenColumns
 
     found = schema(fragment, ChosenColumns("score", None, None))
     assert {one.name: one.type for one in found} == whole

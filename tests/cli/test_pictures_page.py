@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from calibcli.cli.app import main
-from calibcli.picture_names import PlotKind
+from calibcli.names import PlotKind
+from calibcli.shell.app import main
 from shell import ROOT
 
 pytestmark = pytest.mark.untraced

@@ -16,9 +16,9 @@ import jsonschema
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from calibcli.cli.commands import COMMANDS
-from calibcli.cli.door import options_of
 from calibcli.options.declaring import Option, Reach
+from calibcli.shell.commands import COMMANDS
+from calibcli.shell.door import options_of
 from shell import Ran
 
 Run = Callable[..., Ran]

@@ -13,10 +13,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from calibcli.cli import progress_bar as bars
-from calibcli.cli.app import main
-from calibcli.cli.progress_bar import progress_bar, shown
-from calibcli.progress import unseen
+from calibcli.ahead import unseen
+from calibcli.shell import output as bars
+from calibcli.shell.app import main
+from calibcli.shell.output import progress_bar, shown
 
 
 class Terminal(io.StringIO):

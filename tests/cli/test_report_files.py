@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from junitparser import JUnitXml
 
-from calibcli.cli.report_files import WantedReport, parse_reports
+from calibcli.data.outputs import append_file
 from calibcli.errors import OutputProblem, UsageProblem
-from calibcli.gate_names import GateFormat
-from calibcli.outputs import append_file
+from calibcli.names import GateFormat
+from calibcli.shell.commands.verify import WantedReport, parse_reports
 from github_runner import commands_of, outputs_in
 from shell import CHURN, SAMPLE, Ran
 

@@ -55,7 +55,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def artifacts(rows: Path) -> dict[str, Path]:
     """Maps fitted to logits: of one score, of groups, and of classes."""
-    from calibcli.cli.app import main
+    from calibcli.shell.app import main
 
     found = {name: rows / f"{name}.json" for name in ("one", "groups", "classes")}
     fit = ["fit", str(rows / "fit_logit.csv"), "-s", "score", "-y", "label", "--scale", "logit", "-q"]

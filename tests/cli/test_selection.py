@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calibcli.data.columns import resolve
 from calibcli.options.rows import Columns, RowsAsked
-from calibcli.readers.columns import resolve
 from shell import Ran
 
 Run = Callable[..., Ran]

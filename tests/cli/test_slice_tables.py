@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calibcli.commands.measure import measure_files
 from calibcli.names import MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import GROUPS, metrics_of
 from calibcli.options.rows import Columns
-from calibcli.render.as_json import JsonRenderer
-from calibcli.render.as_rows import CsvRenderer
-from calibcli.render.blocks import Grid
-from calibcli.render.html.sections import number_sections
-from calibcli.render.markdown import MarkdownRenderer
-from calibcli.render.pages.groups import group_blocks
 from calibcli.reports.measure import MeasureReport
-from calibcli.tasks.measure import measure_files
+from calibcli.show.as_data import CsvRenderer, JsonRenderer
+from calibcli.show.blocks import Grid
+from calibcli.show.html.sections import number_sections
+from calibcli.show.markdown import MarkdownRenderer
+from calibcli.show.pages.measure import group_blocks
 
 NAMES = (*MeasureName, *TestName)
 Run = Any

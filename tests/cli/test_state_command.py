@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.documents.schemas import schema_text
-from calibcli.documents.state_store import locked, read_state
+from calibcli.documents.state import locked, read_state
 from calibcli.names import DocumentKind
 from shell import SAMPLE, Ran
 
@@ -606,7 +606,7 @@ def test_merging_waits_for_whoever_updates_the_output(
     run: Run, batch_of: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A state that another process holds is not replaced under its hands."""
-    monkeypatch.setattr("calibcli.documents.state_store._PATIENCE", 0.05)
+    monkeypatch.setattr("calibcli.documents.state._PATIENCE", 0.05)
     part, whole = tmp_path / "part.json", tmp_path / "whole.json"
     run("verify", batch_of("rows.csv"), *GATE, "--state", part)
     with locked(str(whole)):
@@ -623,7 +623,7 @@ def test_an_artifact_that_is_replaced_meanwhile_is_noticed(
     """Rows are not counted by another map than the state is for."""
     fitted = tmp_path / "cal.json"
     run("fit", batch_of("fit.csv", seed=9), "-s", "score", "-y", "label", "-o", fitted)
-    monkeypatch.setattr("calibcli.tasks.gate_batches.fingerprint_of", lambda _: "another")
+    monkeypatch.setattr("calibcli.commands.gate.fingerprint_of", lambda _: "another")
     state = tmp_path / "gate.json"
     ended = run("verify", batch_of("rows.csv"), *GATE, "--artifact", fitted, "--state", state)
     assert ended.code == 3

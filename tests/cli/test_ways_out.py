@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.decode import Column
+from calibcli.data.fault_words import not_numbers
 from calibcli.errors import UsageProblem
 from calibcli.options.conditions import condition_of
 from calibcli.options.rows import Columns
-from calibcli.readers.columns import ChosenColumns
-from calibcli.readers.decode import Column
-from calibcli.readers.fault_words import not_numbers
 from shell import SAMPLE, Ran
 
 Run = Callable[..., Ran]

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.curves.cumulative import cumulative_curve
 from calibcli.errors import EmptyTable
-from calibcli.measures.bias import bias
-from calibcli.measures.cumulative import ks_and_kuiper
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.curves.cumulative import cumulative_curve
+from calibcli.stats.measures.regression import bias
+from calibcli.stats.measures.tests import ks_and_kuiper
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 some_rows = st.lists(
     st.tuples(

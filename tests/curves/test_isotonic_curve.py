@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.curves.isotonic import IsotonicCurve, isotonic_curve
 from calibcli.errors import EmptyTable
-from calibcli.measures.corp import corp_part
 from calibcli.names import MeasureName
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.curves.isotonic import IsotonicCurve, isotonic_curve
+from calibcli.stats.measures.decompositions import corp_part
+from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 some_rows = st.lists(
     st.tuples(st.one_of(st.sampled_from([0.0, 0.1, 0.5, 1.0]), st.floats(0.0, 1.0)), st.booleans()),

@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from calibcli.curves.map import Band, map_curve, with_steps
 from calibcli.names import Binning, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.curves.map import Band, map_curve, with_steps
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.table.score_table import ScoreTable
 
 NOTHING = Band(None, "no band")
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.curves.monitor import MonitorCurve, with_fewer_looks
+from calibcli.stats.curves.monitor import MonitorCurve, with_fewer_looks
 
 
 def curve_of(looks: int, *, since_first: bool = True, passed_at: int | None = None) -> MonitorCurve:

@@ -9,15 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
-from calibcli.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve, binned_curve
-from calibcli.curves.smooth import smooth_curve
 from calibcli.errors import DocumentProblem, EmptyTable
-from calibcli.measures.smooth_ece import smooth_ece
-from calibcli.names import Binning
-from calibcli.picture_names import PlotKind
-from calibcli.table.bins import ATOMS, bins_of
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import Binning, PlotKind
+from calibcli.stats.curves.reliability import (
+    BinnedCurve,
+    ReliabilityCurve,
+    SmoothCurve,
+    binned_curve,
+    smooth_curve,
+)
+from calibcli.stats.measures.smooth_ece import smooth_ece
+from calibcli.stats.table.bins import ATOMS, bins_of
+from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 AWKWARD = [0.0, 5e-324, 1e-12, 0.1, 0.3, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
 some_rows = st.lists(

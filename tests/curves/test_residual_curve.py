@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 
-from calibcli.curves.reliability import ReliabilityCurve, binned_curve
-from calibcli.curves.residual import residual_curve
-from calibcli.curves.smooth import smooth_curve
-from calibcli.measures.smooth_ece import smooth_ece
-from calibcli.names import Binning
-from calibcli.picture_names import PlotKind
-from calibcli.table.bins import bins_of
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import Binning, PlotKind
+from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, residual_curve, smooth_curve
+from calibcli.stats.measures.smooth_ece import smooth_ece
+from calibcli.stats.table.bins import bins_of
+from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 
 def simulated(rows: int = 3_000) -> ScoreTable:

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.curves.spread import Spread
-from calibcli.curves.thinned import thinned
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.curves.limits import Spread, thinned
+from calibcli.stats.table.score_table import ScoreTable
 
 some_scores = st.lists(
     st.one_of(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.floats(0.0, 1.0)), min_size=1, max_size=60

@@ -5,17 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.bounds.proportion import clopper_pearson
-from calibcli.bounds.two_shares import bounds_of_two_shares
-from calibcli.curves.decision import decision_curve
-from calibcli.curves.murphy import MurphyCurve, murphy_curve
-from calibcli.curves.thresholds import thresholds_of
 from calibcli.errors import EmptyTable
-from calibcli.measures.corp import corp_part
-from calibcli.measures.proper_scores import brier
 from calibcli.names import MeasureName
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.bounds.proportion import bounds_of_two_shares, clopper_pearson
+from calibcli.stats.curves.thresholds import MurphyCurve, decision_curve, murphy_curve, thresholds_of
+from calibcli.stats.measures.decompositions import corp_part
+from calibcli.stats.measures.scores import brier
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 AWKWARD = [0.0, 5e-324, 1e-9, 0.25, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
 some_rows = st.lists(

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcli.cli.app import main
-from calibcli.engines import engine_named
-from calibcli.engines.elsewhere import refuse_other_versions
+from calibcli.commands.measure import measure_files
+from calibcli.data.engines import engine_named
+from calibcli.data.engines.elsewhere import refuse_other_versions
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EngineName
 from calibcli.options.rows import Columns, Reading
-from calibcli.tasks.measure import measure_files
+from calibcli.shell.app import main
 from calibcli.version import __version__
 from same_bytes import COMMANDS, differing, make_files, written
 from work_elsewhere import broken, refused, squared
@@ -239,7 +239,7 @@ def elsewhere(cluster: Cluster) -> Reading:
 
 def test_an_absent_scheduler_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the address, and what to do."""
-    monkeypatch.setattr("calibcli.engines.dask._CONNECT_SECONDS", 1)
+    monkeypatch.setattr("calibcli.data.engines.dask._CONNECT_SECONDS", 1)
     engine = engine_named(EngineName.DASK, address="tcp://127.0.0.1:9")
     with pytest.raises(UsageProblem, match=r"no scheduler at tcp://127\.0\.0\.1:9"):
         list(engine.map(squared, range(3)))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import same_bytes
-from calibcli.engines import engine_named
+from calibcli.data.engines import engine_named
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
 from same_bytes import COMMANDS, make_files

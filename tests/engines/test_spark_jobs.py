@@ -2,7 +2,7 @@
 
 import pytest
 
-from calibcli.engines import spark
+from calibcli.data.engines import spark
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from calibcli.engines import default_workers, engine_named
-from calibcli.engines.threads import ThreadEngine
+from calibcli.data.engines import default_workers, engine_named
+from calibcli.data.engines.threads import ThreadEngine
 from calibcli.names import EngineName
 
 

@@ -5,18 +5,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.data.fields import on_scale
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.exports.binned_base import steps_of_scaling_binning
-from calibcli.exports.formula import Number, Score, Steps, lines, steps
-from calibcli.exports.maps import formulas_of
-from calibcli.exports.ordinals import numbers_at, ordinals_of
-from calibcli.exports.scales import range_of, scores_from
+from calibcli.export.formula import Number, Score, Steps, lines, steps
+from calibcli.export.maps import (
+    formulas_of,
+    numbers_at,
+    ordinals_of,
+    range_of,
+    scores_from,
+    steps_of_scaling_binning,
+)
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import BASES, FitOptions
-from calibcli.readers.scores import on_scale
-from calibcli.recalibrators import fit_recalibrator, recalibrator_class
-from calibcli.recalibrators.scaling_binning import ScalingBinning
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
+from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
+from calibcli.stats.table.score_table import ScoreTable
 
 
 @pytest.mark.parametrize("base", BASES)

@@ -18,17 +18,15 @@ import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.documents.group_artifact import group_artifact_text
+from calibcli.commands.apply import apply_file
+from calibcli.commands.export import export, query_notes
+from calibcli.data.groups import groups_of
+from calibcli.documents.artifact import group_artifact_text
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.export_names import ExportTarget, SqlDialect
-from calibcli.exports import sql_dialects
-from calibcli.exports.sql_dialects import string
-from calibcli.names import Scale
+from calibcli.export import sql as sql_dialects
+from calibcli.export.sql import string
+from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
 from calibcli.options.maps import ExportAsk
-from calibcli.readers.groups import groups_of
-from calibcli.selection_names import OnUnseen
-from calibcli.tasks.apply import apply_file
-from calibcli.tasks.export import export, query_notes
 from exported_maps import BLANKS, GROUPS, asked_groups, group_map, one_map
 
 NEAR = 1e-12

@@ -7,13 +7,12 @@ import onnx
 import onnxruntime
 import pytest
 
+from calibcli.commands.export import digest_of, export
 from calibcli.errors import UsageProblem
-from calibcli.export_names import ExportTarget
-from calibcli.exports.onnx_model import OPSET
-from calibcli.names import Scale
+from calibcli.export.onnx import OPSET
+from calibcli.names import ExportTarget, Scale
 from calibcli.options.maps import ExportAsk
-from calibcli.recalibrators.prior_shift import shifted
-from calibcli.tasks.export import digest_of, export
+from calibcli.stats.recalibrators.intercept import shifted
 from exported_maps import (
     CLASS_MAPS,
     KINDS_AND_SCALES,

@@ -9,21 +9,17 @@ import os
 import numpy as np
 import pytest
 
-from calibcli.documents.artifact import Artifact
-from calibcli.documents.class_artifact import ClassArtifact
-from calibcli.documents.fit_record import FitRecord
+from calibcli.commands.export import export
+from calibcli.documents.artifact import Artifact, ClassArtifact, FitRecord
 from calibcli.errors import UsageProblem
-from calibcli.export_names import ExportTarget
-from calibcli.names import FitLoss, RecalibratorName
+from calibcli.names import ClassMethod, ExportTarget, FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.options.maps import ExportAsk
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.interface import WithEnds
-from calibcli.recalibrators.logistic import Record
-from calibcli.recalibrators.platt import Platt
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.export import export
-from calibcli.view_names import ClassMethod
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators.interface import WithEnds
+from calibcli.stats.recalibrators.logistic import Record
+from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.table.score_table import ScoreTable
 from exported_maps import CLASS_MAPS, class_map, one_map
 from shell import ROOT
 

@@ -8,19 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calibcli.commands.export import export
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import UsageProblem
-from calibcli.export_names import ExportTarget
-from calibcli.exports.modules import module_of_classes
-from calibcli.exports.origin import plain
-from calibcli.exports.python_text import Style
-from calibcli.names import RecalibratorName, Scale
+from calibcli.export.maps import plain
+from calibcli.export.python import Style, module_of_classes
+from calibcli.names import ExportTarget, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
 from calibcli.options.maps import ExportAsk
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.prior_shift import shifted
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.export import export
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators.intercept import shifted
+from calibcli.stats.table.score_table import ScoreTable
 from exported_maps import (
     CLASS_MAPS,
     KINDS_AND_SCALES,
@@ -158,7 +156,7 @@ def test_names_are_texts_and_nothing_else(style: Style) -> None:
         assert module(given)["POSITIVE"] == text
     origin = class_map("vector", classes=HOSTILE[:3])
     assert origin.classes == HOSTILE[:3]
-    from calibcli.exports.origin import Origin
+    from calibcli.export.maps import Origin
 
     told = Origin("sha256:0", HOSTILE[3], "vector", Scale.PROB, 9, classes=HOSTILE[:3], positive=HOSTILE[4])
     text = module_of_classes(artifact.recalibrator, origin=told, style=style)

@@ -16,11 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import check_estimator
 
-from calibcli.export_names import ExportTarget
-from calibcli.names import Scale
+from calibcli.commands.export import export
+from calibcli.names import ClassMethod, ExportTarget, Scale
 from calibcli.options.maps import ExportAsk
-from calibcli.tasks.export import export
-from calibcli.view_names import ClassMethod
 from exported_maps import (
     CLASS_MAPS,
     KINDS_AND_SCALES,

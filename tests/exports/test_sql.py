@@ -10,15 +10,14 @@ import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.commands.export import export
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import UsageProblem
-from calibcli.export_names import ExportTarget, SqlDialect
-from calibcli.exports.sql_dialects import name, number, string
-from calibcli.names import Scale
+from calibcli.export.sql import name, number, string
+from calibcli.names import ExportTarget, Scale, SqlDialect
 from calibcli.options.maps import ExportAsk
-from calibcli.recalibrators.prior_shift import shifted
-from calibcli.recalibrators.smooth import Smooth
-from calibcli.tasks.export import export
+from calibcli.stats.recalibrators.intercept import shifted
+from calibcli.stats.recalibrators.smooth import Smooth
 from exported_maps import (
     CLASS_MAPS,
     CLASS_SCORES,

@@ -16,11 +16,9 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from calibcli.export_names import ExportTarget, SqlDialect
-from calibcli.names import Scale
+from calibcli.commands.export import export
+from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
 from calibcli.options.maps import ExportAsk
-from calibcli.selection_names import OnUnseen
-from calibcli.tasks.export import export
 from exported_maps import (
     CLASS_SCORES,
     asked_groups,

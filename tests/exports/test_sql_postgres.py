@@ -14,12 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.export_names import ExportTarget, SqlDialect
-from calibcli.exports.sql_dialects import name
-from calibcli.names import Scale
+from calibcli.commands.export import export
+from calibcli.export.sql import name
+from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
 from calibcli.options.maps import ExportAsk
-from calibcli.selection_names import OnUnseen
-from calibcli.tasks.export import export
 from exported_maps import (
     CLASS_SCORES,
     KINDS_AND_SCALES,

@@ -13,25 +13,27 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibcli.curves.cumulative import cumulative_curve
-from calibcli.curves.decision import decision_curve
-from calibcli.curves.isotonic import isotonic_curve
-from calibcli.curves.map import Band, map_curve
-from calibcli.curves.monitor import MonitorCurve, Starts
-from calibcli.curves.murphy import murphy_curve
-from calibcli.curves.panels import CurvePanel, CurvePanels
-from calibcli.curves.reliability import ReliabilityCurve, binned_curve
-from calibcli.curves.residual import residual_curve
-from calibcli.curves.smooth import smooth_curve
-from calibcli.figures.drawing import figure_of
-from calibcli.figures.look import look_of
-from calibcli.figures.sheet import Words
-from calibcli.names import Binning, RecalibratorName
-from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.table.bins import bins_of
-from calibcli.table.moved import with_scores
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, RecalibratorName, Theme
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.look import look_of
+from calibcli.show.figures.page import Words
+from calibcli.stats.curves.cumulative import cumulative_curve
+from calibcli.stats.curves.isotonic import isotonic_curve
+from calibcli.stats.curves.map import Band, map_curve
+from calibcli.stats.curves.monitor import MonitorCurve, Starts
+from calibcli.stats.curves.reliability import (
+    CurvePanel,
+    CurvePanels,
+    ReliabilityCurve,
+    binned_curve,
+    residual_curve,
+    smooth_curve,
+)
+from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.table.bins import bins_of
+from calibcli.stats.table.derived import with_scores
+from calibcli.stats.table.score_table import ScoreTable
 
 # Pictures of other versions of FreeType differ by a grey value here and there.
 compared = pytest.mark.mpl_image_compare(tolerance=6, savefig_kwargs={"dpi": 60})

@@ -6,15 +6,14 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from calibcli.curves.reliability import binned_curve
-from calibcli.figures.binned import binned_figure
-from calibcli.figures.inline import Inline, Place, inline
-from calibcli.figures.look import look_of
-from calibcli.figures.sheet import Words
-from calibcli.names import Binning
-from calibcli.picture_names import AxisScale
-from calibcli.table.bins import bins_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import AxisScale, Binning
+from calibcli.show.figures.inline import Inline, Place, inline
+from calibcli.show.figures.look import look_of
+from calibcli.show.figures.page import Words
+from calibcli.show.figures.reliability import binned_figure
+from calibcli.stats.curves.reliability import binned_curve
+from calibcli.stats.table.bins import bins_of
+from calibcli.stats.table.score_table import ScoreTable
 
 WORDS = Words("a <title>", ("a caption",), ("Small & print.",))
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibcli.curves.monitor import MonitorCurve, Starts
-from calibcli.figures.drawing import figure_of
-from calibcli.figures.look import look_of
-from calibcli.figures.monitor import power_of_ten, rows_in_short
-from calibcli.figures.sheet import Words
-from calibcli.picture_names import FigureSize, Theme
+from calibcli.names import FigureSize, Theme
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.look import look_of
+from calibcli.show.figures.monitor import power_of_ten, rows_in_short
+from calibcli.show.figures.page import Words
+from calibcli.stats.curves.monitor import MonitorCurve, Starts
 from picture_checks import clashes, content
 
 CAPTION = ("PASS at limit 0.02: binned ECE 0.0180, from 0.0085 to 0.0199", "60,000 rows, 9 with label 1")

@@ -7,17 +7,20 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibcli.curves.panels import CurvePanel, CurvePanels
-from calibcli.curves.reliability import ReliabilityCurve, binned_curve
-from calibcli.curves.smooth import smooth_curve
 from calibcli.errors import UsageProblem
-from calibcli.figures.drawing import figure_of
-from calibcli.figures.look import look_of
-from calibcli.figures.sheet import Words
-from calibcli.names import Binning
-from calibcli.picture_names import AxisScale, FigureSize, PlotKind, Theme
-from calibcli.table.bins import ATOMS, bins_of, looks_discrete
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.look import look_of
+from calibcli.show.figures.page import Words
+from calibcli.stats.curves.reliability import (
+    CurvePanel,
+    CurvePanels,
+    ReliabilityCurve,
+    binned_curve,
+    smooth_curve,
+)
+from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
+from calibcli.stats.table.score_table import ScoreTable
 from picture_checks import clashes, content, texts_of
 
 WORDS = Words(

@@ -11,20 +11,17 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from calibcli.curves.limits import Limits, binned_limits, limits_of, smooth_limits
-from calibcli.curves.reliability import ReliabilityCurve, binned_curve
-from calibcli.curves.smooth import smooth_curve
 from calibcli.errors import UsageProblem
-from calibcli.figures.bars import short_count
-from calibcli.figures.drawing import figure_of
-from calibcli.figures.formats import FORMATS
-from calibcli.figures.saving import save
-from calibcli.figures.sheet import Words
-from calibcli.figures.words import shortened
-from calibcli.names import Binning
-from calibcli.picture_names import PlotKind
-from calibcli.table.bins import ATOMS, bins_of, looks_discrete
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import Binning, PlotKind
+from calibcli.show.figures.bars import short_count
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.formats import FORMATS
+from calibcli.show.figures.page import Words, shortened
+from calibcli.show.figures.saving import save
+from calibcli.stats.curves.limits import Limits, binned_limits, limits_of, smooth_limits
+from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
+from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
+from calibcli.stats.table.score_table import ScoreTable
 
 CAPTION = ("smECE 0.0560 [0.0460, 0.0610] at 95% confidence", "1,000 rows, 476 with label 1")
 KINDS = (PlotKind.SMOOTH, PlotKind.BINNED)

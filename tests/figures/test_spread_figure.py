@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibcli.curves.limits import Limits
-from calibcli.curves.spread import Spread
-from calibcli.figures.look import look_of
-from calibcli.figures.spread import draw_spread
-from calibcli.picture_names import AxisScale
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import AxisScale
+from calibcli.show.figures.bars import draw_spread
+from calibcli.show.figures.look import look_of
+from calibcli.stats.curves.limits import Limits, Spread
+from calibcli.stats.table.score_table import ScoreTable
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibcli.curves.decision import decision_curve
-from calibcli.curves.map import Band, MapCurve, map_curve
-from calibcli.curves.murphy import murphy_curve
-from calibcli.curves.reliability import binned_curve
-from calibcli.figures.drawing import figure_of
-from calibcli.figures.look import look_of
-from calibcli.figures.sheet import Words
-from calibcli.names import Binning, RecalibratorName
-from calibcli.picture_names import AxisScale, FigureSize, Theme
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.table.bins import ATOMS, bins_of, looks_discrete
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import AxisScale, Binning, FigureSize, RecalibratorName, Theme
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.look import look_of
+from calibcli.show.figures.page import Words
+from calibcli.stats.curves.map import Band, MapCurve, map_curve
+from calibcli.stats.curves.reliability import binned_curve
+from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
+from calibcli.stats.table.score_table import ScoreTable
 from picture_checks import clashes, content
 
 CAPTION = ("Brier score 0.1831  [0.1804, 0.1859] at 95 % confidence: the area under the curve", "1,000 rows")

@@ -17,15 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from calibcli.documents.state_store import read_state
-from calibcli.gates.bets import frozen_stakes
-from calibcli.gates.cells import Partition, Sums, sums_of
-from calibcli.gates.growth import Incoming
-from calibcli.gates.state import GateState, Terms
+from calibcli.commands.gate import ReadBatches, update_state
+from calibcli.documents.state import read_state
 from calibcli.names import MeasureName
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.gate import update_state
-from calibcli.tasks.gate_batches import ReadBatches
+from calibcli.stats.gates.any_time import frozen_stakes
+from calibcli.stats.gates.cells import Partition, Sums, sums_of
+from calibcli.stats.gates.growth import Incoming
+from calibcli.stats.gates.state import GateState, Terms
+from calibcli.stats.table.score_table import ScoreTable
 
 STAKES = frozen_stakes(delta=0.05, variance=None)
 TERMS = Terms(MeasureName.ECE, 0.05, 0.95, Partition.of_bins(15), STAKES, label="label")

@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.gates.alarm import MOST_EPOCHS, Epoch, thinned
-from calibcli.gates.bets import Bets, log_evidence_against_calibration
-from calibcli.gates.cells import Partition, Sums, sums_of
-from calibcli.gates.state import GateState
-from calibcli.gates.verdict import NO_ALARM, verdict_of
 from calibcli.names import MeasureName, VerdictName
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.gates.any_time import MOST_EPOCHS, Bets, Epoch, log_evidence_against_calibration, thinned
+from calibcli.stats.gates.cells import Partition, Sums, sums_of
+from calibcli.stats.gates.state import NO_ALARM, GateState, verdict_of
+from calibcli.stats.table.score_table import ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, table_of_rows
 
 

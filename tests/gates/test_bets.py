@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.gates.bets import Bets, frozen_stakes, log_evidence_against_calibration
-from calibcli.gates.cells import Partition, Sums, sums_of
 from calibcli.names import MeasureName
-from calibcli.table.bins import bin_index, equal_width_edges
-from calibcli.table.score_table import Floats, ScoreTable
+from calibcli.stats.gates.any_time import Bets, frozen_stakes, log_evidence_against_calibration
+from calibcli.stats.gates.cells import Partition, Sums, sums_of
+from calibcli.stats.table.bins import bin_index, equal_width_edges
+from calibcli.stats.table.score_table import Floats, ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, rows_of
 
 QUICK = settings(max_examples=25, deadline=None)

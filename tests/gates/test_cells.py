@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
-from calibcli.gates.cells import Partition, Sums, sums_of, table_of
-from calibcli.table import cells
-from calibcli.table.bins import bin_index
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
-from calibcli.table.straddling import split_at
+from calibcli.stats.gates.cells import Partition, Sums, sums_of, table_of
+from calibcli.stats.table import grid as cells
+from calibcli.stats.table.again import split_at
+from calibcli.stats.table.bins import bin_index
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 from gate_rows import ATOMS, TEN, rows_of
 from held_rows import HeldRows
 

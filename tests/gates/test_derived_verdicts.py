@@ -13,10 +13,9 @@ import pytest
 from calibcli.documents.sealed import Trust, document_of, sealed, sealed_text, trusting
 from calibcli.documents.state import from_dict
 from calibcli.errors import DocumentProblem
-from calibcli.gate_names import IdKind
-from calibcli.gates.growth import Incoming, Rows, grown
-from calibcli.gates.merging import merged
-from calibcli.gates.state import GateState
+from calibcli.names import IdKind
+from calibcli.stats.gates.growth import Incoming, Rows, grown, merged
+from calibcli.stats.gates.state import GateState
 from gate_rows import ATOMS, FIFTEEN, begun, rows_of, table_of_rows
 from mutations import edits
 from shell import ROOT

@@ -12,14 +12,13 @@ import pytest
 
 from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import document_of
-from calibcli.documents.state import from_dict
-from calibcli.documents.state_store import read_state, state_text
+from calibcli.documents.state import from_dict, read_state, state_text
 from calibcli.errors import DocumentProblem
-from calibcli.gates.cells import Partition
-from calibcli.gates.merging import merged
-from calibcli.gates.state import GateState
 from calibcli.names import DocumentKind
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.gates.cells import Partition
+from calibcli.stats.gates.growth import merged
+from calibcli.stats.gates.state import GateState
+from calibcli.stats.table.score_table import ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, table_of_rows
 
 FROZEN = Path(__file__).parent / "frozen"

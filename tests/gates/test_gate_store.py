@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.documents import state_store as store
-from calibcli.documents.state_store import locked, read_state, refuse_state, save_state, state_text
+from calibcli.documents import state as store
+from calibcli.documents.state import locked, read_state, refuse_state, save_state, state_text
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from gate_rows import FIFTEEN, begun, table_of_rows
 

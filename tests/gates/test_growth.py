@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibcli.documents.state_store import state_text
+from calibcli.documents.state import state_text
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.gates import growth as growth_module
-from calibcli.gates.growth import Incoming, Rows, grown
-from calibcli.gates.merging import merged
-from calibcli.gates.state import GateState
+from calibcli.stats.gates import growth as growth_module
+from calibcli.stats.gates.growth import Incoming, Rows, grown, merged
+from calibcli.stats.gates.state import GateState
 from gate_rows import ATOMS, TEN, begun, rows_of, table_of_rows
 
 

@@ -7,18 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.bounds.betting import Stakes
-from calibcli.documents.state_store import read_state, save_state
+from calibcli.commands.gate import judge_with_state
+from calibcli.documents.state import read_state, save_state
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.gate_names import Bound, Relation
-from calibcli.gates.cells import Partition
-from calibcli.gates.state import GateState
-from calibcli.names import MeasureName, VerdictName, WeightMeaning
+from calibcli.names import Bound, MeasureName, Relation, VerdictName, WeightMeaning
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.options.rules import Rule
 from calibcli.reports.verify import VerifyReport
-from calibcli.tasks.gate import judge_with_state
+from calibcli.stats.bounds.betting import Stakes
+from calibcli.stats.gates.cells import Partition
+from calibcli.stats.gates.state import GateState
 
 RULE = Rule("max-ece", MeasureName.ECE, Bound.UPPER, Relation.AT_MOST, 0.05)
 

@@ -9,14 +9,11 @@ import pytest
 
 from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import document_of
-from calibcli.documents.state import from_dict
-from calibcli.documents.state_store import state_text
+from calibcli.documents.state import from_dict, state_text
 from calibcli.errors import DocumentProblem
-from calibcli.gates.growth import Incoming, grown
-from calibcli.gates.merging import merged
-from calibcli.gates.state import GateState
-from calibcli.gates.verdict import verdict_of
 from calibcli.names import DocumentKind
+from calibcli.stats.gates.growth import Incoming, grown, merged
+from calibcli.stats.gates.state import GateState, verdict_of
 from gate_rows import TEN, begun, table_of_rows
 
 

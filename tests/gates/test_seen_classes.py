@@ -10,15 +10,11 @@ import pytest
 
 from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import document_of
-from calibcli.documents.state import from_dict
-from calibcli.documents.state_store import state_text
+from calibcli.documents.state import from_dict, state_text
 from calibcli.errors import DocumentProblem, UsageProblem
-from calibcli.gates.agreement import differences
-from calibcli.gates.merging import merged
-from calibcli.gates.seen_classes import SeenClasses
-from calibcli.gates.state import GateState
-from calibcli.names import DocumentKind
-from calibcli.view_names import ViewName
+from calibcli.names import DocumentKind, ViewName
+from calibcli.stats.gates.growth import merged
+from calibcli.stats.gates.state import GateState, SeenClasses, differences
 from gate_rows import TEN, begun, table_of_rows
 
 CAT = SeenClasses(ViewName.TOP_LABEL, "cat", ("ant", "cat"))

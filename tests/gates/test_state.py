@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.documents.state_store import state_text
-from calibcli.gates.cells import Partition, sums_of
-from calibcli.gates.merging import merged
-from calibcli.gates.state import GateState
-from calibcli.gates.verdict import TWO_POPULATIONS, verdict_of
+from calibcli.documents.state import state_text
 from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, VerdictName
-from calibcli.render.pages.verdict import verdict_paragraph
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Verdict
+from calibcli.show.pages.verify import verdict_paragraph
+from calibcli.stats.gates.cells import Partition, sums_of
+from calibcli.stats.gates.claim import Verdict
+from calibcli.stats.gates.growth import merged
+from calibcli.stats.gates.state import TWO_POPULATIONS, GateState, verdict_of
+from calibcli.stats.table.score_table import ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, rows_of, table_of_rows
 
 QUICK = settings(max_examples=20, deadline=None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 from shell import ROOT
 
 PACKAGE = ROOT / "calibcli"

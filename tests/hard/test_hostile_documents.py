@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from calibcli.commands.inspect import inspect_file
+from calibcli.documents.artifact import read_any_artifact
 from calibcli.documents.sealed import MOST_BYTES
-from calibcli.documents.state_store import read_state
-from calibcli.documents.store import read_any_artifact
+from calibcli.documents.state import read_state
 from calibcli.errors import DocumentProblem
-from calibcli.tasks.inspect import inspect_file
 from doors import FROZEN, STATES, ended
 from shell import ROOT
 

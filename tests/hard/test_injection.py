@@ -19,8 +19,8 @@ import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from calibcli.cli.app import main
-from calibcli.render.words import printable
+from calibcli.shell.app import main
+from calibcli.show.words import printable
 
 PAYLOADS = {
     "formula": '=HYPERLINK("http://evil.example","x")',

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from calibcli.data.outputs import new_file, refuse_existing, write_file
 from calibcli.errors import OutputProblem
-from calibcli.outputs import new_file, refuse_existing, write_file
 from faults import How, Stage, fails, signals
 
 SLOW = [pytest.mark.slow, pytest.mark.system]
@@ -359,7 +359,7 @@ def _after_the_third() -> None:
 
 def test_signals_mean_afterwards_what_they_meant_before(stage: Stage) -> None:
     """Of a program that runs the command line within itself."""
-    from calibcli.cli.app import main
+    from calibcli.shell.app import main
 
     before = [signal.getsignal(number) for number in SIGNALS]
     assert main(["inspect", str(stage.folder / "rows.csv"), "-q"]) in (0, 2)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 from shell import ROOT
 
 ROWS = "score,label\n" + "".join(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}\n" for i in range(60))

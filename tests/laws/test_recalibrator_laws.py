@@ -12,9 +12,9 @@ from calibcli.codec import Node
 from calibcli.errors import InputProblem
 from calibcli.names import BetaForm, Binning, FitLoss, RecalibratorName, Split
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict
-from calibcli.recalibrators.interface import Recalibrator
-from calibcli.table.score_table import ScoreTable, merge_all
+from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_from_dict
+from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.table.score_table import ScoreTable, merge_all
 
 KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {
     "identity": (RecalibratorName.IDENTITY, FitOptions()),
@@ -180,7 +180,7 @@ def test_isotonic_is_a_projection(rows: list[tuple[float, bool]]) -> None:
 @given(rows=rows_of_both_labels)
 def test_platt_solves_the_score_equations(rows: list[tuple[float, bool]]) -> None:
     """At the maximum of the likelihood, predictions have the mean and the logit moment of the labels."""
-    from calibcli.recalibrators.platt import Platt, logit
+    from calibcli.stats.recalibrators.platt import Platt, logit
 
     score, label = columns(rows)
     fitted = fit("platt", ScoreTable.from_rows(score, label))

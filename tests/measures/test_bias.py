@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
-from calibcli.measures.bias import bias
-from calibcli.table.grid import GridTable
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures.regression import bias
+from calibcli.stats.table.grid import GridTable
+from calibcli.stats.table.score_table import ScoreTable
 
 WORLDS = {
     "one value": lambda _, n: np.full(n, 0.05),

@@ -9,30 +9,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.bounds.chernoff import Counts, least_energy, most_energy
-from calibcli.bounds.concentration import bounded_differences, empirical_bernstein
-from calibcli.bounds.proportion import clopper_pearson, deviation_of_a_mean, hoeffding_deviation, rate_bounds
+from calibcli.commands.partition import given_bins, may_cut_cells, parted
 from calibcli.errors import UsageProblem
-from calibcli.families import BinnedMeasure
-from calibcli.measures import measure_named
-from calibcli.measures.ace import adaptive_error
-from calibcli.measures.binned_ece import binned_ece
-from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated
-from calibcli.measures.estimate import Estimate
-from calibcli.measures.l1_debiased import debiased_ece, mean_size
-from calibcli.measures.least_error import least_by_mean
-from calibcli.measures.linf import worst_bin
-from calibcli.measures.lp import lp_error
-from calibcli.measures.settings import Settings
-from calibcli.measures.sides import one_side
-from calibcli.measures.sweep import MOST_BINS, sweep_ece
-from calibcli.names import Binning, MeasureName
+from calibcli.names import BinnedMeasure, Binning, MeasureName
 from calibcli.options.measuring import MeasureOptions, edges_of
-from calibcli.table.bins import ATOMS, Bins, binned, bins_of, equal_mass_edges, equal_width_edges
-from calibcli.table.cells import CELLS
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.partition import given_bins, may_cut_cells, parted
+from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
+from calibcli.stats.bounds.means import bounded_differences, empirical_bernstein
+from calibcli.stats.bounds.proportion import (
+    clopper_pearson,
+    deviation_of_a_mean,
+    hoeffding_deviation,
+    rate_bounds,
+)
+from calibcli.stats.measures.binned import (
+    MOST_BINS,
+    adaptive_error,
+    binned_ece,
+    debiased_ece,
+    lp_error,
+    mean_size,
+    one_side,
+    sweep_ece,
+    worst_bin,
+)
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, draw_calibrated
+from calibcli.stats.measures.regression import least_by_mean
+from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_mass_edges, equal_width_edges
+from calibcli.stats.table.grid import CELLS, Table, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 Rows = list[tuple[float, bool]]
 NAMES: tuple[MeasureName, ...] = BinnedMeasure.__args__  # type: ignore[attr-defined]
@@ -69,7 +75,7 @@ def settings_of(table: Table, *, bounds: bool = False, draws: int = 29, power: f
 def drawn(table: Table, partitions: tuple[object, ...], draws: int = 29) -> CalibratedDraws:
     """Calibrated labels with a fixed seed."""
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
-    with patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None)):
+    with patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None)):
         return draw_calibrated(table, partitions=partitions, generator=one, smece_generator=two, draws=draws)
 
 

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from added_row import bounds as oracle
-from calibcli.measures.classes.differences import JOINT, ClassDifferences, Predicted
-from calibcli.measures.paired import PAIRED, Difference
-from calibcli.names import ComparisonName, MeasureName
-from calibcli.view_names import ClassMeasure
+from calibcli.names import ClassMeasure, ComparisonName, MeasureName
+from calibcli.stats.measures.classes.differences import JOINT, ClassDifferences, Predicted
+from calibcli.stats.measures.differences import PAIRED, Difference
 from class_rows import drawn_rows, softmax
 
 C = ClassMeasure

@@ -7,20 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.bounds.proportion import deviation_of_a_mean
-from calibcli.measures.binned_ece import binned_ece
-from calibcli.measures.classes import ClassViews, class_measure
-from calibcli.measures.classes.null import alike, size_if_calibrated
-from calibcli.measures.estimate import NO_WEIGHTED_INTERVAL, ClassEstimate
-from calibcli.measures.l2 import t_statistic
-from calibcli.measures.proper_scores import brier, log_loss
-from calibcli.names import Binning
-from calibcli.table import class_tables, sliced
-from calibcli.table.bins import binned, bins_of
-from calibcli.table.class_sums import ClassSums
-from calibcli.table.class_tables import RunningClasses
-from calibcli.table.score_table import Floats, Integers
-from calibcli.view_names import ClassMeasure
+from calibcli.names import Binning, ClassMeasure
+from calibcli.stats.bounds.proportion import deviation_of_a_mean
+from calibcli.stats.measures.binned import binned_ece
+from calibcli.stats.measures.classes import ClassViews, class_measure
+from calibcli.stats.measures.classes.binned import alike, size_if_calibrated
+from calibcli.stats.measures.estimate import NO_WEIGHTED_INTERVAL, ClassEstimate
+from calibcli.stats.measures.l2 import t_statistic
+from calibcli.stats.measures.scores import brier, log_loss
+from calibcli.stats.table import classes as class_tables
+from calibcli.stats.table import sliced
+from calibcli.stats.table.bins import binned, bins_of
+from calibcli.stats.table.classes import ClassSums, RunningClasses
+from calibcli.stats.table.score_table import Floats, Integers
 from class_rows import drawn_rows, labels_of, softmax, views_of
 
 C = ClassMeasure

@@ -9,22 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from calibcli.bounds.student import student_quantile
 from calibcli.errors import InputProblem
-from calibcli.measures import clustered
-from calibcli.measures.bias import bias
-from calibcli.measures.clustered import (
-    EXACT,
-    MEANS,
-    ClusterSums,
-    clustered_difference,
-    with_clusters,
-)
-from calibcli.measures.estimate import Estimate
-from calibcli.measures.paired import PairedSums
-from calibcli.measures.proper_scores import brier, log_loss
 from calibcli.names import MeasureName
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures import clustered
+from calibcli.stats.measures.clustered import EXACT, MEANS, ClusterSums, clustered_difference, with_clusters
+from calibcli.stats.measures.differences import PairedSums
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.regression import bias
+from calibcli.stats.measures.scores import brier, log_loss
+from calibcli.stats.numerics import student_quantile
+from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 Floats = np.ndarray

@@ -7,18 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.bounds.brownian import excursion_tail, range_tail
-from calibcli.measures.binned_ece import binned_ece
-from calibcli.measures.compat import peer_numbers
-from calibcli.measures.compat.gaps import left_closed, right_closed
-from calibcli.measures.compat.mapie import ks_p_value, kuiper_p_value
-from calibcli.measures.compat.peer import OrderedRows
-from calibcli.measures.compat.torchmetrics import edges
-from calibcli.measures.compat.uncertainty_calibration import equal_mass_ends
-from calibcli.measures.proper_scores import brier
 from calibcli.names import Binning, CompatTool
-from calibcli.table.bins import bins_of, equal_mass_edges
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.bounds.resampling import excursion_tail, range_tail
+from calibcli.stats.measures.binned import binned_ece
+from calibcli.stats.measures.compat import (
+    OrderedRows,
+    edges,
+    equal_mass_ends,
+    ks_p_value,
+    kuiper_p_value,
+    left_closed,
+    peer_numbers,
+    right_closed,
+)
+from calibcli.stats.measures.scores import brier
+from calibcli.stats.table.bins import bins_of, equal_mass_edges
+from calibcli.stats.table.score_table import ScoreTable
 
 ROWS = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=2, max_size=60)
 

@@ -23,45 +23,41 @@ import pytest
 from hypothesis import Phase, assume, example, given, is_hypothesis_test, settings
 from hypothesis import strategies as st
 
-from calibcli.bounds.betting import stakes_for_any_time, stakes_for_one_look
-from calibcli.bounds.brownian import excursion_cdf, excursion_tail, range_cdf, range_tail
-from calibcli.bounds.concentration import bounded_differences
-from calibcli.bounds.proportion import deviation_of_a_mean, hoeffding_deviation
 from calibcli.errors import InputProblem
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures import measure_named
-from calibcli.measures.bias import bias
-from calibcli.measures.binned_ece import binned_ece, grouped_residuals
-from calibcli.measures.corp import corp_part
-from calibcli.measures.cumulative import ks_and_kuiper
-from calibcli.measures.distance import distance
-from calibcli.measures.estimate import Estimate
-from calibcli.measures.hosmer_lemeshow import hosmer_lemeshow
-from calibcli.measures.l2 import debiased_l2, l2_squared_plug_in, t_statistic
-from calibcli.measures.linf import worst_bin
-from calibcli.measures.lower_distance import lower_distance
-from calibcli.measures.lp import lp_error
-from calibcli.measures.murphy import murphy_part
-from calibcli.measures.proper_scores import brier, log_loss
-from calibcli.measures.settings import Settings
-from calibcli.measures.smooth_calibration import smooth_calibration_error
-from calibcli.measures.smooth_ece import smooth_ece, smooth_ece_on_logit, smooth_ece_on_probit
-from calibcli.measures.smooth_scales import logit_axis, probit_axis, score_axis
-from calibcli.measures.spiegelhalter import spiegelhalter
-from calibcli.measures.u_test import u_test
-from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.names import Binning, Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.pooling import entries_to_pool, pooled
-from calibcli.recalibrators.venn_abers import VennAbers
-from calibcli.table.bins import ATOMS, Bins, binned, bins_of
-from calibcli.table.grid import GridAccumulator, Table, grid_of
-from calibcli.table.kernel import cosine_series
-from calibcli.table.moved import with_scores
-from calibcli.table.residuals import residuals
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.ece_below import ece_below
+from calibcli.stats.bounds.betting import stakes_for_any_time, stakes_for_one_look
+from calibcli.stats.bounds.means import bounded_differences
+from calibcli.stats.bounds.proportion import deviation_of_a_mean, hoeffding_deviation
+from calibcli.stats.bounds.resampling import excursion_cdf, excursion_tail, range_cdf, range_tail
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.ece import ece_below
+from calibcli.stats.measures.binned import binned_ece, grouped_residuals, lp_error, worst_bin
+from calibcli.stats.measures.decompositions import corp_part, murphy_part
+from calibcli.stats.measures.distance import distance, lower_distance, smooth_calibration_error
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.if_calibrated import Settings
+from calibcli.stats.measures.l2 import debiased_l2, l2_squared_plug_in, t_statistic
+from calibcli.stats.measures.regression import bias
+from calibcli.stats.measures.scores import brier, log_loss
+from calibcli.stats.measures.smooth_ece import (
+    logit_axis,
+    probit_axis,
+    score_axis,
+    smooth_ece,
+    smooth_ece_on_logit,
+    smooth_ece_on_probit,
+)
+from calibcli.stats.measures.tests import hosmer_lemeshow, ks_and_kuiper, spiegelhalter, u_test
+from calibcli.stats.recalibrators.isotonic import Isotonic
+from calibcli.stats.recalibrators.pooling import entries_to_pool, pooled
+from calibcli.stats.recalibrators.venn_abers import VennAbers
+from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
+from calibcli.stats.table.derived import with_scores
+from calibcli.stats.table.grid import GridAccumulator, Table, grid_of, residuals
+from calibcli.stats.table.kernel import cosine_series
+from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 LAW = settings(deadline=None, max_examples=20)

@@ -6,23 +6,19 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from calibcli.families import DEFAULT_MEASURES, DEFAULT_TESTS
-from calibcli.measures import measure_named
-from calibcli.measures.bias import bias
-from calibcli.measures.binned_ece import binned_ece
-from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated
-from calibcli.measures.cumulative import ks_and_kuiper
-from calibcli.measures.estimate import NO_WEIGHTED_INTERVAL
-from calibcli.measures.l2 import debiased_l2
-from calibcli.measures.proper_scores import brier, certain_and_wrong, log_loss
-from calibcli.measures.settings import Settings
-from calibcli.measures.smooth_ece import smooth_ece
-from calibcli.measures.spiegelhalter import spiegelhalter
-from calibcli.measures.tests import calibration_tests
-from calibcli.names import Binning, MeasureName, Target, TestName
-from calibcli.table.bins import ATOMS, Bins, bins_of, equal_width_edges
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, Binning, MeasureName, Target, TestName
+from calibcli.stats.measures.binned import binned_ece
+from calibcli.stats.measures.estimate import NO_WEIGHTED_INTERVAL
+from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, draw_calibrated
+from calibcli.stats.measures.l2 import debiased_l2
+from calibcli.stats.measures.regression import bias
+from calibcli.stats.measures.scores import brier, certain_and_wrong, log_loss
+from calibcli.stats.measures.smooth_ece import smooth_ece
+from calibcli.stats.measures.tests import calibration_tests, ks_and_kuiper, spiegelhalter
+from calibcli.stats.table.bins import ATOMS, Bins, bins_of, equal_width_edges
+from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
 

@@ -10,17 +10,22 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import chi2
 
-from calibcli.bounds.special import chi_squared_tail
 from calibcli.errors import NotConverged
-from calibcli.measures import u_test as u_module
-from calibcli.measures.calibrated import CalibratedDraws, draw_calibrated, p_value
-from calibcli.measures.hosmer_lemeshow import bin_information, hosmer_lemeshow
-from calibcli.measures.tests import calibration_tests
-from calibcli.measures.u_test import drawn_u, likelihood_ratios, u_test
 from calibcli.names import Binning, TestName
-from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures import tests as u_module
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, draw_calibrated, p_value
+from calibcli.stats.measures.tests import (
+    bin_information,
+    calibration_tests,
+    drawn_u,
+    hosmer_lemeshow,
+    likelihood_ratios,
+    u_test,
+)
+from calibcli.stats.numerics import chi_squared_tail
+from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 BOTH = (TestName.HOSMER_LEMESHOW, TestName.U)
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
@@ -43,7 +48,7 @@ def following(rows: int, *, slope: float = 1.0, seed: int = 0, decimals: int | N
 def drawn(table: Table, bins: Bins, *, seed: int = 0, draws: int = 999) -> CalibratedDraws:
     """Labels drawn from the scores."""
     one, two = (np.random.default_rng((seed, purpose)) for purpose in (0, 1))
-    with patch("calibcli.measures.calibrated.expected_smece", return_value=(0.0, None)):
+    with patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None)):
         return draw_calibrated(table, partitions=[bins], generator=one, smece_generator=two, draws=draws)
 
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from calibcli.measures.null_smece import expected_smece
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures.if_calibrated import expected_smece
+from calibcli.stats.table.score_table import ScoreTable
 
 
 def test_one_score_has_the_mean_distance_of_a_binomial() -> None:

@@ -6,19 +6,22 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calibcli.bounds.resampling import LEAST_INFORMATION
-from calibcli.families import DEFAULT_TESTS
-from calibcli.measures.calibrated import draw_calibrated, p_value
-from calibcli.measures.cumulative import path_information
-from calibcli.measures.estimate import TestResult
-from calibcli.measures.hosmer_lemeshow import bin_information
-from calibcli.measures.spiegelhalter import z_information, z_p_value
-from calibcli.measures.tests import calibration_tests
-from calibcli.measures.u_test import drawn_u, line_information
-from calibcli.names import Binning, TestName
-from calibcli.table.bins import Bins, binned, equal_width_edges
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import DEFAULT_TESTS, Binning, TestName
+from calibcli.stats.bounds.resampling import LEAST_INFORMATION
+from calibcli.stats.measures.estimate import TestResult
+from calibcli.stats.measures.if_calibrated import draw_calibrated, p_value
+from calibcli.stats.measures.tests import (
+    bin_information,
+    calibration_tests,
+    drawn_u,
+    line_information,
+    path_information,
+    z_information,
+    z_p_value,
+)
+from calibcli.stats.table.bins import Bins, binned, equal_width_edges
+from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
 WITHOUT_U = tuple(name for name in TestName if name is not TestName.U)
@@ -28,7 +31,7 @@ NO_CHANCE = 1e-3
 @pytest.fixture(autouse=True)
 def _no_smece(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reference of smECE, which takes longest, is no test's."""
-    monkeypatch.setattr("calibcli.measures.calibrated.expected_smece", lambda *_, **__: (0.0, None))
+    monkeypatch.setattr("calibcli.stats.measures.if_calibrated.expected_smece", lambda *_, **__: (0.0, None))
 
 
 def outcomes(table: Table, names: tuple[TestName, ...] = tuple(TestName)) -> dict[TestName, TestResult]:
@@ -157,7 +160,7 @@ def test_u_is_drawn_on_cells_where_scores_are_many(monkeypatch: pytest.MonkeyPat
     table = ScoreTable.from_rows(score, rng.random(score.size) < score)
     gathered = drawn_u(table, generator=np.random.default_rng(0), draws=999)
     assert gathered.z.size < table.distinct
-    monkeypatch.setattr("calibcli.measures.u_test._FEW_SCORES", table.distinct)
+    monkeypatch.setattr("calibcli.stats.measures.tests._FEW_SCORES", table.distinct)
     by_each = drawn_u(table, generator=np.random.default_rng(1), draws=499)
     assert by_each.z.size == table.distinct
     assert gathered.p_value(table.positive) == pytest.approx(by_each.p_value(table.positive), abs=0.12)

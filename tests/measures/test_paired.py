@@ -11,11 +11,16 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from added_row import bounds as oracle
-from calibcli.bounds.interval import Interval
-from calibcli.measures.estimate import Estimate
-from calibcli.measures.paired import PAIRED, Difference, PairedSums, reach_of_maps
-from calibcli.measures.unpaired import difference_of_intervals
 from calibcli.names import ComparisonName, MeasureName, Target
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.measures.differences import (
+    PAIRED,
+    Difference,
+    PairedSums,
+    difference_of_intervals,
+    reach_of_maps,
+)
+from calibcli.stats.measures.estimate import Estimate
 
 BRIER, LOG_LOSS = PAIRED
 INSIDE = st.floats(1e-12, 1 - 1e-12)

@@ -12,16 +12,15 @@ from scipy.special import expit, logit
 from scipy.stats import t as student
 
 from calibcli.errors import NotConverged
-from calibcli.measures import cox as cox_module
-from calibcli.measures.cox import cox_measure
-from calibcli.measures.estimate import Estimate
-from calibcli.measures.profile import Profile
 from calibcli.names import MeasureName, Target
-from calibcli.recalibrators.intercept import Intercept
-from calibcli.recalibrators.platt import Platt
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.moved import with_scores
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures import regression as cox_module
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.regression import Profile, cox_measure
+from calibcli.stats.recalibrators.intercept import Intercept
+from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.table.derived import with_scores
+from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)

@@ -8,18 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.measures.corp import corp_part
-from calibcli.measures.estimate import Estimate
-from calibcli.measures.l2 import debiased_l2
-from calibcli.measures.murphy import murphy_part
-from calibcli.measures.proper_scores import brier, log_loss, spherical
-from calibcli.measures.skill import brier_skill, log_loss_skill
 from calibcli.names import Binning, MeasureName
-from calibcli.recalibrators.minorant import pooled_starts
-from calibcli.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges, segment_sums
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.moved import with_scores
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures.decompositions import corp_part, murphy_part
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.l2 import debiased_l2
+from calibcli.stats.measures.scores import brier, brier_skill, log_loss, log_loss_skill, spherical
+from calibcli.stats.recalibrators.pooling import pooled_starts
+from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges, segment_sums
+from calibcli.stats.table.derived import with_scores
+from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 Rows = list[tuple[float, bool]]

@@ -11,27 +11,33 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.families import SmoothMeasure
-from calibcli.measures import measure_named
-from calibcli.measures.calibration_index import weighted_quantile
-from calibcli.measures.distance import distance, number_of_bins
-from calibcli.measures.estimate import Estimate
-from calibcli.measures.kernel_error import energy
-from calibcli.measures.lower_distance import CELLS as DISTANCE_CELLS
-from calibcli.measures.lower_distance import lower_distance
-from calibcli.measures.null_smece import expected_smece_along
-from calibcli.measures.pieces import cut_table
-from calibcli.measures.settings import Settings
-from calibcli.measures.smooth_calibration import CELLS, largest_smooth_sum, smooth_calibration_error
-from calibcli.measures.smooth_ece import noise_of_norm, smooth_ece, smooth_ece_on_logit, smooth_ece_on_probit
-from calibcli.measures.smooth_scales import logit_axis, probit_axis
-from calibcli.names import Binning, MeasureName, Target
-from calibcli.table.bins import Bins, binned, equal_width_edges
-from calibcli.table.cells import CELLS as GRID
-from calibcli.table.cells import WIDTH
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.residuals import residuals
-from calibcli.table.score_table import ScoreTable
+from calibcli.names import Binning, MeasureName, SmoothMeasure, Target
+from calibcli.stats.measures.distance import LOWER_CELLS as DISTANCE_CELLS
+from calibcli.stats.measures.distance import (
+    SMOOTH_CELLS,
+    cut_table,
+    distance,
+    largest_smooth_sum,
+    lower_distance,
+    number_of_bins,
+    smooth_calibration_error,
+)
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.if_calibrated import Settings, expected_smece_along
+from calibcli.stats.measures.smooth import energy, weighted_quantile
+from calibcli.stats.measures.smooth_ece import (
+    logit_axis,
+    noise_of_norm,
+    probit_axis,
+    smooth_ece,
+    smooth_ece_on_logit,
+    smooth_ece_on_probit,
+)
+from calibcli.stats.table.bins import Bins, binned, equal_width_edges
+from calibcli.stats.table.grid import CELLS as GRID
+from calibcli.stats.table.grid import WIDTH, Table, grid_of, residuals
+from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 NAMES: tuple[SmoothMeasure, ...] = get_args(SmoothMeasure)
@@ -305,7 +311,7 @@ def test_references_of_distance_and_mmce_are_what_calibrated_labels_give(shape: 
 
 def test_many_scores_are_gathered_and_it_is_said() -> None:
     """Past the limit both programmes work on cells, close to the exact sum, and say how far off that is."""
-    table = drawn(CELLS + 5000, 1.2, seed=2)
+    table = drawn(SMOOTH_CELLS + 5000, 1.2, seed=2)
     smooth, far = smooth_calibration_error(table), lower_distance(table)
     exact = largest_smooth_sum(table.score, residuals(table) / table.total_rows)
     assert 0.0 < float(smooth.details["rounding"]) < 8e-6
@@ -321,7 +327,7 @@ def test_gathered_places_move_the_lower_distance_by_what_is_said(monkeypatch: py
     """With fewer cells than scores the value stays within the bound of the value at all scores."""
     table = drawn(700, 1.4)
     exact = lower_distance(table)
-    monkeypatch.setattr("calibcli.measures.lower_distance.CELLS", 40)
+    monkeypatch.setattr("calibcli.stats.measures.distance.LOWER_CELLS", 40)
     coarse = lower_distance(table)
     assert coarse.details["places"] == 40
     assert abs(coarse.value - exact.value) <= float(coarse.details["rounding"]) + GRID_OF_MOVES
@@ -377,8 +383,8 @@ def test_gathered_rows_give_the_bounds_of_rows_as_they_are(
     table: Table = ScoreTable.from_rows(score, rng.random(score.size) < 0.8 * score, weight=weight)
     table = grid_of(table) if kind == "grid" else table
     quick = distance(table, confidence=confidence)
-    monkeypatch.setattr("calibcli.measures.pieces._AS_THEY_ARE", table.distinct)
-    monkeypatch.setattr("calibcli.measures.pieces.CutTable.each", None)
+    monkeypatch.setattr("calibcli.stats.measures.distance._AS_THEY_ARE", table.distinct)
+    monkeypatch.setattr("calibcli.stats.measures.distance.CutTable.each", None)
     slow = distance(table, confidence=confidence)
     assert quick.value == pytest.approx(slow.value, rel=1e-12)
     assert (quick.null is None) == (slow.null is None) == (kind == "weighted")

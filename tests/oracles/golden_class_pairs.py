@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from calibcli.measures.binned_ece import binned_ece
-from calibcli.measures.classes import ClassViews, class_measure
-from calibcli.measures.l2 import debiased_l2
-from calibcli.measures.l2_plug_in import plug_in_l2
-from calibcli.measures.smooth_ece import smooth_ece
-from calibcli.names import Binning, RecalibratorName
-from calibcli.recalibrators.classes.temperature import ClassTemperature
-from calibcli.table.bins import binned, bins_of
-from calibcli.table.score_table import Floats
-from calibcli.view_names import ClassMeasure, ClassMethod
+from calibcli.names import Binning, ClassMeasure, ClassMethod, RecalibratorName
+from calibcli.stats.measures.binned import binned_ece
+from calibcli.stats.measures.classes import ClassViews, class_measure
+from calibcli.stats.measures.l2 import debiased_l2, plug_in_l2
+from calibcli.stats.measures.smooth_ece import smooth_ece
+from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
+from calibcli.stats.table.bins import binned, bins_of
+from calibcli.stats.table.score_table import Floats
 from class_rows import softmax, views_of
 from fits_of_classes import Drawn, fitted
 from oracles.class_agreement import (

@@ -11,19 +11,19 @@ from functools import cache
 
 import numpy as np
 
-from calibcli.measures.calibration_index import calibration_index
-from calibcli.measures.corp import corp_part
-from calibcli.measures.cox import cox_measure
-from calibcli.measures.smooth_ece import smooth_ece_on_logit
-from calibcli.measures.u_test import u_test
 from calibcli.names import BetaForm, FitMethod, MeasureName
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.beta import Beta
-from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.platt import Platt
-from calibcli.recalibrators.temperature import Temperature
-from calibcli.recalibrators.venn_abers import VennAbers
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures.decompositions import corp_part
+from calibcli.stats.measures.regression import cox_measure
+from calibcli.stats.measures.smooth import calibration_index
+from calibcli.stats.measures.smooth_ece import smooth_ece_on_logit
+from calibcli.stats.measures.tests import u_test
+from calibcli.stats.recalibrators.beta import Beta
+from calibcli.stats.recalibrators.isotonic import Isotonic
+from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.recalibrators.temperature import Temperature
+from calibcli.stats.recalibrators.venn_abers import VennAbers
+from calibcli.stats.table.score_table import ScoreTable
 from oracles.golden_table import (
     FOLDER,
     REFERENCE,

@@ -18,16 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from calibcli.measures.binned_ece import binned_ece
-from calibcli.measures.cumulative import ks_and_kuiper
-from calibcli.measures.l2 import l2_squared_plug_in, t_statistic
-from calibcli.measures.proper_scores import brier, certain_and_wrong, log_loss
-from calibcli.measures.smooth_ece import smooth_ece
-from calibcli.measures.spiegelhalter import spiegelhalter
 from calibcli.names import Binning
-from calibcli.table.bins import BinnedTable, Bins, binned, bins_of
-from calibcli.table.kernel import residual_series
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures.binned import binned_ece
+from calibcli.stats.measures.l2 import l2_squared_plug_in, t_statistic
+from calibcli.stats.measures.scores import brier, certain_and_wrong, log_loss
+from calibcli.stats.measures.smooth_ece import smooth_ece
+from calibcli.stats.measures.tests import ks_and_kuiper, spiegelhalter
+from calibcli.stats.table.bins import BinnedTable, Bins, binned, bins_of
+from calibcli.stats.table.kernel import residual_series
+from calibcli.stats.table.score_table import ScoreTable
 
 FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 DATASETS = [

@@ -60,17 +60,22 @@ from scipy.integrate import quad  # noqa: E402
 from scipy.special import logsumexp  # noqa: E402
 from scipy.stats import binom, norm  # noqa: E402
 
-from calibcli.bounds.chernoff import Counts, least_energy, most_energy  # noqa: E402
-from calibcli.measures.ace import adaptive_error  # noqa: E402
-from calibcli.measures.l1_debiased import debiased_ece, mean_size  # noqa: E402
-from calibcli.measures.l2_bounds import null_variance_of_t  # noqa: E402
-from calibcli.measures.l2_plug_in import plug_in_l2  # noqa: E402
-from calibcli.measures.linf import worst_bin  # noqa: E402
-from calibcli.measures.lp import lp_error  # noqa: E402
-from calibcli.measures.sides import one_side  # noqa: E402
 from calibcli.names import Binning, MeasureName  # noqa: E402
-from calibcli.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges  # noqa: E402
-from calibcli.table.score_table import ScoreTable  # noqa: E402
+from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy  # noqa: E402
+from calibcli.stats.measures.binned import (  # noqa: E402
+    adaptive_error,
+    debiased_ece,
+    lp_error,
+    mean_size,
+    one_side,
+    worst_bin,
+)
+from calibcli.stats.measures.l2 import (
+    null_variance_of_t,
+    plug_in_l2,
+)
+from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges  # noqa: E402
+from calibcli.stats.table.score_table import ScoreTable  # noqa: E402
 from oracles.golden_table import DATASETS, records, table_of  # noqa: E402
 
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from calibcli.measures.compat import peer_numbers
-from calibcli.measures.compat.peer import OrderedRows
 from calibcli.names import CompatTool
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.measures.compat import OrderedRows, peer_numbers
+from calibcli.stats.table.score_table import ScoreTable
 from oracles.peer_values import Columns, datasets
 
 DATA = datasets()

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcli.measures.l2 import t_statistic
 from calibcli.names import Binning
-from calibcli.table.bins import binned, bins_of
+from calibcli.stats.measures.l2 import t_statistic
+from calibcli.stats.table.bins import binned, bins_of
 from oracles.golden_more import OF_MEASURES
 from oracles.golden_table import COMPARISONS, DATASETS, Comparison, compared, table_of
 

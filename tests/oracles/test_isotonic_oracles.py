@@ -8,10 +8,9 @@ import pytest
 
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.centred_isotonic import CentredIsotonic
-from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.scaling_binning import ScalingBinning
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
+from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
+from calibcli.stats.table.score_table import ScoreTable
 
 PROBES = np.linspace(0.0, 1.0, 2001)
 

@@ -10,14 +10,14 @@ from sklearn.linear_model import LogisticRegression
 
 from calibcli.names import BetaForm, FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.beta import Beta
-from calibcli.recalibrators.design import NEAREST, logit
-from calibcli.recalibrators.intercept import Intercept
-from calibcli.recalibrators.platt import Platt
-from calibcli.recalibrators.quadratic import Quadratic
-from calibcli.recalibrators.spline import Spline
-from calibcli.recalibrators.temperature import Temperature
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.beta import Beta
+from calibcli.stats.recalibrators.intercept import Intercept
+from calibcli.stats.recalibrators.newton import NEAREST, logit
+from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.recalibrators.quadratic import Quadratic
+from calibcli.stats.recalibrators.spline import Spline
+from calibcli.stats.recalibrators.temperature import Temperature
+from calibcli.stats.table.score_table import ScoreTable
 
 TABLES = [
     "recid_compas",

@@ -10,10 +10,10 @@ from sklearn.linear_model import LogisticRegression
 
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.histogram import Histogram
-from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.platt import Platt, logit
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.histogram import Histogram
+from calibcli.stats.recalibrators.isotonic import Isotonic
+from calibcli.stats.recalibrators.platt import Platt, logit
+from calibcli.stats.table.score_table import ScoreTable
 
 TABLES = ["recid_compas", "recid_logit", "calzone_subgroup", "snacks", "imagenet_timm_resnet34"]
 

@@ -11,16 +11,14 @@ from scipy.stats import t as student
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
 
-from calibcli.bounds.brownian import excursion_cdf, excursion_tail, range_cdf, range_tail
-from calibcli.measures.corp import corp_part
-from calibcli.measures.cox import cox_measure
-from calibcli.measures.murphy import murphy_part
-from calibcli.measures.proper_scores import spherical
-from calibcli.measures.skill import brier_skill, log_loss_skill
-from calibcli.measures.u_test import u_test
 from calibcli.names import Binning, MeasureName
-from calibcli.table.bins import bins_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.bounds.resampling import excursion_cdf, excursion_tail, range_cdf, range_tail
+from calibcli.stats.measures.decompositions import corp_part, murphy_part
+from calibcli.stats.measures.regression import cox_measure
+from calibcli.stats.measures.scores import brier_skill, log_loss_skill, spherical
+from calibcli.stats.measures.tests import u_test
+from calibcli.stats.table.bins import bins_of
+from calibcli.stats.table.score_table import ScoreTable
 from oracles.slow_values import pooled_by_hand
 
 M = MeasureName

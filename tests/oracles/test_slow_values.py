@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
+from calibcli.commands.measure import measure_table
 from calibcli.names import Binning, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import metrics_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.one_table import measure_table
+from calibcli.stats.table.score_table import ScoreTable
 from oracles.awkward_rows import Columns, awkward_sets
 from oracles.slow_bounds import slow_bounds
 from oracles.slow_values import MOST_PLACES, slow_values

@@ -9,18 +9,20 @@ import pytest
 from scipy.optimize import brentq, linprog
 from scipy.stats import norm
 
-from calibcli.bounds.mean_bets import stakes_of_rows
-from calibcli.measures.calibration_index import calibration_index
-from calibcli.measures.distance import dictionary, distance
-from calibcli.measures.kernel_error import maximum_mean_error
-from calibcli.measures.lower_distance import lower_distance
-from calibcli.measures.smooth_calibration import largest_smooth_sum, smooth_calibration_error
-from calibcli.measures.smooth_ece import smooth_ece_on_logit, smooth_ece_on_probit
-from calibcli.measures.smooth_scales import logit_axis
 from calibcli.names import MeasureName
-from calibcli.table.kernel import cosine_series
-from calibcli.table.residuals import residuals
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.bounds.betting import stakes_of_rows
+from calibcli.stats.measures.distance import (
+    dictionary,
+    distance,
+    largest_smooth_sum,
+    lower_distance,
+    smooth_calibration_error,
+)
+from calibcli.stats.measures.smooth import calibration_index, maximum_mean_error
+from calibcli.stats.measures.smooth_ece import logit_axis, smooth_ece_on_logit, smooth_ece_on_probit
+from calibcli.stats.table.grid import residuals
+from calibcli.stats.table.kernel import cosine_series
+from calibcli.stats.table.score_table import ScoreTable
 from oracles.relplot_scales import BANDWIDTHS, CASES, drawn
 from oracles.slow_values import reflected
 

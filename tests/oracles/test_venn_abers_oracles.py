@@ -8,11 +8,10 @@ from sklearn.isotonic import IsotonicRegression
 
 from calibcli.names import Purpose
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.added_row import levels_with_one_more
-from calibcli.recalibrators.venn_abers import VennAbers
-from calibcli.table.resample import split_table
-from calibcli.table.score_table import ScoreTable
-from calibcli.table.streams import stream
+from calibcli.stats.numerics import stream
+from calibcli.stats.recalibrators.venn_abers import VennAbers, levels_with_one_more
+from calibcli.stats.table.derived import split_table
+from calibcli.stats.table.score_table import ScoreTable
 
 
 def drawn(seed: int, *, decimals: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from calibcli import suffixes
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.gathering import gather
+from calibcli.data import formats as suffixes
+from calibcli.data.engines.threads import ThreadEngine
 from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns
-from calibcli.tasks.gather import gather
 
 ASKED = Columns(score="score", label="label")
 WEIGHTED = Columns(score="score", label="label", weight="w")

@@ -13,18 +13,18 @@ import pyarrow.compute as pc
 import pytest
 from pyarrow import feather
 
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.gathering import RAW, Gathered, gather
+from calibcli.commands.measure import measure_files
+from calibcli.data import fragments
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.extras import Beside
+from calibcli.data.fragments import list_fragments
+from calibcli.data.pieces import columns_of
+from calibcli.data.readers import npz, reader_of
 from calibcli.errors import CalibcliError
-from calibcli.names import DataFormat
+from calibcli.names import DataFormat, ViewName
 from calibcli.options.rows import Columns, SeveralClasses
-from calibcli.readers import fragments, npz, reader_of
-from calibcli.readers.beside import Beside
-from calibcli.readers.files_with_paths import columns_of
-from calibcli.readers.fragments import list_fragments
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.gather import RAW, Gathered, gather
-from calibcli.tasks.measure import measure_files
-from calibcli.view_names import ViewName
+from calibcli.stats.table.score_table import ScoreTable
 
 SCORES = np.array([0.25, 0.5, 0.25, 1.0, 0.0])
 LABELS = np.array([0, 1, 1, 0, 0])

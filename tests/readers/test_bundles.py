@@ -12,15 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from calibcli.commands.gathering import RAW, Gathered, choose_columns, gather
+from calibcli.data import tally as bundles
+from calibcli.data.extras import NOTHING, Beside
+from calibcli.data.fragments import list_fragments
+from calibcli.data.pieces import pieces_of
 from calibcli.errors import InputProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns
-from calibcli.readers import bundles
-from calibcli.readers.beside import NOTHING, Beside
-from calibcli.readers.fragments import list_fragments
-from calibcli.readers.pieces import pieces_of
-from calibcli.table.digest import digest
-from calibcli.tasks.gather import RAW, Gathered, choose_columns, gather
+from calibcli.stats.table.grid import digest
 
 
 def copied(thing: Any) -> Any:

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.commands.fit import source_of
+from calibcli.commands.reading import read_tables
+from calibcli.data.class_columns import class_columns
+from calibcli.data.columns import columns_of_classes
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import OnSum
 from calibcli.options.rows import Columns, Reading, SeveralClasses, bytes_of
-from calibcli.readers.class_columns import class_columns
-from calibcli.readers.class_columns_again import columns_of_classes
-from calibcli.table.class_rows_again import ClassBlock
-from calibcli.tasks.class_source import source_of
-from calibcli.tasks.reading import read_tables
-from calibcli.view_names import OnSum
+from calibcli.stats.table.again import ClassBlock
 
 ROWS = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
 LABELS = ["ant", "bee", "cat", "bee"]
@@ -213,7 +213,7 @@ def test_wide_batches_hold_fewer_rows(write: Write, monkeypatch: pytest.MonkeyPa
     """Memory does not grow with the number of classes; what is read is the same."""
     path = write(wide())
     whole = read(path)
-    monkeypatch.setattr("calibcli.readers.fragments._BATCH_NUMBERS", 8)
+    monkeypatch.setattr("calibcli.data.fragment._BATCH_NUMBERS", 8)
     assert np.array_equal(read(path).probability, whole.probability)
 
 

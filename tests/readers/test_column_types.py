@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.gathering import gather
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.fields import on_scale
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, Scale, WeightMeaning
 from calibcli.options.numerals import number_name
 from calibcli.options.rows import Columns
-from calibcli.readers.scores import on_scale
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.gather import gather
+from calibcli.stats.table.score_table import ScoreTable
 
 SCORES = [0.25, 0.5, 0.25, 1.0]
 LABELS = [0, 1, 1, 0]

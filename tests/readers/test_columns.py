@@ -2,12 +2,11 @@
 
 import pytest
 
+from calibcli.data.column_names import LABEL_NAMES, SCORE_NAMES
+from calibcli.data.columns import resolve, same_again
 from calibcli.errors import InputProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns
-from calibcli.readers.columns import resolve
-from calibcli.readers.columns_again import same_again
-from calibcli.readers.names_of_columns import LABEL_NAMES, SCORE_NAMES
 
 
 @pytest.mark.parametrize("name", SCORE_NAMES)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.data.selection import satisfied
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import Comparison
 from calibcli.options.conditions import Literal, condition_of
 from calibcli.options.numerals import number_of
-from calibcli.readers.compared import satisfied
-from calibcli.selection_names import Comparison
 
 SIGNS = [sign.value for sign in Comparison if sign is not Comparison.IN]
 ORDERS = {

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from calibcli import records
+from calibcli.data import records
+from calibcli.data.fragments import list_fragments
+from calibcli.data.pieces import columns_of
+from calibcli.data.readers import jsonl, reader_of
 from calibcli.errors import InputProblem
 from calibcli.options.rows import Columns, InputFormat
-from calibcli.readers import jsonl, reader_of
-from calibcli.readers.files_with_paths import columns_of
-from calibcli.readers.fragments import list_fragments
 from doors import ended
 from odd_files import DUCKDB, PYTHON, Found, Odd, by_others, number, odd_file, unpacked
 from shell import ROOT

@@ -24,8 +24,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import feather
 
-from calibcli.api.columns import column_of
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.gate import judge_with_state
+from calibcli.commands.gathering import choose_columns, gather
+from calibcli.commands.merge import merge_states
+from calibcli.data.class_intake import class_labels_of
+from calibcli.data.decode import value_type
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.extras import Beside
+from calibcli.data.fault_words import SOFT
+from calibcli.data.fields import can_be_labels, labels_of
+from calibcli.data.files import HeldRows
+from calibcli.data.fragments import list_fragments
+from calibcli.data.groups import MemberColumn, groups_of
+from calibcli.data.pieces import batches_of
+from calibcli.data.row_ids import bytes_of, first_respelled, identities_of
+from calibcli.data.selection import satisfied
+from calibcli.data.tally import intake_of, taken
+from calibcli.data.values import names_of
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.conditions import condition_of
@@ -33,23 +48,7 @@ from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.numerals import is_respelled, number_name
 from calibcli.options.rows import Columns, Reading, RowsAsked
 from calibcli.options.rules import rule_of
-from calibcli.readers.beside import Beside
-from calibcli.readers.class_labels import class_labels_of
-from calibcli.readers.compared import satisfied
-from calibcli.readers.decode import value_type
-from calibcli.readers.fault_words import SOFT
-from calibcli.readers.files_with_paths import batches_of
-from calibcli.readers.fingerprints import bytes_of, first_respelled, identities_of
-from calibcli.readers.fragments import list_fragments
-from calibcli.readers.groups import groups_of
-from calibcli.readers.in_memory import HeldRows
-from calibcli.readers.labels import can_be_labels, labels_of
-from calibcli.readers.members import MemberColumn
-from calibcli.readers.tally import intake_of, taken
-from calibcli.readers.values import names_of
-from calibcli.tasks.gate import judge_with_state
-from calibcli.tasks.gather import choose_columns, gather
-from calibcli.tasks.merge import merge_states
+from calibcli.python.frames import column_of
 
 E53 = 1 << 53
 # What the same value is written into: the columns that tell rows and groups apart.

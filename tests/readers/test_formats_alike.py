@@ -16,11 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import feather
 
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.gathering import Gathered, gather
+from calibcli.data import fragments
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.readers import jsonl
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns
-from calibcli.readers import fragments, jsonl
-from calibcli.tasks.gather import Gathered, gather
 
 Rows = Sequence[tuple[float | None, bool | None]]
 Write = Callable[[Path, Rows], None]

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from calibcli.data import fragments as module
+from calibcli.data.fragments import list_fragments
+from calibcli.data.pipes import Pipe
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
-from calibcli.readers import fragments as module
-from calibcli.readers.fragments import list_fragments
-from calibcli.readers.pipes import Pipe
 
 
 def parquet(path: Path, rows: int, group: int) -> None:

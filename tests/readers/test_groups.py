@@ -8,15 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.gathering import Gathered, gather
+from calibcli.data import fragments
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.extras import Beside
+from calibcli.data.groups import fold_of
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns
-from calibcli.readers import fragments
-from calibcli.readers.beside import Beside
-from calibcli.readers.groups import fold_of
-from calibcli.table.score_table import merge_all
-from calibcli.tasks.gather import Gathered, gather
+from calibcli.stats.table.score_table import merge_all
 
 GROUPED = Columns("score", "label", group="g")
 

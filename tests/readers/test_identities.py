@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.commands.gathering import RAW
+from calibcli.commands.reading import read_tables
+from calibcli.data import extras as identified_module
+from calibcli.data.extras import Beside
+from calibcli.data.row_ids import fingerprints, identities_of
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns, Reading
-from calibcli.readers import identified as identified_module
-from calibcli.readers.beside import Beside
-from calibcli.readers.fingerprints import fingerprints, identities_of
-from calibcli.tasks.gather import RAW
-from calibcli.tasks.reading import read_tables
 
 BY_ROW = Beside(identified=RAW, part=True)
 COLUMNS = Columns("score", "label", identity="id")

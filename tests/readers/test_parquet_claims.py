@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.cli.app import main
-from calibcli.engines import engine_named
+from calibcli.commands.gathering import RAW, gather
+from calibcli.data.engines import engine_named
 from calibcli.errors import InputProblem
 from calibcli.names import EngineName, OnMissing
 from calibcli.options.rows import Columns
-from calibcli.table.digest import digest
-from calibcli.tasks.gather import RAW, gather
+from calibcli.shell.app import main
+from calibcli.stats.table.grid import digest
 from doors import ended
 from parquet_footer import (
     CHUNK,

@@ -6,16 +6,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.apply import output_pairs
+from calibcli.commands.gathering import RAW, Gathered, gather
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.extras import Beside
+from calibcli.data.files import fixed_part, is_pattern
+from calibcli.data.fragment import partitions_of
+from calibcli.data.fragments import list_fragments
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import OnMissing, WeightMeaning
 from calibcli.options.rows import Columns
-from calibcli.readers.beside import Beside
-from calibcli.readers.fragments import list_fragments
-from calibcli.readers.globs import fixed_part, is_pattern
-from calibcli.readers.partitions import partitions_of
-from calibcli.tasks.gather import RAW, Gathered, gather
-from calibcli.tasks.output_names import output_pairs
 
 
 @pytest.fixture(autouse=True)

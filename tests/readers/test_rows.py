@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibcli
+from calibcli.data.readers import csv as csv_reader
+from calibcli.data.readers import jsonl as json_lines
+from calibcli.data.records import Block
 from calibcli.errors import InputProblem
-from calibcli.readers import csv as csv_reader
-from calibcli.readers import json_lines
-from calibcli.records import Block
 from doors import ended
 from shell import CHURN, ROOT
 
@@ -276,7 +276,7 @@ def test_a_mark_in_the_middle_is_text_wherever_blocks_are_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where files were put one after the other; only at the beginning is it none."""
-    monkeypatch.setattr("calibcli.records._BLOCK", 16)
+    monkeypatch.setattr("calibcli.data.records._BLOCK", 16)
     content = "\ufeffscore,label\n0.25,0\n0.75,1\n\ufeff0.5,1\n".encode()
     (tmp_path / "a.csv").write_bytes(content)
     ran = ended("measure", tmp_path / "a.csv", *LABELLED)

@@ -9,13 +9,13 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
+from calibcli.commands.measure import measure_files
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.decode import sound
+from calibcli.data.faults import Findings
+from calibcli.data.intake import known_groups
 from calibcli.errors import InputProblem
 from calibcli.options.rows import Columns
-from calibcli.readers.columns import ChosenColumns
-from calibcli.readers.faults import Findings
-from calibcli.readers.member_rows import known_groups
-from calibcli.readers.sound import sound
-from calibcli.tasks.measure import measure_files
 
 
 def text_of(pieces: list[bytes]) -> Any:

@@ -8,17 +8,18 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.gathering import RAW, Gathered, gather
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.extras import Beside
+from calibcli.data.formats import keeps_ascii
+from calibcli.data.fragments import list_fragments
+from calibcli.data.pieces import columns_of
+from calibcli.data.readers import jsonl
+from calibcli.data.readers import jsonl as json_lines
+from calibcli.data.readers.csv import layout, text_of
 from calibcli.errors import CalibcliError, IdleOption, UsageProblem
 from calibcli.names import DataFormat, OnMissing
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
-from calibcli.readers import json_lines, jsonl
-from calibcli.readers.beside import Beside
-from calibcli.readers.csv import layout, text_of
-from calibcli.readers.files_with_paths import columns_of
-from calibcli.readers.fragments import list_fragments
-from calibcli.readers.input_format import keeps_ascii
-from calibcli.tasks.gather import RAW, Gathered, gather
 
 ASKED = Columns("score", "label")
 

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.gathering import Gathered, gather
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.extras import Beside
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.measures.paired import PairedSums
 from calibcli.names import MeasureName, OnMissing, OnRange, Scale
 from calibcli.options.rows import Columns
-from calibcli.readers.beside import Beside
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.gather import Gathered, gather
+from calibcli.stats.measures.differences import PairedSums
+from calibcli.stats.table.score_table import ScoreTable
 
 BOTH = Columns("a", "label", others=("b",))
 

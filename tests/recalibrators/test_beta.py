@@ -9,10 +9,10 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.beta import Beta
-from calibcli.recalibrators.platt import Platt
-from calibcli.recalibrators.temperature import Temperature
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.beta import Beta
+from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.recalibrators.temperature import Temperature
+from calibcli.stats.table.score_table import ScoreTable
 
 
 def drawn(a: float, b: float, c: float, *, rows: int = 20_000) -> ScoreTable:

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable, InputProblem
-from calibcli.recalibrators.centred_isotonic import CentredIsotonic
-from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 
 def table(score: list[float], label: list[int], weight: list[float] | None = None) -> ScoreTable:

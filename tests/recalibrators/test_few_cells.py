@@ -6,12 +6,11 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, NotConverged
 from calibcli.names import FitLoss, RecalibratorName
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.design import Aim, Family, Labelled, line
-from calibcli.recalibrators.exact_pass import RowGradient, refined
-from calibcli.recalibrators.logistic import Record, solved
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators.logistic import Record, RowGradient, refined, solved
+from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, line
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
 
 R = RecalibratorName

@@ -9,10 +9,10 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import Binning, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.histogram import Histogram, training_guarantee
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators.histogram import Histogram, training_guarantee
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
 
 

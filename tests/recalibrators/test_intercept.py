@@ -6,9 +6,9 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.design import logit
-from calibcli.recalibrators.intercept import Intercept
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.intercept import Intercept
+from calibcli.stats.recalibrators.newton import logit
+from calibcli.stats.table.score_table import ScoreTable
 
 
 def test_prior_shift_is_recovered() -> None:

@@ -8,11 +8,10 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.bin_map import BinMap
-from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.polyline import Polyline
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.isotonic import Isotonic
+from calibcli.stats.recalibrators.lookup import BinMap, Polyline
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 
 def table(score: list[float], label: list[int], weight: list[float] | None = None) -> ScoreTable:

@@ -10,15 +10,13 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators import fit_recalibrator, recalibrator_from_dict
-from calibcli.recalibrators.design import Aim, Family, line, logit
-from calibcli.recalibrators.exact_pass import RowGradient
-from calibcli.recalibrators.frame import Frame
-from calibcli.recalibrators.interface import Recalibrator
-from calibcli.recalibrators.platt import Platt
-from calibcli.recalibrators.separation import parted_by
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_from_dict
+from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.recalibrators.logistic import RowGradient
+from calibcli.stats.recalibrators.newton import Aim, Family, Frame, line, logit, parted_by
+from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
 
 KINDS = {

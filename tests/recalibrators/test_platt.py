@@ -9,12 +9,11 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.design import logit
-from calibcli.recalibrators.logistic import Record
-from calibcli.recalibrators.newton import Points, Slopes, minimise
-from calibcli.recalibrators.platt import Platt
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.logistic import Record
+from calibcli.stats.recalibrators.newton import Points, Slopes, logit, minimise
+from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 
 def table(score: list[float], label: list[int], weight: list[float] | None = None) -> ScoreTable:

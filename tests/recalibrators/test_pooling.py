@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators import minorant
-from calibcli.recalibrators.centred_isotonic import CentredIsotonic
-from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.minorant import MOST_ROWS, bends, pooled_starts
-from calibcli.recalibrators.pooling import pooled, pruned, unsettled
-from calibcli.table import cells
-from calibcli.table.grid import GridTable, grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators import pooling as minorant
+from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
+from calibcli.stats.recalibrators.pooling import MOST_ROWS, bends, pooled, pooled_starts, pruned, unsettled
+from calibcli.stats.table import grid as cells
+from calibcli.stats.table.grid import GridTable, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
 
 STEP = FitOptions(step=True)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
-from calibcli.recalibrators.prior_shift import check_prior, shifted
+from calibcli.stats.recalibrators.intercept import check_prior, shifted
 
 rates = st.floats(1e-6, 1 - 1e-6)
 PROBABILITIES = np.unique(np.concatenate((np.linspace(0, 1, 101), np.geomspace(1e-12, 0.1, 12))))

@@ -7,10 +7,10 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.design import LARGEST_LOGIT, logit
-from calibcli.recalibrators.logistic import Record
-from calibcli.recalibrators.quadratic import Quadratic
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.logistic import Record
+from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, logit
+from calibcli.stats.recalibrators.quadratic import Quadratic
+from calibcli.stats.table.score_table import ScoreTable
 
 RECORD = Record(FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0)
 

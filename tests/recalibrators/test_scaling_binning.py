@@ -7,12 +7,12 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitLoss, RecalibratorName, Split
 from calibcli.options.fitting import BASES, FitOptions
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.isotonic import Isotonic
-from calibcli.recalibrators.platt import Platt
-from calibcli.recalibrators.scaling_binning import ScalingBinning
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators.isotonic import Isotonic
+from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
 
 

@@ -11,7 +11,7 @@ import pytest
 from calibcli.documents.sealed import canonical_text, parse
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import FitLoss, FitMethod, RecalibratorName
-from calibcli.recalibrators.selection import (
+from calibcli.stats.recalibrators.selection import (
     DEFAULT_CANDIDATES,
     FROM_SIMPLE_TO_COMPLEX,
     FoldLosses,

@@ -7,9 +7,9 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.design import logit
-from calibcli.recalibrators.temperature import Temperature
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.newton import logit
+from calibcli.stats.recalibrators.temperature import Temperature
+from calibcli.stats.table.score_table import ScoreTable
 
 
 def table(score: list[float], label: list[int]) -> ScoreTable:

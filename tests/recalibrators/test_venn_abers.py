@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.added_row import levels_with_one_more
-from calibcli.recalibrators.interface import Randomised, WithEnds
-from calibcli.recalibrators.venn_abers import VennAbers
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators.interface import Randomised, WithEnds
+from calibcli.stats.recalibrators.venn_abers import VennAbers, levels_with_one_more
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 rows_of_both_labels = st.lists(
     st.tuples(st.one_of(st.sampled_from([0.0, 5e-324, 0.5, 1.0]), st.floats(0, 1)), st.booleans()),

@@ -7,38 +7,38 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcli.bounds.interval import Interval
-from calibcli.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, ReliabilityCurve
-from calibcli.curves.smooth import SmoothCurve
-from calibcli.gate_names import Bound, Inconclusive, Relation
-from calibcli.measures.estimate import (
+from calibcli.names import (
+    Bound,
+    FitLoss,
+    Inconclusive,
+    MeasureName,
+    PlotKind,
+    RecalibratorName,
+    Relation,
+    Target,
+    TestName,
+    VerdictName,
+)
+from calibcli.reports.apply import ApplyReport
+from calibcli.reports.compare import CompareReport, Comparison, Side
+from calibcli.reports.fit import FitReport
+from calibcli.reports.input import InputSummary
+from calibcli.reports.inspect import ColumnSummary, InspectReport
+from calibcli.reports.measure import ClusterSummary, GroupsSummary, MeasureReport, TableSummary, WorstGroup
+from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, ReliabilityCurve, SmoothCurve
+from calibcli.stats.gates.claim import Claim, Evidence, RowsNeeded, Verdict
+from calibcli.stats.measures.differences import PAIRED, Difference
+from calibcli.stats.measures.estimate import (
     HELD_OUT,
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
     Estimate,
     TestResult,
 )
-from calibcli.measures.paired import PAIRED, Difference
-from calibcli.measures.tests import WEIGHTED, CombinedTest
-from calibcli.names import (
-    FitLoss,
-    MeasureName,
-    RecalibratorName,
-    Target,
-    TestName,
-    VerdictName,
-)
-from calibcli.picture_names import PlotKind
-from calibcli.recalibrators.selection import Selection, Trial
-from calibcli.reports.apply import ApplyReport
-from calibcli.reports.compare import CompareReport, Comparison, Side
-from calibcli.reports.fit import FitReport
-from calibcli.reports.groups import ClusterSummary, GroupsSummary, WorstGroup
-from calibcli.reports.input import InputSummary
-from calibcli.reports.inspect import ColumnSummary, InspectReport
-from calibcli.reports.measure import MeasureReport, TableSummary
-from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
-from calibcli.verdicts.claim import Claim, Evidence, RowsNeeded, Verdict
+from calibcli.stats.measures.tests import WEIGHTED, CombinedTest
+from calibcli.stats.recalibrators.selection import Selection, Trial
 
 HOSTILE = "[red]x|`y`\x1b[31m<b>\n\u202e*_z_\u00e9\u4e2d"
 INPUT = InputSummary(("churn.parquet",), "score", "label", None, 50_000, 0, 0)

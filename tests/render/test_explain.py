@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from calibcli.names import MeasureName, ReportFormat, TestName
-from calibcli.render.blocks import Line, Listing, paragraph
-from calibcli.render.explain import FAMILIES, LABELS, definitions, definitions_in, writer_of
-from calibcli.view_names import ClassMeasure
+from calibcli.names import ClassMeasure, MeasureName, ReportFormat, TestName
+from calibcli.show.blocks import Line, Listing, paragraph
+from calibcli.show.explain import FAMILIES, LABELS, definitions, definitions_in, writer_of
 from shell import ROOT
 
 GOOD = "\n\n".join(f"{label}: the {label.lower()},\nand more." for label in LABELS)
@@ -22,7 +21,7 @@ EVERY_NAME = [*MeasureName, *TestName, *ClassMeasure]
 @pytest.fixture
 def ran(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """Run `measure --explain` in this process."""
-    from calibcli.cli.app import main
+    from calibcli.shell.app import main
 
     def call(*words: str) -> tuple[int, str, str]:
         code = main(["measure", "--explain", *words])
@@ -97,7 +96,7 @@ def test_markdown_has_the_labels(ran: Callable[..., Any]) -> None:
 
 def test_without_input_and_explain_the_usage_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     """`measure` alone is the usage error that it always was."""
-    from calibcli.cli.app import main
+    from calibcli.shell.app import main
 
     assert main(["measure"]) == 2
     assert capsys.readouterr().err == "error: Missing argument 'INPUT...'\nhint: calibcli measure --help\n"

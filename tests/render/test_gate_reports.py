@@ -16,17 +16,16 @@ from junitparser import Error, Failure, JUnitXml, Skipped
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as older_metrics
 
-from calibcli.cli.commands.verify import exit_code
 from calibcli.errors import InputProblem
-from calibcli.gate_names import Bound, GateFormat, Inconclusive, Relation
-from calibcli.names import VerdictName
-from calibcli.render.gates import gate_renderer_named
-from calibcli.render.gates import github as g
-from calibcli.render.gates.cases import cases_of, worst_first
-from calibcli.render.gates.junit import error_document
-from calibcli.render.gates.openmetrics import error_metrics
-from calibcli.render.words import printable
+from calibcli.names import Bound, GateFormat, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
+from calibcli.shell.commands.verify import exit_code
+from calibcli.show.ci import gate_renderer_named
+from calibcli.show.ci import github as g
+from calibcli.show.ci.cases import cases_of, worst_first
+from calibcli.show.ci.junit import error_document
+from calibcli.show.ci.openmetrics import error_metrics
+from calibcli.show.words import printable
 from github_runner import commands_of, outputs_in
 
 SCHEMA = xmlschema.XMLSchema(str(Path(__file__).with_name("junit.xsd")))

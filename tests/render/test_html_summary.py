@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calibcli.commands.measure import measure_table
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import metrics_of
-from calibcli.render.html.summary import summary_of
 from calibcli.reports.input import InputSummary
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.measure import measure_table
+from calibcli.show.html.sections import summary_of
+from calibcli.stats.table.score_table import ScoreTable
 
 SOURCE = InputSummary(("x.csv",), "score", "label", None, 4_000, 0, 0)
 

@@ -9,7 +9,7 @@ import pytest
 
 from calibcli.documents.schemas import schema_text
 from calibcli.names import DocumentKind, ReportFormat
-from calibcli.render import renderer_named
+from calibcli.show import renderer_named
 
 _NAMES = (
     "measure",

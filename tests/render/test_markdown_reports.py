@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from calibcli.names import ReportFormat
-from calibcli.render import renderer_named
-from calibcli.render.blocks import Line
-from calibcli.render.markdown import _line, escaped
+from calibcli.show import renderer_named
+from calibcli.show.blocks import Line
+from calibcli.show.markdown import _line, escaped
 
 _CELL = re.compile(r"(?<!\\)\|")
 _NAMES = ("measure", "grid", "weighted", "atoms", "verify_fail", "verify_several", "fit", "apply", "inspect")

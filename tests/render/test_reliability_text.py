@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from calibcli.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, ReliabilityCurve, SmoothCurve
-from calibcli.picture_names import AxisScale, PlotKind
-from calibcli.render.reliability import Said, reliability_text
+from calibcli.names import AxisScale, PlotKind
+from calibcli.show.letters import Said, reliability_text
+from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, ReliabilityCurve, SmoothCurve
 
 GOLDEN = Path(__file__).parent / "golden"
 SAID = Said(

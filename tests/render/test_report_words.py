@@ -4,13 +4,12 @@ import math
 
 import pytest
 
-from calibcli.bounds.interval import Interval
-from calibcli.names import MeasureName, Target, TestName
-from calibcli.render.blocks import Bar
-from calibcli.render.diagram import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
-from calibcli.render.pages.header import file_words
-from calibcli.render.phrases import meaning_of_class_measure, meaning_of_measure, meaning_of_test, whose
-from calibcli.render.words import (
+from calibcli.names import ClassMeasure, MeasureName, Target, TestName
+from calibcli.show.blocks import Bar
+from calibcli.show.pages.header import file_words
+from calibcli.show.phrases import meaning_of_class_measure, meaning_of_measure, meaning_of_test, whose
+from calibcli.show.terminal import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
+from calibcli.show.words import (
     about,
     beside,
     between,
@@ -25,7 +24,7 @@ from calibcli.render.words import (
     quoted,
     share,
 )
-from calibcli.view_names import ClassMeasure
+from calibcli.stats.bounds.interval import Interval
 
 
 @pytest.mark.parametrize(

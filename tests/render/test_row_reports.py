@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibcli.cli.app import main
-from calibcli.render.as_rows import COLUMNS
+from calibcli.shell.app import main
+from calibcli.show.as_data import COLUMNS
 
 STRANGE = ["=1+1", "+cmd", "-2", "@SUM(A1)", "\tx", 'a,"b"\nc', "\x1b[31mred", "Zürich", "plain"]
 Told = Callable[..., str]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from calibcli.names import ReportFormat
-from calibcli.render import renderer_named
+from calibcli.show import renderer_named
 
 GOLDEN = Path(__file__).parent / "golden"
 REFRESH = "CALIBCLI_REFRESH_GOLDEN"

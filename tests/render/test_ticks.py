@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.render.ticks import number_text, numbers_line, round_numbers
+from calibcli.show.letters import number_text, numbers_line, round_numbers
 
 
 @settings(deadline=None, max_examples=40)

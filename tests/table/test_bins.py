@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
 from calibcli.names import Binning
-from calibcli.table.bins import (
+from calibcli.stats.table.bins import (
     ATOMS,
     Bins,
     bin_index,
@@ -21,8 +21,8 @@ from calibcli.table.bins import (
     looks_discrete,
     segment_sums,
 )
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 EVERY_WIDTH = [*range(1, 17), 17, 18, 20, 24, 30, 49, 50, 97, 100]
 

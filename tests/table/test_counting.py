@@ -6,8 +6,8 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.table import counting
-from calibcli.table.counting import ROW, Counting
+from calibcli.stats.table import grid as counting
+from calibcli.stats.table.grid import ROW, Counting
 
 PLACES = 5
 MOST = (1 << 33) - 1

@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.table.grid import grid_of
-from calibcli.table.moved import with_scores
-from calibcli.table.resample import split_table
-from calibcli.table.score_table import ScoreTable, merge_all
+from calibcli.stats.table.derived import split_table, with_scores
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable, merge_all
 
 rows_of_table = st.lists(st.tuples(st.integers(0, 12), st.booleans()), max_size=60)
 

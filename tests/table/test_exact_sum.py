@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.table.exact_sum import ExactSum
+from calibcli.stats.numerics import ExactSum
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 MODERATE = st.one_of(st.just(0.0), st.floats(1e-200, 1e200), st.floats(-1e200, -1e-200))

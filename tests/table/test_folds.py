@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.table.grid import grid_of
-from calibcli.table.resample import cells_as_scores, draw_folds
-from calibcli.table.score_table import ScoreTable, merge_all
+from calibcli.stats.table.derived import cells_as_scores, draw_folds
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable, merge_all
 
 ROWS = st.lists(
     st.tuples(st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1)), st.booleans()),

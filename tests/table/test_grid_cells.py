@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.table import cells
+from calibcli.stats.table import grid as cells
 
 EDGE_SCORES = st.builds(
     lambda i, steps: float(

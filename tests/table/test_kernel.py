@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from calibcli.table.grid import grid_of
-from calibcli.table.kernel import (
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.kernel import (
     LEAST_BANDWIDTH,
     CosineSeries,
     cosine_series,
@@ -17,7 +17,7 @@ from calibcli.table.kernel import (
     l1_of_polyline,
     residual_series,
 )
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.table.score_table import ScoreTable
 
 SEEDS = st.integers(0, 10_000)
 

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from calibcli.table.grid import grid_of
-from calibcli.table.quantiles import LEVELS, quantiles_of, score_quantiles
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.table.grid import LEVELS, grid_of, quantiles_of, score_quantiles
+from calibcli.stats.table.score_table import ScoreTable
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 7, 20, 99, 100, 101, 1_000])

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.table import bins, ranks, repeated
-from calibcli.table.bins import bin_index
-from calibcli.table.ranks import ranks as ranks_of
-from calibcli.table.repeated import table_of_repeated
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.recalibrators import lookup as ranks
+from calibcli.stats.recalibrators.lookup import ranks as ranks_of
+from calibcli.stats.table import bins
+from calibcli.stats.table import running as repeated
+from calibcli.stats.table.bins import bin_index
+from calibcli.stats.table.running import table_of_repeated
+from calibcli.stats.table.score_table import ScoreTable
 
 SCORES = st.sampled_from([0.0, -0.0, 5e-324, 0.1, 0.25, np.nextafter(0.25, 0), 0.5, 0.7, 1.0])
 ROWS = st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=60)

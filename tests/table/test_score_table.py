@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.table.score_table import ScoreTable, WeightColumns, merge_all
+from calibcli.stats.table.score_table import ScoreTable, WeightColumns, merge_all
 
 AWKWARD = [0.0, -0.0, 5e-324, 0.1, 0.3, 1 / 3, 0.5, 1.0 - 2.0**-53, 1.0]
 scores = st.one_of(st.sampled_from(AWKWARD), st.floats(0.0, 1.0))

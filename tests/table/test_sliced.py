@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
 from calibcli.names import Binning
-from calibcli.table.bins import binned, bins_of
-from calibcli.table.grid import Table, grid_of
-from calibcli.table.score_table import ScoreTable
-from calibcli.table.sliced import RunningSlices
+from calibcli.stats.table.bins import binned, bins_of
+from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table.sliced import RunningSlices
 
 
 @settings(deadline=None, max_examples=30)

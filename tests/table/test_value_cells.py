@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from calibcli.table.value_cells import ValueCells
+from calibcli.stats.table.value_cells import ValueCells
 
 
 @settings(max_examples=8)

@@ -21,24 +21,24 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from calibcli import records
+from calibcli.commands.added_columns import AddedColumns
+from calibcli.commands.apply import apply_file, apply_map, only_file
+from calibcli.commands.destination import Destination
+from calibcli.commands.evaluation import read_judged
+from calibcli.commands.fit import fit_files
+from calibcli.data import records
+from calibcli.data.files import found_in
+from calibcli.data.fragments import list_fragments
+from calibcli.documents.artifact import read_artifact
 from calibcli.documents.sealed import sealed_text
-from calibcli.documents.store import read_artifact
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
 from calibcli.options.maps import Shape
 from calibcli.options.rows import AS_FOUND, Columns, Reading
-from calibcli.readers.files import found_in
-from calibcli.readers.fragments import list_fragments
-from calibcli.recalibrators.interface import WithEnds
-from calibcli.recalibrators.smooth import Smooth
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.added_columns import AddedColumns
-from calibcli.tasks.apply import apply_file, apply_map, only_file
-from calibcli.tasks.destination import Destination
-from calibcli.tasks.fit import fit_files
-from calibcli.tasks.judged import read_judged
+from calibcli.stats.recalibrators.interface import WithEnds
+from calibcli.stats.recalibrators.smooth import Smooth
+from calibcli.stats.table.score_table import ScoreTable
 
 WIDE = 'id,score,note,code\r\n007,0.10,"a, b",01234\n'
 WIDE += '008,0.5,"say ""hi""\nthere",12345678901234567890\n\n009,1,,0.10'

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from calibcli.commands.measure import measure_files
+from calibcli.commands.pictures.diagram import Diagram, PlotRequest, rows_line
+from calibcli.commands.plot import diagram_of
 from calibcli.documents.sealed import sealed_text
+from calibcli.names import OnSum, PlotKind, ViewName
 from calibcli.options.rows import Columns, SeveralClasses
-from calibcli.picture_names import PlotKind
-from calibcli.tasks.measure import measure_files
-from calibcli.tasks.pictures.diagram import Diagram, PlotRequest, rows_line
-from calibcli.tasks.plot import diagram_of
-from calibcli.view_names import OnSum, ViewName
 
 DIGITS = str(Path(__file__).parent.parent.parent / "sample_data" / "digits_forest_evaluation.csv")
 SEEN = [

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calibcli.commands.compare import compare_files
+from calibcli.commands.fit import fit_files
+from calibcli.commands.measure import measure_files
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.measures.paired import PAIRED
 from calibcli.names import Binning, ComparisonName, FitMethod, MeasureName, Scale, WeightMeaning
 from calibcli.options.comparing import SHOWN, CompareOptions
 from calibcli.options.fitting import FitOptions
@@ -17,9 +19,7 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
 from calibcli.reports.compare import CompareReport, Comparison
-from calibcli.tasks.compare import compare_files
-from calibcli.tasks.fit import fit_files
-from calibcli.tasks.measure import measure_files
+from calibcli.stats.measures.differences import PAIRED
 
 TWO = Columns("a", "label", others=("b",))
 ONE = Columns("a", "label")
@@ -109,7 +109,7 @@ def test_two_artifacts_compare_as_their_applied_columns_do(tmp_path: Path) -> No
         for method in (FitMethod.PLATT, FitMethod.ISOTONIC)
     ]
     through = compare_files([str(path)], ONE, artifacts=artifacts, options=CompareOptions(metrics=PAIRED))
-    from calibcli.documents.store import read_artifact
+    from calibcli.documents.artifact import read_artifact
 
     rows = [line.split(",") for line in path.read_text().split()[1:]]
     score = np.array([float(row[0]) for row in rows])

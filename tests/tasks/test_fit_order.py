@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from calibcli.commands.fit import fit_files
 from calibcli.errors import UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, WeightMeaning
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns, Reading
-from calibcli.tasks.fit import fit_files
 
 ASKED = Columns("score", "label")
 EXACT, GRID = Reading(exact=True), Reading(memory="64KiB", jobs=2)

@@ -17,14 +17,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.gathering import Gathered, choose_columns, gather
+from calibcli.data import fragments
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.readers import parquet
+from calibcli.data.tally import Signals, tally
 from calibcli.errors import InputProblem
 from calibcli.names import DataFormat, OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns, InputFormat
-from calibcli.readers import fragments, parquet
-from calibcli.readers.tally import Signals, tally
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.gather import Gathered, choose_columns, gather
+from calibcli.stats.table.score_table import ScoreTable
 
 ASKED = Columns("score", "label")
 SCORES = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0, 5e-324]), st.floats(0, 1))
@@ -334,7 +335,7 @@ from calibcli.engines.threads import ThreadEngine
 from calibcli.readers.columns import Columns
 from calibcli.tasks.gather import gather
 gather(sys.argv[1:], Columns(), engine=ThreadEngine(2))
-heavy = ("pandas", "scipy", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet", "calibcli.readers.values")
+heavy = ("pandas", "scipy", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet", "calibcli.data.values")
 print([name for name in heavy if name in sys.modules])
 """
 

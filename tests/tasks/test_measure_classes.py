@@ -9,23 +9,29 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from calibcli.commands.measure import FEW, MOST_IN_FULL, measure_files, refuse_class_measures
+from calibcli.commands.verify import verify_files
 from calibcli.errors import EmptyTable, UsageProblem
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures.classes.views import ClassViews
-from calibcli.names import Binning, MeasureName, VerdictName, WeightMeaning
+from calibcli.names import (
+    Binning,
+    Bound,
+    ClassMeasure,
+    MeasureName,
+    OnSum,
+    Relation,
+    VerdictName,
+    ViewName,
+    WeightMeaning,
+)
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics, metrics_of
 from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.options.rules import Rule
 from calibcli.reports.measure import MeasureReport
-from calibcli.table import sliced
-from calibcli.table.score_table import Floats, Integers
-from calibcli.tasks.classes import FEW, MOST_IN_FULL
-from calibcli.tasks.classes_asked import refuse_class_measures
-from calibcli.tasks.measure import measure_files
-from calibcli.tasks.verify import verify_files
-from calibcli.view_names import ClassMeasure, OnSum, ViewName
+from calibcli.stats.measures.classes.binned import ClassViews
+from calibcli.stats.table import sliced
+from calibcli.stats.table.score_table import Floats, Integers
 from class_rows import drawn_rows, views_of
 
 M = MeasureName

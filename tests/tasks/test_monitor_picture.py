@@ -8,19 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.bounds.betting import Stakes
-from calibcli.curves.monitor import MonitorCurve
-from calibcli.documents.state_store import state_text
+from calibcli.commands.pictures.diagram import Diagram, PlotRequest
+from calibcli.commands.pictures.monitor import monitor_diagram
+from calibcli.documents.state import state_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
-from calibcli.gates.growth import Incoming, grown
-from calibcli.gates.merging import merged
-from calibcli.gates.state import GateState
-from calibcli.gates.verdict import verdict_on_file
+from calibcli.names import PlotKind
 from calibcli.options.rows import Columns
-from calibcli.picture_names import PlotKind
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.pictures.diagram import Diagram, PlotRequest
-from calibcli.tasks.pictures.monitor import monitor_diagram
+from calibcli.stats.bounds.betting import Stakes
+from calibcli.stats.curves.monitor import MonitorCurve
+from calibcli.stats.gates.growth import Incoming, grown, merged
+from calibcli.stats.gates.state import GateState, verdict_on_file
+from calibcli.stats.table.score_table import ScoreTable
 from gate_rows import TEN, begun, rows_of
 
 Rows = tuple[np.ndarray, np.ndarray]

@@ -8,24 +8,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.curves.panels import CurvePanels
+from calibcli.commands.evaluation import FIT_ROWS
+from calibcli.commands.fit import fit_files
+from calibcli.commands.measure import measure_files
+from calibcli.commands.pictures.diagram import Diagram, PlotRequest
+from calibcli.commands.pictures.reliability import Stated, brief
+from calibcli.commands.plot import diagram_of, refuse_axis
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
-from calibcli.names import Binning, FitMethod, MeasureName
+from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, PlotKind, ViewName
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, SeveralClasses
-from calibcli.picture_names import AxisScale, PlotKind
 from calibcli.reports.measure import MeasureReport
-from calibcli.tasks.fit import fit_files
-from calibcli.tasks.judged import FIT_ROWS
-from calibcli.tasks.measure import measure_files
-from calibcli.tasks.pictures.asked import refuse_axis
-from calibcli.tasks.pictures.diagram import Diagram, PlotRequest
-from calibcli.tasks.pictures.panels import Stated, brief
-from calibcli.tasks.plot import diagram_of
-from calibcli.view_names import ViewName
+from calibcli.stats.curves.reliability import CurvePanels
 
 K = PlotKind
 BY = Columns("score", "label", by=("country",))

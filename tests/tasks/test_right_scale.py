@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calibcli.commands.fit import fit_table
+from calibcli.commands.right_scale import ScaleCheck
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.fields import on_scale
+from calibcli.data.intake import Intake
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns
-from calibcli.readers.columns import ChosenColumns
-from calibcli.readers.intake import Intake
-from calibcli.readers.scores import on_scale
-from calibcli.table.quantiles import quantiles_of
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.fit import fit_table
-from calibcli.tasks.right_scale import ScaleCheck
+from calibcli.stats.table.grid import quantiles_of
+from calibcli.stats.table.score_table import ScoreTable
 
 INTAKE = Intake(ChosenColumns(Columns(), "score", None), shown="rows.csv")
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.engines.threads import ThreadEngine
+from calibcli.commands.gathering import RAW, Gathered, gather
+from calibcli.data import fragments as cut
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.selection import Lots, lowest
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns, RowsAsked
-from calibcli.readers import fragments as cut
-from calibcli.readers.lots import Lots, lowest
-from calibcli.tasks.gather import RAW, Gathered, gather
 
 N = 3_000
 

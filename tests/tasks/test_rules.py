@@ -4,14 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.commands.verify import require_some
 from calibcli.errors import UsageProblem
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import Binning, MeasureName, TestName
+from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, TestName
 from calibcli.options.gating import bins_of_gate
 from calibcli.options.rules import ClassRule, Rule, largest, range_of, rule_of, rules_of
-from calibcli.tasks.verify import require_some
-from calibcli.verdicts.claim import BOUNDS
-from calibcli.view_names import ClassMeasure
+from calibcli.stats.gates.claim import BOUNDS
 
 M = MeasureName
 LEAST, MOST = Relation.AT_LEAST, Relation.AT_MOST

@@ -10,6 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.codec import Node
+from calibcli.commands.fit import fit_files
+from calibcli.commands.gathering import RAW
+from calibcli.commands.measure import measure_files
+from calibcli.commands.partition import chosen_bins, parted
+from calibcli.commands.reading import read_tables
+from calibcli.commands.verify import verify_files
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, RecalibratorName
 from calibcli.options.fitting import FitOptions
@@ -18,15 +24,9 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
 from calibcli.options.rules import largest
-from calibcli.recalibrators import recalibrator_from_dict
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.fit import fit_files
-from calibcli.tasks.gather import RAW
-from calibcli.tasks.measure import measure_files
-from calibcli.tasks.partition import chosen_bins, parted
-from calibcli.tasks.reading import read_tables
-from calibcli.tasks.verify import verify_files
+from calibcli.stats.recalibrators.family import recalibrator_from_dict
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 ASKED = Columns("score", "label")
 # About 1,000 distinct scores: everything here becomes a grid.

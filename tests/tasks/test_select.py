@@ -10,23 +10,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from calibcli.commands.fit import drawn_folds, fit_files, grouped_folds, select
+from calibcli.documents.artifact import read_artifact
 from calibcli.documents.sealed import sealed
-from calibcli.documents.store import read_artifact
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.measures.proper_scores import brier, log_loss
 from calibcli.names import FitLoss, FitMethod, Purpose, RecalibratorName
 from calibcli.options import rows
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns, Reading
-from calibcli.recalibrators import fit_recalibrator
-from calibcli.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED, Selection
-from calibcli.table.grid import grid_of
-from calibcli.table.moved import with_scores
-from calibcli.table.resample import draw_folds
-from calibcli.table.score_table import ScoreTable, merge_all
-from calibcli.table.streams import stream
-from calibcli.tasks.fit import fit_files
-from calibcli.tasks.select import drawn_folds, grouped_folds, select
+from calibcli.stats.measures.scores import brier, log_loss
+from calibcli.stats.numerics import stream
+from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED, Selection
+from calibcli.stats.table.derived import draw_folds, with_scores
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable, merge_all
 
 R = RecalibratorName
 FEW = (R.INTERCEPT, R.PLATT, R.ISOTONIC)

@@ -10,18 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from calibcli.commands.compare import compare_files
+from calibcli.commands.measure import measure_files
+from calibcli.data import fragments
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.measures.clustered import EXACT
-from calibcli.measures.estimate import Estimate
 from calibcli.names import MeasureName, OnMissing, OnRange, WeightMeaning
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
-from calibcli.readers import fragments
 from calibcli.reports.measure import MeasureReport
-from calibcli.tasks.compare import compare_files
-from calibcli.tasks.measure import measure_files
+from calibcli.stats.measures.clustered import EXACT
+from calibcli.stats.measures.estimate import Estimate
 
 M = MeasureName
 QUICK = Metrics((M.ECE, M.BIAS, M.BRIER, M.LOG_LOSS), ())

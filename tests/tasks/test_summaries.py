@@ -16,18 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.cli.app import main
 from calibcli.codec import Node
+from calibcli.commands.reading import added
 from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import parse
 from calibcli.documents.summary import How, TableDocument, read_summary, summary_text
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind, WeightMeaning
 from calibcli.reports.input import InputSummary
-from calibcli.table.digest import digest
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
-from calibcli.tasks.summaries import added
+from calibcli.shell.app import main
+from calibcli.stats.table.grid import digest, grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 Told = Callable[..., tuple[int, str, str]]
 ASKED = ("-s", "score", "-y", "label")

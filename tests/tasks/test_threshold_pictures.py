@@ -7,23 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.curves.decision import DecisionCurve
-from calibcli.curves.map import MapCurve
+from calibcli.commands.fit import fit_class_files, fit_files
+from calibcli.commands.measure import measure_files
+from calibcli.commands.pictures.diagram import Diagram, PlotRequest
+from calibcli.commands.pictures.map import options_of
+from calibcli.commands.plot import diagram_of
 from calibcli.errors import UsageProblem
-from calibcli.names import BetaForm, Binning, FitMethod, MeasureName, RecalibratorName
+from calibcli.names import BetaForm, Binning, ClassMethod, FitMethod, MeasureName, PlotKind, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading, SeveralClasses
-from calibcli.picture_names import PlotKind
-from calibcli.recalibrators.classes.interface import ClassFitOptions
-from calibcli.tasks.fit import fit_files
-from calibcli.tasks.fit_classes import fit_class_files
-from calibcli.tasks.measure import measure_files
-from calibcli.tasks.pictures.diagram import Diagram, PlotRequest
-from calibcli.tasks.pictures.map_band import options_of
-from calibcli.tasks.plot import diagram_of
-from calibcli.view_names import ClassMethod
+from calibcli.stats.curves.map import MapCurve
+from calibcli.stats.curves.thresholds import DecisionCurve
+from calibcli.stats.recalibrators.classes.interface import ClassFitOptions
 
 COLUMNS = Columns("score", "label")
 

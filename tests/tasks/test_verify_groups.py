@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calibcli.commands.compare import compare_files
+from calibcli.commands.fit import fit_files
+from calibcli.commands.measure import measure_files
+from calibcli.commands.verify import verify_files
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, VerdictName
@@ -19,10 +23,6 @@ from calibcli.options.metrics import metrics_of
 from calibcli.options.rows import Columns
 from calibcli.options.rules import largest, rule_of
 from calibcli.reports.verify import VerifyReport
-from calibcli.tasks.compare import compare_files
-from calibcli.tasks.fit import fit_files
-from calibcli.tasks.measure import measure_files
-from calibcli.tasks.verify import verify_files
 
 M = MeasureName
 RULES = (largest(M.ECE, 0.1), rule_of("bias.lower>=-0.08"))

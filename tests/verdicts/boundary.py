@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.names import Binning, Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, Bins, equal_width_edges
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground
+from calibcli.stats.gates import judge
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
+from calibcli.stats.table.score_table import ScoreTable
 
 Floats = np.ndarray
 Draw = Callable[[np.random.Generator, int, float], ScoreTable]

@@ -5,14 +5,12 @@ import pytest
 from scipy.stats import beta
 
 from calibcli.errors import UsageProblem
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures.classes import class_measure
-from calibcli.names import Binning, Target, VerdictName
+from calibcli.names import Binning, Bound, ClassMeasure, Relation, Target, VerdictName
 from calibcli.options.rules import ClassRule
-from calibcli.table.bins import Bins, equal_width_edges
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.class_rule import class_rule
-from calibcli.view_names import ClassMeasure
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.other_rules import class_rule
+from calibcli.stats.measures.classes import class_measure
+from calibcli.stats.table.bins import Bins, equal_width_edges
 from class_rows import drawn_rows, views_of
 
 C = ClassMeasure

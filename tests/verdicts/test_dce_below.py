@@ -6,15 +6,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures.distance import dictionary, distance, number_of_bins
-from calibcli.names import MeasureName, Target, VerdictName
+from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.dce_below import dce_below
-from calibcli.verdicts.dce_rows import DceGrowth
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.dce import DceGrowth, dce_below
+from calibcli.stats.measures.distance import dictionary, distance, number_of_bins
+from calibcli.stats.table.bins import ATOMS
+from calibcli.stats.table.score_table import ScoreTable
 
 GROUND = Ground(ATOMS, rows_wanted=False)
 

@@ -8,15 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import Binning, MeasureName, Target, VerdictName
+from calibcli.names import Binning, Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Claim, Ground, RowsNeeded
-from calibcli.verdicts.ece_below import ece_below
-from calibcli.verdicts.outcome import LEAST_RARER
-from calibcli.verdicts.rows_needed import Growth, rows_needed
+from calibcli.stats.gates.claim import LEAST_RARER, Claim, Ground, RowsNeeded
+from calibcli.stats.gates.ece import ece_below
+from calibcli.stats.gates.rows_needed import Growth, rows_needed
+from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.stats.table.score_table import ScoreTable
 
 ATOMS_OF_TEN = (np.arange(10) + 0.5) / 10
 

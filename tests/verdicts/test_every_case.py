@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import Binning, MeasureName, TestName, VerdictName
+from calibcli.names import Binning, Bound, MeasureName, Relation, TestName, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, Bins, equal_width_edges
-from calibcli.table.grid import grid_of
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground, Verdict
+from calibcli.stats.gates import judge
+from calibcli.stats.gates.claim import Ground, Verdict
+from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
+from calibcli.stats.table.grid import grid_of
+from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))

@@ -8,16 +8,23 @@ from scipy.stats import beta
 
 from added_row import bounds as oracle
 from calibcli.errors import UsageProblem
-from calibcli.families import WITHOUT_INTERVAL
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures import measure_named
-from calibcli.measures.settings import Settings
-from calibcli.names import Binning, MeasureName, Target, TestName, VerdictName
+from calibcli.names import (
+    WITHOUT_INTERVAL,
+    Binning,
+    Bound,
+    MeasureName,
+    Relation,
+    Target,
+    TestName,
+    VerdictName,
+)
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.interval_rule import interval_rule
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.other_rules import interval_rule
+from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.if_calibrated import Settings
+from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges
+from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))

@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import MeasureName, Target, VerdictName
+from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, binned
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.l2_below import l2_below
-from calibcli.verdicts.l2_rows import L2Growth
-from calibcli.verdicts.linf_below import linf_below
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.l2 import L2Growth, l2_below
+from calibcli.stats.gates.linf import linf_below
+from calibcli.stats.table.bins import ATOMS, binned
+from calibcli.stats.table.score_table import ScoreTable
 from verdicts.boundary import CASES, by_statistic, count_verdicts
 
 GROUND = Ground(ATOMS)

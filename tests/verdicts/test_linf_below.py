@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from calibcli.bounds.unseen import unseen_share
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import MeasureName, Target, VerdictName
+from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, binned
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.linf_below import linf_below
-from calibcli.verdicts.linf_rows import LinfGrowth
+from calibcli.stats.bounds.proportion import unseen_share
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.linf import LinfGrowth, linf_below
+from calibcli.stats.table.bins import ATOMS, binned
+from calibcli.stats.table.score_table import ScoreTable
 
 SCORE = np.array([0.1, 0.5, 0.9])
 ROWS = np.array([400, 300, 500])

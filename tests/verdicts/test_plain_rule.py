@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from calibcli.errors import UsageProblem
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures.calibrated import draw_calibrated
-from calibcli.measures.tests import calibration_tests
-from calibcli.names import Binning, MeasureName, Purpose, TestName, VerdictName
+from calibcli.names import Binning, Bound, MeasureName, Purpose, Relation, TestName, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
-from calibcli.table.score_table import ScoreTable
-from calibcli.table.streams import stream
-from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground
+from calibcli.stats.gates import judge
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.measures.if_calibrated import draw_calibrated
+from calibcli.stats.measures.tests import calibration_tests
+from calibcli.stats.numerics import stream
+from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))

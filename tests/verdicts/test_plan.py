@@ -7,22 +7,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.bounds.betting import stakes_for_any_time, stakes_for_one_look
 from calibcli.errors import UsageProblem
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures.binned_ece import grouped_residuals
-from calibcli.names import Binning, MeasureName, VerdictName
+from calibcli.names import Binning, Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS, Bins, binned, equal_width_edges
-from calibcli.table.kernel import cosine_series, fixpoint
-from calibcli.verdicts import judge, plan_looks
-from calibcli.verdicts import plan as plan_module
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.plan import Plan, effort_of, planned
-from calibcli.verdicts.plan_bets import log_evidence
-from calibcli.verdicts.plan_looks import Asked, Looks, is_given, share_by_theorem
-from calibcli.verdicts.plan_population import CALIBRATED, MOST_VALUES, Population, erring, population_of
-from calibcli.verdicts.plan_streams import first_verdicts
+from calibcli.stats.bounds.betting import stakes_for_any_time, stakes_for_one_look
+from calibcli.stats.gates import judge
+from calibcli.stats.gates import plan as plan_looks
+from calibcli.stats.gates import plan as plan_module
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.plan import (
+    CALIBRATED,
+    MOST_VALUES,
+    Asked,
+    Looks,
+    Plan,
+    Population,
+    effort_of,
+    erring,
+    first_verdicts,
+    is_given,
+    log_evidence,
+    planned,
+    population_of,
+    share_by_theorem,
+)
+from calibcli.stats.measures.binned import grouped_residuals
+from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.stats.table.kernel import cosine_series, fixpoint
 
 GATED = (MeasureName.ECE, MeasureName.L2, MeasureName.LINF, MeasureName.SMECE, MeasureName.DCE)
 TEN = (np.arange(10) + 0.5) / 10

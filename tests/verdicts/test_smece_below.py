@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.bounds.mean_bets import WeighedResiduals, stakes_of_rows
-from calibcli.gate_names import Bound, Relation
-from calibcli.measures.bias import bias
-from calibcli.measures.least_error import least_by_mean
-from calibcli.measures.smooth_ece import (
+from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
+from calibcli.options.rules import Rule
+from calibcli.stats.bounds.betting import WeighedResiduals, stakes_of_rows
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.smece import SmeceGrowth, lower_bound_at, smece_below
+from calibcli.stats.measures.regression import bias, least_by_mean
+from calibcli.stats.measures.smooth_ece import (
     noise_of_norm,
     smooth_ece,
     smooth_ece_on_logit,
@@ -19,14 +21,9 @@ from calibcli.measures.smooth_ece import (
     upper_bound,
     weighed,
 )
-from calibcli.names import MeasureName, Target, VerdictName
-from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS
-from calibcli.table.kernel import LEAST_BANDWIDTH, residual_series
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts.claim import Ground
-from calibcli.verdicts.smece_below import lower_bound_at, smece_below
-from calibcli.verdicts.smece_rows import SmeceGrowth
+from calibcli.stats.table.bins import ATOMS
+from calibcli.stats.table.kernel import LEAST_BANDWIDTH, residual_series
+from calibcli.stats.table.score_table import ScoreTable
 
 GROUND = Ground(ATOMS, least_rows=1, rows_wanted=False)
 

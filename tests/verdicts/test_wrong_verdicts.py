@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calibcli.gate_names import Bound, Relation
-from calibcli.names import MeasureName, VerdictName
+from calibcli.names import Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.table.bins import ATOMS
-from calibcli.table.score_table import ScoreTable
-from calibcli.verdicts import judge
-from calibcli.verdicts.claim import Ground
+from calibcli.stats.gates import judge
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.table.bins import ATOMS
+from calibcli.stats.table.score_table import ScoreTable
 from verdicts.boundary import CASES, by_statistic, count_verdicts
 
 pytestmark = pytest.mark.untraced

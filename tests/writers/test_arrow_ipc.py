@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.ipc
 import pytest
 
+from calibcli.data.writers.arrow_ipc import copy_with_fields, opened_sink, write_batches
 from calibcli.names import Compression
-from calibcli.writers.arrow_ipc import copy_with_fields, opened_sink, write_batches
 
 BATCH = pa.record_batch(
     {"score": [0.25, 0.5], "kind": pa.array(["a", "b"]).dictionary_encode(), "tags": [[1], None]}
@@ -85,7 +85,7 @@ def test_buffers_are_compressed_as_asked(codec: Compression) -> None:
 
 def test_small_batches_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """And dictionaries that differ from batch to batch become one that grows, as a file needs it."""
-    monkeypatch.setattr("calibcli.writers.arrow_ipc._BATCH_ROWS", 4)
+    monkeypatch.setattr("calibcli.data.writers.arrow_ipc._BATCH_ROWS", 4)
     kind = pa.dictionary(pa.int8(), pa.string())
     parts = [["a", "b"], ["b", "c"], ["d", None], ["a", "d"], ["e"]]
     batches = [pa.record_batch({"k": pa.array(part, kind)}) for part in parts]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.data.writers.jsonl import Lines, NewKeys, splice_keys
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.writers.json_splice import Lines, NewKeys, splice_keys
 
 VALUE = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(st.sampled_from('a"{},:\\é '), max_size=5),

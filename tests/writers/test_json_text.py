@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.writers.json_text import has_json, joined_row, json_column, json_key
+from calibcli.data.writers.jsonl import has_json, joined_row, json_column, json_key
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
 KINDS: dict[pa.DataType, st.SearchStrategy[Any]] = {

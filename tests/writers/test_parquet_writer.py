@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.writers import parquet
-from calibcli.writers.csv import write_batches as write_csv
-from calibcli.writers.parquet import NewFields, copy_with_fields, write_batches
+from calibcli.data.writers import parquet
+from calibcli.data.writers.csv import write_batches as write_csv
+from calibcli.data.writers.parquet import NewFields, copy_with_fields, write_batches
 
 
 def with_half(source: Path, out: Any) -> int:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.data.records import Block, blocks
+from calibcli.data.writers.csv import NewColumns, splice
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.records import Block, blocks
-from calibcli.writers.splice import NewColumns, splice
 
 FIELD = st.text(st.sampled_from('ab ,"\n\r\t;é0.'), max_size=6)
 VALUE = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 0.1, 1 / 3, 5e-324, 1e-7]))

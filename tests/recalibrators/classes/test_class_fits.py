@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from calibcli.errors import EmptyTable, InputProblem, NotConverged, UsageProblem
-from calibcli.names import RecalibratorName
+from calibcli.names import ClassMethod, OutputSum, RecalibratorName, ViewName
 from calibcli.options.fitting import FitOptions
-from calibcli.recalibrators.classes.linear import MOST_OF_MATRIX, Linear
-from calibcli.recalibrators.classes.log_rows import Kept
-from calibcli.recalibrators.classes.one_vs_one import OneVsOne
-from calibcli.recalibrators.classes.one_vs_rest import OneVsRest
-from calibcli.recalibrators.classes.outputs import outputs_of
-from calibcli.recalibrators.classes.temperature import ClassTemperature
-from calibcli.recalibrators.classes.top_label import TopLabel
-from calibcli.recalibrators.temperature import Temperature
-from calibcli.table.score_table import ScoreTable
-from calibcli.view_names import ClassMethod, OutputSum, ViewName
+from calibcli.stats.recalibrators.classes.family import outputs_of
+from calibcli.stats.recalibrators.classes.linear import MOST_OF_MATRIX, Linear
+from calibcli.stats.recalibrators.classes.log_rows import Kept
+from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
+from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
+from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
+from calibcli.stats.recalibrators.classes.top_label import TopLabel
+from calibcli.stats.recalibrators.temperature import Temperature
+from calibcli.stats.table.score_table import ScoreTable
 from class_rows import softmax
 from fits_of_classes import NAMES, Drawn, drawn, fitted
 
@@ -63,7 +62,7 @@ def test_steps_in_single_precision_end_where_those_in_double_do(
     """Many rows are rounded to seek steps, and where these end is decided by the rows themselves."""
     rows = drawn(2, rows=1_500, classes=5)
     double = fitted(method, rows)
-    monkeypatch.setattr("calibcli.recalibrators.classes.log_rows._FEW", 1_000)
+    monkeypatch.setattr("calibcli.stats.recalibrators.classes.log_rows._FEW", 1_000)
     single = fitted(method, rows)
     assert isinstance(double, Linear)
     assert isinstance(single, Linear)
@@ -86,7 +85,7 @@ def test_a_penalty_that_one_fold_chose_says_so(monkeypatch: pytest.MonkeyPatch) 
     """Where all folds would take long, the note names how many were looked at."""
     rows = drawn(2, rows=600)
     assert fitted(ClassMethod.MATRIX, rows).notes[0].endswith("by cross-validated log loss")
-    monkeypatch.setattr("calibcli.recalibrators.classes.linear_fit._MOST_WORK", 1.0)
+    monkeypatch.setattr("calibcli.stats.recalibrators.classes.linear._MOST_WORK", 1.0)
     assert fitted(ClassMethod.MATRIX, rows).notes[0].endswith("on 1 of 5 folds since all would take long")
 
 
@@ -220,7 +219,7 @@ def test_notes_of_many_maps_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
     rows = drawn(5, rows=400)
     probability = rows.probability.copy()
     probability[rows.label == 2] = [0.0, 0.0, 1.0]
-    monkeypatch.setattr("calibcli.recalibrators.classes.members._LISTED", 1)
+    monkeypatch.setattr("calibcli.stats.recalibrators.classes.members._LISTED", 1)
     first, others = fitted(ClassMethod.ONE_VS_REST, replace(rows, probability=probability)).notes
     assert first.startswith("class 'ant': ")
     assert others == "2 more maps have such notes"

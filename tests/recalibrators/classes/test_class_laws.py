@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from calibcli.codec import Node
 from calibcli.documents.sealed import canonical_text
-from calibcli.names import RecalibratorName
-from calibcli.recalibrators.classes import class_recalibrator_from_dict
-from calibcli.recalibrators.classes.ends import ends_of, kind_of_ends
-from calibcli.recalibrators.classes.interface import ClassRecalibrator
-from calibcli.recalibrators.classes.one_vs_rest import OneVsRest
-from calibcli.view_names import ClassMethod, EndsOf, OutputSum
+from calibcli.names import ClassMethod, EndsOf, OutputSum, RecalibratorName
+from calibcli.stats.recalibrators.classes.family import class_recalibrator_from_dict
+from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator, ends_of, kind_of_ends
+from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
 from fits_of_classes import Drawn, drawn, fitted
 
 JOINT = (ClassMethod.TEMPERATURE, ClassMethod.VECTOR, ClassMethod.STRUCTURED, ClassMethod.MATRIX)

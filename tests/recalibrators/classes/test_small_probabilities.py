@@ -8,15 +8,13 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 
 from calibcli.codec import Node
-from calibcli.names import Scale
-from calibcli.readers.class_rows import on_class_scale
-from calibcli.recalibrators.classes import class_recalibrator_from_dict, fit_class_recalibrator
-from calibcli.recalibrators.classes.interface import ClassFitOptions
-from calibcli.recalibrators.classes.linear import Linear
-from calibcli.recalibrators.classes.softmax import least_of
-from calibcli.recalibrators.classes.temperature import ClassTemperature
-from calibcli.table.class_rows_again import ClassBlock
-from calibcli.view_names import ClassMethod
+from calibcli.data.class_rows import on_class_scale
+from calibcli.names import ClassMethod, Scale
+from calibcli.stats.recalibrators.classes.family import class_recalibrator_from_dict, fit_class_recalibrator
+from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, least_of
+from calibcli.stats.recalibrators.classes.linear import Linear
+from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
+from calibcli.stats.table.again import ClassBlock
 from class_rows import softmax
 from fits_of_classes import Drawn, drawn, fitted
 

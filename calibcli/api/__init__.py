@@ -1,1 +1,0 @@
-"""What needs tasks, renderers and figures together."""

@@ -1,0 +1,1 @@
+"""One story a command, usable from a notebook."""

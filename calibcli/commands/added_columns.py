@@ -1,0 +1,487 @@
+"""Files written with more columns: what `apply` adds, which columns go along, and in which format."""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import PurePath
+from typing import Any, BinaryIO, assert_never
+
+import numpy as np
+import pyarrow as pa
+
+from calibcli.ahead import Advance, made_ahead
+from calibcli.commands.destination import Destination
+from calibcli.data.column_names import listing, named
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.formats import compression_of, data_suffix, format_of, promise_of
+from calibcli.data.fragment import Fragment, unchanged
+from calibcli.data.groups import Groups
+from calibcli.data.intake import Intake
+from calibcli.data.objects import is_object
+from calibcli.data.outputs import new_file
+from calibcli.data.readers import reader_of
+from calibcli.data.readers.text import kept_bytes
+from calibcli.data.records import Block
+from calibcli.data.streams import is_terminal
+from calibcli.data.writers.arrow_columns import column_of
+from calibcli.data.writers.compressed import compressed, copy_errors
+from calibcli.documents.artifact import Artifact, GroupArtifact
+from calibcli.errors import InputProblem, OutputProblem, UsageProblem
+from calibcli.names import STDOUT, DataFormat
+from calibcli.options.maps import KEEP_ALL, KEEP_NONE
+from calibcli.stats.recalibrators.intercept import check_prior, shifted
+from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
+from calibcli.stats.table.score_table import Floats
+
+Added = Sequence["Floats | pa.Array[Any]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Widening:
+    """
+    What is written where.
+
+    Args:
+        chosen: The columns that the new ones are made of.
+        made: From the chosen columns of some rows to the new ones; called in the order of the file.
+        intake: Checks the rows on the way, and counts them.
+        notes: What is to be said of the rows once all were read; it may refuse them.
+        width: How many numbers a row of the output holds, where it holds many.
+        kept: The other columns that go along; None for all.
+    """
+
+    fragment: Fragment
+    chosen: ChosenColumns
+    kind: DataFormat
+    fields: tuple["pa.Field[Any]", ...]
+    made: Callable[[pa.RecordBatch], Added]
+    intake: Intake
+    notes: Callable[[], tuple[str, ...]]
+    width: int = 1
+    kept: Collection[str] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the new columns."""
+        return tuple(field.name for field in self.fields)
+
+    @property
+    def converts(self) -> bool:
+        """Whether the output is of another format."""
+        return self.fragment.format is not self.kind
+
+    def stays(self, name: str) -> bool:
+        """Whether a column of the input goes along."""
+        return self.kept is None or name in self.kept
+
+    @property
+    def encoding(self) -> str:
+        """How the text that is written to is encoded."""
+        return self.fragment.encoding or "utf-8" if kept_bytes(self.fragment) else "utf-8"
+
+    @property
+    def ahead(self) -> bool:
+        """Whether reading may run ahead of writing: not of what comes as it likes."""
+        return not self.fragment.streams
+
+
+def refuse_names(names: Sequence[str], header: Sequence[str], *, shown: str) -> None:
+    """Refuse new columns without a name, or with that of another."""
+    seen = set(header)
+    for name in names:
+        if not name.strip():
+            msg = "the new column has no name"
+            raise UsageProblem(msg, "--name takes a word, such as calibrated")
+        if name in seen:
+            where = f"{shown} has a column" if name in header else "two new columns would be called"
+            msg = f"{where} {name!r}{' already' if name in header else ''}"
+            raise UsageProblem(msg, "--name gives the new column another name")
+        seen.add(name)
+
+
+_PATTERN = re.compile(r"[*?\[]")
+
+
+def kept_columns(keep: str, header: Sequence[str], *, path: str) -> tuple[str, ...] | None:
+    """Return the columns that go along, in the order of the file; None for all."""
+    if keep == KEEP_ALL:
+        return None
+    if keep == KEEP_NONE:
+        return ()
+    found: set[str] = set()
+    there = set(header)
+    for one in keep.split(","):
+        if not one.strip():
+            msg = f"--keep {keep!r} names a column without a name"
+            raise UsageProblem(msg, "write all, none, or names and patterns parted by commas")
+        found |= {one} if one in there else _fitting(one.strip(), header, path=path)
+    return tuple(name for name in header if name in found)
+
+
+def whole_header(fragment: Fragment) -> tuple[str, ...]:
+    """Return the columns of a file, of JSON Lines those of all lines: what comes through a pipe is kept."""
+    if fragment.format is DataFormat.JSONL:
+        from calibcli.data.readers.jsonl import every_key
+
+        return every_key(fragment)
+    return reader_of(fragment.format).header(fragment)
+
+
+def _fitting(one: str, header: Sequence[str], *, path: str) -> set[str]:
+    if not _PATTERN.search(one):
+        return {named(one, header, path=path)}
+    found = {name for name in header if fnmatchcase(name, one)}
+    if not found:
+        msg = f"{path}: no column fits --keep {one!r}; the columns are {listing(header)}"
+        raise InputProblem(msg, "quote the pattern so that the shell leaves it alone: --keep 'x_*'")
+    return found
+
+
+# Of more columns less rows are put together.
+_MANY = 64
+
+
+def output_format(to: Destination, fragment: Fragment) -> DataFormat:
+    """
+    Return the format of an output: what was asked for, what its name
+    promises, or else that of the input.
+    """
+    promised = format_of(to.path)
+    asked = to.shape.to
+    if asked is not None and promised not in (None, asked):
+        msg = f"{to.path} is the name of {promised.value if promised else ''}, and --to says {asked.value}"
+        raise UsageProblem(msg, "leave out --to, or name the output otherwise")
+    kind = asked or promised or fragment.format
+    # Rows of JSON Lines are read from files of that name as well.
+    other = None if promised is not None or kind is DataFormat.JSONL else promise_of(to.path)
+    if other is not None:
+        msg = f"{to.path} is the name of {other}, and rows are written as {kind.value}"
+        raise UsageProblem(msg, "name it .csv, .tsv, .jsonl, .parquet or .arrow")
+    if not isinstance(kind, DataFormat) or kind is DataFormat.NPZ:
+        msg = f"{kind.value} is read, not written"
+        raise UsageProblem(msg, "pass --to csv, tsv, jsonl, parquet or arrow")
+    if kind is DataFormat.PARQUET and compression_of(to.path) is not None:
+        msg = f"{to.path}: Parquet is compressed inside, and cannot be read from within another compression"
+        raise UsageProblem(msg, f"name it {PurePath(to.path).with_suffix('').with_suffix('.parquet')}")
+    if to.path == STDOUT and not kind.is_text and sys.stdout is not None and is_terminal(sys.stdout):
+        msg = f"{kind.value} is not text, and standard output is a terminal"
+        raise OutputProblem(msg, "name a file with -o, send it through a pipe, or pass --to csv")
+    return kind
+
+
+def refuse_types(job: Widening) -> None:
+    """Refuse columns that the output has no values for."""
+    if job.kind is DataFormat.JSONL:
+        from calibcli.data.writers.jsonl import has_json as fits
+    elif job.kind.is_csv:
+        from calibcli.data.writers.csv import fits_csv as fits
+    else:
+        return
+    for field in (*_staying(job, _schema(job)), *job.fields):
+        if not fits(field.type):
+            msg = f"{job.fragment.shown}, column {field.name!r}: {job.kind.value} cannot hold {field.type}"
+            raise InputProblem(msg, "parquet and arrow hold any type, and --keep names what goes along")
+
+
+def convert(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) -> int:
+    """Write the rows in another format than the input's; return how many."""
+    whole = _schema(job)
+    schema = pa.schema([*_staying(job, whole), *job.fields]).with_metadata(whole.metadata)
+    found = _widened(job, schema)
+    batches = made_ahead(found) if job.ahead else found
+    match job.kind:
+        case DataFormat.PARQUET:
+            from calibcli.data.writers import parquet
+
+            width = max(job.width, len(schema) if len(schema) > _MANY else 1)
+            return parquet.write_batches(batches, target, schema=schema, width=width, advance=advance)
+        case DataFormat.ARROW:
+            from calibcli.data.writers.arrow_ipc import opened_sink, write_batches
+
+            with opened_sink(target, schema, stream=stream) as sink:
+                return write_batches(batches, sink, advance=advance)
+        case DataFormat.JSONL:
+            from calibcli.data.writers import jsonl
+
+            return jsonl.write_batches(batches, target, schema=schema, advance=advance)
+        case DataFormat.CSV | DataFormat.TSV:
+            from calibcli.data.writers import csv
+
+            mark = "\t" if job.kind is DataFormat.TSV else ","
+            return csv.write_batches(batches, target, schema=schema, delimiter=mark, advance=advance)
+        case DataFormat.NPZ:
+            msg = f"{job.kind.value} is not written"
+            raise UsageProblem(msg)
+        case _:
+            assert_never(job.kind)
+
+
+def conversion_notes(job: Widening) -> tuple[str, ...]:
+    """Say in a sentence what another format or encoding changes; nothing where both stay."""
+    return (*_format_notes(job), *_encoding_notes(job))
+
+
+def _encoding_notes(job: Widening) -> tuple[str, ...]:
+    """Say that text is of another encoding than it was."""
+    encoding = job.fragment.encoding
+    if encoding is None or not job.kind.is_text or (kept_bytes(job.fragment) and not job.converts):
+        return ()
+    return (f"written as UTF-8; the input was {encoding.upper()}",)
+
+
+def _format_notes(job: Widening) -> tuple[str, ...]:
+    """Say in a sentence what another format changes; nothing where the format stays."""
+    read, kind = job.fragment.format, job.kind
+    if not job.converts or (job.kept is not None and not job.kept):
+        return ()
+    if read in (DataFormat.CSV, DataFormat.TSV):
+        return _text_notes(job)
+    if kind.is_csv:
+        return ("types were left behind: missing values are empty fields, and text is in quotes",)
+    if read is DataFormat.JSONL:
+        return ("numbers may be spelled otherwise, and objects were written as the text of their JSON",)
+    if kind is DataFormat.JSONL:
+        return ("dates and times were written as text, and numbers that JSON has not (NaN) as null",)
+    return (f"types stay; rows are cut into parts and compressed anew, as is usual in {kind.value}",)
+
+
+def _text_notes(job: Widening) -> tuple[str, ...]:
+    """Say what became of columns that had no types."""
+    if job.kind.is_csv:
+        return ("fields hold the same text, in quotes",)
+    if job.chosen.probs is not None:
+        return ("columns other than those of the classes and the new ones were written as text",)
+    *others, last = (repr(name) for name in (job.chosen.score, *job.names))
+    return (f"columns other than {', '.join(others)} and {last} were written as text",)
+
+
+def _widened(job: Widening, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    stay = schema.names[: len(schema) - len(job.fields)]
+    for batch in reader_of(job.fragment.format).batches_of_all(job.fragment, job.chosen):
+        added = [column_of(values) for values in job.made(batch)]
+        yield pa.RecordBatch.from_arrays([*(batch.column(name) for name in stay), *added], schema=schema)
+
+
+def _staying(job: Widening, whole: pa.Schema) -> "list[pa.Field[Any]]":
+    return [field for field in whole if job.stays(field.name)]
+
+
+def _schema(job: Widening) -> pa.Schema:
+    return reader_of(job.fragment.format).schema(job.fragment, job.chosen)
+
+
+# Text is read in blocks of so many bytes, for the bar.
+_BLOCK = 1 << 21
+
+_STREAM_SUFFIX = ".arrows"
+
+
+def prepared(job: Widening, keep: str) -> Widening:
+    """Return a job that knows which other columns go along, refused where the output cannot hold them."""
+    fragment = job.fragment
+    # All keys of JSON Lines take a pass over the file, which lines that stay lines can do without.
+    every = job.converts or keep not in (KEEP_ALL, KEEP_NONE)
+    header = whole_header(fragment) if every else reader_of(fragment.format).header(fragment)
+    kept = kept_columns(keep, header, path=fragment.shown)
+    stay = header if kept is None else kept
+    refuse_names(job.names, stay, shown=fragment.shown)
+    needed = {*stay, *job.chosen.needed}
+    carried = tuple(name for name in header if name in needed)
+    chosen = replace(job.chosen, carried=None if kept is None else carried)
+    job = replace(job, kept=None if kept is None else frozenset(kept), chosen=chosen)
+    if job.converts:
+        refuse_types(job)
+    return job
+
+
+def write_widened(job: Widening, to: Destination) -> tuple[int, tuple[str, ...]]:
+    """Write the rows with the new columns; return how many, and what is to be said of them."""
+    with (
+        to.progress(_parts(job)) as advance,
+        new_file(to.path) as raw,
+        compressed(raw, to.path) as target,
+        copy_errors(job.fragment.shown),
+        unchanged([job.fragment]),
+    ):
+        # What the notes refuse has no output.
+        return _write(job, target, to.path, advance), job.notes()
+
+
+def as_stream(output: str) -> bool:
+    """Whether Arrow goes to an output as a stream: where nobody can look up the end of a file."""
+    return output == STDOUT or data_suffix(output) == _STREAM_SUFFIX or compression_of(output) is not None
+
+
+def _parts(job: Widening) -> int:
+    """Return how many parts the work has as far as that is known, and else one, which only moves."""
+    fragment = job.fragment
+    if fragment.pipe is not None or job.converts or fragment.compression is not None:
+        return 1
+    if fragment.format is DataFormat.PARQUET:
+        from calibcli.data.readers.parquet import row_group_rows
+
+        return max(1, len(row_group_rows(fragment)))
+    if not fragment.format.is_text or is_object(fragment.location):
+        return 1
+    return 1 + os.path.getsize(fragment.location) // _BLOCK  # noqa: PTH202 - as it is opened
+
+
+def _write(job: Widening, target: BinaryIO, output: str, advance: Advance) -> int:
+    if job.converts:
+        return convert(job, target, stream=as_stream(output), advance=advance)
+    match job.kind:
+        case DataFormat.PARQUET:
+            return _row_groups(job, target, advance)
+        case DataFormat.ARROW:
+            return _batches(job, target, stream=as_stream(output), advance=advance)
+        case DataFormat.JSONL:
+            return _lines(job, target, advance)
+        case _:
+            return _splice(job, target, advance)
+
+
+def _row_groups(job: Widening, target: BinaryIO, advance: Advance) -> int:
+    from calibcli.data.writers.parquet import NewFields, copy_with_fields
+
+    new = NewFields(job.fields, job.made, job.chosen.score, job.width, job.kept, job.chosen.needed)
+    return copy_with_fields(job.fragment.location, target, new=new, shown=job.fragment.shown, advance=advance)
+
+
+def _batches(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) -> int:
+    """Add columns to the record batches of Arrow."""
+    from calibcli.data.readers.arrow import codec_of, stored
+    from calibcli.data.writers.arrow_ipc import copy_with_fields, opened_sink
+
+    codec = codec_of(job.fragment)
+    with stored(job.fragment, job.chosen.carried) as found:
+        stay = [field for field in found.schema if job.stays(field.name)]
+        schema = pa.schema([*stay, *job.fields]).with_metadata(found.schema.metadata)
+        with opened_sink(target, schema, stream=stream, codec=codec, footer=found.footer) as sink:
+            return copy_with_fields(
+                found.batches, sink, schema=schema, made=job.made, ahead=job.ahead, advance=advance
+            )
+
+
+def _lines(job: Widening, target: BinaryIO, advance: Advance) -> int:
+    """Add keys to every line of JSON."""
+    from calibcli.data.readers.jsonl import blocks_and_batches
+    from calibcli.data.writers.jsonl import Lines, NewKeys, splice_keys
+
+    def lines() -> Iterator[Lines]:
+        for content, batch in blocks_and_batches(job.fragment, job.chosen):
+            yield Lines(content, () if batch is None else job.made(batch))
+
+    keys = NewKeys(job.names, job.fragment.shown, job.encoding, job.kept)
+    return splice_keys(lines(), _writing(job, target), keys=keys, ahead=job.ahead, advance=advance)
+
+
+def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
+    """Add fields to every line of a text file."""
+    from calibcli.data.readers.csv import NUMBER, WORD, blocks_of, layout, rows_of, text_of
+    from calibcli.data.writers.csv import NewColumns, splice
+
+    within = layout(job.fragment)
+
+    scores = job.chosen.scores
+    types = dict.fromkeys(scores, NUMBER) | dict.fromkeys(job.chosen.needed[len(scores) :], WORD)
+
+    def predicted(block: Block) -> Added:
+        before = job.intake.findings.rows
+        return job.made(rows_of(block, job.chosen, within=within, types=types, rows_before=before))
+
+    names, kept = within.names, None if job.kept is None else set(job.kept)
+    columns = NewColumns(
+        job.names,
+        within.delimiter,
+        shown=within.shown,
+        encoding=job.encoding,
+        kept=None if kept is None else tuple(place for place, name in enumerate(names) if job.stays(name)),
+        fields=len(names),
+        decimal=within.decimal,
+    )
+    with text_of(job.fragment, within) as read:
+        write = _writing(job, target)
+        cut = blocks_of(read, within)
+        return splice(cut, write, columns=columns, predicted=predicted, ahead=job.ahead, advance=advance)
+
+
+def _writing(job: Widening, target: BinaryIO) -> Callable[[memoryview | bytes], None]:
+    """Return what writes, and lets a pipe have its rows at once where they come from one."""
+    live = job.fragment.streams
+
+    def write(chunk: memoryview | bytes) -> None:
+        target.write(chunk)
+        if live:
+            target.flush()
+
+    return write
+
+
+@dataclass(frozen=True, slots=True)
+class AddedColumns:
+    """
+    The new columns.
+
+    Args:
+        names: Their names, that of the probability first.
+        values: From scores and the number of rows of the file before them to each column.
+        of_groups: From scores and the group of each to each column, where there is a map for each group.
+    """
+
+    names: tuple[str, ...]
+    values: Callable[[Floats, int], tuple[Floats, ...]]
+    of_groups: Callable[[Floats, Groups], tuple[Floats, ...]] | None = None
+
+
+def added_columns(loaded: Artifact, *, name: str, prior: float | None = None) -> AddedColumns:
+    """Return the columns that an artifact adds."""
+    recalibrator = loaded.recalibrator
+    names = (name, f"{name}_lower", f"{name}_upper") if isinstance(recalibrator, WithEnds) else (name,)
+    if prior is None:
+        return AddedColumns(names, lambda scores, before: _columns(recalibrator, scores, before=before))
+    check_prior(prior)
+    fitted = fitted_rate(loaded)
+
+    def values(scores: Floats, before: int) -> tuple[Floats, ...]:
+        columns = _columns(recalibrator, scores, before=before)
+        return tuple(shifted(column, fitted=fitted, prior=prior) for column in columns)
+
+    return AddedColumns(names, values)
+
+
+def group_columns(loaded: GroupArtifact, *, name: str) -> AddedColumns:
+    """Return the columns that a map for each group adds."""
+    whole = added_columns(loaded.pooled, name=name)
+    members = {key: added_columns(one, name=name) for key, one in loaded.members.items()}
+
+    def values(scores: Floats, groups: Groups) -> tuple[Floats, ...]:
+        columns = tuple(np.array(column) for column in whole.values(scores, 0))
+        for code, text in enumerate(groups.text):
+            own = members.get(text)
+            which = np.flatnonzero(groups.code == code) if own is not None else ()
+            if own is not None and len(which):
+                for column, mine in zip(columns, own.values(scores[which], 0), strict=True):
+                    column[which] = mine
+        return columns
+
+    return AddedColumns(whole.names, whole.values, values)
+
+
+def fitted_rate(loaded: Artifact) -> float:
+    """Return the share of label 1 in the fit rows."""
+    rate = loaded.fit.base_rate
+    if rate is None or not 0.0 < rate < 1.0:
+        msg = "the artifact does not say the base rate of its fit rows, which --prior replaces"
+        raise UsageProblem(msg, "fit it again with this calibcli")
+    return rate
+
+
+def _columns(recalibrator: Recalibrator, scores: Floats, *, before: int) -> tuple[Floats, ...]:
+    noisy = randomised(recalibrator)
+    if noisy is not None:
+        return (noisy.predict_at(scores, before + np.arange(scores.size)),)
+    point = recalibrator.predict(scores)
+    return (point, *recalibrator.ends(scores)) if isinstance(recalibrator, WithEnds) else (point,)

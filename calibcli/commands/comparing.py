@@ -1,0 +1,121 @@
+"""Comparisons of two tables of the same rows, measure by measure."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from calibcli.names import Binning, MeasureName
+from calibcli.stats.measures.clustered import EXACT, clustered_difference
+from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums
+from calibcli.stats.table.bins import looks_discrete
+from calibcli.stats.table.grid import Table
+
+if TYPE_CHECKING:
+    from calibcli.options.comparing import CompareOptions
+
+from calibcli.commands.partition import chosen_bins, parted, shared_bins_notes, summary_of
+from calibcli.commands.slices import View
+from calibcli.names import DEFAULT_BINS
+from calibcli.options.comparing import CompareOptions
+from calibcli.reports.compare import Comparison, Side
+from calibcli.stats.measures.differences import difference_of_intervals
+from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.if_calibrated import Settings
+from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """
+    One side of the comparison.
+
+    Args:
+        table: The rows by what it says of them.
+        discrete: Whether it is the output of a discrete recalibrator.
+    """
+
+    name: str
+    score: str
+    artifact: str | None
+    table: Table
+    discrete: bool
+
+
+def side_of(one: Seen, other: Seen, options: CompareOptions) -> Side:
+    """Return one side as reports have it."""
+    summary = summary_of(one.table, discrete=_bins(one, other, options) is ATOMS)
+    return Side(one.name, one.score, one.artifact, summary)
+
+
+def _shared_bins(one: Seen, other: Seen, options: CompareOptions) -> tuple[str, ...]:
+    asked = (options.bins, options.binning) != (None, None)
+    return shared_bins_notes(one.table, _bins(one, other, options), asked=asked, measures=options.shown)
+
+
+def _bins(one: Seen, other: Seen, options: CompareOptions) -> Bins:
+    """Return the partition of one side: each value by itself only where both sides have few."""
+    few_valued = all(side.discrete or looks_discrete(side.table) for side in (one, other))
+    binning = options.binning
+    if binning is None and options.bins is None and not few_valued:
+        binning = Binning.EQUAL_WIDTH
+    bins = chosen_bins(one.table, bins=options.bins, binning=binning, discrete=one.discrete)
+    # Refuses bins that would cut the cells of a grid table: two scores are not read a second time.
+    parted(one.table, bins, again=None)
+    return bins
+
+
+def comparisons(
+    first: Seen, second: Seen, paired: PairedSums | None, *, options: CompareOptions
+) -> tuple[Comparison, ...]:
+    """Return every measure of both sides, and how they differ; `paired` is None where rows are others."""
+    plain = [_settings(*sides, options) for sides in ((first, second), (second, first))]
+    # Each of two intervals may miss half as often as both together.
+    safer = [replace(settings, confidence=1.0 - (1.0 - options.confidence) / 2.0) for settings in plain]
+    found = []
+    for name in options.shown:
+        tables = (first.table, second.table)
+        one, two = (measure_named(name, table, settings=s) for table, s in zip(tables, plain, strict=True))
+        if name in PAIRED and paired is not None:
+            difference = paired.difference(name, confidence=options.confidence)
+        else:
+            wide = [measure_named(name, table, settings=s) for table, s in zip(tables, safer, strict=True)]
+            difference = difference_of_intervals(*wide, confidence=options.confidence)
+        found.append(Comparison(one, two, difference))
+    return tuple(found)
+
+
+def _settings(one: Seen, other: Seen, options: CompareOptions) -> Settings:
+    table, count = one.table, options.bins or DEFAULT_BINS
+    return Settings(
+        bins=binned(table, _bins(one, other, options)),
+        equal_mass=binned(table, bins_of(Binning.EQUAL_MASS, count, table=table)),
+        confidence=options.confidence,
+        calibrated=None,
+    )
+
+
+def differences_to(
+    first: View, other: View, paired: PairedSums, *, options: "CompareOptions"
+) -> tuple[Difference, ...]:
+    """Return how the measures of a further score differ from those of the first."""
+    one, two = (
+        Seen(view.source.score, view.source.score, None, view.table, discrete=False)
+        for view in (first, other)
+    )
+    found = tuple(each.difference for each in comparisons(one, two, paired, options=options))
+    if first.clusters is None or other.clusters is None:
+        return found
+    confidence = options.confidence
+    return tuple(
+        clustered_difference(each, first.clusters, other.clusters, confidence=confidence)
+        if each.name in PAIRED
+        else replace(each, interval=None, assumptions=(EXACT,))
+        for each in found
+    )
+
+
+def comparable(measures: tuple[MeasureName, ...], *, edges: bool) -> tuple[MeasureName, ...]:
+    """Return those measures that say which of two scores is better; not those over edges that were given."""
+    from calibcli.options.comparing import COMPARABLE
+
+    over_edges = (MeasureName.ECE, MeasureName.L2) if edges else ()
+    return tuple(name for name in measures if name in COMPARABLE and name not in over_edges)

@@ -1,0 +1,121 @@
+"""Give the numbers of another tool beside ours."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from calibcli.commands.evaluation import Judged, as_transform, of_members, read_judged
+from calibcli.commands.measure import measure_table
+from calibcli.commands.partition import may_cut_cells
+from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.names import CompatTool, MeasureName, TestName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, Reading
+from calibcli.reports.compat import CompatNumber, CompatReport, OurNumber
+from calibcli.stats.measures.compat import Counterpart, OrderedRows, Part, Peer, peer_numbers
+from calibcli.stats.measures.estimate import Estimate, TestResult
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.score_table import ScoreTable
+
+Ours = Mapping[MeasureName | TestName, Estimate | TestResult]
+
+
+def compat_files(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    tool: CompatTool,
+    artifact: str | None = None,
+    options: MeasureOptions | None = None,
+    reading: Reading | None = None,
+) -> CompatReport:
+    """
+    Give the numbers that another tool gives for one score column with
+    its default settings, beside ours.
+    """
+    asked = options or MeasureOptions()
+    in_order = tool is CompatTool.MAPIE
+    twice = in_order or may_cut_cells(asked.bins, asked.binning)
+    judged = read_judged(inputs, columns, artifact=artifact, reading=reading or Reading(), twice=twice)
+    table = _exact(judged.table, tool)
+    peer = peer_numbers(tool, table, rows=_rows(judged) if in_order else None)
+    measured = measure_table(
+        table,
+        judged.gathered.input,
+        options=replace(asked, metrics=_metrics(peer)),
+        discrete=judged.outputs is not None,
+    )
+    ours: dict[MeasureName | TestName, Estimate | TestResult] = {}
+    ours.update({one.name: one for one in measured.measures})
+    ours.update({one.name: one for one in measured.tests})
+    return CompatReport(
+        input=judged.gathered.input,
+        table=measured.table,
+        artifact=artifact,
+        peer=tool,
+        package=peer.package,
+        version=peer.version,
+        numbers=tuple(
+            CompatNumber(one.name, one.value, _our_number(one.beside, ours), one.why) for one in peer.numbers
+        ),
+        notes=(*peer.notes, *measured.notes, *judged.notes),
+    )
+
+
+def _exact(table: Table, tool: CompatTool) -> ScoreTable:
+    """Refuse rows that the tool could not have been given."""
+    if not isinstance(table, ScoreTable):
+        msg = f"the numbers of {tool.value} need every distinct score, and they did not fit in memory"
+        raise UsageProblem(msg, "pass --exact")
+    if not table.weight.sum() > 0:
+        msg = "every row has weight 0"
+        raise EmptyTable(msg)
+    if table.weighted and tool is not CompatTool.SKLEARN:
+        msg = f"{tool.value} takes no importance weights here"
+        raise UsageProblem(msg, "leave out --weight; whole numbers may be --weights-are frequency")
+    return table
+
+
+def _rows(judged: Judged) -> OrderedRows:
+    """Return the rows in the order of the input, recalibrated where an artifact was given."""
+    again = judged.gathered.again
+    if again is None:
+        msg = "the rows were not kept for a second pass"
+        raise ValueError(msg)
+    if judged.artifact is not None:
+        again = replace(again, change=as_transform(judged.artifact.recalibrator))
+    if judged.members is not None:
+        again = replace(again, change=of_members(judged.members))
+    return OrderedRows(*again.in_order())
+
+
+def _metrics(peer: Peer) -> Metrics:
+    """Return what answers the same questions here, each once."""
+    names = dict.fromkeys(one.beside.name for one in peer.numbers if one.beside is not None)
+    measures = tuple(name for name in names if isinstance(name, MeasureName))
+    return Metrics(measures, tuple(name for name in names if isinstance(name, TestName)))
+
+
+def _our_number(beside: Counterpart | None, ours: Ours) -> OurNumber | None:
+    if beside is None:
+        return None
+    found = ours[beside.name]
+    if isinstance(found, TestResult):
+        value = found.p_value if beside.part is Part.P_VALUE else found.statistic
+        return OurNumber(beside.name, beside.part, value, None)
+    partition = found.details.get("partition")
+    return OurNumber(
+        beside.name,
+        beside.part,
+        _of_estimate(found, beside.part),
+        partition if isinstance(partition, str) else None,
+    )
+
+
+def _of_estimate(estimate: Estimate, part: Part) -> float | None:
+    if part is Part.VALUE:
+        return estimate.value
+    interval = estimate.interval
+    if interval is None:
+        return None
+    return interval.lower if part is Part.LOWER else interval.upper

@@ -1,0 +1,212 @@
+"""The map of an artifact as something that other software runs."""
+
+import hashlib
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, assert_never
+
+from calibcli.commands.added_columns import fitted_rate
+from calibcli.commands.evaluation import refuse_prior
+from calibcli.documents.artifact import (
+    Artifact,
+    ClassArtifact,
+    GroupArtifact,
+    artifact_text,
+    group_artifact_text,
+)
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.export.maps import GroupMaps, Origin, Shift
+from calibcli.export.python import Style
+from calibcli.names import ExportTarget, OnUnseen, SqlDialect
+from calibcli.options.maps import ExportAsk
+from calibcli.options.numerals import usual_name
+from calibcli.stats.recalibrators.intercept import check_prior
+
+if TYPE_CHECKING:
+    from calibcli.export.sql import SqlAsk
+
+_NAME = "calibrated"
+# How times and dates with a time begin.
+_TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:")
+
+
+def export(artifact: Artifact | ClassArtifact | GroupArtifact, ask: ExportAsk) -> bytes:
+    """Return the map of an artifact as SQL, Python or an ONNX model."""
+    ask.refuse_idle()
+    if isinstance(artifact, ClassArtifact):
+        _refuse_groups(ask)
+        return _classes(artifact, ask)
+    if ask.probs is not None:
+        msg = "--probs names the columns of classes, and the map was fitted to one score"
+        raise UsageProblem(msg, "name its column with --score")
+    if isinstance(artifact, GroupArtifact):
+        return _groups(artifact, ask)
+    _refuse_groups(ask)
+    return _one(artifact, ask)
+
+
+def _refuse_groups(ask: ExportAsk) -> None:
+    """Refuse what speaks of groups where there is one map for all rows."""
+    if ask.by is not None or ask.unseen is not OnUnseen.ERROR:
+        option = "unseen" if ask.by is None else "by"
+        msg = f"--{option} speaks of groups, and there is one map for all rows"
+        raise IdleOption(msg, "leave it out, or export what `calibcli fit --by` wrote", options=(option,))
+
+
+def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
+    refuse_prior(ask.prior)
+    pooled, members = artifact.pooled, artifact.members
+    origin = replace(_origin(pooled), digest=digest_of(artifact), calibcli=artifact.calibcli, by=artifact.by)
+    maps = (pooled.recalibrator, *(one.recalibrator for one in members.values()))
+    places = {key: place + 1 for place, key in enumerate(members)} | dict.fromkeys(artifact.shared, 0)
+    pools = ask.unseen is OnUnseen.POOLED
+    groups = GroupMaps(_given(ask.by, artifact.by), maps, places, pools)
+    match ask.target:
+        case ExportTarget.SQL:
+            from calibcli.export.sql import query_of_groups
+
+            return query_of_groups(groups, _sql(ask, (_given(ask.score, "score"),)), origin=origin).encode()
+        case ExportTarget.PYTHON:
+            from calibcli.export.python import module_of_groups
+
+            return module_of_groups(groups, origin=origin).encode()
+        case ExportTarget.ONNX | ExportTarget.SKLEARN:
+            what = "an ONNX model" if ask.target is ExportTarget.ONNX else "a scikit-learn estimator"
+            msg = f"{what} is given scores alone, and the map is one for each group of {artifact.by!r}"
+            apart = f"or fit each group apart, with --where '{artifact.by}==GROUP' in place of --by"
+            raise UsageProblem(msg, f"use --to sql or --to python, {apart}")
+        case _:
+            assert_never(ask.target)
+
+
+def _origin(artifact: Artifact) -> Origin:
+    return Origin(
+        digest=digest_of(artifact),
+        calibcli=artifact.calibcli,
+        method=artifact.recalibrator.name.value,
+        scale=artifact.scale,
+        rows=artifact.fit.rows,
+        positive=artifact.positive,
+    )
+
+
+def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
+    shift = None
+    if ask.prior is not None:
+        check_prior(ask.prior)
+        shift = Shift(fitted_rate(artifact), ask.prior)
+    origin = replace(_origin(artifact), prior=ask.prior)
+    name, score = _given(ask.name, _NAME), _given(ask.score, "score")
+    match ask.target:
+        case ExportTarget.SQL:
+            from calibcli.export.sql import query_of_one
+
+            query = query_of_one(artifact.recalibrator, _sql(ask, (score,)), origin=origin, shift=shift)
+            return query.encode()
+        case ExportTarget.ONNX:
+            from calibcli.export.onnx import model_of_one
+
+            return model_of_one(
+                artifact.recalibrator, origin=origin, names=(score, name), shift=shift, single=ask.single
+            )
+        case ExportTarget.PYTHON | ExportTarget.SKLEARN:
+            from calibcli.export.python import module_of_one
+
+            style = _style(ask.target)
+            return module_of_one(artifact.recalibrator, origin=origin, shift=shift, style=style).encode()
+        case _:
+            assert_never(ask.target)
+
+
+def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
+    if ask.prior is not None:
+        msg = "--prior is the base rate of one label, and the map was fitted to several classes"
+        raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
+    origin = Origin(
+        digest=digest_of(artifact),
+        calibcli=artifact.calibcli,
+        method=artifact.recalibrator.name.value,
+        scale=artifact.scale,
+        rows=artifact.fit.rows,
+        classes=artifact.classes,
+    )
+    match ask.target:
+        case ExportTarget.SQL:
+            from calibcli.export.sql import query_of_classes
+
+            columns = _columns(artifact, ask)
+            asked = _sql(ask, columns, places=None if len(columns) > 1 else len(artifact.classes))
+            return query_of_classes(artifact.recalibrator, asked, origin=origin).encode()
+        case ExportTarget.ONNX:
+            from calibcli.export.onnx import model_of_classes
+
+            names = (_given(ask.score, "scores"), _given(ask.name, _NAME))
+            return model_of_classes(artifact.recalibrator, origin=origin, names=names, single=ask.single)
+        case ExportTarget.PYTHON | ExportTarget.SKLEARN:
+            from calibcli.export.python import module_of_classes
+
+            style = _style(ask.target)
+            return module_of_classes(artifact.recalibrator, origin=origin, style=style).encode()
+        case _:
+            assert_never(ask.target)
+
+
+def digest_of(artifact: Artifact | ClassArtifact | GroupArtifact) -> str:
+    """Return the hash of an artifact's text, which is that of the file as `fit` wrote it."""
+    text = group_artifact_text(artifact) if isinstance(artifact, GroupArtifact) else artifact_text(artifact)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) -> "SqlAsk":
+    from calibcli.export.sql import SqlAsk
+
+    dialect = ask.dialect or SqlDialect.DUCKDB
+    table = _given(ask.table, "predictions")
+    return SqlAsk(dialect, scores, table, _given(ask.name, _NAME), places)
+
+
+def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
+    if ask.score is not None:
+        msg = f"--score names one column, and the map was fitted to {len(artifact.classes):,} classes"
+        raise UsageProblem(msg, "name the columns of the classes with --probs a,b,c")
+    if ask.probs is None:
+        return tuple(f"p_{one}" for one in artifact.classes)
+    if len(ask.probs) not in (1, len(artifact.classes)):
+        msg = f"--probs names {len(ask.probs):,} columns, and there are {len(artifact.classes):,} classes"
+        order = ", ".join(artifact.classes[:20])
+        raise UsageProblem(msg, f"name one for each, in the order {order}, or one column of lists")
+    return ask.probs
+
+
+def query_notes(artifact: Artifact | ClassArtifact | GroupArtifact, ask: ExportAsk) -> tuple[str, ...]:
+    """Return what a query relies on: columns that nobody has named, and the text of groups; or nothing."""
+    if ask.target is not ExportTarget.SQL:
+        return ()
+    if isinstance(artifact, GroupArtifact):
+        return _texts_of_groups(artifact)
+    if not isinstance(artifact, ClassArtifact) or ask.probs is not None:
+        return ()
+    from calibcli.export.sql import read_from
+
+    return (read_from(_columns(artifact, ask), places=None),)
+
+
+def _texts_of_groups(artifact: GroupArtifact) -> tuple[str, ...]:
+    """Say that engines write decimals, floats and times in their own ways, where groups may be such."""
+    known = sorted(artifact.members.keys() | artifact.shared.keys())
+    some = [one for one in known if usual_name(one) is not None or _TIME.match(one)][:2]
+    if not some:
+        return ()
+    such = " and ".join(map(repr, some))
+    said = (
+        f"groups are compared as text, such as {such}: where column {artifact.by!r} holds decimals, floats or"
+    )
+    return (f"{said} times, cast it to these texts first, or rows of known groups count as unseen",)
+
+
+def _style(target: ExportTarget) -> Style:
+    return Style.NUMBERS if target is ExportTarget.PYTHON else Style.ARRAYS
+
+
+def _given(word: str | None, default: str) -> str:
+    return default if word is None else word

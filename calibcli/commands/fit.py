@@ -1,0 +1,831 @@
+"""Fit a map: of one score, of each group of rows, or of several classes."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import get_args
+
+import numpy as np
+
+from calibcli.commands.gathering import RAW, Gathered, changed_meanwhile, selection_notes
+from calibcli.commands.reading import read_tables
+from calibcli.commands.right_scale import read_notes
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.engines import default_workers
+from calibcli.data.extras import NOTHING, Beside
+from calibcli.data.fragment import Fragment
+from calibcli.data.intake import Rows as ReadRows
+from calibcli.data.tally import intake_of, taken
+from calibcli.documents.artifact import (
+    Artifact,
+    ClassArtifact,
+    ClassFitRecord,
+    FitRecord,
+    GroupArtifact,
+    Shared,
+    artifact_text,
+    group_artifact_text,
+)
+from calibcli.errors import CalibcliError, IdleOption, InputProblem, UsageProblem
+from calibcli.names import (
+    DEFAULT_FOLDS,
+    DEFAULT_LEAST_CLASS_ROWS,
+    Binning,
+    ClassMethod,
+    EngineName,
+    FitLoss,
+    FitMethod,
+    Logistic,
+    OutputSum,
+    Purpose,
+    RecalibratorName,
+    Split,
+    ViewName,
+)
+from calibcli.options.fitting import FitOptions, MapOptions
+from calibcli.options.rows import Columns, Reading, bytes_of, refuse_any_sum
+from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
+from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
+from calibcli.stats.numerics import ExactSum, stream
+from calibcli.stats.recalibrators.classes.family import fit_class_recalibrator
+from calibcli.stats.recalibrators.classes.interface import (
+    ClassFitOptions,
+    ClassRecalibrator,
+    ClassTables,
+    least_of,
+    require_several,
+)
+from calibcli.stats.recalibrators.family import brackets, fit_recalibrator
+from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs, randomised
+from calibcli.stats.recalibrators.selection import (
+    DEFAULT_CANDIDATES,
+    NOTHING_CHANGED,
+    FoldLosses,
+    Selection,
+    choose,
+)
+from calibcli.stats.table.again import ClassBlock, ClassRowSource, Rows
+from calibcli.stats.table.classes import log_loss_of
+from calibcli.stats.table.derived import draw_folds, with_scores
+from calibcli.stats.table.grid import GridTable, Table, digest, grid_of, score_quantiles
+from calibcli.stats.table.running import RunningTable
+from calibcli.stats.table.score_table import ScoreTable
+
+
+def fit_map(
+    inputs: Sequence[str],
+    columns: Columns,
+    which: MapOptions,
+    options: FitOptions,
+    *,
+    output: str | None = None,
+    reading: Reading,
+) -> tuple[FitReport | ClassFitReport, str]:
+    """
+    Return what was found, and the artifact as canonical JSON: the same rows give the same bytes.
+
+    `output` is where the artifact will be written, for the report.
+    """
+    which.refuse_idle(columns)
+    if columns.several is not None:
+        from calibcli.stats.recalibrators.classes.interface import ClassFitOptions
+
+        method = which.multiclass or ClassMethod.TEMPERATURE
+        refuse_idle_class_options(method, least_rows=which.min_class_rows, output_sum=which.output_sum)
+        of_classes = ClassFitOptions(
+            inner_method(method, which.method),
+            options,
+            which.min_class_rows,
+            which.output_sum,
+            options.folds or 5,
+            options.seed,
+        )
+        return fit_class_files(
+            inputs, columns, method=method, options=of_classes, output=output, reading=reading
+        )
+    if columns.by:
+        return fit_group_files(
+            inputs,
+            columns,
+            method=which.method,
+            candidates=which.candidate,
+            options=options,
+            least_rows=which.min_group_rows,
+            output=output,
+            reading=reading,
+        )
+
+    return fit_files(
+        inputs,
+        columns,
+        method=which.method,
+        candidates=which.candidate,
+        options=options,
+        output=output,
+        reading=reading,
+    )
+
+
+SHARED_UNCHANGED = (
+    "over all rows the raw score is as good as any repair: groups without a map of their own keep it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Folds:
+    """
+    The parts of a cross-validation.
+
+    Args:
+        tables: The rows of each fold, none empty.
+        grouped_by: The column whose equal values stayed in one fold, or None where rows were drawn.
+        notes: Sentences about the folds that the user should read.
+    """
+
+    tables: tuple[Table, ...]
+    grouped_by: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """
+    What was chosen by cross-validation.
+
+    Args:
+        selection: The choice, with what it rests on.
+        repair: The method that would be chosen if the scores could not stay as they are; None where no other
+            was tried.
+        notes: Sentences about it that the user should read.
+    """
+
+    selection: Selection
+    repair: RecalibratorName | None
+    notes: tuple[str, ...]
+
+
+def drawn_folds(table: Table, count: int, *, seed: int) -> Folds:
+    """Draw folds from a table, never from the order of rows."""
+    return Folds(tuple(draw_folds(table, count, generator=stream(seed, Purpose.FOLDS))))
+
+
+def grouped_folds(tables: Sequence[Table], *, column: str, groups: int, rounded: bool) -> Folds:
+    """Take folds that rows were shared out to by the hash of their group."""
+    asked = len(tables)
+    if groups < asked:
+        kinds = "1 group" if groups == 1 else f"{groups:,} groups"
+        msg = f"column {column!r} has {kinds}, fewer than the {asked:,} folds"
+        hint = f"--folds {groups} asks for fewer" if groups > 1 else "group by a column with more values"
+        raise InputProblem(msg, hint)
+    some = tuple(
+        grid_of(table) if rounded and isinstance(table, ScoreTable) else table
+        for table in tables
+        if table.total_rows and table.weight.sum() > 0.0
+    )
+    if len(some) < 2:
+        msg = f"all groups of column {column!r} fall into one of the {asked:,} folds"
+        raise InputProblem(msg, "another --seed or number of --folds shares them out otherwise")
+    left_out = f"{asked - len(some):,} of {asked:,} folds got no group and were left out"
+    return Folds(some, column, (left_out,) if len(some) < asked else ())
+
+
+def select(
+    folds: Folds, candidates: Sequence[RecalibratorName], *, options: FitOptions, by: bool = False
+) -> Choice:
+    """Compare methods by their loss on rows that their fit has not seen."""
+    asked = replace(options, folds=None)
+    losses: dict[RecalibratorName, list[float]] = {
+        name: [] for name in candidates if name is not RecalibratorName.IDENTITY
+    }
+    reasons: dict[RecalibratorName, str] = {}
+    for place, fold in enumerate(folds.tables):
+        rest = _rest(folds.tables, place)
+        for name in [name for name in losses if name not in reasons]:
+            try:
+                losses[name].append(_loss_after(name, rest, fold, options=asked))
+            except CalibcliError as problem:
+                reasons[name] = f"without fold {place + 1}: {problem.message}"
+    found = FoldLosses(
+        weight=np.array([float(fold.weight.sum()) for fold in folds.tables]),
+        raw=np.array([_mean_loss(fold, options.loss) for fold in folds.tables]),
+        of={name: reasons.get(name) or np.array(some) for name, some in losses.items()},
+    )
+    selection = Selection(options.loss, len(folds.tables), folds.grouped_by, options.seed, choose(found))
+    repair: RecalibratorName | None = None
+    if any(losses.size and np.isfinite(losses).all() for losses in found.fitted.values()):
+        other = replace(selection, trials=choose(found, unchanged=False))
+        repair = other.chosen
+        if by and brackets(repair):
+            selection = other
+    same = selection.chosen is RecalibratorName.IDENTITY
+    note = SHARED_UNCHANGED if by else NOTHING_CHANGED
+    return Choice(selection, repair, (*folds.notes, note) if same else folds.notes)
+
+
+def _rest(tables: Sequence[Table], left_out: int) -> Table:
+    """Return the rows of all folds but one."""
+    running = RunningTable(None)
+    for place, table in enumerate(tables):
+        if place != left_out:
+            running.add(table)
+    rest = running.table()
+    positive = float(rest.positive.sum())
+    if positive <= 0.0 or positive >= float(rest.weight.sum()):
+        msg = f"without fold {left_out + 1} of {len(tables):,} every label is {int(positive > 0.0)}"
+        raise InputProblem(msg, "ask for fewer folds with --folds, or name a method")
+    return rest
+
+
+def _loss_after(name: RecalibratorName, rest: Table, fold: Table, *, options: FitOptions) -> float:
+    """Return the mean loss in a fold of a map that was fitted to the rest."""
+    fitted = fit_recalibrator(name, rest, options=options)
+    return _mean_loss(with_scores(fold, fitted.predict(fold.score)), options.loss)
+
+
+def _mean_loss(table: Table, loss: FitLoss) -> float:
+    return (brier if loss is FitLoss.BRIER else log_loss)(table).value
+
+
+# What the command line calls the options that only some methods heed.
+_OPTIONS = {
+    "bins": "--bins",
+    "binning": "--binning",
+    "split": "--split",
+    "base": "--base",
+    "form": "--beta-form",
+    "folds": "--folds",
+    "randomised": "--randomised",
+    "step": "--step",
+    "smooth_targets": "--smooth-targets",
+}
+
+_WITHOUT_NOISE = "The loss after is that of the curve; the noise that apply adds to each score raises it."
+
+
+def fit_files(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    method: FitMethod,
+    options: FitOptions,
+    candidates: Sequence[RecalibratorName] = (),
+    output: str | None = None,
+    reading: Reading | None = None,
+) -> tuple[FitReport, str]:
+    """Fit a recalibrator."""
+    refuse_idle(columns, method, candidates=candidates, options=options)
+    how = reading or Reading()
+    if needs_exact(method, candidates, options):
+        how = replace(how, exact=True)
+    gathered = read_tables(inputs, columns, reading=how, beside=_beside(columns, options), twice=True)
+    choice: Choice | None = None
+    if method is FitMethod.AUTO:
+        choice = choice_of(gathered, columns, candidates=candidates, options=options)
+    report, artifact = fit_gathered(
+        gathered, columns, method=method, choice=choice, options=options, output=output
+    )
+    return report, artifact_text(artifact)
+
+
+def fit_gathered(
+    gathered: Gathered,
+    columns: Columns,
+    *,
+    method: FitMethod,
+    choice: Choice | None,
+    options: FitOptions,
+    output: str | None,
+) -> tuple[FitReport, Artifact]:
+    """Fit a recalibrator to rows that were read."""
+    table = gathered.tables[RAW]
+    if choice is not None:
+        options = replace(options, folds=None)
+    name = RecalibratorName(method) if choice is None else choice.selection.chosen
+    notes = (*selection_notes(gathered.input), *_grid_notes(table, name, options))
+    notes = (*read_notes(gathered, columns.read_as), *notes)
+    artifact = fit_table(
+        name, table, columns, options=options, rows=gathered.again, notes=notes, choice=choice
+    )
+    record, recalibrator = artifact.fit, artifact.recalibrator
+    report = FitReport(
+        input=gathered.input,
+        method=name,
+        output=output,
+        rows=record.rows,
+        positive=record.positive,
+        loss="squared error" if options.loss is FitLoss.BRIER else "log loss",
+        loss_before=record.loss_before,
+        loss_after=record.loss_after,
+        outputs=distinct_outputs(recalibrator),
+        notes=record.notes,
+        answer=NOTHING_CHANGED if NOTHING_CHANGED in record.notes else None,
+        selection=record.selection,
+    )
+    return report, artifact
+
+
+def fit_table(
+    name: RecalibratorName,
+    table: Table,
+    columns: Columns,
+    *,
+    options: FitOptions,
+    rows: Rows | None = None,
+    notes: tuple[str, ...] = (),
+    choice: Choice | None = None,
+) -> Artifact:
+    """Fit a recalibrator to a table."""
+    recalibrator = fit_recalibrator(name, table, options=options, rows=rows)
+    if randomised(recalibrator):
+        notes = (*notes, _WITHOUT_NOISE)
+    if choice is not None:
+        notes = (*notes, *choice.notes)
+    record = FitRecord.of(
+        recalibrator,
+        table,
+        options=options.used_by(name),
+        losses=_mean_losses(table, recalibrator, options.loss),
+        notes=notes,
+        selection=None if choice is None else choice.selection,
+    )
+    return Artifact(recalibrator, record, scale=columns.read_as, positive=columns.positive)
+
+
+def refuse_idle(
+    columns: Columns, method: FitMethod, *, candidates: Sequence[RecalibratorName], options: FitOptions
+) -> None:
+    """Refuse options that would change nothing."""
+    _refuse_idle_options(method, candidates, options)
+    if method is FitMethod.AUTO:
+        return
+    for given, option in ((candidates, "--candidate"), (columns.group, "--group")):
+        if given:
+            msg = f"{option} without --method auto"
+            raise IdleOption(msg, f"pass --method auto, or leave out {option}", options=(option[2:],))
+
+
+def _refuse_idle_options(
+    method: FitMethod, candidates: Sequence[RecalibratorName], options: FitOptions
+) -> None:
+    """Refuse options that change nothing of what is asked for; losses are compared by any method."""
+    if method is FitMethod.AUTO:
+        if options.randomised:
+            msg = "the noise of --randomised is not part of what auto compares"
+            raise IdleOption(msg, "leave it out, or fit with --method smooth", options=("randomised",))
+        methods, heeded = tuple(candidates) or DEFAULT_CANDIDATES, {"folds", "seed", "loss"}
+    else:
+        methods, heeded = (RecalibratorName(method),), {"seed", "loss"}
+    heeded = heeded.union(*(options.used_by(name) for name in methods))
+    default = FitOptions()
+    for name, option in _OPTIONS.items():
+        if name not in heeded and getattr(options, name) != getattr(default, name):
+            msg = f"{method.value} does not heed {option}"
+            raise IdleOption(msg, f"leave out {option}, or name a method that does", options=(option[2:],))
+
+
+def needs_exact(method: FitMethod, candidates: Sequence[RecalibratorName], options: FitOptions) -> bool:
+    """Whether a fit draws single rows, so that no grid will do."""
+    binned = method is FitMethod.SCALING_BINNING or RecalibratorName.SCALING_BINNING in candidates
+    thirds = binned and options.split is Split.THREE_WAY
+    return thirds or (method is FitMethod.VENN_ABERS and options.folds is not None)
+
+
+def _beside(columns: Columns, options: FitOptions) -> Beside:
+    """Return the folds that are gathered while rows are read, if groups are to be kept together."""
+    if columns.group is None:
+        return NOTHING
+    return Beside(folds=options.folds or DEFAULT_FOLDS, seed=options.seed)
+
+
+def choice_of(
+    gathered: Gathered,
+    columns: Columns,
+    *,
+    candidates: Sequence[RecalibratorName],
+    options: FitOptions,
+    by: bool = False,
+) -> Choice:
+    """Choose among candidates by cross-validation over all rows that were read."""
+    count = options.folds or DEFAULT_FOLDS
+    if columns.group is None:
+        folds = drawn_folds(gathered.tables[RAW], count, seed=options.seed)
+    else:
+        tables = [gathered.tables[key] for key in _beside(columns, options).fold_keys]
+        folds = grouped_folds(
+            tables,
+            column=columns.group,
+            groups=gathered.groups,
+            rounded=gathered.tables[RAW].kind == "grid",
+        )
+    return select(folds, tuple(candidates) or DEFAULT_CANDIDATES, options=options, by=by)
+
+
+def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tuple[float, float]:
+    """Return the mean loss on the fit rows before and after."""
+    each = squared_error if loss is FitLoss.BRIER else log_error
+    if isinstance(table, GridTable):
+        # Rows of one cell may lie on both sides of a bend, such as where an isotonic map leaves 0.
+        one, other = (recalibrator.predict(at) for at in (table.score_of_positive, table.score_of_negative))
+        after = each(one, other, other).mean(table.positive, table.weight - table.positive)
+        return mean_loss(table, each), after
+    return mean_loss(table, each), mean_loss(with_scores(table, recalibrator.predict(table.score)), each)
+
+
+def _grid_notes(table: Table, name: RecalibratorName, options: FitOptions) -> tuple[str, ...]:
+    """Return what rounding to a grid did to a fit; nothing to those that saw the rows once more."""
+    exact = (
+        *get_args(Logistic),
+        RecalibratorName.IDENTITY,
+        RecalibratorName.ISOTONIC,
+        RecalibratorName.CENTRED_ISOTONIC,
+    )
+    by_width = name is RecalibratorName.HISTOGRAM and options.binning is Binning.EQUAL_WIDTH
+    if table.kind == "exact" or name in exact or by_width:
+        return ()
+    return (f"fitted on a grid table: scores were kept to {table.resolution:.2g}; --exact keeps all",)
+
+
+def fit_group_files(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    method: FitMethod,
+    options: FitOptions,
+    candidates: Sequence[RecalibratorName] = (),
+    least_rows: int,
+    output: str | None = None,
+    reading: Reading | None = None,
+) -> tuple[FitReport, str]:
+    """Fit a recalibrator to each group of equal values of a column, and one to all rows."""
+    refuse_idle(columns, method, candidates=candidates, options=options)
+    _refuse_misled(columns, options)
+    how = reading or Reading()
+    if needs_exact(method, candidates, options):
+        how = replace(how, exact=True)
+    gathered = read_tables(inputs, columns, reading=how, beside=Beside(sliced=(RAW,)), twice=True)
+    whole = replace(columns, by=())
+    choice: Choice | None = None
+    if method is FitMethod.AUTO:
+        choice = choice_of(gathered, whole, candidates=candidates, options=options, by=True)
+    report, pooled = fit_gathered(
+        gathered, whole, method=method, choice=choice, options=options, output=output
+    )
+    members, shared = _fitted(
+        gathered, whole, method=method, choice=choice, options=options, least_rows=least_rows
+    )
+    by = "" if gathered.chosen is None else gathered.chosen.by[0]
+    artifact = GroupArtifact(by, pooled, members, shared)
+    groups = [
+        GroupFit(key, one.fit.rows, one.fit.loss_before, one.fit.loss_after, method=one.recalibrator.name)
+        for key, one in members.items()
+    ]
+    groups += [GroupFit(key, one.rows, reason=one.reason) for key, one in shared.items()]
+    groups.sort(key=lambda one: one.key)
+    answer = None if choice is None else _answer(artifact)
+    return replace(report, by=by, groups=tuple(groups), answer=answer), group_artifact_text(artifact)
+
+
+def _refuse_misled(columns: Columns, options: FitOptions) -> None:
+    if len(columns.by) > 1:
+        msg = f"--by {' --by '.join(columns.by)}: a fit takes one column of groups"
+        raise UsageProblem(msg, "put the groups into one column first")
+    if columns.group is not None:
+        msg = "--group keeps rows together for auto, and --by fits each group by itself"
+        raise IdleOption(msg, "leave out one of them", options=("group", "by"))
+    if options.randomised:
+        msg = "--randomised adds noise by the place of a row, and --by has a map for each group"
+        raise IdleOption(msg, "leave out one of them", options=("randomised",))
+
+
+def _fitted(
+    gathered: Gathered,
+    columns: Columns,
+    *,
+    method: FitMethod,
+    choice: Choice | None,
+    options: FitOptions,
+    least_rows: int,
+) -> tuple[dict[str, Artifact], dict[str, Shared]]:
+    """Return the map of each group, and the groups that share that of all rows."""
+    members: dict[str, Artifact] = {}
+    shared: dict[str, Shared] = {}
+    for (key,), table in gathered.aside.slices[RAW].tables().items():
+        reason = _too_small(table, least_rows)
+        if reason is not None:
+            shared[key] = Shared(table.total_rows, reason)
+            continue
+        notes = (*selection_notes(gathered.input), *_grid_note(table))
+        try:
+            if choice is None:
+                name = RecalibratorName(method)
+                members[key] = fit_table(name, table, columns, options=options, notes=notes)
+            else:
+                members[key] = _chosen(choice, table, columns, options=options, notes=notes)
+        except InputProblem as problem:
+            msg = f"group {key!r}: {problem.message}"
+            raise InputProblem(msg, problem.hint) from problem
+    return members, shared
+
+
+def _chosen(
+    choice: Choice, table: Table, columns: Columns, *, options: FitOptions, notes: tuple[str, ...]
+) -> Artifact:
+    """
+    Return the map that auto gives a group: the repair chosen by all rows, or none where that is as good.
+
+    A group that cannot be cut into folds, and one of a map that brackets, gets the repair.
+    """
+    repair, once = choice.repair, replace(options, folds=None)
+    if repair is None:
+        return fit_table(RecalibratorName.IDENTITY, table, columns, options=once, notes=notes)
+    own: Choice | None = None
+    if not brackets(repair):
+        with suppress(InputProblem, UsageProblem):
+            folds = drawn_folds(table, options.folds or DEFAULT_FOLDS, seed=options.seed)
+            own = select(folds, (repair,), options=options)
+    name = repair if own is None else own.selection.chosen
+    return fit_table(name, table, columns, options=once, notes=notes, choice=own)
+
+
+def _answer(artifact: GroupArtifact) -> str | None:
+    """Say in how many groups nothing was changed, if in any."""
+    maps = [one.recalibrator.name for one in artifact.members.values()]
+    same = maps.count(RecalibratorName.IDENTITY)
+    shared = artifact.shared and artifact.pooled.recalibrator.name is RecalibratorName.IDENTITY
+    if same == len(maps) and (shared or not artifact.shared):
+        return NOTHING_CHANGED
+    if not same:
+        return None
+    return f"in {same:,} of {len(maps):,} groups with a map of their own {NOTHING_CHANGED} there"
+
+
+def _grid_note(table: Table) -> tuple[str, ...]:
+    """Return what rounding did to the fit of a group, which sees no row once more."""
+    if table.kind == "exact":
+        return ()
+    return (f"fitted on a grid table: scores were kept to {table.resolution:.2g}; --exact keeps all",)
+
+
+def _too_small(table: Table, least_rows: int) -> str | None:
+    """Return why a group cannot have a map of its own, or None where it can."""
+    rows, positive = table.total_rows, table.total_positive_rows
+    if rows < least_rows:
+        return f"fewer than {least_rows:,} rows"
+    if positive in (0, rows):
+        return f"every label is {1 if positive else 0}"
+    if not 0.0 < float(table.positive.sum()) < float(table.weight.sum()):
+        return "no weight on one of the labels"
+    return None
+
+
+_BYTES = 8
+
+
+@dataclass(slots=True)
+class ClassSource:
+    """
+    The rows of an input that can be read again.
+
+    Args:
+        rows: How many rows the first pass read, dropped ones included.
+        workers: How many blocks may be worked on at a time.
+    """
+
+    fragments: Sequence[Fragment]
+    chosen: Mapping[str, ChosenColumns]
+    rows: int
+    memory: int
+    workers: int = 1
+    _kept: list[ClassBlock] = field(default_factory=list)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What the classes are called."""
+        return self.chosen[self.fragments[0].path].classes
+
+    @property
+    def in_memory(self) -> bool:
+        """
+        Whether a fit may keep what it makes of the rows.
+
+        That is allowed twice the memory of a table, since another pass over the files costs far more.
+        """
+        return self._size <= 2 * self.memory
+
+    @property
+    def _size(self) -> int:
+        return _BYTES * self.rows * len(self.classes)
+
+    def blocks(self) -> Iterator[ClassBlock]:
+        """Yield all rows, in the order of the input."""
+        if self._kept:
+            yield from self._kept
+            return
+        kept: list[ClassBlock] = []
+        keeps = 3 * self._size <= self.memory
+        seen = 0
+        for fragment in self.fragments:
+            columns = self.chosen[fragment.path]
+            intake = intake_of(columns, shown=fragment.shown, first_row=fragment.first_row)
+            for rows in taken(fragment, intake, columns):
+                block = None if rows is None else _block(rows)
+                if block is None:
+                    continue
+                if keeps:
+                    kept.append(block)
+                yield block
+            seen += intake.findings.rows
+        if seen != self.rows:
+            raise changed_meanwhile(self.fragments[0], self.rows, seen)
+        self._kept = kept
+
+
+def _block(rows: ReadRows) -> ClassBlock | None:
+    if rows.classes is None or not rows.classes.label.size:
+        return None
+    return ClassBlock(rows.classes.probability, rows.classes.label, rows.weight, rows.counts)
+
+
+def source_of(gathered: Gathered, *, memory: int, workers: int = 1) -> ClassSource:
+    """Return the rows that were gathered once more."""
+    again = gathered.again
+    if again is None:
+        msg = "these rows were not gathered to be read again"
+        raise TypeError(msg)
+    return ClassSource(again.fragments, again.chosen, again.rows, memory, workers)
+
+
+_OF_MEMBERS = (ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST, ClassMethod.ONE_VS_ONE)
+
+# Methods that are made of maps of one score.
+OF_MEMBERS = (
+    ClassMethod.CONFIDENCE,
+    ClassMethod.TOP_LABEL,
+    ClassMethod.ONE_VS_REST,
+    ClassMethod.ONE_VS_ONE,
+)
+
+_FROM_TABLES = (ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST)
+
+
+def inner_method(method: ClassMethod, inner: FitMethod) -> RecalibratorName:
+    """Return the method of the maps that a method of several classes is made of."""
+    if inner is FitMethod.AUTO:
+        msg = "--method auto chooses for one score, and --probs names several classes"
+        raise UsageProblem(msg, "name a method")
+    if method not in OF_MEMBERS and inner is not FitMethod.PLATT:
+        msg = f"--multiclass {method.value} is not made of maps of one score, as --method {inner.value} is"
+        same = inner.value in set(ClassMethod)
+        instead = inner.value if same else ClassMethod.ONE_VS_REST.value
+        hint = f"pass --multiclass {instead}{' in place of --method' if same else ', or leave out --method'}"
+        raise IdleOption(msg, hint, options=("method",))
+    return RecalibratorName(inner)
+
+
+def fit_class_files(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    method: ClassMethod,
+    options: ClassFitOptions,
+    output: str | None = None,
+    reading: Reading | None = None,
+) -> tuple[ClassFitReport, str]:
+    """Fit a map of several classes."""
+    how = reading or Reading()
+    _refuse_misled_classes(columns, options, how)
+    beside = Beside(classes=method in _FROM_TABLES)
+    gathered = read_tables(inputs, columns, reading=how, beside=beside, twice=True)
+    workers = default_workers() if how.jobs is None else max(1, how.jobs)
+    rows = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
+    options = replace(options, least=least_of(columns.read_as))
+    recalibrator = fit_class_recalibrator(method, _tables(gathered, rows.classes), rows, options=options)
+    after = _compared(recalibrator, rows)
+    record = ClassFitRecord(
+        rows=gathered.tables[RAW].total_rows,
+        class_rows=after.class_rows,
+        table_digest=digest(gathered.tables[RAW]),
+        options=_options(method, options),
+        loss_before=after.losses[0],
+        loss_after=after.losses[1],
+        accuracy_before=after.accuracies[0],
+        accuracy_after=after.accuracies[1],
+        changed=after.changed,
+        notes=(
+            *selection_notes(gathered.input),
+            *read_notes(gathered, columns.read_as),
+            *recalibrator.notes,
+        ),
+        score_quantiles=score_quantiles(gathered.tables[RAW]),
+    )
+    artifact = ClassArtifact(recalibrator, record, rows.classes, scale=columns.read_as)
+    report = ClassFitReport(
+        input=gathered.input,
+        method=method,
+        inner=options.inner.value if method in OF_MEMBERS else None,
+        output=output,
+        classes=rows.classes,
+        rows=record.rows,
+        loss_before=record.loss_before,
+        loss_after=record.loss_after,
+        accuracy_before=record.accuracy_before,
+        accuracy_after=record.accuracy_after,
+        changed=record.changed,
+        keeps_prediction=recalibrator.keeps_prediction,
+        notes=record.notes,
+    )
+    return report, artifact_text(artifact)
+
+
+def _refuse_misled_classes(columns: Columns, options: ClassFitOptions, how: Reading) -> None:
+    """Refuse one view, rows of any sum, and what would have no effect, or none that could be kept."""
+    if columns.several is None or columns.several.view is not ViewName.CONFIDENCE:
+        msg = "a fit of several classes sees all of them, and --view names one view"
+        raise UsageProblem(msg, "leave out --view; --multiclass says how classes are recalibrated")
+    refuse_any_sum(columns.several.on_sum)
+    if how.engine is not EngineName.LOCAL:
+        msg = f"--engine {how.engine.value}: a fit of several classes reads its rows again and again, here"
+        raise UsageProblem(msg, "leave it out; a sample of the rows fits as well")
+    if columns.group is not None:
+        msg = "--group keeps rows together for --method auto, which chooses for one score"
+        raise IdleOption(msg, "leave it out", options=("group",))
+    if options.inner_options.randomised:
+        msg = "--randomised adds noise by the place of a row, and maps of several classes have none"
+        raise IdleOption(msg, "leave it out", options=("randomised",))
+
+
+def _tables(gathered: Gathered, classes: tuple[str, ...]) -> ClassTables:
+    """Return the views that were gathered."""
+    aside, confidence = gathered.aside.classes, gathered.tables[RAW]
+    if aside is None:
+        return ClassTables(classes, confidence, {}, {})
+    top = {name[0]: table for name, table in aside.top.tables().items()}
+    rest = aside.rest.tables()
+    rates = np.array([float(rest[name].positive.sum()) if name in rest else 0.0 for name in classes])
+    require_several(classes, rates, confidence.total_rows)
+    return ClassTables(classes, confidence, top, rest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What a map does to the rows it was fitted to: losses and accuracies before and after."""
+
+    losses: tuple[float, float]
+    accuracies: tuple[float, float]
+    changed: int
+    class_rows: tuple[int, ...]
+
+
+def _compared(recalibrator: ClassRecalibrator, rows: ClassRowSource) -> _Compared:
+    """Add up exactly, so that neither order nor cut of the input changes a digit."""
+    losses, right, total = (ExactSum(), ExactSum()), (ExactSum(), ExactSum()), ExactSum()
+    certain = [False, False]
+    changed = 0
+    of_class = np.zeros(len(rows.classes), np.int64)
+    for block in rows.blocks():
+        weight = block.weights
+        times = np.ones(block.label.size, np.int64) if block.counts is None else block.counts
+        sides = (block.probability, recalibrator.predict(block.probability))
+        predicted = [one.argmax(axis=1) for one in sides]
+        for place, one in enumerate(sides):
+            loss = log_loss_of(one, block.label)
+            finite = np.isfinite(loss)
+            certain[place] |= bool(weight[~finite].any())
+            if block.weight is None:
+                losses[place].add_repeated(loss[finite], times[finite])
+            else:
+                losses[place].add(weight[finite] * loss[finite])
+            right[place].add(weight[predicted[place] == block.label])
+        total.add(weight)
+        changed += int(times[predicted[0] != predicted[1]].sum())
+        np.add.at(of_class, block.label, times)
+    whole = total.exact()
+    found = [
+        math.inf if some else float(one.exact() / whole) for one, some in zip(losses, certain, strict=True)
+    ]
+    return _Compared(
+        (found[0], found[1]),
+        (float(right[0].exact() / whole), float(right[1].exact() / whole)),
+        changed,
+        tuple(of_class.tolist()),
+    )
+
+
+def _options(method: ClassMethod, options: ClassFitOptions) -> dict[str, object]:
+    """Return what was asked of the method, in plain values."""
+    if method in OF_MEMBERS:
+        own: dict[str, object] = {"inner": options.inner.value, "min_class_rows": options.least_rows}
+        own |= {f"inner_{key}": value for key, value in options.inner_options.used_by(options.inner).items()}
+        return own | ({"output_sum": options.output_sum.value} if method is ClassMethod.ONE_VS_REST else {})
+    return {} if method in (ClassMethod.TEMPERATURE, ClassMethod.VECTOR) else {"folds": options.folds}
+
+
+def refuse_idle_class_options(method: ClassMethod, *, least_rows: int, output_sum: OutputSum) -> None:
+    """Refuse options that do nothing for a method of several classes."""
+    if least_rows != DEFAULT_LEAST_CLASS_ROWS and method not in _OF_MEMBERS:
+        msg = f"--min-class-rows has no effect on --multiclass {method.value}, of all classes together"
+        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("min-class-rows",))
+    if output_sum is not OutputSum.ONE and method is not ClassMethod.ONE_VS_REST:
+        msg = f"--output-sum {output_sum.value} has no effect on --multiclass {method.value}"
+        raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("output-sum",))

@@ -1,0 +1,675 @@
+"""Judge a claim by the rows of this call and of all calls before, which a state has counted."""
+
+import hashlib
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibcli.commands.evaluation import RECALIBRATED, Judged, read_judged
+from calibcli.commands.gathering import RAW
+from calibcli.commands.measure import judged_view
+from calibcli.commands.partition import parted, summary_of
+from calibcli.data.column_names import listing
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.extras import Beside
+from calibcli.data.files import InputFile, file_word, found_in, shown_path
+from calibcli.documents.sealed import canonical_text, trust
+from calibcli.documents.state import locked, read_state, refuse_state, save_state
+from calibcli.errors import EmptyTable, InputProblem, UsageProblem
+from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, Bound, MeasureName, Relation, Scale
+from calibcli.options.gating import StateOptions, VerifyOptions
+from calibcli.options.rows import Columns, Reading, SeveralClasses
+from calibcli.options.rules import ClassRule, Rule
+from calibcli.reports.input import ClassesRead, InputSummary
+from calibcli.reports.inspect import InspectReport
+from calibcli.reports.measure import TableSummary
+from calibcli.reports.verify import StateSummary, VerifyReport
+from calibcli.stats.bounds.betting import Stakes
+from calibcli.stats.gates.any_time import frozen_stakes
+from calibcli.stats.gates.cells import Partition, table_of
+from calibcli.stats.gates.claim import Verdict
+from calibcli.stats.gates.growth import Growth, Incoming, Rows, grown
+from calibcli.stats.gates.state import (
+    GateState,
+    SeenClasses,
+    Terms,
+    differences,
+    measure_word,
+    verdict_of,
+    verdict_on_file,
+)
+from calibcli.stats.measures.distance import number_of_bins
+from calibcli.stats.recalibrators.interface import values_of
+from calibcli.stats.table import grid as cells
+from calibcli.stats.table.bins import Bins, looks_discrete
+from calibcli.stats.table.grid import Table, digest
+
+if TYPE_CHECKING:
+    from calibcli.documents.artifact import Artifact, ClassArtifact
+
+
+@dataclass(frozen=True, slots=True)
+class GateMap:
+    """
+    What a gate needs to know of an artifact.
+
+    Args:
+        outputs: Every value that the judged score can have, ascending; None where there are too many.
+        variance: Mean of f (1 - f) on the rows of the fit, or None where that is not known.
+        doubts: What must be said of its document.
+    """
+
+    fingerprint: str
+    outputs: tuple[float, ...] | None
+    variance: float | None
+    doubts: tuple[str, ...] = ()
+
+
+def gate_map(path: str | None, several: SeveralClasses | None) -> GateMap | None:
+    """Return what is settled by the artifact of a gate; None where there is none."""
+    if path is None:
+        return None
+    if several is None:
+        from calibcli.documents.artifact import read_artifact
+
+        binary = read_artifact(path)
+        outputs = values_of(binary.recalibrator.bins)
+        return GateMap(fingerprint_of(binary), outputs, binary.fit.mean_variance, binary.doubts)
+    from calibcli.documents.artifact import read_class_artifact
+    from calibcli.stats.recalibrators.classes.family import outputs_of
+
+    loaded = read_class_artifact(path)
+    if several.one_class is not None and several.one_class not in loaded.classes:
+        msg = f"{path}: there is no class {several.one_class!r}; the classes are {listing(loaded.classes)}"
+        raise UsageProblem(msg, "name one of them with --class")
+    seen = outputs_of(loaded.recalibrator, loaded.classes, view=several.view, one_class=several.one_class)
+    return GateMap(fingerprint_of(loaded), seen, None, loaded.doubts)
+
+
+def fingerprint_of(artifact: "Artifact | ClassArtifact") -> str:
+    """Return what tells the map of an artifact: of its method, parameters and columns, not of its wording."""
+    document = artifact.to_dict()
+    told = canonical_text({key: document[key] for key in ("method", "parameters", "input")})
+    return f"sha256:{hashlib.sha256(told.encode()).hexdigest()}"
+
+
+MOST_BINS = 10_000
+
+# What `of_columns` finds out, beside the classes.
+_OF_COLUMNS = ("score", "label", "weight", "scale", "positive")
+
+
+def terms_of(
+    rule: Rule | ClassRule | None,
+    options: VerifyOptions,
+    asked: StateOptions,
+    *,
+    artifact: GateMap | None,
+    several: SeveralClasses | None = None,
+    before: GateState | None,
+) -> Terms:
+    """Return the terms of a call; those of its columns are added when the first file is read."""
+    measure, limit = _measure_and_limit(rule, alarm=asked.alarm)
+    partition = _partition(measure, options, asked, artifact=artifact, before=before)
+    return Terms(
+        measure=measure,
+        limit=limit,
+        confidence=options.confidence,
+        partition=partition,
+        stakes=_stakes(options.confidence, artifact=artifact, before=before),
+        alarm=asked.alarm,
+        artifact=None if artifact is None else artifact.fingerprint,
+        identified=asked.id_column is not None,
+        classes=None if several is None else SeenClasses(several.view, several.one_class),
+    )
+
+
+def of_columns(terms: Terms, chosen: ChosenColumns) -> Terms:
+    """Return terms with what was found out about the columns."""
+    seen = None if terms.classes is None else replace(terms.classes, names=chosen.classes)
+    asked = chosen.asked
+    return replace(
+        terms,
+        score=chosen.shown_score,
+        label=chosen.label,
+        weight=chosen.weight,
+        scale=asked.read_as,
+        positive=asked.positive,
+        classes=seen,
+    )
+
+
+def as_before(terms: Terms, before: Terms) -> Terms:
+    """Return terms with the columns of a state, for what can be told before a file is read."""
+    seen = terms.classes
+    if seen is not None and before.classes is not None:
+        seen = replace(seen, names=before.classes.names)
+    return replace(terms, classes=seen, **{name: getattr(before, name) for name in _OF_COLUMNS})
+
+
+def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:
+    """Refuse a call whose rows could not be added to those of the state."""
+    found = differences(before, now)
+    if found:
+        msg = f"{path} was begun on other terms: {'; '.join(found)}"
+        raise UsageProblem(msg, f"ask as before{_options_before(before, now)}, or begin another --state")
+
+
+def _options_before(before: Terms, now: Terms) -> str:
+    """Return the options that a call lacks, or has too many."""
+    pairs = (
+        (before.identified, now.identified, "--id COL"),
+        (before.artifact is not None, now.artifact is not None, "--artifact FILE"),
+        (before.alarm, now.alarm, "--alarm"),
+    )
+    found = [f"{'with' if then else 'without'} {option}" for then, this, option in pairs if then != this]
+    return f", {' and '.join(found)}" if found else ""
+
+
+def _stakes(confidence: float, *, artifact: GateMap | None, before: GateState | None) -> Stakes:
+    """Return the bets of the state, whatever a later version would choose; new ones for a new state."""
+    if before is not None:
+        return before.terms.stakes
+    variance = None if artifact is None else artifact.variance
+    return frozen_stakes(delta=1.0 - confidence, variance=variance)
+
+
+def _measure_and_limit(rule: Rule | ClassRule | None, *, alarm: bool) -> tuple[MeasureName, float | None]:
+    if rule is None:
+        if not alarm:
+            msg = "no rule to verify"
+            raise UsageProblem(msg, "try --max-ece 0.02 --state gate.json")
+        return MeasureName.ECE, None
+    subject = rule.subject
+    if not isinstance(subject, MeasureName) or subject not in (MeasureName.ECE, MeasureName.DCE):
+        msg = f"--state with {subject.value}, for which no bound holds at any time"
+        raise UsageProblem(msg, "a state takes --max-ece or --max-dce; leave out --state for a single look")
+    if rule.bound is not Bound.UPPER or rule.relation is not Relation.AT_MOST:
+        msg = f"--state with {subject.value}.{rule.bound.value}{rule.relation.value}{rule.limit:g}"
+        raise UsageProblem(msg, f"a state takes --max-{subject.value} {rule.limit:g}")
+    if not 0.0 < rule.limit < 1.0:
+        msg = f"a limit of {rule.limit:g}"
+        raise UsageProblem(msg, f"--max-{subject.value} takes a number between 0 and 1, such as 0.02")
+    return subject, rule.limit
+
+
+def _partition(
+    measure: MeasureName,
+    options: VerifyOptions,
+    asked: StateOptions,
+    *,
+    artifact: GateMap | None,
+    before: GateState | None,
+) -> Partition:
+    if measure is MeasureName.DCE:
+        if options.bins is not None:
+            msg = "--bins with --max-dce, whose bins follow from --planned-rows"
+            raise UsageProblem(msg, "leave it out")
+        return _of_distance(asked.planned_rows, before)
+    if asked.planned_rows is not None:
+        msg = "--planned-rows without --max-dce"
+        raise UsageProblem(msg, "the bins of other measures do not depend on the number of rows")
+    outputs = None if artifact is None else artifact.outputs
+    if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and outputs is not None:
+        return Partition(outputs)
+    if options.binning is Binning.ATOMS:
+        msg = "values found in the rows are not fixed before they are seen"
+        raise UsageProblem(msg, "with --state use --bins, or the --artifact of a discrete recalibrator")
+    bins = options.bins
+    if bins is None and before is not None and before.terms.partition.bins:
+        bins = before.terms.partition.bins
+    bins = DEFAULT_BINS if bins is None else bins
+    if not 1 <= bins <= MOST_BINS:
+        msg = f"{bins:,} bins"
+        raise UsageProblem(msg, f"with --state, --bins takes a whole number from 1 to {MOST_BINS:,}")
+    return _same_cells(Partition.of_bins(bins), before)
+
+
+def _same_cells(partition: Partition, before: GateState | None) -> Partition:
+    """Return the partition, with the bins cut into cells as the state has them."""
+    if before is not None and before.terms.partition.bins == partition.bins:
+        return before.terms.partition
+    return partition
+
+
+def _of_distance(planned_rows: int | None, before: GateState | None) -> Partition:
+    """Return the bins for as many rows as are planned, or those of the state."""
+    if planned_rows is not None:
+        return _same_cells(Partition.of_bins(number_of_bins(planned_rows), halved=True), before)
+    if before is not None and before.terms.measure is MeasureName.DCE:
+        return before.terms.partition
+    msg = "--max-dce with a new --state, and nothing says how many rows it will hold"
+    raise UsageProblem(msg, "say so with --planned-rows, such as --planned-rows 100000: it fixes the bins")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBatches:
+    """
+    Files that have been read, and nothing counted yet.
+
+    Args:
+        terms: The terms of the call with the columns of the first file.
+        batches: One for each file that has rows.
+    """
+
+    terms: Terms
+    batches: tuple[Incoming, ...] = ()
+    source: InputSummary | None = None
+
+
+def read_batches(
+    files: Sequence[InputFile],
+    columns: Columns,
+    terms: Terms,
+    *,
+    asked: StateOptions,
+    artifact: str | None,
+    reading: Reading,
+) -> ReadBatches:
+    """Read every file as a batch of its own."""
+    key = RAW if artifact is None else RECALIBRATED
+    beside = Beside(identified=key if terms.identified else None, part=True)
+    columns = replace(columns, identity=asked.id_column)
+    batches: list[Incoming] = []
+    sources: list[InputSummary] = []
+    empty: list[EmptyTable] = []
+    for file in files:
+        form = replace(reading.input_format, format=file.forced or reading.input_format.format)
+        own = replace(reading, input_format=form)
+        try:
+            judged = read_judged(
+                [file.path],
+                columns,
+                artifact=artifact,
+                reading=own,
+                twice=not _nested(terms.partition),
+                beside=beside,
+            )
+        except EmptyTable as problem:
+            empty.append(problem)
+            continue
+        if not sources:
+            columns, terms = _settled(columns, terms, judged)
+        _refuse_other_classes(terms, judged, shown=shown_path(file.path))
+        _refuse_fit_rows(judged, artifact)
+        loaded = judged.artifact or judged.classes
+        if loaded is not None and fingerprint_of(loaded) != terms.artifact:
+            msg = f"{artifact} changed while it was read"
+            raise InputProblem(msg, "run again when nothing writes to it")
+        named = asked.batch
+        if named is not None and len(files) > 1:
+            # Files of one call that share a name are told apart by their order.
+            named = f"{named}/{len(batches) + 1}"
+        batches.append(_incoming(judged, terms, shown=shown_path(file.path), named=named))
+        source = judged.gathered.input
+        sources.append(replace(source, notes=(*source.notes, *judged.notes)))
+    if empty and not batches:
+        raise empty[0]
+    together = _together(sources)
+    if together is not None:
+        notes = (*together.notes, *(f"{one.message}: nothing of it is counted" for one in empty))
+        together = replace(together, notes=notes)
+    return ReadBatches(terms, tuple(batches), together)
+
+
+def _nested(partition: Partition) -> bool:
+    return bool(partition.outputs) or cells.CELLS % partition.size == 0
+
+
+def _settled(columns: Columns, terms: Terms, judged: Judged) -> tuple[Columns, Terms]:
+    """Return columns and terms with what the first file settles of them."""
+    chosen = judged.gathered.chosen
+    if chosen is None:
+        return columns, terms
+    score = None if chosen.probs is not None else chosen.score
+    return replace(columns, score=score, label=chosen.label), of_columns(terms, chosen)
+
+
+def _refuse_other_classes(terms: Terms, judged: Judged, *, shown: str) -> None:
+    """Refuse a file whose classes are not those of the files before, or stand in another order."""
+    chosen = judged.gathered.chosen
+    if terms.classes is None or chosen is None or chosen.classes == terms.classes.names:
+        return
+    msg = f"{shown}: its classes are {listing(chosen.classes)}, those before {listing(terms.classes.names)}"
+    raise InputProblem(msg, "give all files the same classes in one order: where two tie, the first counts")
+
+
+def _refuse_fit_rows(judged: Judged, artifact: str | None) -> None:
+    if judged.fitted_rows:
+        msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
+        raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
+
+
+def _incoming(judged: Judged, terms: Terms, *, shown: str, named: str | None) -> Incoming:
+    """Return a batch with the digest of its rows: of the raw scores, whatever artifact is applied."""
+    found = _digest(judged)
+    identified = judged.gathered.aside.identified
+    if identified is None:
+        return Incoming(named or found, found, shown, _within(judged, terms.partition))
+    ids, score, label, counts = identified.columns()
+    state = hashlib.sha256(found.encode())
+    state.update(np.sort(ids).astype("<u8").tobytes())
+    content, found = found, f"sha256:{state.hexdigest()}"
+    gathered = judged.gathered
+    distinct = max(table.distinct for table in gathered.tables.values())
+    return Incoming(
+        named or found,
+        found,
+        shown,
+        Rows(ids, score, label, counts),
+        gathered.id_kinds,
+        content=content,
+        distinct=distinct,
+        ids_renamed=gathered.ids_renamed,
+    )
+
+
+def _digest(judged: Judged) -> str:
+    """
+    Return what tells the rows of a batch.
+
+    A map of several classes may move rows into the view that is judged, so that it takes the raw confidence
+    and what is judged to tell them.
+    """
+    tables = judged.gathered.tables
+    if judged.classes is None:
+        return digest(tables[RAW])
+    state = hashlib.sha256("".join(digest(tables[key]) for key in sorted(tables)).encode())
+    return f"sha256:{state.hexdigest()}"
+
+
+def _within(judged: Judged, partition: Partition) -> Table:
+    """Return the table with no cell of its grid, where it is one, cut by a cell of the partition."""
+    if partition.outputs:
+        return judged.table
+    return parted(judged.table, Bins(Binning.EQUAL_WIDTH, partition.edges), again=judged.again)
+
+
+def _together(sources: Sequence[InputSummary]) -> InputSummary | None:
+    """Return what was read from all files."""
+    if not sources:
+        return None
+    return replace(
+        sources[0],
+        files=tuple(file for one in sources for file in one.files),
+        rows=sum(one.rows for one in sources),
+        dropped=sum(one.dropped for one in sources),
+        clipped=sum(one.clipped for one in sources),
+        notes=tuple(dict.fromkeys(note for one in sources for note in one.notes)),
+        classes=_classes_together([one.classes for one in sources if one.classes is not None]),
+    )
+
+
+def _classes_together(read: Sequence[ClassesRead]) -> ClassesRead | None:
+    if not read:
+        return None
+    return replace(
+        read[0],
+        tied=sum(one.tied for one in read),
+        normalised=sum(one.normalised for one in read),
+        elsewhere=sum(one.elsewhere for one in read),
+    )
+
+
+def judge_with_state(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    rule: Rule | ClassRule | None,
+    options: VerifyOptions,
+    state: StateOptions,
+    artifact: str | None,
+    reading: Reading,
+) -> VerifyReport:
+    """
+    Count the rows of the inputs that a state does not know yet, and judge by all it holds.
+
+    Every file is a batch. All files are read before the state is locked, and all are counted or none:
+    whatever goes wrong, the state is what it was before or what it is after.
+    """
+    _refuse_options(columns, options, state)
+    found = found_in(inputs)
+    files = found.files
+    given = [file.path for file in files] + ([] if artifact is None else [artifact])
+    refuse_state(state.path, inputs=given)
+    loaded = gate_map(artifact, columns.several)
+    before = read_state(state.path)
+    terms = terms_of(rule, options, state, artifact=loaded, several=columns.several, before=before)
+    if before is not None:
+        terms = as_before(terms, before.terms)
+        refuse_other_terms(state.path, before.terms, terms)
+    elif not files:
+        msg = f"{state.path}: there is no state yet, and no rows to begin one"
+        raise InputProblem(msg, "name the files to count")
+    read = ReadBatches(terms)
+    if files:
+        read = read_batches(files, columns, terms, asked=state, artifact=artifact, reading=reading)
+        if read.source is not None:
+            read = replace(read, source=replace(read.source, notes=(*found.notes(), *read.source.notes)))
+    growth, rows_before = update_state(state.path, read, least_rows=options.least_rows)
+    report = _report(growth, read, rule, options=options, state=state, artifact=artifact, before=rows_before)
+    # Where rows were read, what is said of the artifact stands beside them.
+    doubts = loaded.doubts if loaded is not None and not files else ()
+    return replace(report, notes=(*doubts, *report.notes))
+
+
+def _refuse_options(columns: Columns, options: VerifyOptions, state: StateOptions) -> None:
+    if state.batch is not None and not (state.batch and state.batch.isprintable()):
+        msg = f"a batch named {state.batch!r}"
+        raise UsageProblem(msg, "--batch takes a name that can be printed")
+    if columns.cluster is not None or columns.by:
+        msg = "--state with --cluster or --by"
+        raise UsageProblem(msg, "a state counts independent rows of one score: keep one for each")
+    view = judged_view(columns)
+    if view is not None:
+        msg = f"--state with --view {view.value} of every class"
+        raise UsageProblem(msg, "name one with --class, and keep a state for each: all of them must pass")
+    if options.allow_fit_rows:
+        msg = "--state with --allow-fit-rows"
+        raise UsageProblem(msg, "a state keeps what it counts: give it rows that the artifact has not seen")
+
+
+def update_state(path: str, read: ReadBatches, *, least_rows: int) -> tuple[Growth, int]:
+    """Add batches to a state while nobody else does."""
+    with locked(path):
+        # What is read now is what is replaced, and not what others make of it meanwhile without the lock.
+        refuse_state(path)
+        before = read_state(path)
+        if before is not None:
+            refuse_other_terms(path, before.terms, read.terms)
+        start = GateState(read.terms) if before is None else before
+        if start.terms.label is None:
+            # A state of version 1 did not say which columns it counts.
+            named = replace(start.terms, label=read.terms.label, weight=read.terms.weight)
+            start = replace(start, terms=named)
+        if start.since == 1 and start.ids.size:
+            _refuse_renamed(path, read.batches)
+        growth = grown(start, read.batches, least_rows=least_rows)
+        found = growth.state
+        _refuse_never_positive(found)
+        same = before is not None and (found.rows, found.passed_at, found.failed_at) == (
+            before.rows,
+            before.passed_at,
+            before.failed_at,
+        )
+        # What was edited, or signed otherwise, is taken over where that was asked for.
+        if not same or trust().allow_edited:
+            save_state(path, found)
+    return growth, start.rows
+
+
+def _refuse_renamed(path: str, batches: Sequence[Incoming]) -> None:
+    """Refuse ids that had other names when a state was begun, by which no row would be known again."""
+    other = next((batch.shown for batch in batches if batch.ids_renamed), None)
+    if other is not None:
+        msg = f"{other}: state {path} was begun by a calibcli that named such ids otherwise"
+        hint = "begin a new state: floats, decimals, times and durations are known again in that one"
+        raise InputProblem(msg, hint)
+
+
+def _refuse_never_positive(state: GateState) -> None:
+    """Refuse a label that is to count as 1 and that no row has had so far: it may be misspelt."""
+    positive = state.terms.positive
+    if positive is not None and not state.sums.total_positive:
+        msg = f"no label is {positive!r}, as --positive says"
+        raise InputProblem(msg, "begin the state with rows that have it")
+
+
+def _report(
+    growth: Growth,
+    read: ReadBatches,
+    rule: Rule | ClassRule | None,
+    *,
+    options: VerifyOptions,
+    state: StateOptions,
+    artifact: str | None,
+    before: int,
+) -> VerifyReport:
+    found = growth.state
+    verdict = verdict_of(found, least_rows=options.least_rows)
+    summary = StateSummary(
+        state.path, len(found.batches), found.rows, found.rows - before, growth.known, growth.known_rows
+    )
+    return VerifyReport(
+        input=read.source or _no_input(found.terms),
+        table=_table(found),
+        artifact=artifact,
+        verdicts={"alarm" if rule is None else rule.key: verdict},
+        policy=options.policy,
+        notes=(*found.notes, *growth.notes, *_few_values(read, found.terms)),
+        state=summary,
+    )
+
+
+def _table(state: GateState) -> TableSummary:
+    """Return what is said of all rows counted: outputs are known exactly, other scores to a cell."""
+    partition = state.terms.partition
+    summary = summary_of(table_of(state.sums, partition), discrete=bool(partition.outputs), fingerprint=False)
+    return summary if partition.outputs else replace(summary, kind="cells", resolution=partition.width)
+
+
+def _few_values(read: ReadBatches, terms: Terms) -> tuple[str, ...]:
+    """Say that values which look like all there are were not taken for them."""
+    if terms.partition.outputs or terms.artifact is not None:
+        return ()
+    few = [batch for batch in read.batches if not isinstance(batch.rows, Rows) and looks_discrete(batch.rows)]
+    if not few:
+        return ()
+    over = terms.partition.described
+    return (f"the score takes few values, but not ones known before the rows: it is judged over {over}",)
+
+
+def _no_input(terms: Terms) -> InputSummary:
+    seen = terms.classes
+    classes = None if seen is None else ClassesRead(len(seen.names), seen.view, seen.one_class, 0, 0, 0)
+    return InputSummary((), terms.score, None, None, 0, 0, 0, classes=classes)
+
+
+_LISTED = 10
+
+
+def inspect_state(path: str) -> InspectReport:
+    """Look into the state of a gate."""
+    state = read_state(path)
+    if state is None:
+        msg = f"{path}: there is no such file"
+        raise InputProblem(msg, "a state is what `calibcli verify --state` writes")
+    return report_of(path, state)
+
+
+def report_of(path: str | None, state: GateState) -> InspectReport:
+    """Return what a state holds, what it says, and, where it has a path, how to ask it again."""
+    terms = state.terms
+    word = measure_word(terms.measure, terms.partition).replace("_", " ")
+    within = "exactly" if terms.limit is None else f"within {terms.limit:g} ({word})"
+    question = f"still calibrated {within}?" if terms.alarm else f"{word} <= {terms.limit:g}?"
+    positive = state.sums.total_positive
+    facts = [
+        ("question", f"{question} at {100.0 * terms.confidence:g} % confidence, however often it is asked"),
+        ("judged over", terms.partition.described),
+        ("score", f"{terms.score} ({terms.scale.value})"),
+        ("label", terms.label or "not known: the state was begun as version 1"),
+        *_classes(terms.classes),
+        ("artifact", terms.artifact or "none"),
+        ("rows", f"{state.rows:,}, {positive:,} with label 1"),
+        ("identities", f"{state.ids.size:,} kept" if terms.identified else "not kept"),
+    ]
+    facts.append(("batches", f"{len(state.batches):,}"))
+    if state.batches:
+        facts += _found(state, verdict_on_file(state))
+    facts += [("batch", f"{batch.key}: {batch.rows:,} rows") for batch in state.batches[-_LISTED:]]
+    if len(state.batches) > _LISTED:
+        facts.append(("...", f"{len(state.batches) - _LISTED:,} earlier batches, in the file"))
+    facts += [("note", note) for note in state.notes]
+    again = None if path is None else _again(path, state)
+    return InspectReport(path or "", "state of a gate", tuple(facts), (), again)
+
+
+def _found(state: GateState, verdict: Verdict) -> list[tuple[str, str]]:
+    terms = state.terms
+    facts = [("verdict", f"{verdict.outcome.value}{'' if verdict.reason is None else f': {verdict.reason}'}")]
+    facts.append(("estimate", f"{verdict.value:.4g}"))
+    if verdict.lower is not None and verdict.upper is not None:
+        facts.append(("bounds", f"{verdict.lower:.4g} and {verdict.upper:.4g}, one-sided each"))
+    evidence = verdict.evidence
+    if evidence is None:
+        return facts
+    needed = f"{_tens(terms.threshold)} decides"
+    facts.append(
+        ("evidence for an alarm" if terms.alarm else "evidence for a fail", _tens(evidence.log_fail))
+    )
+    if evidence.log_pass is not None:
+        facts.append(("evidence for a pass", _tens(evidence.log_pass)))
+    facts[-1] = (facts[-1][0], f"{facts[-1][1]}; {needed}")
+    marks = (("passed after", evidence.passed_at), ("failed after", evidence.failed_at))
+    facts += [(what, f"{rows:,} rows") for what, rows in marks if rows is not None]
+    facts.append(("looks", f"{evidence.looks:,}"))
+    return facts
+
+
+def _tens(log: float) -> str:
+    """Return a number from its natural logarithm, as a power of ten where it is large or small."""
+    if math.isinf(log):
+        return "infinite" if log > 0 else "0"
+    if -9.0 < log < 14.0:
+        return f"{math.exp(log):.4g}"
+    return f"10^{log / math.log(10.0):.1f}"
+
+
+def _again(path: str, state: GateState) -> str:
+    terms = state.terms
+    label = "LABEL" if terms.label is None else shlex.quote(terms.label)
+    words = f"calibcli verify NEW.csv {_columns(terms)} -y {label}"
+    words += "" if terms.weight is None else f" --weight {shlex.quote(terms.weight)} --weights-are frequency"
+    words += "" if terms.scale is Scale.PROB else f" --scale {terms.scale.value}"
+    words += "" if terms.positive is None else f" --positive {shlex.quote(terms.positive)}"
+    words += "" if terms.limit is None else f" --max-{terms.measure.value} {terms.limit!r}"
+    words += "" if terms.confidence == DEFAULT_CONFIDENCE else f" --confidence {terms.confidence!r}"
+    if terms.artifact is not None:
+        words += " --artifact CAL.json"
+        # Without --bins the outputs of a discrete artifact would be asked for.
+        bins = terms.partition.bins if terms.measure is MeasureName.ECE else 0
+        words += f" --bins {bins}" if bins else ""
+    words += " --alarm" if terms.alarm else ""
+    words += " --id COL" if terms.identified else ""
+    return f"{words} --state {file_word(path)}"
+
+
+def _columns(terms: Terms) -> str:
+    """Return the options that name the scores."""
+    seen, score = terms.classes, shlex.quote(terms.score)
+    if seen is None:
+        return f"-s {score}"
+    if seen.one_class is None:
+        return f"--probs {score}"
+    return f"--probs {score} --view {seen.view.value} --class {shlex.quote(seen.one_class)}"
+
+
+def _classes(seen: SeenClasses | None) -> list[tuple[str, str]]:
+    if seen is None:
+        return []
+    return [("view", seen.words), ("classes", f"{len(seen.names):,}: {listing(seen.names)}")]

@@ -1,0 +1,612 @@
+"""
+Files to tables: read, counted, added up in the order of the input, and seen
+a second time where that is asked for.
+"""
+
+import shlex
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+
+from calibcli.ahead import Advance, Progress, unseen
+from calibcli.data.class_columns import counted
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.decode import Booleans, release_unused
+from calibcli.data.engines.threads import Engine
+from calibcli.data.extras import NOTHING, Aside, Beside
+from calibcli.data.fault_words import (
+    SOFT,
+    mixed,
+    never_positive,
+    note_without,
+    problem_of,
+    soft_words,
+    too_many,
+)
+from calibcli.data.faults import Findings, RowSums
+from calibcli.data.files import found_in, shown_path
+from calibcli.data.fragment import Fragment, keep, refuse_pipes, unchanged
+from calibcli.data.fragments import list_fragments
+from calibcli.data.groups import OfMembers
+from calibcli.data.intake import Rows
+from calibcli.data.pieces import Piece, batches_of, columns_of, pieces_of
+from calibcli.data.readers import reader_of
+from calibcli.data.row_ids import Fingerprints
+from calibcli.data.selection import Lots, lowest
+from calibcli.data.tally import (
+    AtPlaces,
+    BundleWork,
+    Refused,
+    Signals,
+    Tally,
+    TallyWork,
+    Transform,
+    Transforms,
+    Unchanged,
+    bundles_of,
+    changed,
+    intake_of,
+    taken,
+)
+from calibcli.errors import CalibcliError, EmptyTable, InputProblem
+from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, WeightMeaning
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowsAsked
+from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
+from calibcli.stats.table.again import RowWork
+from calibcli.stats.table.grid import CODES, Table, cell_of
+from calibcli.stats.table.running import RunningTable
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge_all
+
+if TYPE_CHECKING:
+    from calibcli.stats.measures.differences import PairedSums
+
+_LISTED = 10
+
+
+def nothing_left(files: Sequence[str], chosen: ChosenColumns, findings: Findings) -> EmptyTable:
+    """Return the error for an input of which no row counts."""
+    shown = ", ".join(shown_path(file) for file in files[:3]) + (", ..." if len(files) > 3 else "")
+    if findings.rows == 0:
+        return EmptyTable(f"{shown}: there are no rows")
+    asked = findings.rows - findings.unselected
+    conditions = chosen.asked.rows.where
+    if asked == 0 and conditions:
+        where = " and ".join(repr(one.text) for one in conditions)
+        msg = f"{shown}: none of {findings.rows:,} rows satisfies {where}"
+        return EmptyTable(msg, "values are compared as they stand in the file, upper and lower case too")
+    if findings.dropped == asked:
+        return EmptyTable(f"{shown}: none of {asked:,} rows has every value")
+    if findings.dropped + findings.elsewhere == asked:
+        return EmptyTable(f"{shown}: none of {asked:,} rows predicts the class asked for")
+    return EmptyTable(f"{shown}: every weight is 0")
+
+
+def summary_of_input(
+    files: Sequence[str], chosen: ChosenColumns, findings: Findings, *, notes: Sequence[str] = ()
+) -> InputSummary:
+    """Return what was read, as every report states it."""
+    notes = [*notes, *chosen.notes]
+    if chosen.weights_are is WeightMeaning.IMPORTANCE and chosen.asked.weights_are is None:
+        notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
+    # Notes of several parts stand side by side, each of the same words once.
+    shown = shown_path(files[0]) + (f" and {len(files) - 1:,} more" if len(files) > 1 else "")
+    if findings.weightless:
+        notes.append(f"{shown}: {weightless_words(findings.weightless)}")
+    if findings.pooled_rows:
+        notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")
+    if findings.soft:
+        asked = f"--positive {shlex.quote(str(chosen.asked.positive))}"
+        notes.append(f"{shown}, column {chosen.label!r}: {soft_words(findings.soft)} by {asked}; {SOFT}")
+    if findings.counted_classes:
+        named = [f"{place} = {name}" for place, name in enumerate(chosen.classes[:_LISTED])]
+        more = [] if len(chosen.classes) <= _LISTED else ["..."]
+        listed = ", ".join([*named, *more])
+        notes.append(f"labels are numbers, read as places from 0: {listed}; --classes names them otherwise")
+    return InputSummary(
+        files=tuple(str(file) for file in files),
+        score=chosen.shown_score,
+        label=chosen.label,
+        weight=chosen.weight,
+        rows=findings.rows - findings.dropped - findings.elsewhere - findings.unselected,
+        dropped=findings.dropped,
+        clipped=findings.clipped,
+        notes=tuple(notes),
+        classes=_classes_read(chosen, findings),
+        selected=_selected(chosen.asked.rows, findings),
+    )
+
+
+def _selected(rows: RowsAsked, findings: Findings) -> SelectedRows | None:
+    """Return how rows were selected, or None where all of them were read."""
+    if not rows.options:
+        return None
+    seed = None if rows.sample is None else rows.seed
+    return SelectedRows(
+        tuple(one.text for one in rows.where), rows.limit, rows.sample, seed, findings.unselected
+    )
+
+
+def selection_notes(source: InputSummary) -> tuple[str, ...]:
+    """Return what an artifact must say of rows that were selected, or nothing."""
+    return () if source.selected is None else (f"fitted on selected rows only: {source.selected.options()}",)
+
+
+def _classes_read(chosen: ChosenColumns, findings: Findings) -> ClassesRead | None:
+    """Return how several classes were seen, or None where there is one score."""
+    several = chosen.asked.several
+    if several is None:
+        return None
+    return ClassesRead(
+        len(chosen.classes),
+        several.view,
+        several.one_class,
+        findings.tied,
+        findings.normalised,
+        findings.elsewhere,
+    )
+
+
+RAW = "raw"
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """
+    All rows of the input.
+
+    Args:
+        tables: A table for each key of the transforms.
+        aside: What else was asked for: differences between scores, slices, clusters.
+        groups: How many different groups there are, 100 standing for more.
+        again: The same rows once more; None for an input that can be read only once.
+        chosen: The columns, by their names in the first file.
+        sums: What rows of several classes that were read as logits sum to; None where there are none.
+        id_kinds: What the identities of rows are written as.
+        ids_renamed: Whether they had other names in the first version of states.
+    """
+
+    tables: dict[str, Table]
+    input: InputSummary
+    aside: Aside = Aside()  # noqa: RUF009 - frozen, and of nothing
+    groups: int = 0
+    again: "SecondPass | None" = None
+    chosen: ChosenColumns | None = None
+    sums: RowSums | None = None
+    id_kinds: frozenset[IdKind] = frozenset()
+    ids_renamed: bool = False
+
+    @property
+    def paired(self) -> "PairedSums | None":
+        """Differences between the first pair of scores, or None where none were asked for."""
+        return self.aside.paired[0] if self.aside.paired else None
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Further score columns."""
+        return () if self.chosen is None else self.chosen.further
+
+
+def gather(  # noqa: PLR0913 - one for each way in which readings differ
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    engine: Engine,
+    limit: int | None = EXACT_LIMIT,
+    transforms: Transforms | None = None,
+    input_format: InputFormat = AS_FOUND,
+    beside: Beside = NOTHING,
+    twice: bool = False,
+    progress: Progress = unseen,
+) -> Gathered:
+    """Read files into tables."""
+    found = found_in(inputs)
+    fragments = list_fragments(found, input_format=input_format)
+    if not engine.shares_interpreter:
+        refuse_pipes(fragments)
+    if twice:
+        keep(fragments)
+    with unchanged(fragments):
+        chosen = choose_columns(fragments, columns)
+        if columns.rows.counted:
+            fragments, chosen = with_rows(fragments, chosen, columns.rows, engine=engine)
+        wanted = {RAW: None} if transforms is None else transforms
+        work = TallyWork(limit, wanted, Signals(), beside=beside)
+        with progress(len(fragments)) as advance:
+            tables, findings, aside = _reduced(pieces_of(fragments, chosen), work, engine, advance=advance)
+    files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
+    first = chosen[files[0]]
+    if findings.rows == findings.dropped + findings.unselected or not all(
+        tables[key].total_rows for key, change in wanted.items() if not isinstance(change, Unchanged)
+    ):
+        raise nothing_left(files, first, findings)
+    problem = never_positive(findings, first, shown=shown_path(files[0]))
+    if problem is not None and not beside.part:
+        raise problem
+    again = None
+    if twice:
+        again = SecondPass(fragments, chosen, engine, findings.rows)
+    return Gathered(
+        tables,
+        summary_of_input(files, first, findings, notes=(*found.notes(), *note_without(findings))),
+        aside,
+        len(findings.groups),
+        again,
+        first,
+        findings.sums,
+        findings.kinds_of(first.identity),
+        first.identity in findings.renamed,
+    )
+
+
+def choose_columns(
+    fragments: Sequence[Fragment], columns: Columns, *, labelled: bool = True
+) -> dict[str, ChosenColumns]:
+    """Find the columns in the first file, and the same ones in every other."""
+    chosen: dict[str, ChosenColumns] = {}
+    first: ChosenColumns | None = None
+    for fragment in fragments:
+        if fragment.path in chosen:
+            continue
+        found = columns_of(fragment, columns, first=first, labelled=labelled)
+        if first is None:
+            first = found = with_counted(found, fragment)
+        chosen[fragment.path] = found
+    return chosen
+
+
+def with_counted(chosen: ChosenColumns, fragment: Fragment) -> ChosenColumns:
+    """Return columns whose classes are known where they are one column of lists."""
+    probs, several = chosen.probs, chosen.asked.several
+    if probs is None or several is None or not probs.in_list:
+        return chosen
+    length = None
+    if not probs.classes:
+        length = reader_of(fragment.format).list_length(fragment, probs.names[0])
+    return replace(chosen, probs=counted(probs, length, several=several, path=fragment.shown))
+
+
+def _reduced(
+    pieces: Sequence[Piece], work: TallyWork, engine: Engine, *, advance: Advance
+) -> tuple[dict[str, Table], Findings, Aside]:
+    """Tally the fragments and add them up in order, stopping at the end of the first file with faults."""
+    running = {key: RunningTable(work.limit) for key in work.keys}
+    aside = Aside.start(work.beside, limit=work.limit, classes=pieces[0].columns.classes)
+    total, of_file = Findings(), Findings()
+    results = _first_alone(pieces, work, engine, running=running)
+    try:
+        for place, piece in enumerate(pieces):
+            tally = _taken(next(results), piece, running=running, of_file=of_file)
+            advance(tally.findings.rows)
+            if tally.aside is not None and not of_file.refused:
+                aside.merge(tally.aside, piece.columns)
+            work.signals.grids.update(key for key, table in running.items() if table.is_grid)
+            if place + 1 == len(pieces) or pieces[place + 1].fragment.path != piece.fragment.path:
+                _close(of_file, piece, total=total)
+                of_file = Findings()
+    finally:
+        work.signals.stopped = True
+        results.close()
+    release_unused()
+    return {key: running.pop(key).table() for key in work.keys}, total, aside
+
+
+def _first_alone(
+    pieces: Sequence[Piece], work: TallyWork, engine: Engine, *, running: dict[str, RunningTable]
+) -> Generator[Tally | Refused, None, None]:
+    """
+    Tally the first fragment before the others start.
+
+    If its distinct scores pass the limit, the others go straight into grids, which take a fraction of the
+    memory of tables that turn out too large. A grid counts in a thread of its own, so that more threads
+    would only multiply its memory: in this process the others are then taken one by one, onto one grid, and
+    elsewhere in bundles.
+    """
+    yield from engine.map(work, pieces[:1])
+    if engine.shares_interpreter and work.signals.grids:
+        yield from map(replace(work, onto=running), pieces[1:])
+    elif engine.shares_interpreter:
+        yield from engine.map(work, pieces[1:])
+    else:
+        bundles = bundles_of(pieces[1:], work.beside)
+        with closing(engine.map(BundleWork(work), bundles)) as results:
+            for bundle in results:
+                yield from bundle
+
+
+def _taken(
+    result: Tally | Refused, piece: Piece, *, running: dict[str, RunningTable], of_file: Findings
+) -> Tally:
+    """Add to the tables what a fragment gave; raise what stopped it, unless its file had faults before."""
+    if isinstance(result, Refused):
+        earlier = problem_of(of_file, piece.columns, shown=piece.fragment.shown, partly=True)
+        raise earlier or result.problem
+    of_file.add(result.findings)
+    if not of_file.refused:
+        for key, table in result.tables.items():
+            running[key].add(table)
+    return result
+
+
+def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
+    """Add the findings of a file to those of the input, or raise what is wrong with its values."""
+    shown = last.fragment.shown
+    problem = problem_of(of_file, last.columns, shown=shown)
+    lacking = never_positive(of_file, last.columns, shown=shown)
+    if problem is None and lacking is not None:
+        of_file.without.append(f"{lacking.message}: {lacking.hint}")
+    total.add(of_file)
+    problem = problem or too_many(total, last.columns, shown=shown) or mixed(total)
+    if problem is not None:
+        raise problem
+
+
+Chosen = Mapping[str, ChosenColumns]
+
+
+def with_rows(
+    fragments: Sequence[Fragment], chosen: Chosen, rows: RowsAsked, *, engine: Engine
+) -> tuple[list[Fragment], dict[str, ChosenColumns]]:
+    """Return the fragments that hold rows that are meant, and for each file its columns with those rows."""
+    if rows.limit is not None:
+        return _first(fragments, chosen, rows.limit)
+    if rows.sample is not None:
+        return list(fragments), _drawn(fragments, chosen, rows.sample, seed=rows.seed, engine=engine)
+    return list(fragments), dict(chosen)
+
+
+def _first(
+    fragments: Sequence[Fragment], chosen: Chosen, limit: int
+) -> tuple[list[Fragment], dict[str, ChosenColumns]]:
+    """Return the fragments up to the one with the last row; the files behind it are not read."""
+    kept: list[Fragment] = []
+    found: dict[str, ChosenColumns] = {}
+    left = limit
+    for fragment in fragments:
+        columns = chosen[fragment.path]
+        until = None
+        if fragment is fragments[-1] and not columns.rows.chooses:
+            until = fragment.first_row + left
+        else:
+            left, until = _counted_off(fragment, columns, left)
+        kept.append(fragment)
+        found[fragment.path] = replace(columns, rows=replace(columns.rows, until=until))
+        if until is not None:
+            break
+    return kept, found
+
+
+def _counted_off(fragment: Fragment, columns: ChosenColumns, left: int) -> tuple[int, int | None]:
+    """Return how many rows are lacking after a fragment, or how many rows its file has up to the last one."""
+    if fragment.format is DataFormat.PARQUET and not columns.rows.chooses:
+        rows = _stored_rows(fragment)
+        return (left - rows, None) if rows < left else (0, fragment.first_row + left)
+    keep([fragment])
+    for first_row, count, asked in _asked(fragment, columns):
+        rows = count if asked is None else int(np.count_nonzero(asked))
+        if rows >= left:
+            within = left - 1 if asked is None else int(np.flatnonzero(asked)[left - 1])
+            return 0, first_row + within + 1
+        left -= rows
+    return left, None
+
+
+def _drawn(
+    fragments: Sequence[Fragment], chosen: Chosen, sample: int, *, seed: int, engine: Engine
+) -> dict[str, ChosenColumns]:
+    """Return for each file which of its rows are among those with the lowest lots."""
+    keep(fragments)
+    numbered = {
+        path: replace(columns, rows=replace(columns.rows, lots=Lots(place, seed)))
+        for place, (path, columns) in enumerate(chosen.items())
+    }
+    lots = np.zeros(0, np.uint64)
+    for found in engine.map(_Lowest(sample), pieces_of(fragments, numbered)):
+        if isinstance(found, CalibcliError):
+            raise found
+        lots = lowest(np.concatenate((lots, found)), sample)
+    highest = int(lots.max()) if lots.size == sample else None
+    return {
+        path: replace(columns, rows=replace(columns.rows, lots=Lots(place, seed, highest)))
+        for place, (path, columns) in enumerate(numbered.items())
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Lowest:
+    """The lowest lots of the rows of a fragment, the same work for all; a problem is returned, not raised."""
+
+    count: int
+
+    def __call__(self, piece: Piece) -> Fingerprints | CalibcliError:
+        fragment, columns = piece.fragment, piece.columns
+        lots = np.zeros(0, np.uint64)
+        own = columns.rows.lots
+        try:
+            for first_row, count, asked in self._batches(fragment, columns):
+                drawn = np.zeros(0, np.uint64) if own is None else own.of(first_row, count)
+                lots = lowest(np.concatenate((lots, drawn if asked is None else drawn[asked])), self.count)
+        except CalibcliError as problem:
+            return problem
+        return lots
+
+    def _batches(
+        self, fragment: Fragment, columns: ChosenColumns
+    ) -> Iterator[tuple[int, int, Booleans | None]]:
+        if fragment.format is not DataFormat.PARQUET or columns.rows.conditions:
+            yield from _asked(fragment, columns)
+            return
+        rows, at = _stored_rows(fragment), 0
+        while at < rows:
+            count = min(1 << 17, rows - at)
+            yield fragment.first_row + at, count, None
+            at += count
+
+
+def _asked(fragment: Fragment, columns: ChosenColumns) -> Iterator[tuple[int, int, Booleans | None]]:
+    """Yield for each batch the rows of the file before it, its rows, and which of them are asked for."""
+    first_row = fragment.first_row
+    for batch in batches_of(fragment, columns):
+        asked = columns.rows.of(batch, first_row=first_row, shown=fragment.shown)
+        yield first_row, batch.num_rows, asked
+        first_row += batch.num_rows
+
+
+def _stored_rows(fragment: Fragment) -> int:
+    """Return how many rows a fragment of a Parquet file has, by its footer."""
+    from calibcli.data.readers.parquet import row_group_rows
+
+    sizes = row_group_rows(fragment)
+    return sum(sizes if fragment.row_groups is None else (sizes[group] for group in fragment.row_groups))
+
+
+Result = TypeVar("Result")
+
+# Rows looked up at once: they fit the processor's cache.
+_CHUNK = 1 << 16
+
+# Rows sorted at once: one sort beats merging the tables of fragments.
+_SORTED = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass(Generic[Result]):
+    """What is made of the batches of one fragment, the same for all; a problem is returned, not raised."""
+
+    change: Transform | AtPlaces | OfMembers | None
+    made: Callable[[Iterator[Rows]], Result]
+
+    def __call__(self, piece: Piece) -> tuple[int, Result] | CalibcliError:
+        try:
+            return self._of(piece.fragment, piece.columns)
+        except CalibcliError as problem:
+            return problem
+
+    def _of(self, fragment: Fragment, columns: ChosenColumns) -> tuple[int, Result]:
+        intake = intake_of(columns, shown=fragment.shown, first_row=fragment.first_row)
+        # What is wrong with values was found by the first pass.
+        found = (rows for rows in taken(fragment, intake, columns) if rows is not None)
+        result = self.made(replace(rows, score=changed(rows, self.change)) for rows in found)
+        return intake.findings.rows, result
+
+
+@dataclass(frozen=True, slots=True)
+class SecondPass:
+    """
+    Passes over rows that were gathered before; see `calibcli.stats.table.again.Rows`.
+
+    Args:
+        fragments: The input, none of them a stream that can be read only once.
+        rows: How many rows the first pass read, dropped ones included.
+        change: The map that scores go through first; None for none.
+    """
+
+    fragments: Sequence[Fragment]
+    chosen: Mapping[str, ChosenColumns]
+    engine: Engine
+    rows: int
+    change: Transform | AtPlaces | OfMembers | None = None
+
+    def summed(self, work: RowWork) -> Integers:
+        """Return the sum of what the work makes of every batch of rows."""
+        total: Integers = np.zeros(1, np.int64)
+        for part in self._over(_Summed(work)):
+            total = total + part
+        return total
+
+    def in_cells(self, codes: Integers) -> ScoreTable:
+        """Return the exact table of the rows in some cells of the grid."""
+        tables: list[ScoreTable] = []
+        held: list[_Some] = []
+        for some in self._over(_Within(codes)):
+            held.append(some)
+            if sum(part.score.size for part in held) >= _SORTED:
+                tables.append(_table_of(held))
+                held = []
+        return merge_all([*tables, *([_table_of(held)] if held else [])])
+
+    def in_order(self) -> tuple[Floats, Booleans]:
+        """Return score and label of every row in the order of the input, repeated by its frequency."""
+        parts = list(self._over(_listed))
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    def _over(self, made: Callable[[Iterator[Rows]], Result]) -> Iterator[Result]:
+        """Yield what each fragment gives, in order."""
+        rows = 0
+        pieces = pieces_of(self.fragments, self.chosen)
+        with unchanged(self.fragments):
+            for found in self.engine.map(_Pass(self.change, made), pieces):
+                if isinstance(found, CalibcliError):
+                    raise found
+                rows += found[0]
+                yield found[1]
+            if rows != self.rows:
+                raise changed_meanwhile(self.fragments[0], self.rows, rows)
+
+
+def changed_meanwhile(fragment: Fragment, first: int, then: int) -> InputProblem:
+    """Return the error for an input that had so many rows first, and then another number."""
+    msg = f"{shown_path(fragment.path)} changed while it was read: {first:,} rows at first, then {then:,}"
+    return InputProblem(msg, "run again when nothing writes to it")
+
+
+@dataclass(frozen=True, slots=True)
+class _Summed:
+    work: RowWork
+
+    def __call__(self, batches: Iterator[Rows]) -> Integers:
+        total: Integers = np.zeros(1, np.int64)
+        for rows in batches:
+            total = total + self.work(rows.score, rows.label, rows.counts)
+        return total
+
+
+def _listed(batches: Iterator[Rows]) -> tuple[Floats, Booleans]:
+    scores, labels = [np.zeros(0)], [np.zeros(0, np.bool_)]
+    for rows in batches:
+        times = 1 if rows.counts is None else rows.counts
+        scores.append(np.repeat(rows.score, times))
+        labels.append(np.repeat(rows.label, times))
+    return np.concatenate(scores), np.concatenate(labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Some:
+    """Some rows of a fragment, with their frequencies or None."""
+
+    score: Floats
+    label: Booleans
+    counts: Integers | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Within:
+    codes: Integers
+
+    def __call__(self, batches: Iterator[Rows]) -> _Some:
+        wanted = np.zeros(CODES, np.bool_)
+        wanted[self.codes] = True
+        scores, labels, counts = [np.zeros(0)], [np.zeros(0, np.bool_)], [np.zeros(0, np.int64)]
+        counted = False
+        for rows in batches:
+            counted = counted or rows.counts is not None
+            for start in range(0, rows.score.size, _CHUNK):
+                kept = np.flatnonzero(wanted[cell_of(rows.score[start : start + _CHUNK])]) + start
+                scores.append(rows.score[kept])
+                labels.append(rows.label[kept])
+                if rows.counts is not None:
+                    counts.append(rows.counts[kept])
+        return _Some(
+            np.concatenate(scores), np.concatenate(labels), np.concatenate(counts) if counted else None
+        )
+
+
+def _table_of(parts: Sequence[_Some]) -> ScoreTable:
+    counts = [part.counts for part in parts if part.counts is not None]
+    return ScoreTable.from_rows(
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.label for part in parts]),
+        counts=np.concatenate(counts) if counts else None,
+    )

@@ -1,0 +1,386 @@
+"""Say what is in a file: an artifact, a report, or data with columns to guess."""
+
+import json
+import shlex
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from calibcli.codec import Node, version_of
+from calibcli.data.column_names import folded, separator_hint
+from calibcli.data.columns import resolve
+from calibcli.data.files import file_word, found_in
+from calibcli.data.formats import format_of
+from calibcli.data.fragment import Fragment
+from calibcli.data.fragments import list_fragments
+from calibcli.data.pieces import asking_for, guessed_classes
+from calibcli.data.readers import reader_of
+from calibcli.documents.artifact import SCHEMA as ARTIFACT_SCHEMA
+from calibcli.documents.artifact import (
+    Artifact,
+    ClassArtifact,
+    GroupArtifact,
+    in_file,
+    read_any_map,
+    read_document,
+)
+from calibcli.documents.state import MOST_BYTES
+from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
+from calibcli.documents.summary import read_summary
+from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.names import DataFormat, EndsOf
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat
+from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
+from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
+from calibcli.reports.inspect import ColumnSummary, InspectReport
+from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
+from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
+from calibcli.stats.recalibrators.classes.interface import kind_of_ends
+from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs
+from calibcli.stats.recalibrators.selection import Selection
+
+
+def inspect_file(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
+    """Look into a file."""
+    if path != "-" and input_format.format is None and _seems_document(path):
+        return _inspect_document(path)
+
+    return inspect_columns(path, input_format=input_format)
+
+
+def _seems_document(path: str) -> bool:
+    """Whether a file may be a document, not rows; a pipe is not asked, since it can be read once."""
+    try:
+        if not Path(path).is_file() or format_of(path) is DataFormat.JSONL:
+            return False
+        with Path(path).open("rb") as file:
+            head = file.read(1 << 16).lstrip()
+    except (OSError, ValueError):
+        return False
+    line, _, more = head.partition(b"\n")
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return head[:1] == b"{"
+    return isinstance(first, dict) and ("schema" in first or not more.strip())
+
+
+def _inspect_document(path: str) -> InspectReport:
+    try:
+        root = read_document(path, most=max(MOST_BYTES, MOST_SUMMARY))
+        match root.child("schema").text().partition("/")[0]:
+            case "calibcli.artifact":
+                return artifact_report(path)
+            case "calibcli.gate":
+                from calibcli.commands.gate import inspect_state
+
+                return inspect_state(path)
+            case "calibcli.summary":
+                from calibcli.commands.reading import summary_report
+
+                return summary_report(path, read_summary(path))
+            case "calibcli.report":
+                schema, look = REPORT_SCHEMA, saved_report_facts
+            case "calibcli.compare":
+                schema, look = COMPARE_SCHEMA, _comparison_report
+            case "calibcli.compat":
+                schema, look = COMPAT_SCHEMA, _compat_report
+            case "calibcli.plan":
+                schema, look = PLAN_SCHEMA, _plan_report
+            case _:
+                found = root.child("schema").text()[:60]
+                msg = f"is {found!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
+                raise root.child("schema").problem(msg)
+        version_of(root, schema)
+        report, doubts = root.built(lambda node: look(path, node))
+        return replace(report, facts=(*report.facts, *(("note", f"{path} {one}") for one in doubts)))
+    except DocumentProblem as problem:
+        raise problem if problem.path.startswith(path) else in_file(path, problem) from None
+
+
+def artifact_report(path: str) -> InspectReport:
+    """Look at an artifact."""
+    found = read_any_map(path)
+    if isinstance(found, Artifact):
+        return _artifact_report(path, found)
+    if isinstance(found, GroupArtifact):
+        return group_artifact_report(path, found)
+
+    return class_artifact_report(path, found)
+
+
+def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
+    fit, recalibrator = artifact.fit, artifact.recalibrator
+    bins = recalibrator.bins
+    facts = [
+        ("method", recalibrator.name.value),
+        ("fitted on", f"{fit.rows:,} rows, {fit.positive:,} with label 1 ({fit.table} table)"),
+        ("options", ", ".join(f"{key}={value}" for key, value in fit.options.items()) or "none"),
+        ("loss on fit rows", f"{fit.loss_before:.6g} before, {fit.loss_after:.6g} after"),
+        ("outputs", _outputs(recalibrator)),
+        ("increasing", _order(recalibrator)),
+        ("scale of the score", artifact.scale.value),
+        ("digest of the fit rows", fit.table_digest),
+        ("written by", f"calibcli {artifact.calibcli}"),
+    ]
+    if fit.selection is not None:
+        facts.insert(1, ("chosen by", _choice(fit.selection)))
+    if bins is not None:
+        facts += [
+            (f"({one.lower:.6g}, {one.upper:.6g}]", f"{one.value:.6g} from {one.rows:,} rows")
+            for one in bins[:50]
+        ]
+        if len(bins) > 50:
+            facts.append(("...", f"{len(bins) - 50:,} more, in the file"))
+    else:
+        parameters = json.dumps(recalibrator.to_dict(), sort_keys=True)
+        facts.append(("parameters", parameters if len(parameters) <= 400 else f"{parameters[:400]} ..."))
+    bounds = () if recalibrator.guarantee is None else recalibrator.guarantee.bounds
+    facts += [("guarantee", f"{one.value:.4g}: {one.statement}") for one in bounds]
+    facts += [("note", note) for note in fit.notes]
+    return InspectReport(
+        path, "artifact", tuple(facts), (), f"calibcli apply {file_word(path)} preds.csv -o repaired.csv"
+    )
+
+
+def _order(recalibrator: Recalibrator) -> str:
+    return "yes, but for the last digit" if recalibrator.increasing else "no: a higher score can get less"
+
+
+def _outputs(recalibrator: Recalibrator) -> str:
+    count = distinct_outputs(recalibrator)
+    return "many values" if count is None else f"{count:,} value{'s' if count > 1 else ''}"
+
+
+def _choice(selection: Selection) -> str:
+    """Return how a method was chosen, with the loss of each."""
+    found = [
+        f"{trial.method} {'none' if trial.loss is None else f'{trial.loss:.6g}'}"
+        for trial in selection.trials
+    ]
+    folds = f"{selection.folds} folds" + (f" by {selection.grouped_by}" if selection.grouped_by else "")
+    return f"cross-validated {selection.loss.value} loss, {folds}: {', '.join(found)}"
+
+
+def _bounded(measure: Node) -> str:
+    lower, upper = measure.child("lower").value, measure.child("upper").value
+    return f"{measure.child('value').value} [{lower}, {upper}]"
+
+
+def saved_report_facts(path: str, root: Node) -> InspectReport:
+    """Look at a report of `measure` or `verify`."""
+    source, table = root.child("input"), root.child("table")
+    facts = [
+        ("files", ", ".join(source.child("files").texts())),
+        ("score", source.child("score").text()),
+        ("rows", f"{table.child('rows').whole():,}, {table.child('positive').whole():,} with label 1"),
+    ]
+    measures, rules = root.child("measures").members(), root.child("rules").members()
+    facts += [(name, _bounded(measure)) for name, measure in measures.items()]
+    facts += [
+        ("rule", f"{rule.child('expr').text()}: {rule.child('status').text()}") for rule in rules.values()
+    ]
+    plotted = root.child("curve").value is not None
+    suggestion = f"calibcli plot {file_word(path)} -o reliability.png" if plotted else None
+    return InspectReport(path, "report", tuple(facts), (), suggestion)
+
+
+def _comparison_report(path: str, root: Node) -> InspectReport:
+    facts = [
+        ("files", ", ".join(root.child("input").child("files").texts())),
+        ("first", root.child("first").child("name").text()),
+        ("second", root.child("second").child("name").text()),
+    ]
+    facts += [
+        (name, f"{_bounded(measure.child('difference'))} {measure.child('verdict').text()}")
+        for name, measure in root.child("measures").members().items()
+    ]
+    return InspectReport(path, "comparison", tuple(facts), (), None)
+
+
+def _compat_report(path: str, root: Node) -> InspectReport:
+    source, peer = root.child("input"), root.child("peer")
+    facts = [
+        ("files", ", ".join(source.child("files").texts())),
+        ("score", source.child("score").text()),
+        ("as", f"{peer.child('package').text()} {peer.child('version').text()} gives it"),
+    ]
+    facts += [(name, f"{one.child('value').value}") for name, one in root.child("numbers").members().items()]
+    return InspectReport(path, "numbers of another tool", tuple(facts), (), None)
+
+
+def _plan_report(path: str, root: Node) -> InspectReport:
+    rows, power = root.child("rows").value, root.child("power").number(0.0, 1.0)
+    facts = (
+        ("gate", f"{root.child('measure').text()} <= {root.child('limit').number(0.0, 1.0):g}"),
+        ("rows", "more than a billion" if rows is None else f"{root.child('rows').whole():,}"),
+        ("for", f"a {root.child('wanted').text()} with a power of {power:g}"),
+        ("if", root.child("pattern").text()),
+        ("scores", f"as {root.child('scores_from').text()}"),
+    )
+    return InspectReport(path, "plan of a gate", facts, (), None)
+
+
+_MOST_LISTED = 20
+
+_LONGEST = 400
+
+
+def class_artifact_report(path: str, artifact: ClassArtifact) -> InspectReport:
+    """Return what an artifact of several classes holds."""
+    fit, recalibrator = artifact.fit, artifact.recalibrator
+    parameters = json.dumps(recalibrator.to_dict(), sort_keys=True)
+    facts = [
+        ("method", recalibrator.name.value),
+        ("classes", _classes(artifact.classes)),
+        ("fitted on", f"{fit.rows:,} rows of {len(artifact.classes):,} classes"),
+        ("rows of a class", f"{min(fit.class_rows):,} to {max(fit.class_rows):,}"),
+        ("options", ", ".join(f"{key}={value}" for key, value in fit.options.items()) or "none"),
+        ("loss on fit rows", f"log loss {fit.loss_before:.6g} before, {fit.loss_after:.6g} after"),
+        ("accuracy there", f"{fit.accuracy_before:.4g} before, {fit.accuracy_after:.4g} after"),
+        ("prediction", _prediction(artifact)),
+        ("ends", _ends(artifact)),
+        ("scale of the columns", artifact.scale.value),
+        ("digest of the fit rows", fit.table_digest),
+        ("written by", f"calibcli {artifact.calibcli}"),
+        ("parameters", parameters if len(parameters) <= _LONGEST else f"{parameters[:_LONGEST]} ..."),
+        *(("note", note) for note in fit.notes),
+    ]
+    return InspectReport(
+        path,
+        "artifact",
+        tuple(facts),
+        (),
+        f"calibcli apply {file_word(path)} preds.csv --probs 'p_*' -o repaired.csv",
+    )
+
+
+def _classes(classes: tuple[str, ...]) -> str:
+    listed = ", ".join(classes[:_MOST_LISTED])
+    more = len(classes) - _MOST_LISTED
+    return listed if more <= 0 else f"{listed} and {more:,} more"
+
+
+def _prediction(artifact: ClassArtifact) -> str:
+    if artifact.recalibrator.keeps_prediction:
+        return "no row can change its predicted class"
+    return f"rows may change their predicted class, as {artifact.fit.changed:,} of the fit rows did"
+
+
+def _ends(artifact: ClassArtifact) -> str:
+    match kind_of_ends(artifact.recalibrator):
+        case EndsOf.CLASSES:
+            return "of every class"
+        case EndsOf.PREDICTED:
+            return "of the predicted class"
+        case None:
+            return "none"
+
+
+def group_artifact_report(path: str, artifact: GroupArtifact) -> InspectReport:
+    """Look at an artifact."""
+    pooled = artifact.pooled
+    facts = [
+        ("method", f"{pooled.recalibrator.name.value}, by {artifact.by}"),
+        ("fitted on", f"{pooled.fit.rows:,} rows, {pooled.fit.positive:,} with label 1"),
+        ("groups", f"{len(artifact.members):,} with a map of their own, {len(artifact.shared):,} without"),
+        ("scale of the score", pooled.scale.value),
+        ("digest of the fit rows", pooled.fit.table_digest),
+        ("written by", f"calibcli {artifact.calibcli}"),
+    ]
+    facts += [
+        (
+            f"{artifact.by}={key}",
+            f"{one.recalibrator.name.value}, {_losses(one)}",
+        )
+        for key, one in sorted(artifact.members.items())
+    ]
+    facts += [
+        (f"{artifact.by}={key}", f"{one.rows:,} rows, shares the map of all: {one.reason}")
+        for key, one in sorted(artifact.shared.items())
+    ]
+    facts += [("note", note) for note in pooled.fit.notes]
+    following = f"calibcli apply {file_word(path)} preds.csv -o repaired.csv"
+    return InspectReport(path, "artifact by group", tuple(facts), (), following)
+
+
+def _losses(one: Artifact) -> str:
+    fit = one.fit
+    return f"{fit.rows:,} rows, loss {fit.loss_before:.6g} before, {fit.loss_after:.6g} after"
+
+
+def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
+    """Look at the header of a data file."""
+    found = found_in([path])
+    fragments = list_fragments(found, input_format=input_format)
+    first = fragments[0]
+    header = reader_of(first.format).header(first)
+    kinds = reader_of(first.format).kinds(first)
+    own = {folded(name) for name in header}
+    partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
+    probs = guessed_classes(first, header)
+    roles = _roles(header, first.shown)
+    by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
+    facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
+    facts += [("found", note) for note in found.notes()]
+    if partitions:
+        facts.append(("in the path", ", ".join(partitions)))
+    hint = separator_hint(header)
+    if hint is not None:
+        facts.append(("note", hint))
+    words = f"{_asked(probs, roles)} -y {shlex.quote(roles.get('label', 'LABEL'))}{_as_said(input_format)}"
+    typed = (*kinds, *((name, "partition") for name in partitions))
+    columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
+    following = f"calibcli measure {file_word(path)} {words}"
+    return InspectReport(path, first.format.value, tuple(facts), columns, following)
+
+
+def _as_said(asked: InputFormat) -> str:
+    """Return the options that said how the file is read."""
+    said = {
+        "--input-format": None if asked.format is None else asked.format.value,
+        "--delimiter": asked.delimiter,
+        "--encoding": asked.encoding,
+        "--decimal": asked.decimal,
+    }
+    words = [f" {option} {shlex.quote(value)}" for option, value in said.items() if value is not None]
+    return "".join(words).replace("'\t'", "tab")
+
+
+def _asked(probs: tuple[str, ...], roles: dict[str, str]) -> str:
+    """Return the option that names the probabilities."""
+    if not probs or roles.get("score", probs[0]) not in probs:
+        return f"-s {shlex.quote(roles.get('score', 'SCORE'))}"
+    return asking_for(probs)
+
+
+def _roles(header: tuple[str, ...], shown: str) -> dict[str, str]:
+    """Return the columns that would be taken unasked, by what for."""
+    roles: dict[str, str] = {}
+    with suppress(InputProblem):
+        roles["score"] = resolve(Columns(), header, path=shown, labelled=False).score
+    # Any column may be the score while the label is looked for, but the label itself.
+    for other in header[:2]:
+        try:
+            label = resolve(Columns(score=other), header, path=shown).label
+        except (InputProblem, UsageProblem):
+            continue
+        if label is not None:
+            roles["label"] = label
+            break
+    return roles
+
+
+def _size(fragments: list[Fragment]) -> list[tuple[str, str]]:
+    """Return how many files, rows and row groups there are, as far as no rows are read for it."""
+    files = list({one.path: one for one in fragments}.values())
+    facts = [("files", f"{len(files):,}; types are those of {files[0].shown}")] if len(files) > 1 else []
+    counts = [reader_of(one.format).row_count(one) for one in files]
+    known = [rows for rows in counts if rows is not None]
+    if len(known) == len(counts):
+        facts.append(("rows", f"{sum(known):,}"))
+    if all(one.format is DataFormat.PARQUET for one in files):
+        from calibcli.data.readers.parquet import row_group_rows
+
+        facts.append(("row groups", f"{sum(len(row_group_rows(one)) for one in files):,}"))
+    return facts

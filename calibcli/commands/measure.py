@@ -1,0 +1,539 @@
+"""Measure the miscalibration of exported predictions."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from calibcli.commands.comparing import comparable, differences_to
+from calibcli.commands.evaluation import Judged, read_judged
+from calibcli.commands.gathering import RAW
+from calibcli.commands.partition import (
+    chosen_bins,
+    given_bins,
+    may_cut_cells,
+    parted,
+    shared_bins_notes,
+    summary_of,
+)
+from calibcli.commands.slices import (
+    Group,
+    View,
+    beside_of,
+    binning_of,
+    cluster_summary,
+    clusters_of,
+    groups_summary,
+    level_of,
+    refuse_cut_cells,
+    views_of,
+    without_bands,
+    worst_of,
+)
+from calibcli.data.extras import ClassAside
+from calibcli.errors import EmptyTable, IdleOption, UsageProblem
+from calibcli.names import (
+    DEFAULT_BINS,
+    Binning,
+    ClassMeasure,
+    MeasureName,
+    OnSum,
+    PlotKind,
+    Purpose,
+    ViewName,
+)
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, Reading, memory_for
+from calibcli.reports.input import InputSummary
+from calibcli.reports.measure import ClassesReport, MeasureReport, TableSummary, ViewSummary
+from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
+from calibcli.stats.measures.classes import ClassViews, class_measure
+from calibcli.stats.measures.classes.binned import Seen, size_if_calibrated
+from calibcli.stats.measures.clustered import Clusters, clustered_tests, with_clusters
+from calibcli.stats.measures.differences import Difference
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
+from calibcli.stats.measures.tests import calibration_tests
+from calibcli.stats.numerics import stream
+from calibcli.stats.table.again import Rows
+from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of
+from calibcli.stats.table.classes import SCORES_FOR_ONE, ClassSums
+from calibcli.stats.table.grid import Table
+
+
+def measure_table(
+    table: Table,
+    source: InputSummary,
+    *,
+    options: MeasureOptions,
+    artifact: str | None = None,
+    discrete: bool = False,
+    notes: tuple[str, ...] = (),
+    again: Rows | None = None,
+    clusters: Clusters | None = None,
+) -> MeasureReport:
+    """Measure a table."""
+    if table.total_rows == 0 or not table.weight.sum() > 0:
+        msg = "no rows left to measure" if table.total_rows == 0 else "every row has weight 0"
+        raise EmptyTable(msg)
+    bins = given_bins(options.edges) or chosen_bins(
+        table, bins=options.bins, binning=options.binning, discrete=discrete
+    )
+    summary = summary_of(table, discrete=bins is ATOMS, fingerprint=options.complete)
+    table = parted(table, bins, again=again)
+    settings = _settings(table, bins, options, dependent=clusters is not None)
+    report = _independent(table, source, summary, settings=settings, options=options)
+    report = replace(
+        report,
+        artifact=artifact,
+        notes=(
+            *_table_notes(table),
+            *_clipped_notes(report),
+            *shared_bins_notes(table, bins, asked=options.cut, measures=options.metrics.measures),
+            *notes,
+        ),
+    )
+    return report if clusters is None else _clustered(report, clusters)
+
+
+def _independent(
+    table: Table, source: InputSummary, summary: TableSummary, *, settings: Settings, options: MeasureOptions
+) -> MeasureReport:
+    """Measure as if rows were independent."""
+    asked = options.metrics
+    measures = tuple(measure_named(name, table, settings=settings) for name in asked.measures)
+    tests, combined = calibration_tests(
+        asked.tests, table, bins=settings.bins, calibrated=settings.calibrated, seed=options.seed
+    )
+    return MeasureReport(
+        input=source,
+        table=summary,
+        artifact=None,
+        confidence=options.confidence,
+        measures=measures,
+        tests=tests,
+        combined=combined,
+        curve=_curve(table, settings.bins, options, measures),
+        chosen=asked.chosen,
+    )
+
+
+def _clustered(report: MeasureReport, clusters: Clusters) -> MeasureReport:
+    """Return what clusters leave of a report that was made as if rows were independent."""
+    names = [test.name for test in report.tests]
+    tests, combined = clustered_tests(names, combined=report.combined is not None)
+    confidence = report.confidence
+    return replace(
+        report,
+        measures=tuple(with_clusters(one, clusters, confidence=confidence) for one in report.measures),
+        tests=tests,
+        combined=combined,
+        curve=without_bands(report.curve),
+    )
+
+
+def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: bool) -> Settings:
+    sums = binned(table, bins)
+    equal_mass = binned(table, bins_of(Binning.EQUAL_MASS, options.bins or DEFAULT_BINS, table=table))
+    calibrated = None
+    if options.drawn and not (table.weighted or dependent):
+        calibrated = draw_calibrated(
+            table,
+            partitions=(sums, equal_mass),
+            generator=stream(options.seed, Purpose.MONTE_CARLO),
+            smece_generator=stream(options.seed, Purpose.SMECE_NULL),
+        )
+    bounds = options.bounds and not dependent
+    return Settings(sums, equal_mass, options.confidence, calibrated, options.power, options.seed, bounds)
+
+
+def _curve(
+    table: Table, bins: BinnedTable, options: MeasureOptions, measures: tuple[Estimate, ...]
+) -> ReliabilityCurve:
+    """Return the binned curve, and the smooth one on request where smECE was measured, at its bandwidth."""
+    smooth = None
+    for estimate in measures:
+        if estimate.name is MeasureName.SMECE and options.complete:
+            from calibcli.stats.curves.reliability import smooth_curve
+
+            generator = stream(options.seed, Purpose.CURVE_BAND)
+            smooth = smooth_curve(
+                table, bandwidth=estimate.value, confidence=options.confidence, generator=generator
+            )
+    points = binned_curve(table, bins=bins, confidence=options.confidence)
+    kind = PlotKind.BINNED if smooth is None else PlotKind.SMOOTH
+    return ReliabilityCurve(kind=kind, binned=points, smooth=smooth, confidence=options.confidence)
+
+
+def _table_notes(table: Table) -> tuple[str, ...]:
+    notes = []
+    if table.kind == "grid":
+        notes.append(
+            f"over the memory allowed: scores are kept to {table.resolution:.2g} "
+            "(bin counts, residual sums and calibration-in-the-large stay exact); --exact keeps all"
+        )
+    if table.total_positive_rows in (0, table.total_rows):
+        label = 1 if table.total_positive_rows else 0
+        notes.append(f"every label is {label}: whether scores rank cases cannot be seen")
+    return tuple(notes)
+
+
+def _clipped_notes(report: MeasureReport) -> tuple[str, ...]:
+    """Return that an infinite log loss may come of scores that were moved to 0 or 1."""
+    clipped = report.input.clipped
+    infinite = any(one.name is MeasureName.LOG_LOSS and math.isinf(one.value) for one in report.measures)
+    if not clipped or not infinite:
+        return ()
+    made = f"--on-range clip made {clipped:,} score{'s' * (clipped != 1)} exactly 0 or 1"
+    return (f"{made}, which log loss takes as certain: one that is wrong makes it infinite",)
+
+
+# Losses of whole rows, which are only those of the label's distribution where rows sum to one.
+OF_DISTRIBUTIONS = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
+
+
+def sees_all_classes(columns: Columns) -> bool:
+    """Whether there are several classes, and none of them is the only one that is looked at."""
+    return columns.several is not None and columns.several.one_class is None
+
+
+def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
+    """Refuse measures of several classes where there is one score, or one class, or no distribution."""
+    needing = [name for name in metrics.of_classes or () if name in OF_DISTRIBUTIONS]
+    if needing and not summing(columns):
+        msg = f"{needing[0].value} needs rows that sum to 1, and --on-sum accept takes them as they are"
+        raise UsageProblem(msg, f"pass --on-sum normalise, or ask for {ClassMeasure.CLASSWISE_ECE.value}")
+    if not metrics.of_classes or (sees_all_classes(columns) and columns.cluster is None):
+        return
+    name = metrics.of_classes[0].value
+    if columns.cluster is not None:
+        msg = f"{name} is not measured where rows depend on each other"
+        raise UsageProblem(msg, "leave out --cluster, or ask for ece")
+    if columns.several is None:
+        msg = f"{name} is a measure of several classes, and --probs names none"
+        raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")
+    msg = f"{name} is a measure of all classes, and --class {columns.several.one_class} looks at one"
+    raise UsageProblem(msg, "leave out --class, or ask for ece")
+
+
+def summing(columns: Columns) -> bool:
+    """Whether rows of several classes are known to sum to one."""
+    return columns.several is None or columns.several.on_sum is not OnSum.ACCEPT
+
+
+def measure_files(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    artifact: str | None = None,
+    options: MeasureOptions | None = None,
+    reading: Reading | None = None,
+    summary_out: str | None = None,
+) -> MeasureReport:
+    """Measure one or more score columns, and groups of their rows."""
+    asked = options or MeasureOptions()
+    if asked.bounds and columns.cluster is not None:
+        msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
+        raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
+    if summary_out is not None:
+        from calibcli.commands.reading import refuse_summary
+
+        refuse_summary(columns)
+    refuse_class_measures(columns, asked.metrics)
+    judged = read_judged(
+        inputs,
+        columns,
+        artifact=artifact,
+        reading=reading or Reading(),
+        twice=may_cut_cells(asked.bins, asked.binning, asked.edges),
+        beside=replace(beside_of(columns, artifact=artifact), classes=each_class(columns)),
+    )
+    report = measure_judged(judged, artifact=artifact, options=asked)
+    if summary_out is not None:
+        from calibcli.commands.reading import write_summary
+
+        write_summary(judged.gathered, summary_out, inputs=inputs)
+    return report
+
+
+def measure_judged(judged: Judged, *, artifact: str | None, options: MeasureOptions) -> MeasureReport:
+    """Measure rows that were read: every score of them, groups and classes."""
+    asked = options
+    first, *others = views = views_of(judged)
+    measured = sum(len(view.measured(asked.least_rows)) for view in views)
+    level = level_of(asked.confidence, measured)
+    slices = _raw_slice(judged, asked)
+    discrete = judged.outputs is not None
+    report = measure_table(
+        first.table,
+        first.source,
+        options=asked,
+        artifact=artifact,
+        discrete=discrete,
+        notes=(*judged.notes, *judged.fit_notes),
+        again=judged.again,
+        clusters=first.clusters,
+    )
+    report = replace(
+        _with_groups(report, first, slices, options=asked, level=level, discrete=discrete),
+        clusters=cluster_summary(judged, first.clusters),
+        differences=_differences(judged, views, asked),
+    )
+    for view in others:
+        part = measure_table(view.table, view.source, options=asked, clusters=view.clusters)
+        slices[view.key] = _with_groups(part, view, slices, options=asked, level=level, discrete=False)
+    chosen = judged.gathered.chosen
+    if chosen is not None and sees_all_classes(chosen.asked):
+        report = with_classes(report, judged, slices, options=asked)
+    return replace(report, slices=slices)
+
+
+def each_class(columns: Columns) -> bool:
+    """Whether each of several classes is measured; not where rows depend on each other."""
+    return sees_all_classes(columns) and columns.cluster is None
+
+
+def _raw_slice(judged: Judged, asked: MeasureOptions) -> dict[str, MeasureReport]:
+    """Return the raw score's report beside that of the recalibrated one, where that was asked for."""
+    if not judged.recalibrated or not asked.beside_raw:
+        return {}
+    source, again = judged.gathered.input, judged.gathered.again
+    raw = judged.gathered.tables[RAW]
+    clusters = clusters_of(judged, RAW)
+    return {
+        f"score={source.score}": measure_table(raw, source, options=asked, again=again, clusters=clusters)
+    }
+
+
+def _with_groups(
+    whole: MeasureReport,
+    view: View,
+    slices: dict[str, MeasureReport],
+    *,
+    options: MeasureOptions,
+    level: float,
+    discrete: bool,
+) -> MeasureReport:
+    """Put a report of each group with enough rows among the slices; return the whole with their summary."""
+    inside = replace(options, confidence=level)
+    reports = {}
+    for group in view.measured(options.least_rows):
+        refuse_cut_cells(group, options.bins, options.edges)
+        binning = options.binning
+        if binning is None and options.bins is None and options.edges is None:
+            binning = binning_of(group.table, view.table, discrete=discrete)
+        reports[group.key] = measure_table(
+            group.table,
+            view.source,
+            options=replace(inside, binning=binning),
+            artifact=whole.artifact,
+            discrete=discrete,
+            clusters=group.clusters,
+        )
+    slices.update(reports)
+    summary = groups_summary(view, reports, least_rows=options.least_rows, confidence=level)
+    return replace(whole, groups=summary)
+
+
+def _differences(
+    judged: Judged, views: Sequence[View], asked: MeasureOptions
+) -> dict[str, tuple[Difference, ...]]:
+    """Return how each further score differs from the first by what was measured and can be compared."""
+    first, *others = views
+    if not others:
+        return {}
+    from calibcli.options.comparing import CompareOptions
+
+    names = comparable(asked.metrics.measures, edges=asked.edges is not None)
+    if not names:
+        return {}
+    options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
+    return {
+        view.key: differences_to(first, view, paired, options=options)
+        for view, paired in zip(others, judged.gathered.aside.paired, strict=True)
+    }
+
+
+KEYS = {ViewName.ONE_VS_REST: "class", ViewName.TOP_LABEL: "top-label"}
+
+# More classes than these are measured one by one by a few measures only, unless somebody asks for others.
+MOST_IN_FULL = 20
+
+_NOT_SUMMED = "sums of rows were not looked at, so that log loss and Brier score of rows are left out"
+
+_COARSE = (
+    "over the memory allowed for {count:,} classes one by one: their scores are kept to {size:.2g} "
+    "(bin counts and residual sums stay exact, equal-mass bins, tests and nulls do not); "
+    "--memory {memory}MiB or --exact keeps all"
+)
+
+_DEPENDENT = "with --cluster the classes are not measured one by one, nor all together"
+
+FEW = (MeasureName.ECE, MeasureName.BIAS, MeasureName.BRIER)
+
+# Fewer distinct scores than these cost nothing, repeated or not.
+_MANY_SCORES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClassGroups:
+    """
+    The classes in one view.
+
+    Args:
+        groups: The rows of each class, in the order of the classes.
+    """
+
+    view: ViewName
+    groups: tuple[Group, ...]
+    absent: tuple[str, ...]
+
+    def measured(self, least_rows: int) -> tuple[Group, ...]:
+        """Return the classes with enough rows, and some weight."""
+        return tuple(
+            one
+            for one in self.groups
+            if one.table.total_rows >= least_rows and float(one.table.weight.sum()) > 0.0
+        )
+
+    def left_out(self, measured: tuple[Group, ...]) -> dict[str, int]:
+        """Return how many rows each of the other classes has, by key."""
+        keys = {one.key for one in measured}
+        few = {one.key: one.table.total_rows for one in self.groups if one.key not in keys}
+        return {**few, **dict.fromkeys(self.absent, 0)}
+
+
+def judged_view(columns: Columns) -> ViewName | None:
+    """Return the view whose classes a gate judges one by one; None where it judges one score."""
+    if columns.several is None or columns.several.one_class is not None:
+        return None
+    return columns.several.view if columns.several.view in KEYS else None
+
+
+def class_groups(classes: ClassAside, view: ViewName) -> ClassGroups:
+    """Return the rows of every class in a view."""
+    tables: Mapping[str, Table]
+    if view is ViewName.ONE_VS_REST:
+        tables = classes.rest.tables()
+    else:
+        tables = {name[0]: table for name, table in classes.top.tables().items()}
+    keys = {name: f"{KEYS[view]}={name}" for name in classes.classes}
+    groups = tuple(Group(key, tables[name], None) for name, key in keys.items() if name in tables)
+    return ClassGroups(view, groups, tuple(key for name, key in keys.items() if name not in tables))
+
+
+def views_shown(columns: Columns) -> tuple[ViewName, ...]:
+    """Return the views of single classes that are shown: the one asked for, or both."""
+    view = None if columns.several is None else columns.several.view
+    return (view,) if view in KEYS else tuple(KEYS)
+
+
+def with_classes(
+    report: MeasureReport, judged: Judged, slices: dict[str, MeasureReport], *, options: MeasureOptions
+) -> MeasureReport:
+    """Add to a report what is measured of several classes."""
+    classes, chosen = judged.gathered.aside.classes, judged.gathered.chosen
+    if chosen is not None and classes is None and sees_all_classes(chosen.asked):
+        return replace(report, notes=(*report.notes, _DEPENDENT))
+    if classes is None or chosen is None:
+        return report
+    rest, top = (class_groups(classes, view) for view in (ViewName.ONE_VS_REST, ViewName.TOP_LABEL))
+    _refuse_lone_scores(rest, options)
+    report = replace(report, notes=(*report.notes, *_coarse_notes((rest, top))))
+    asked = options.metrics.of_classes
+    if asked is None:
+        summed = summing(chosen.asked)
+        asked = tuple(name for name in ClassMeasure if summed or name not in OF_DISTRIBUTIONS)
+        report = report if summed else replace(report, notes=(*report.notes, _NOT_SUMMED))
+    views = class_views(judged.table, (rest, top), classes.sums, options=options)
+    measures = tuple(class_measure(name, views) for name in asked)
+    many = len(classes.classes) > MOST_IN_FULL
+    few = many and not options.metrics.chosen
+    inside = replace(options, metrics=Metrics(FEW, ())) if few else options
+    if many:
+        inside = replace(inside, drawn=bool(inside.metrics.tests), complete=False)
+    wanted = views_shown(chosen.asked) if inside.metrics.measures or inside.metrics.tests else ()
+    shown = tuple(
+        _measured(one, report.input, slices, options=inside) for one in (rest, top) if one.view in wanted
+    )
+    return replace(report, classes=ClassesReport(classes.classes, measures, shown, few))
+
+
+def _coarse_notes(both: tuple[ClassGroups, ClassGroups]) -> tuple[str, ...]:
+    """Say that the tables of classes are grids, where that of all rows may be none."""
+    sizes = [one.table.resolution for view in both for one in view.groups if one.table.kind == "grid"]
+    rows = [sum(one.table.total_rows for one in view.groups) for view in both]
+    memory = memory_for(max(-(-rows[0] // SCORES_FOR_ONE), rows[1]))
+    said = _COARSE.format(count=len(both[0].groups), size=max(sizes, default=0.0), memory=memory)
+    return (said,) if sizes else ()
+
+
+def class_views(
+    whole: Table, both: tuple[ClassGroups, ClassGroups], sums: ClassSums, *, options: MeasureOptions
+) -> ClassViews:
+    """Return what measures of several classes are computed from."""
+    rest, top = both
+    return ClassViews(
+        whole,
+        tuple(_seen(one, options) for one in rest.groups),
+        tuple(_seen(one, options) for one in top.measured(1)),
+        sums,
+        options.confidence,
+    )
+
+
+def _refuse_lone_scores(view: ClassGroups, options: MeasureOptions) -> None:
+    """Refuse to measure each score of each class by itself where scores do not repeat."""
+    if options.binning is not Binning.ATOMS:
+        return
+    for one in view.groups:
+        distinct, rows = one.table.distinct, one.table.total_rows
+        if distinct > _MANY_SCORES and 2 * distinct > rows:
+            msg = f"{one.key} has {distinct:,} distinct scores in {rows:,} rows; a bin for each says nothing"
+            raise UsageProblem(
+                msg, "--binning atoms is for scores that repeat; use equal-width or equal-mass"
+            )
+
+
+def _measured(
+    view: ClassGroups, source: InputSummary, slices: dict[str, MeasureReport], *, options: MeasureOptions
+) -> ViewSummary:
+    """Put a report of each class with enough rows among the slices."""
+    measured = view.measured(options.least_rows)
+    level = level_of(options.confidence, len(measured))
+    inside = replace(options, confidence=level, binning=_binning(options))
+    reports = {}
+    for one in measured:
+        refuse_cut_cells(one, options.bins, options.edges)
+        reports[one.key] = _with_null(measure_table(one.table, source, options=inside), one, inside)
+    slices.update(reports)
+    worst = worst_of(reports)
+    keys = tuple(reports)
+    return ViewSummary(view.view, keys, view.left_out(measured), options.least_rows, level, worst)
+
+
+def _with_null(report: MeasureReport, group: Group, options: MeasureOptions) -> MeasureReport:
+    """Add what the ECE would be if calibrated, where no labels were drawn that would tell."""
+    if options.drawn or group.table.weighted:
+        return report
+    sums = _seen(group, options).sums
+    null, null_range = size_if_calibrated(sums).times(1.0 / sums.total).reference
+    measures = tuple(
+        replace(one, null=null, null_range=null_range) if one.name is MeasureName.ECE else one
+        for one in report.measures
+    )
+    return replace(report, measures=measures)
+
+
+def _binning(options: MeasureOptions) -> Binning | None:
+    """Return how the bins of every class are cut: in the same way, whichever scores it has."""
+    return options.binning or (None if options.edges is not None else Binning.EQUAL_WIDTH)
+
+
+def _seen(group: Group, options: MeasureOptions) -> Seen:
+    refuse_cut_cells(group, options.bins, options.edges)
+    bins = given_bins(options.edges) or chosen_bins(
+        group.table, bins=options.bins or DEFAULT_BINS, binning=_binning(options), discrete=False
+    )
+    return Seen(group.table, binned(group.table, bins))

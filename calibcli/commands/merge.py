@@ -1,0 +1,64 @@
+"""States of shards to one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from calibcli.commands.gate import report_of
+from calibcli.commands.reading import merge_summaries
+from calibcli.data.outputs import refuse_existing, write_file
+from calibcli.documents.state import locked, read_state, save_state, state_text
+from calibcli.documents.summary import is_summary
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import STDOUT
+from calibcli.reports.inspect import InspectReport
+from calibcli.stats.gates.growth import merged
+from calibcli.stats.gates.state import GateState
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """
+    What became of the states.
+
+    Args:
+        report: What the merged state holds and says.
+    """
+
+    report: InspectReport
+    notes: tuple[str, ...] = ()
+
+
+def merge_documents(paths: Sequence[str], *, output: str, force: bool = False) -> Merged:
+    """Add up states of gates or summaries of rows, whichever they are."""
+    kinds = [is_summary(path) for path in paths]
+    if not any(kinds):
+        return merge_states(paths, output=output, force=force)
+    if not all(kinds):
+        one, other = paths[kinds.index(True)], paths[kinds.index(False)]
+        msg = f"{one} is a summary of rows, and {other} is not"
+        raise UsageProblem(msg, "merge summaries with summaries, and states of gates with states")
+    return Merged(merge_summaries(paths, output=output, force=force))
+
+
+def merge_states(paths: Sequence[str], *, output: str, force: bool = False) -> Merged:
+    """Add up states that gates on shards of the rows have written."""
+    refuse_existing(output, force=force, inputs=paths)
+    states: dict[str, tuple[str, GateState]] = {}
+    notes: list[str] = []
+    for path in paths:
+        state = read_state(path)
+        if state is None:
+            msg = f"{path}: there is no such file"
+            raise InputProblem(msg, "a state is what `calibcli verify --state` writes")
+        first, kept = states.setdefault(state_text(state), (path, state))
+        if kept is not state:
+            same = "is given twice" if first == path else f"is the very state of {first}"
+            notes.append(f"{path} {same}: it counts once")
+    whole = merged(list(states.values()))
+    if output == STDOUT:
+        write_file(output, state_text(whole).encode("ascii"))
+    else:
+        with locked(output):
+            refuse_existing(output, force=force, inputs=paths)
+            save_state(output, whole)
+    return Merged(report_of(None if output == STDOUT else output, whole), tuple(notes))

@@ -1,0 +1,372 @@
+"""
+The report as one page: rows to numbers, numbers to words, curves to
+pictures with the values behind them.
+"""
+
+import io
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from calibcli.commands.pictures.diagram import Drawn, PlotRequest
+from calibcli.commands.plot import diagram_of, refuse_axis
+from calibcli.commands.report import FullReport, ReportRequest, full_report
+from calibcli.data.outputs import new_file, refuse_existing
+from calibcli.names import AxisScale, FigureSize, PlotKind
+from calibcli.options.pictures import PageOptions, PictureOptions
+from calibcli.reports.input import Setting
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.formats import picture_format
+from calibcli.show.figures.inline import Place, inline
+from calibcli.show.figures.look import look_of
+from calibcli.show.figures.page import Words
+from calibcli.show.figures.saving import save
+from calibcli.show.html.page import HtmlPage, Illustration, Point, html_of
+from calibcli.show.html.sections import (
+    definition_section,
+    number_sections,
+    origin_section,
+    picture_section,
+    top_of,
+    verdict_section,
+)
+from calibcli.show.words import between, count, four
+from calibcli.stats.curves.cumulative import CumulativeCurve
+from calibcli.stats.curves.isotonic import IsotonicCurve
+from calibcli.stats.curves.map import MapCurve
+from calibcli.stats.curves.monitor import MonitorCurve
+from calibcli.stats.curves.picture import Picture
+from calibcli.stats.curves.reliability import (
+    BinnedCurve,
+    CurvePanels,
+    ReliabilityCurve,
+    ResidualCurve,
+    SmoothCurve,
+)
+from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
+from calibcli.stats.table.score_table import Floats
+from calibcli.version import __version__
+
+# A reader steps through this many values of one curve, not through thousands.
+MOST = 25
+
+_MOST_OF_A_PANEL = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """
+    A value.
+
+    Args:
+        cells: What it is, one text for each column.
+    """
+
+    place: Place
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """
+    The values of a picture.
+
+    Args:
+        marks: From left to right, panel by panel.
+    """
+
+    columns: tuple[str, ...]
+    marks: tuple[Mark, ...]
+
+    def words(self, mark: Mark) -> str:
+        """Return a value in one line."""
+        return ", ".join(f"{name} {cell}" for name, cell in zip(self.columns, mark.cells, strict=True))
+
+
+def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each picture
+    """
+    Return the values of a picture; evenly spread ones of a curve that
+    has many, none where no page has it.
+    """
+    match picture:
+        case ReliabilityCurve():
+            return _of_curve(picture, 0, most=MOST)
+        case IsotonicCurve():
+            return _of_isotonic(picture)
+        case CumulativeCurve():
+            return _of_cumulative(picture)
+        case ResidualCurve():
+            return _of_residual(picture)
+        case MapCurve():
+            return _of_map(picture)
+        case CurvePanels():
+            return _of_panels(picture)
+        case MurphyCurve() | DecisionCurve() | MonitorCurve():
+            return Marks((), ())
+
+
+def _of_curve(curve: ReliabilityCurve, panel: int, *, most: int) -> Marks:
+    """Return the points of bins, or some of a curve without."""
+    if curve.kind is PlotKind.BINNED or curve.smooth is None:
+        return _of_bins(curve.binned, panel, most=most)
+    return _of_smooth(curve.smooth, panel, most=most)
+
+
+def _of_bins(bins: BinnedCurve, panel: int, *, most: int) -> Marks:
+    columns = ("scores", "rows", "mean score", "observed rate", "interval of the rate")
+    marks = tuple(
+        Mark(
+            Place(panel, float(bins.score[k]), float(bins.rate[k])),
+            (
+                _range(float(bins.lower[k]), float(bins.upper[k])),
+                count(int(bins.rows[k])),
+                four(float(bins.score[k])),
+                four(float(bins.rate[k])),
+                between(float(bins.rate_lower[k]), float(bins.rate_upper[k])),
+            ),
+        )
+        for k in _some(bins.score, most)
+    )
+    return Marks(columns, marks)
+
+
+def _of_smooth(curve: SmoothCurve, panel: int, *, most: int) -> Marks:
+    columns = ("mean score", "observed rate", "band of the rate")
+    marks = tuple(
+        Mark(
+            Place(panel, float(curve.x[k]), float(curve.y[k])),
+            (
+                four(float(curve.x[k])),
+                four(float(curve.y[k])),
+                between(float(curve.lower[k]), float(curve.upper[k])),
+            ),
+        )
+        for k in _some(curve.x, most)
+    )
+    return Marks(columns, marks)
+
+
+def _of_isotonic(curve: IsotonicCurve) -> Marks:
+    columns = ("score", "isotonic rate", "band if calibrated")
+    marks = tuple(
+        Mark(
+            Place(0, float(curve.at[k]), float(curve.level[k])),
+            (
+                four(float(curve.at[k])),
+                four(float(curve.level[k])),
+                between(float(curve.lower[k]), float(curve.upper[k])),
+            ),
+        )
+        for k in _some(curve.at)
+    )
+    return Marks(columns, marks)
+
+
+def _of_cumulative(curve: CumulativeCurve) -> Marks:
+    columns = ("share of rows", "up to score", "sum of label less score")
+    low, high = int(np.argmin(curve.value)), int(np.argmax(curve.value))
+    marks = tuple(
+        Mark(
+            Place(0, float(curve.share[k]), float(curve.value[k])),
+            (
+                four(float(curve.share[k])),
+                four(curve.spread.at(float(curve.share[k]))),
+                four(float(curve.value[k])),
+            ),
+        )
+        for k in sorted({*_some(curve.share), low, high})
+    )
+    return Marks(columns, marks)
+
+
+def _of_residual(curve: ResidualCurve) -> Marks:
+    columns = ("mean score", "observed rate less score", "interval")
+    marks = tuple(
+        Mark(
+            Place(0, float(curve.score[k]), float(curve.residual[k])),
+            (
+                four(float(curve.score[k])),
+                four(float(curve.residual[k])),
+                between(float(curve.lower[k]), float(curve.upper[k])),
+            ),
+        )
+        for k in _some(curve.score)
+    )
+    return Marks(columns, marks)
+
+
+def _of_map(curve: MapCurve) -> Marks:
+    columns = ("raw score", "recalibrated", "ends")
+    places = [int(one) for one in curve.marks] or _some(curve.score)
+    marks = tuple(
+        Mark(
+            Place(0, float(curve.score[k]), float(curve.output[k])),
+            (
+                four(float(curve.score[k])),
+                four(float(curve.output[k])),
+                between(float(curve.lower[k]), float(curve.upper[k])),
+            ),
+        )
+        for k in places
+    )
+    return Marks(columns, marks)
+
+
+def _of_panels(picture: CurvePanels) -> Marks:
+    """Return some values of each panel, with its name first."""
+    what = {PlotKind.CLASSES: "class", PlotKind.GROUPS: "group"}.get(picture.kind, "of")
+    columns: tuple[str, ...] = ()
+    marks: list[Mark] = []
+    for place, panel in enumerate(picture.panels):
+        found = _of_curve(panel.curve, place, most=_MOST_OF_A_PANEL)
+        columns = (what, *found.columns)
+        marks += [Mark(one.place, (panel.name, *one.cells)) for one in found.marks]
+    return Marks(columns, tuple(marks))
+
+
+def _some(values: Floats, most: int = MOST) -> list[int]:
+    """Return so many positions at most, with values evenly spread, both ends among them; none of NaN."""
+    known = np.flatnonzero(~np.isnan(values))
+    if known.size <= most:
+        return [int(one) for one in known]
+    seen = values[known]
+    wanted = np.linspace(float(seen[0]), float(seen[-1]), most)
+    found = np.minimum(np.searchsorted(seen, wanted), seen.size - 1)
+    return [int(one) for one in known[np.unique(found)]]
+
+
+def _range(lower: float, upper: float) -> str:
+    return four(lower) if math.isclose(lower, upper, abs_tol=0.0) else f"{four(lower)} to {four(upper)}"
+
+
+TITLES = {
+    PlotKind.SMOOTH: "Reliability without bins",
+    PlotKind.BINNED: "Reliability by bins",
+    PlotKind.ISOTONIC: "Isotonic reliability (CORP)",
+    PlotKind.CUMULATIVE: "Cumulative differences",
+    PlotKind.RESIDUAL: "Residuals",
+    PlotKind.MAP: "The recalibration map",
+    PlotKind.MURPHY: "Murphy curve",
+    PlotKind.DECISION: "Decision curve",
+    PlotKind.COMPARE: "Scores side by side",
+    PlotKind.CLASSES: "Classes, the worst first",
+    PlotKind.GROUPS: "Groups, the worst first",
+    PlotKind.MONITOR: "A gate over time",
+}
+
+READINGS = {
+    PlotKind.SMOOTH: "Observed rate against score: above the diagonal scores are too low, below it too high.",
+    PlotKind.BINNED: "Observed rate of each bin against its mean score; if calibrated, near the diagonal.",
+    PlotKind.ISOTONIC: (
+        "The best rising curve through the labels: above the diagonal scores are too low, below it too high."
+    ),
+    PlotKind.CUMULATIVE: (
+        "Sums of label less score from low to high scores: where the path rises, scores are too low, and "
+        "where it falls, too high."
+    ),
+    PlotKind.RESIDUAL: "Observed rate less score: above 0 scores are too low, below it too high.",
+    PlotKind.MAP: "What the artifact makes of each score.",
+    PlotKind.MURPHY: "Mean elementary score at every threshold; lower is better.",
+    PlotKind.DECISION: "What acting from a threshold on is worth, against acting on all rows or on none.",
+    PlotKind.COMPARE: "The same rows by each score, on the same axes.",
+    PlotKind.CLASSES: "One panel a class, on the same axes.",
+    PlotKind.GROUPS: "One panel a group, on the same axes.",
+    PlotKind.MONITOR: "What the bets of a gate were worth as rows came in.",
+}
+
+# Pictures of several panels, which take the width of the page.
+_WIDE = (PlotKind.COMPARE, PlotKind.CLASSES, PlotKind.GROUPS)
+
+_WITH_SCORES = (PlotKind.SMOOTH, PlotKind.BINNED, PlotKind.ISOTONIC, PlotKind.RESIDUAL, PlotKind.MAP, *_WIDE)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """The page, and what it was made of."""
+
+    html: str
+    found: FullReport
+
+
+def html_report(
+    request: ReportRequest, words: PageOptions, *, command: str, settings: tuple[Setting, ...] = ()
+) -> WrittenReport:
+    """
+    Read the rows once and return everything that is to be said of them as one page of HTML.
+
+    The same files and the same request give the same text.
+    """
+    found = full_report(request)
+    measured = found.measured
+    pictures = [illustration(kind, drawn, axis=words.axis) for kind, drawn in found.pictures]
+    numbers = number_sections(measured, found.against_raw)
+    origin = origin_section(measured, files=found.files, artifact=found.artifact, seed=request.options.seed)
+    page = HtmlPage(
+        title=words.title or "Calibration report",
+        date=words.date,
+        outcome=None if found.verdicts is None else found.verdicts.outcome,
+        top=top_of(measured, settings),
+        sections=(
+            verdict_section(measured, found.verdicts),
+            picture_section(pictures),
+            *numbers,
+            definition_section(measured),
+            origin,
+        ),
+        command=command,
+        version=__version__,
+    )
+    return WrittenReport(html_of(page), found)
+
+
+def illustration(kind: PlotKind, drawn: Drawn, *, axis: AxisScale = AxisScale.LINEAR) -> Illustration:
+    """Draw a picture for a page."""
+    wide = kind in _WIDE
+    look = look_of(FigureSize.PAGE if wide else FigureSize.COLUMN)
+    scale = axis if kind in _WITH_SCORES else AxisScale.LINEAR
+    marks = marks_of(drawn.picture)
+    name = f"picture-{kind.value}"
+    figure = figure_of(drawn.picture, Words("", (), drawn.foot), look=look, scale=scale)
+    found = inline(figure, name=name, places=[one.place for one in marks.marks])
+    points = tuple(
+        Point(*at, marks.words(one)) for at, one in zip(found.at, marks.marks, strict=True) if at is not None
+    )
+    return Illustration(
+        ident=name,
+        title=TITLES[kind],
+        explanation=READINGS[kind],
+        caption=drawn.caption,
+        small_print=found.small_print,
+        drawing=found.drawing,
+        box=found.box,
+        points=points,
+        columns=marks.columns,
+        values=tuple(one.cells for one in marks.marks),
+        wide=wide,
+    )
+
+
+def drawn_figure(request: PlotRequest, look: PictureOptions, path: str | None, *, force: bool) -> Figure:
+    """Return a diagram as a figure, and write it where a path is named."""
+    refuse_axis(request.kind, look.axis)
+    if path is not None:
+        picture_format(path)
+        refuse_existing(path, force=force, inputs=[one for one in request.inputs if type(one) is str])
+    diagram = diagram_of(request)
+    words = Words(look.title or diagram.title, diagram.drawn.caption, diagram.drawn.foot)
+    figure = figure_of(diagram.drawn.picture, words, look=look_of(look.size, look.theme), scale=look.axis)
+    if path is not None:
+        with new_file(path) as file:
+            save(figure, file, picture_format(path))
+    # A notebook asks a figure that pyplot does not know for this.
+    vars(figure)["_repr_png_"] = partial(_png, figure)
+    return figure
+
+
+def _png(figure: Figure) -> bytes:
+    content = io.BytesIO()
+    save(figure, content, "png")
+    return content.getvalue()

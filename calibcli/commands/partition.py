@@ -1,0 +1,102 @@
+"""Which bins a report speaks of, and what it says of its table."""
+
+from collections.abc import Iterable
+from typing import get_args
+
+import numpy as np
+
+from calibcli.errors import UsageProblem
+from calibcli.names import DEFAULT_BINS, BinnedMeasure, Binning
+from calibcli.options.measuring import MOST_BINS
+from calibcli.reports.measure import TableSummary
+from calibcli.stats.table import grid as cells
+from calibcli.stats.table.again import Rows, split_at, straddling
+from calibcli.stats.table.bins import ATOMS, Bins, bin_index, bins_of, looks_discrete
+from calibcli.stats.table.grid import GridTable, Table, digest
+
+_OVER_BINS = get_args(BinnedMeasure)
+# Scores of at most so many values, with so many rows each on average, are said to take few values.
+_FEW, _ROWS_EACH = 50, 2
+_MOST_VALUES, _ROWS_OF_MANY = 1_000, 20
+
+
+def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, discrete: bool) -> Bins:
+    """
+    Return the partition asked for; by default distinct scores where they
+    are few, else 15 equal-width bins.
+    """
+    if binning is Binning.ATOMS or (binning is None and bins is None and (discrete or looks_discrete(table))):
+        if table.kind == "grid":
+            msg = "a grid table does not keep distinct scores apart"
+            raise UsageProblem(msg, "pass --exact, or use --binning equal-width")
+        return ATOMS
+    count = DEFAULT_BINS if bins is None else bins
+    if not 1 <= count <= MOST_BINS:
+        msg = f"{count:,} bins"
+        raise UsageProblem(msg, f"--bins takes a whole number from 1 to {MOST_BINS:,}")
+    return bins_of(binning or Binning.EQUAL_WIDTH, count, table=table)
+
+
+def shared_bins_notes(
+    table: Table, bins: Bins, *, asked: bool, measures: Iterable[object]
+) -> tuple[str, ...]:
+    """
+    Say that a score takes few values and that bins put some of them together, as nobody asked for.
+
+    What a discrete recalibrator has written is such a score, and was measured value by value while the
+    artifact was named.
+    """
+    if asked or bins.edges is None or not any(name in _OVER_BINS for name in measures):
+        return ()
+    count, rows = table.distinct, table.total_rows
+    each = _ROWS_EACH if count <= _FEW else _ROWS_OF_MANY
+    if table.kind != "exact" or not 1 < count <= _MOST_VALUES or rows < each * count:
+        return ()
+    if np.unique(bin_index(bins.edges, table.score)).size == count:
+        return ()
+    how = "--binning atoms takes each by itself, as is done where the --artifact that gave them is named"
+    return (f"the score takes {count:,} values, and {bins.described} put some of them together: {how}",)
+
+
+def given_bins(edges: tuple[float, ...] | None) -> Bins | None:
+    """Return the partition with these edges, or None where none were given."""
+    return None if edges is None else Bins(None, np.array(edges))
+
+
+def may_cut_cells(bins: int | None, binning: Binning | None, edges: tuple[float, ...] | None = None) -> bool:
+    """Whether bins asked for would cut cells, should the table become a grid."""
+    if edges is not None:
+        inner = np.array(edges[1:-1])
+        return bool(np.any(cells.upper_edge(cells.cell_of(inner)) != inner))
+    return binning in (None, Binning.EQUAL_WIDTH) and bins is not None and bins > 0 and cells.CELLS % bins > 0
+
+
+def parted(table: Table, bins: Bins, *, again: Rows | None) -> Table:
+    """
+    Return the table with the cells that the bins cut shared out between
+    them by a second look at their rows.
+    """
+    fixed = bins.binning in (Binning.EQUAL_WIDTH, None)
+    if not isinstance(table, GridTable) or not fixed or bins.edges is None:
+        return table
+    if again is not None:
+        return split_at(table, bins.edges, rows=again)
+    if straddling(table, bins.edges).size:
+        msg = f"{bins.described} would cut the cells of the grid table"
+        where = "a number of bins that divides 720,720" if bins.binning else "edges at multiples of 1/720,720"
+        raise UsageProblem(msg, f"pass --exact, or ask for {where}")
+    return table
+
+
+def summary_of(table: Table, *, discrete: bool, fingerprint: bool = True) -> TableSummary:
+    """Return what a report says of its table, with or without its digest."""
+    return TableSummary(
+        kind=table.kind,
+        rows=table.total_rows,
+        positive=table.total_positive_rows,
+        distinct=table.distinct,
+        resolution=table.resolution,
+        digest=digest(table) if fingerprint else None,
+        discrete=discrete,
+        weighted=table.weighted,
+    )

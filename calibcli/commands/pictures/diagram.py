@@ -1,0 +1,183 @@
+"""What was asked of a diagram, and what is handed back to be drawn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import PurePath
+
+from calibcli.codec import Node
+from calibcli.commands.evaluation import FIT_ROWS
+from calibcli.documents.summary import is_summary
+from calibcli.errors import IdleOption
+from calibcli.names import PlotKind, ViewName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.rows import Columns, Reading
+from calibcli.reports.input import InputSummary
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.curves.picture import Picture
+from calibcli.stats.table.grid import Table
+
+
+@dataclass(frozen=True, slots=True)
+class ClassWords:
+    """
+    Words for rows of several classes; none where there is one score.
+
+    Args:
+        added: What follows files and column in a title.
+    """
+
+    added: str = ""
+    meaning: tuple[str, ...] = ()
+
+
+def class_words(source: InputSummary) -> ClassWords:
+    """Return what is said of the classes of an input."""
+    classes = source.classes
+    return ClassWords() if classes is None else _words(classes.view, classes.one_class)
+
+
+def class_words_of_tree(tree: Node) -> ClassWords:
+    """Return what is said of the classes of a report."""
+    classes = tree.child("input").members().get("classes")
+    if classes is None:
+        return ClassWords()
+    one_class = classes.optional("class")
+    return _words(classes.child("view").choice(ViewName), None if one_class is None else one_class.text())
+
+
+def _words(view: ViewName, one_class: str | None) -> ClassWords:
+    if one_class is None:
+        return ClassWords(", the largest probability", ("Label 1: the class with it is the right one.",))
+    if view is ViewName.TOP_LABEL:
+        return ClassWords(
+            f", rows that predict {one_class}", (f"Label 1: {one_class} is the right class of the row.",)
+        )
+    return ClassWords(f", {one_class} against the rest", (f"Label 1: the row is of class {one_class}.",))
+
+
+# Options that the command line calls otherwise than the values they become.
+_OPTIONS = {"others": "score", "several": "probs", "least_rows": "min-group-rows"}
+
+
+@dataclass(frozen=True, slots=True)
+class PlotRequest:
+    """
+    What was asked of a diagram.
+
+    Args:
+        inputs: Files as for `measure`, or one document.
+        kind: Which diagram, or None for smooth, and binned where the score takes few values.
+        view: The view of single classes that was asked for, or None.
+    """
+
+    inputs: Sequence[str]
+    columns: Columns = Columns()  # noqa: RUF009 - frozen
+    kind: PlotKind | None = None
+    artifact: str | None = None
+    options: MeasureOptions = field(default_factory=MeasureOptions)
+    reading: Reading = field(default_factory=Reading)
+    view: ViewName | None = None
+
+    @property
+    def document(self) -> str | None:
+        """The one JSON document among the inputs, if that is what they are."""
+        one = self.inputs[0] if len(self.inputs) == 1 and self.inputs[0].endswith(".json") else None
+        return None if one is None or is_summary(one) else one
+
+    def refuse_idle(self, *, what: str) -> None:
+        """
+        Refuse options that would change nothing in a diagram of a document.
+
+        Limits on what the machine may use are none of them, and may be defaults from a file.
+        """
+        names = [
+            name for name, value in (("artifact", self.artifact), ("view", self.view)) if value is not None
+        ]
+        for part, idle in (
+            (self.columns, Columns()),
+            (self.options, MeasureOptions()),
+            (self.reading, Reading(jobs=self.reading.jobs, memory=self.reading.memory)),
+        ):
+            names += [
+                one.name
+                for one in fields(part)
+                if one.compare and getattr(part, one.name) != getattr(idle, one.name)
+            ]
+        if names:
+            names = [*(name for name in names if name != "rows"), *self.columns.rows.options]
+            known = dict.fromkeys(_OPTIONS.get(name, name.replace("_", "-")) for name in names)
+            listed = ", ".join(f"--{name}" for name in known)
+            have = "has" if len(known) == 1 else "have"
+            msg = f"{self.inputs[0]} is {what}, on which {listed} {have} no effect"
+            hint = "plot the files it was made of, or keep to --kind and --title"
+            raise IdleOption(msg, hint, options=tuple(known))
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """
+    A picture and what is said of it.
+
+    Args:
+        caption: What the picture shows with its interval first, then the number of rows and the like; one
+            line each.
+    """
+
+    picture: Picture
+    caption: tuple[str, ...]
+    foot: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """
+    What is to be drawn.
+
+    Args:
+        notes: Sentences for the reader of the terminal.
+        source: What was read, or None for a document.
+    """
+
+    drawn: Drawn
+    title: str
+    notes: tuple[str, ...] = ()
+    source: InputSummary | None = None
+
+
+def title_of(source: InputSummary, *, artifact: str | None = None) -> str:
+    """Return files and column in a line, and how several classes are seen as one score."""
+    return title_from(source.files, source.score, artifact=artifact) + class_words(source).added
+
+
+def title_from(files: Sequence[str], score: str, *, artifact: str | None = None) -> str:
+    """Return files and column in a line; folders would crowd out what differs from picture to picture."""
+    first = PurePath(files[0]).name or files[0]
+    shown = first if len(files) == 1 else f"{first} and {len(files) - 1} more"
+    return f"{shown}: {score}" + ("" if artifact is None else f" through {PurePath(artifact).name}")
+
+
+def bounds_line(interval: Interval | None) -> str:
+    """Return a two-sided interval as it stands behind its number, or nothing."""
+    if interval is None or interval.lower is None or interval.upper is None:
+        return ""
+    return f"  [{interval.lower:.4g}, {interval.upper:.4g}] at {100 * interval.confidence:.4g} % confidence"
+
+
+def places_for(miscalibration: float) -> int:
+    """Return with how many decimals the parts of a Brier score are written, so that they add up to it."""
+    return 4 if miscalibration >= 0.001 or miscalibration == 0.0 else 6
+
+
+def fit_rows_foot(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return as small print what notes say of rows that the artifact was fitted on, or nothing."""
+    return (f"{FIT_ROWS[:1].upper()}{FIT_ROWS[1:]}.",) if FIT_ROWS in notes else ()
+
+
+def rounding_foot(table: Table) -> tuple[str, ...]:
+    """Return what must be said of a table whose scores are not kept in full."""
+    return (f"Scores are kept to {table.resolution:.2g}.",) if table.kind == "grid" else ()
+
+
+def rows_line(rows: int, positive: int) -> str:
+    """Return how many rows a picture rests on."""
+    return f"{rows:,} row{'s' * (rows != 1)}, {positive:,} with label 1"

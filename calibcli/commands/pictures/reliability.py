@@ -1,0 +1,683 @@
+"""
+Reliability diagrams and residuals: of one score, of several side by
+side, and of the worst groups or classes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from calibcli.codec import Node, version_of
+from calibcli.commands.comparing import differences_to
+from calibcli.commands.evaluation import RECALIBRATED, Judged, read_judged
+from calibcli.commands.gathering import RAW
+from calibcli.commands.measure import KEYS, measure_files, measure_table
+from calibcli.commands.pictures.diagram import (
+    Diagram,
+    Drawn,
+    PlotRequest,
+    class_words_of_tree,
+    fit_rows_foot,
+    rows_line,
+    title_from,
+)
+from calibcli.commands.slices import View, beside_of, views_of
+from calibcli.data.extras import Beside
+from calibcli.documents.artifact import in_file, read_document
+from calibcli.errors import DocumentProblem, UsageProblem
+from calibcli.names import ClassMeasure, MeasureName, PlotKind, ViewName
+from calibcli.options.comparing import CompareOptions
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.reports.measure import SCHEMA, MeasureReport
+from calibcli.stats.curves.reliability import CurvePanel, CurvePanels, ReliabilityCurve, residual_curve
+from calibcli.stats.measures.differences import PAIRED, Difference
+from calibcli.stats.table.bins import looks_discrete
+
+_LETTERS = 30
+
+_OTHERS = {
+    "calibcli.gate": ("the state of a gate", PlotKind.MONITOR),
+    "calibcli.artifact": ("an artifact", PlotKind.MAP),
+}
+
+WORDS = {MeasureName.ECE: "ECE", MeasureName.SMECE: "smECE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """
+    A number as a report states it.
+
+    Args:
+        lower: Lower end of its interval, or None.
+        upper: Upper end of its interval, or None.
+        confidence: Of the interval, or None without one.
+    """
+
+    value: float
+    lower: float | None
+    upper: float | None
+    confidence: float | None
+
+    @classmethod
+    def read(cls, node: Node) -> "Stated | None":
+        """Read a measure or a difference; None where it has no finite value."""
+        value = node.optional("value")
+        if value is None or isinstance(value.value, str):
+            return None
+        lower, upper, confidence = (node.optional(key) for key in ("lower", "upper", "confidence"))
+        return cls(
+            value.number(),
+            None if lower is None else lower.number(),
+            None if upper is None else upper.number(),
+            None if confidence is None else confidence.number(0.0, 1.0),
+        )
+
+    def words(self, digits: int = 4, *, signed: bool = False) -> str:
+        """Return the number and its interval."""
+        ends = [] if self.lower is None or self.upper is None else [self.lower, self.upper]
+        if max(abs(one) for one in (self.value, *ends)) < 2.0 * 10.0**-digits:
+            digits += 2
+        value, *bounds = (round(one, digits) + 0.0 for one in (self.value, *ends))
+        shown = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+        return f"{shown} [{bounds[0]:.{digits}f}, {bounds[1]:.{digits}f}]" if bounds else shown
+
+    @property
+    def at(self) -> str:
+        """The confidence in words, or nothing without an interval."""
+        bounded = self.lower is not None and self.upper is not None and self.confidence is not None
+        return f" at {(self.confidence or 0.0) * 100:.4g} % confidence" if bounded else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A report, or a slice of one."""
+
+    name: str
+    tree: Node
+
+    def stated(self, name: MeasureName) -> Stated | None:
+        """Return a measure, or None where it was not measured."""
+        found = self.tree.child("measures").members().get(name.value)
+        return None if found is None else Stated.read(found)
+
+    @property
+    def rows(self) -> int:
+        """How many rows it rests on."""
+        return self.tree.child("table").child("rows").whole(1)
+
+    @property
+    def discrete(self) -> bool:
+        """Whether each value of the score is measured by itself."""
+        return self.tree.child("table").child("discrete").truth()
+
+    @property
+    def curve(self) -> ReliabilityCurve:
+        """The curve in it."""
+        if self.tree.child("curve").value is None:
+            msg = "is null: this is not a report of `calibcli measure`"
+            raise self.tree.child("curve").problem(
+                msg, "write one with `calibcli measure ... --json -o report.json`"
+            )
+        return ReliabilityCurve.from_dict(self.tree.child("curve"))
+
+    @property
+    def smooth(self) -> bool:
+        """Whether there is a curve without bins."""
+        return self.tree.child("curve").optional("smooth") is not None
+
+
+def panel_of(part: Part, kind: PlotKind) -> CurvePanel:
+    """Return the diagram of a part."""
+    measure = MeasureName.SMECE if kind is PlotKind.SMOOTH else MeasureName.ECE
+    found, word = part.stated(measure), WORDS[measure]
+    error = wordings(found, f"{word} ") if found is not None else (f"{word} not measured", "", "", "")
+    return CurvePanel(part.name or "(empty)", part.rows, error, replace(part.curve, kind=kind))
+
+
+def wordings(found: Stated | None, before: str, *, signed: bool = False) -> tuple[str, ...]:
+    """Return a number and its interval in wordings of falling length, the last without the interval."""
+    if found is None:
+        return ("", "", "", "")
+    full, short = (found.words(digits, signed=signed) for digits in (4, 3))
+    return f"{before}{full}", full, short, short.partition(" ")[0]
+
+
+def brief(name: str) -> str:
+    """Return a name short enough for a sentence, cut in the middle."""
+    shown = name or "(empty)"
+    half = _LETTERS // 2
+    return shown if len(shown) <= _LETTERS else f"{shown[:half]}…{shown[-half:]}"
+
+
+def of_report(request: PlotRequest, path: str, made: Callable[[Node], Diagram]) -> Diagram:
+    """Return a diagram of what `measure --json` wrote."""
+    request.refuse_idle(what="a report")
+    try:
+        tree = read_document(path)
+        _refuse_others(path, tree.child("schema"))
+        diagram, doubts = tree.built(lambda node: _made(node, made))
+    except DocumentProblem as problem:
+        raise in_file(path, problem) from None
+    return replace(diagram, notes=(*(f"{path} {one}" for one in doubts), *diagram.notes))
+
+
+def _made(tree: Node, made: Callable[[Node], Diagram]) -> Diagram:
+    version_of(tree, SCHEMA)
+    return made(tree)
+
+
+def _refuse_others(path: str, schema: Node) -> None:
+    """Refuse documents that another kind of diagram is drawn from, by its name."""
+    other = _OTHERS.get(str(schema.value).partition("/")[0])
+    if other is not None:
+        what, kind = other
+        msg = f"{path} is {what}, and not a report"
+        raise UsageProblem(msg, f"pass --kind {kind.value} to draw it")
+
+
+def title_of_tree(tree: Node, scores: Sequence[str] = (), *, added: str = "") -> str:
+    """Return files and columns in a line."""
+    source, artifact = tree.child("input"), tree.optional("artifact")
+    score = ", ".join(scores) or source.child("score").text()
+    path = None if artifact is None else artifact.text()
+    return title_from(source.child("files").texts(), score, artifact=path) + added
+
+
+_SMALL = 0.004
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """
+    A report of `measure` of which a diagram is made.
+
+    Args:
+        tree: The report as its document has it.
+        discrete: Whether each distinct score is a bin.
+    """
+
+    tree: Node
+    curve: ReliabilityCurve
+    discrete: bool
+
+
+def reliability_diagram(request: PlotRequest) -> Diagram:
+    """Measure files for a reliability diagram, or take it from a report."""
+    return diagram_of_measured(request, lambda measured: _drawn(measured, kind=request.kind))
+
+
+def diagram_of_measured(
+    request: PlotRequest, draw: Callable[[Measured], Drawn], *, also: tuple[MeasureName, ...] = ()
+) -> Diagram:
+    """Measure files for a diagram, or take what was measured from a report."""
+    if request.document is not None:
+        return of_report(request, request.document, lambda tree: _diagram(_measured(Part("", tree)), draw))
+    report = measure_files(
+        request.inputs,
+        request.columns,
+        artifact=request.artifact,
+        options=what_is_drawn(request.options, also=also),
+        reading=request.reading,
+    )
+    measured = Measured(Node(report.to_dict()), report.curve, report.table.discrete)
+    notes = (*report.input.notes, *report.notes)
+    return replace(_diagram(measured, draw), notes=notes, source=report.input)
+
+
+def what_is_drawn(asked: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) -> MeasureOptions:
+    """Return the options of a measurement whose errors stand in reliability diagrams."""
+    measures = (MeasureName.ECE, MeasureName.SMECE, *also)
+    return replace(asked, metrics=Metrics(measures, ()), beside_raw=False)
+
+
+def _measured(part: Part) -> Measured:
+    return Measured(part.tree, part.curve, part.discrete)
+
+
+def _diagram(measured: Measured, draw: Callable[[Measured], Drawn]) -> Diagram:
+    """Return a picture with its title, and what must be known of its rows and labels."""
+    drawn, classes = draw(measured), class_words_of_tree(measured.tree)
+    flattering = fit_rows_foot(measured.tree.child("notes").texts())
+    drawn = replace(drawn, foot=(*drawn.foot, *classes.meaning, *flattering))
+    return Diagram(drawn, title_of_tree(measured.tree, added=classes.added))
+
+
+def _drawn(measured: Measured, *, kind: PlotKind | None) -> Drawn:
+    curve = measured.curve
+    chosen = kind or (PlotKind.BINNED if measured.discrete or curve.smooth is None else PlotKind.SMOOTH)
+    if chosen is PlotKind.SMOOTH and curve.smooth is None:
+        msg = "the report holds no smooth curve"
+        raise UsageProblem(msg, "measure smece as well, or pass --kind binned")
+    return Drawn(replace(curve, kind=chosen), caption_of(measured.tree, chosen))
+
+
+def caption_of(tree: Node, kind: PlotKind) -> tuple[str, ...]:
+    """Return the error that the picture encodes, as the report states it, and what it rests on."""
+    name = MeasureName.SMECE if kind is PlotKind.SMOOTH else MeasureName.ECE
+    measures, table = tree.child("measures").members(), tree.child("table")
+    rows = rows_line(table.child("rows").whole(), table.child("positive").whole())
+    if name.value not in measures:
+        return (rows,)
+    measure = measures[name.value]
+    value = measure.child("value").number()
+    # Over single values of the score it is the error itself.
+    binned = "ECE" if table.child("discrete").truth() else "binned ECE"
+    words = "smECE" if name is MeasureName.SMECE else binned
+    # Errors of rare events are small, and four decimals would round them away.
+    places = 4 if value >= _SMALL else 6
+    bounds = ""
+    if measure.optional("lower") is not None and measure.optional("upper") is not None:
+        lower, upper = measure.child("lower").number(), measure.child("upper").number()
+        level = f"{measure.child('confidence').number() * 100:.4g}"
+        bounds = f"  [{lower:.{places}f}, {upper:.{places}f}] at {level} % confidence"
+    ends = [measure.members().get(end) for end in ("null_lower", "null_upper")]
+    low, high = (f"{end.number():.{places}f}" if end and end.value is not None else "" for end in ends)
+    expected = f"; if calibrated, {low} to {high}" if low and high else ""
+    weighted = ", weighted by importance" if table.child("weighted").truth() else ""
+    return f"{words} {value:.{places}f}{bounds}", f"{rows}{weighted}{expected}"
+
+
+def residual_diagram(request: PlotRequest) -> Diagram:
+    """
+    Measure files for a diagram of residuals, or take it from a report.
+
+    Points stand for bins where the score takes few values or bins were asked for; else there is a curve.
+    """
+    asked = request.options.bins is not None or request.options.binning is not None
+    return diagram_of_measured(
+        request, lambda measured: residual_drawn(measured, by_bins=asked), also=(MeasureName.BIAS,)
+    )
+
+
+def residual_drawn(measured: Measured, *, by_bins: bool) -> Drawn:
+    """Return the picture of what was measured."""
+    by_bins = by_bins or measured.discrete or measured.curve.smooth is None
+    error, *rest = caption_of(measured.tree, PlotKind.BINNED if by_bins else PlotKind.SMOOTH)
+    return Drawn(residual_curve(measured.curve, by_bins=by_bins), (error, *_bias(measured), *rest))
+
+
+def _bias(measured: Measured) -> list[str]:
+    """Return calibration in the large, where it was measured."""
+    bias = measured.tree.child("measures").members().get(MeasureName.BIAS.value)
+    if bias is None:
+        return []
+    bounds = ""
+    if bias.optional("lower") is not None and bias.optional("upper") is not None:
+        bounds = f"  [{bias.child('lower').number():+.4f}, {bias.child('upper').number():+.4f}]"
+    return [f"Mean label - mean score {bias.child('value').number():+.4f}{bounds}"]
+
+
+MOST = 9
+
+_LISTED = 5
+
+_JOINT = {ViewName.ONE_VS_REST: ClassMeasure.CLASSWISE_ECE, ViewName.TOP_LABEL: ClassMeasure.TOP_LABEL_ECE}
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """
+    What there is many of, in words.
+
+    Args:
+        whole: The error of all together, or nothing.
+        added: What the title says besides files and score.
+        meaning: What label 1 is in these parts, where it is not that of the input.
+    """
+
+    one: str
+    many: str
+    whole: str
+    added: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Many:
+    """
+    What there is to choose the worst of.
+
+    Args:
+        left_out: Rows of each of the others, by name.
+        least_rows: How many rows would have been enough.
+        together: With which all of them hold together.
+    """
+
+    said: _Said
+    parts: tuple[Part, ...]
+    left_out: Mapping[str, int]
+    least_rows: int
+    confidence: float
+    together: float
+
+
+def classes_diagram(request: PlotRequest) -> Diagram:
+    """Measure every class for diagrams of the worst, or take them from a report."""
+    if request.document is not None:
+        return of_report(
+            replace(request, view=None), request.document, lambda tree: classes_of_tree(tree, request.view)
+        )
+    view = request.view or ViewName.ONE_VS_REST
+    several = request.columns.several
+    columns = replace(request.columns, several=None if several is None else replace(several, view=view))
+    return _slices_measured(replace(request, columns=columns), view)
+
+
+def groups_diagram(request: PlotRequest) -> Diagram:
+    """Measure every group of rows for diagrams of the worst, or take them from a report."""
+    if request.document is not None:
+        return of_report(request, request.document, groups_of_tree)
+    return _slices_measured(request, None)
+
+
+def _slices_measured(request: PlotRequest, view: ViewName | None) -> Diagram:
+    """Measure what is drawn, and nothing that is drawn by chance."""
+    joint = () if view is None else (_JOINT[view],)
+    options = replace(
+        request.options,
+        metrics=Metrics((MeasureName.ECE,), (), joint, chosen=True),
+        complete=False,
+        drawn=False,
+    )
+    report = measure_files(
+        request.inputs,
+        request.columns,
+        artifact=request.artifact,
+        options=options,
+        reading=request.reading,
+    )
+    tree = Node(report.to_dict())
+    diagram = groups_of_tree(tree) if view is None else classes_of_tree(tree, view)
+    return replace(diagram, notes=(*report.input.notes, *report.notes), source=report.input)
+
+
+def classes_of_tree(tree: Node, view: ViewName | None) -> Diagram:
+    """Return the diagram of the classes of a report, in the view asked for or the first there is."""
+    members = tree.members()
+    if "classes" not in members:
+        msg = "has no 'classes'"
+        raise tree.problem(msg, "write one with `calibcli measure ... --probs 'p_*' --json`")
+    views = members["classes"].child("views").members()
+    chosen = view or next((one for one in KEYS if one.value in views), ViewName.ONE_VS_REST)
+    if chosen.value not in views:
+        msg = f"has no {chosen.value!r}"
+        raise members["classes"].child("views").problem(msg, "measure with --view of single classes, or none")
+    summary = views[chosen.value]
+    name = {one: one.removeprefix(f"{KEYS[chosen]}=") for one in _keys(summary)}
+    joint = tree.child("measures").members().get(_JOINT[chosen].value)
+    stated = None if joint is None else Stated.read(joint)
+    if chosen is ViewName.ONE_VS_REST:
+        word, added = "class-wise ECE", ", each class against the rest"
+        meaning = "Label 1: the row is of the class."
+    else:
+        word, added = "top-label ECE", ", by predicted class"
+        meaning = "Rows are those that predict the class; label 1: they are right."
+    whole = "" if stated is None else f"{word} {stated.words()}{stated.at}"
+    return _slices_diagram(
+        tree, _many(tree, summary, name, said=_Said("class", "classes", whole, added, meaning))
+    )
+
+
+def groups_of_tree(tree: Node) -> Diagram:
+    """Return the diagram of the groups of a report."""
+    if "groups" not in tree.members():
+        msg = "has no 'groups'"
+        raise tree.problem(msg, "write one with `calibcli measure ... --by COL --json`")
+    summary = tree.child("groups")
+    columns = summary.child("columns").texts()
+    name = {one: _group_name(one, columns) for one in _keys(summary)}
+    stated = Part("", tree).stated(MeasureName.ECE)
+    whole = "" if stated is None else f"ECE of all rows {stated.words()}{stated.at}"
+    seen = class_words_of_tree(tree).added
+    said = _Said("group", "groups", whole, f"{seen} by {', '.join(columns)}")
+    return _slices_diagram(tree, _many(tree, summary, name, said=said))
+
+
+def _keys(summary: Node) -> tuple[str, ...]:
+    return (*summary.child("measured").texts(), *summary.child("left_out").members())
+
+
+def _group_name(key: str, columns: Sequence[str]) -> str:
+    """Return the values of a group without the names of their columns."""
+    if len(columns) == 1:
+        return key.removeprefix(f"{columns[0]}=")
+    pairs = key.split("/")
+    if len(pairs) != len(columns):
+        return key
+    values = (pair.removeprefix(f"{column}=") for pair, column in zip(pairs, columns, strict=True))
+    return " · ".join(value.replace("%2F", "/") for value in values)
+
+
+def _many(tree: Node, summary: Node, name: Mapping[str, str], *, said: _Said) -> _Many:
+    curve = tree.child("curve")
+    confidence = summary.child("confidence").number(0.0, 1.0)
+    slices = tree.child("slices")
+    return _Many(
+        said,
+        tuple(Part(name[key], slices.child(key)) for key in summary.child("measured").texts()),
+        {name[key]: rows.whole() for key, rows in summary.child("left_out").members().items()},
+        summary.child("least_rows").whole(),
+        confidence,
+        confidence if curve.value is None else curve.child("confidence").number(0.0, 1.0),
+    )
+
+
+def _slices_diagram(tree: Node, found: _Many) -> Diagram:
+    one, said = found.said.one, found.said
+    ranked = sorted(found.parts, key=_goodness)
+    if not ranked:
+        msg = f"no {one} has {found.least_rows:,} rows"
+        raise UsageProblem(msg, f"--min-group-rows says how many rows a {one} must have to be measured")
+    panels = tuple(panel_of(part, PlotKind.BINNED) for part in ranked[:MOST])
+    table = tree.child("table")
+    rows, positive = table.child("rows").whole(), table.child("positive").whole()
+    # Of all classes together, label 1 means that the predicted one was right.
+    counted = f"{rows:,} row{'s' * (rows != 1)}" if said.meaning else rows_line(rows, positive)
+    which = f"only {one} measured" if len(ranked) == 1 else f"worst of {len(ranked):,} {said.many}"
+    worst = f"{which}: {brief(ranked[0].name)}"
+    caption = (said.whole, f"{counted}; {worst}") if said.whole else (worst, counted)
+    picture = CurvePanels(PlotKind.CLASSES if said.meaning else PlotKind.GROUPS, panels)
+    foot = (*_foot(found, len(panels)), *fit_rows_foot(tree.child("notes").texts()))
+    return Diagram(Drawn(picture, caption, foot), title_of_tree(tree, added=said.added))
+
+
+def _goodness(part: Part) -> tuple[bool, float, float]:
+    """Return what sorts the worst first: by the lower bound of ECE, then by its value."""
+    found = part.stated(MeasureName.ECE)
+    if found is None:
+        return True, 0.0, 0.0
+    return False, -(found.lower or 0.0), -found.value
+
+
+def _foot(found: _Many, shown: int) -> tuple[str, ...]:
+    """Return how many are shown, what their intervals mean together, and which are not measured."""
+    count, many = len(found.parts), found.said.many
+    lines, every = [], f"both {many}" if count == 2 else f"all {count:,} {many}"
+    if count > 1:
+        which = f"{every[:1].upper()}{every[1:]}" if shown == count else f"{shown} of {count:,} {many}"
+        lines.append(f"{which}, the largest lower bound of the ECE first, then the largest ECE.")
+    if found.said.meaning:
+        lines.append(found.said.meaning)
+    if found.confidence != found.together:
+        lines.append(
+            f"Every interval is at {100.0 * found.confidence:.6g} %, so that those of {every} "
+            f"hold at once with {100.0 * found.together:g} % (Bonferroni)."
+        )
+    if found.left_out:
+        few = sorted(found.left_out.items(), key=lambda one: (-one[1], one[0]))
+        listed = ", ".join(f"{brief(name)} ({rows:,})" for name, rows in few[:_LISTED])
+        more = f" and {len(few) - _LISTED:,} more" if len(few) > _LISTED else ""
+        lines.append(f"Fewer than {found.least_rows:,} rows, so not measured: {listed}{more}.")
+    return (" ".join(lines),) if lines else ()
+
+
+MOST_SCORES = 6
+
+_RAW, _THROUGH = "raw", "recalibrated"
+
+
+def compare_diagram(request: PlotRequest) -> Diagram:
+    """Measure scores of the same rows for diagrams side by side, or take them from a report."""
+    if request.document is not None:
+        return of_report(request, request.document, scores_of_tree)
+    _refuse_number(request)
+    judged = read_judged(
+        request.inputs,
+        request.columns,
+        artifact=request.artifact,
+        reading=request.reading,
+        beside=_beside(request),
+    )
+    report = _report(judged, request)
+    diagram = scores_of_tree(Node(report.to_dict()))
+    notes = (*report.input.notes, *report.notes, *judged.notes, *judged.fit_notes)
+    drawn = replace(diagram.drawn, foot=(*diagram.drawn.foot, *fit_rows_foot(notes)))
+    return replace(diagram, drawn=drawn, notes=notes, source=report.input)
+
+
+def _refuse_number(request: PlotRequest) -> None:
+    scores = 1 + len(request.columns.others)
+    if scores == 1 and request.artifact is None:
+        msg = "nothing to compare with"
+        raise UsageProblem(msg, "name two scores (-s a -s b), or add --artifact cal.json")
+    if scores > MOST_SCORES:
+        msg = f"{scores} scores are named, and a picture shows at most {MOST_SCORES} beside each other"
+        raise UsageProblem(msg, "leave some out; the first is what the others are compared with")
+
+
+def _beside(request: PlotRequest) -> Beside:
+    """Return what is gathered beside the first score: the others, and losses row by row."""
+    beside = beside_of(request.columns, artifact=request.artifact)
+    # Classes seen by the one that is predicted are other rows once they are recalibrated.
+    alone = request.artifact is None or request.columns.several is not None
+    return beside if alone else replace(beside, pairs=((RAW, RECALIBRATED),))
+
+
+def _views(judged: Judged) -> tuple[View, ...]:
+    """Return every score, the one that others are compared with first."""
+    views = views_of(judged)
+    if not judged.recalibrated:
+        return views
+    raw = replace(views[0], table=judged.gathered.tables[RAW], key=_RAW)
+    return raw, replace(views[0], key=_THROUGH)
+
+
+def _report(judged: Judged, request: PlotRequest) -> MeasureReport:
+    """Measure each score by the error that its diagram shows, and how the others differ from the first."""
+    views = _views(judged)
+    others = views[1:]
+    asked = request.options
+    few_valued = all(looks_discrete(one.table) for one in views)
+    smooth = not few_valued and asked.bins is None and asked.binning is None
+    name = MeasureName.SMECE if smooth else MeasureName.ECE
+    options = replace(asked, metrics=Metrics((name,), ()), complete=smooth, drawn=False)
+    reports = [measure_table(one.table, one.source, options=options) for one in views]
+    return replace(
+        reports[0],
+        artifact=request.artifact,
+        slices={one.key: report for one, report in zip(others, reports[1:], strict=True)},
+        differences=_differences(judged, views, name, asked),
+    )
+
+
+def _differences(
+    judged: Judged, views: tuple[View, ...], name: MeasureName, asked: MeasureOptions
+) -> dict[str, tuple[Difference, ...]]:
+    """Return how each further score differs from the first: by its error, and by the Brier score."""
+    from calibcli.stats.measures.differences import PairedSums
+
+    first, *others = views
+    paired = judged.gathered.aside.paired
+    names = (name, MeasureName.BRIER) if paired else (name,)
+    options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
+    sums = paired or tuple(PairedSums() for _ in others)
+    return {
+        one.key: differences_to(first, one, each, options=options)
+        for one, each in zip(others, sums, strict=True)
+    }
+
+
+def scores_of_tree(tree: Node) -> Diagram:
+    """Return the diagram of a report of several scores, or of one raw and recalibrated."""
+    parts = _parts(tree)
+    smooth = all(one.smooth for one in parts) and not all(one.discrete for one in parts)
+    kind = PlotKind.SMOOTH if smooth else PlotKind.BINNED
+    name = MeasureName.SMECE if smooth else MeasureName.ECE
+    apart, paired = (_stated(tree, parts, one) for one in (name, PAIRED[0]))
+    panels = [panel_of(one, kind) for one in parts]
+    if len(parts) > 2:
+        panels = [
+            replace(one, against=wordings(found, "differs by ", signed=True))
+            for one, found in zip(panels, (None, *apart), strict=True)
+        ]
+    score, through = tree.child("input").child("score").text(), tree.optional("artifact") is not None
+    scores, classes = (
+        [f"{score}, raw and"] if through else [one.name for one in parts],
+        class_words_of_tree(tree),
+    )
+    title = title_of_tree(tree, scores, added=classes.added)
+    picture, foot = (
+        CurvePanels(PlotKind.COMPARE, tuple(panels)),
+        (*_compare_foot(parts, paired), *classes.meaning),
+    )
+    return Diagram(Drawn(picture, _caption(tree, parts, name), foot), title)
+
+
+def _parts(tree: Node) -> list[Part]:
+    """Return the report and its slices of other scores, that which others are compared with first."""
+    slices = tree.child("slices").members()
+    score, through = tree.child("input").child("score").text(), tree.optional("artifact")
+    compared = [] if "differences" not in tree.members() else [*tree.child("differences").members()]
+    if through is not None and _THROUGH in compared:
+        return [Part(_RAW, tree), Part(_THROUGH, slices[_THROUGH])]
+    if through is not None and f"score={score}" in slices:
+        return [Part(_RAW, slices[f"score={score}"]), Part(_THROUGH, tree)]
+    parts = [Part(score, tree)]
+    for key in compared[: MOST_SCORES - 1]:
+        part = tree.child("slices").child(key)
+        parts.append(Part(part.child("input").child("score").text(), part))
+    if len(parts) == 1:
+        msg = "holds one score"
+        hint = "write one with `calibcli measure ... -s a -s b --json`, or with --artifact cal.json -v"
+        raise tree.child("slices").problem(msg, hint)
+    return parts
+
+
+def _stated(tree: Node, parts: Sequence[Part], name: MeasureName) -> list[Stated | None]:
+    """Return by how much each further score differs from the first, as the report states it."""
+    members = tree.members()
+    found = [*members["differences"].members().values()] if "differences" in members else []
+    measures = [one.members().get(name.value) for one in found[: len(parts) - 1]]
+    stated = [None if one is None else Stated.read(one) for one in measures]
+    return stated or [None for _ in parts[1:]]
+
+
+def _caption(tree: Node, parts: Sequence[Part], name: MeasureName) -> tuple[str, ...]:
+    """Return the error with what it differs by, and for two scores their paired difference."""
+    table, word, first = tree.child("table"), WORDS[name], brief(parts[0].name)
+    rows = rows_line(table.child("rows").whole(), table.child("positive").whole())
+    apart, paired = _stated(tree, parts, name)[0], _stated(tree, parts, PAIRED[0])[0]
+    if apart is None:
+        errors = [(brief(one.name), one.stated(name)) for one in parts]
+        said = "; ".join(f"{who} {found.words()}" for who, found in errors if found is not None)
+        return f"{word}: {said}", rows
+    if len(parts) > 2:
+        return f"{word} of {len(parts)} scores, and how each differs from {first}{apart.at}", rows
+    both = f"{brief(parts[1].name)} less {first}"
+    line = () if paired is None else (f"Brier score, row by row, {both}: {paired.words(signed=True)}",)
+    return f"{word}, {both}: {apart.words(signed=True)}{apart.at}", *line, rows
+
+
+def _compare_foot(parts: Sequence[Part], paired: Sequence[Stated | None]) -> tuple[str, ...]:
+    """Return the paired differences of several scores."""
+    if len(parts) == 2:
+        return ()
+    said = [
+        f"{brief(part.name)} {found.words(signed=True)}"
+        for part, found in zip(parts[1:], paired, strict=True)
+        if found is not None
+    ]
+    return (
+        (f"Brier score less that of {brief(parts[0].name)}, row by row: {'; '.join(said)}.",) if said else ()
+    )

@@ -1,0 +1,142 @@
+"""Everything a diagram shows, computed from files or taken from documents."""
+
+from typing import NoReturn, assert_never
+
+from calibcli.commands.pictures.diagram import Diagram, PlotRequest
+from calibcli.errors import IdleOption
+from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, PlotKind
+
+K = PlotKind
+
+_OF_PARTS = (K.CLASSES, K.GROUPS)
+
+_WITHOUT_BINS = (K.SMOOTH, K.ISOTONIC, K.CUMULATIVE, K.MURPHY, K.DECISION)
+
+_WITHOUT_LOGIT = (K.CUMULATIVE, K.MONITOR)
+
+
+def kind_meant(request: PlotRequest) -> PlotKind | None:
+    """Return the diagram asked for, or that which scores, groups or a view of classes imply."""
+    implied = _implied(request)
+    kind = request.kind
+    if kind is None:
+        if len(implied) > 1:
+            first, second = (option for option, _ in implied[:2])
+            _refuse(f"{first} and {second} ask for different diagrams", "leave out one of them")
+        kind = implied[0][1] if implied else None
+    for option, meant in implied:
+        if kind is not None and meant is not kind:
+            _refuse_implied(request, kind, option, meant)
+    if request.document is None:
+        _refuse_lacking(request, kind)
+        _refuse_idle(request, kind)
+    return kind
+
+
+def refuse_axis(kind: PlotKind | None, axis: AxisScale) -> None:
+    """Refuse another scale for axes that are not those of scores."""
+    if kind in _WITHOUT_LOGIT and axis is not AxisScale.LINEAR:
+        _refuse(f"--axis {axis.value} has no effect on --kind {kind.value}", "leave it out", "axis")
+
+
+def _implied(request: PlotRequest) -> list[tuple[str, PlotKind]]:
+    """Return which options were given that ask for a diagram, and for which."""
+    several = request.columns.several
+    found = []
+    if request.columns.others:
+        found.append(("a second --score", K.COMPARE))
+    if request.view is not None and (several is None or several.one_class is None):
+        found.append((f"--view {request.view.value}", K.CLASSES))
+    if request.columns.by:
+        found.append(("--by", K.GROUPS))
+    return found
+
+
+def _refuse_implied(request: PlotRequest, kind: PlotKind, option: str, meant: PlotKind) -> NoReturn:
+    if meant is K.CLASSES and request.view is not None:
+        _refuse(
+            f"--kind {kind.value} shows one score, and --view {request.view.value} has one for each class",
+            "name one class with --class, or pass --kind classes",
+        )
+    _refuse(
+        f"{option} has no effect on --kind {kind.value}",
+        f"leave out one of them, or pass --kind {meant.value}",
+        "by" if option == "--by" else "kind",
+    )
+
+
+def _refuse_lacking(request: PlotRequest, kind: PlotKind | None) -> None:
+    """Refuse a diagram of parts where none are named."""
+    several = request.columns.several
+    if kind is K.GROUPS and not request.columns.by:
+        _refuse("--kind groups, and no groups are named", "name the column that makes them with --by")
+    if kind is K.CLASSES and several is None:
+        _refuse("--kind classes, and --probs names none", "name their columns, such as --probs 'p_*'")
+    if kind is K.CLASSES and several is not None and several.one_class is not None:
+        _refuse(
+            f"--kind classes shows all classes, and --class {several.one_class} looks at one",
+            "leave out one of them",
+        )
+
+
+def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
+    """Refuse options that would change nothing."""
+    options = request.options
+    if options.least_rows != DEFAULT_LEAST_ROWS and kind not in _OF_PARTS:
+        _refuse(
+            "--min-group-rows has no effect without groups or classes",
+            "name groups with --by",
+            "min-group-rows",
+        )
+    if kind in _WITHOUT_BINS:
+        for option, value in (("--bins", options.bins), ("--binning", options.binning)):
+            if value is not None:
+                _refuse(
+                    f"{option} has no effect on --kind {kind.value}, which has no bins",
+                    "leave it out, or pass --kind binned",
+                    option[2:],
+                )
+
+
+def _refuse(message: str, hint: str, *options: str) -> NoReturn:
+    raise IdleOption(message, hint, options=options)
+
+
+def diagram_of(request: PlotRequest) -> Diagram:  # noqa: PLR0911 - one return a kind
+    """Return what is to be drawn."""
+    kind = kind_meant(request)
+    match kind:
+        case None | PlotKind.SMOOTH | PlotKind.BINNED:
+            from calibcli.commands.pictures.reliability import reliability_diagram
+
+            return reliability_diagram(request)
+        case PlotKind.MAP:
+            from calibcli.commands.pictures.map import map_diagram
+
+            return map_diagram(request)
+        case PlotKind.RESIDUAL:
+            from calibcli.commands.pictures.reliability import residual_diagram
+
+            return residual_diagram(request)
+        case PlotKind.COMPARE:
+            from calibcli.commands.pictures.reliability import compare_diagram
+
+            return compare_diagram(request)
+        case PlotKind.CLASSES:
+            from calibcli.commands.pictures.reliability import classes_diagram
+
+            return classes_diagram(request)
+        case PlotKind.GROUPS:
+            from calibcli.commands.pictures.reliability import groups_diagram
+
+            return groups_diagram(request)
+        case PlotKind.MONITOR:
+            from calibcli.commands.pictures.monitor import monitor_diagram
+
+            return monitor_diagram(request)
+        case PlotKind.ISOTONIC | PlotKind.CUMULATIVE | PlotKind.MURPHY | PlotKind.DECISION:
+            from calibcli.commands.pictures.of_table import diagram_of_table
+
+            return diagram_of_table(request, kind)
+        case _:
+            assert_never(kind)

@@ -1,0 +1,352 @@
+"""Has a measure become worse than the baseline's by more than a limit?"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from calibcli.codec import Node, version_of
+from calibcli.commands.partition import parted
+from calibcli.data.files import file_word
+from calibcli.documents.artifact import in_file, read_document
+from calibcli.documents.sealed import Document
+from calibcli.errors import DocumentProblem, UsageProblem
+from calibcli.names import DEFAULT_BINS, Binning, Bound, MeasureName, Relation, Target, VerdictName
+from calibcli.options.gating import Regression
+from calibcli.options.rules import Rule
+from calibcli.reports.measure import SCHEMA
+from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.gates.claim import Ground, Verdict, claim_of, outcome_of, refuse_weights
+from calibcli.stats.measures.differences import (
+    PAIRED,
+    UNDECIDED,
+    Difference,
+    PairedSums,
+    difference_of_intervals,
+)
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.if_calibrated import Settings
+from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
+from calibcli.stats.table.grid import Table
+
+# What binary fractions add to a confidence such as 0.95.
+_ROUNDING = 1e-9
+
+_ORIGIN = "a baseline is what `calibcli measure ... --json -o report.json` writes"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """
+    A measure as a report states it.
+
+    Args:
+        interval: Its two-sided interval; an end that it does not state is infinite.
+        partition: Its bins in words, or None where it has none.
+    """
+
+    value: float
+    interval: Interval
+    partition: str | None
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the interval."""
+        return self.interval.ends[0]
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the interval."""
+        return self.interval.ends[1]
+
+    @property
+    def spent(self) -> float:
+        """Probability that one end is wrong."""
+        return (1.0 - self.interval.confidence) / 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """
+    What a report of `measure` says of the baseline.
+
+    Args:
+        doubts: What must be said of the document.
+    """
+
+    path: str
+    score: str
+    artifact: str | None
+    digest: str
+    measures: dict[MeasureName, Measured]
+    doubts: tuple[str, ...] = ()
+
+    def notes(self, score: str, *, artifact: str | None, digest: str | None) -> tuple[str, ...]:
+        """Return what the reader should know of a comparison with it."""
+        found = [*self.doubts]
+        if digest == self.digest:
+            found.append("the baseline has these very rows; --baseline-score compares scores row by row")
+        if score != self.score:
+            found.append(f"the baseline is of the score {self.score!r}, and this is {score!r}")
+        if artifact is None and self.artifact is not None:
+            found.append(f"the baseline was recalibrated ({self.artifact}), and this score is not")
+        if artifact is not None and self.artifact is None:
+            found.append("the baseline was not recalibrated, and this score is")
+        return tuple(found)
+
+
+def read_baseline(path: str, names: Sequence[MeasureName], *, confidence: float) -> Before:
+    """Take the baseline from a report that `measure --json` wrote."""
+    try:
+        tree = read_document(path, origin=_ORIGIN)
+        _refuse_artifact(path, tree)
+        before, doubts = tree.built(lambda node: _before(path, node, names, confidence=confidence))
+    except DocumentProblem as problem:
+        raise in_file(path, problem) from None
+    return replace(before, doubts=tuple(f"{path} {one}" for one in doubts))
+
+
+def _before(path: str, tree: Node, names: Sequence[MeasureName], *, confidence: float) -> Before:
+    version_of(tree, SCHEMA)
+    artifact = tree.optional("artifact")
+    return Before(
+        path,
+        tree.child("input").child("score").text(),
+        None if artifact is None else artifact.text(),
+        tree.child("table").child("digest").text(),
+        {name: _measured(tree, name, path, confidence=confidence) for name in names},
+    )
+
+
+def _refuse_artifact(path: str, tree: Document) -> None:
+    if tree.family == "calibcli.artifact":
+        msg = f"{path}: is an artifact of fit, and --baseline takes what `calibcli measure --json` wrote"
+        again = f"calibcli measure OLD_ROWS ... --artifact {file_word(path)} --json -o report.json"
+        raise UsageProblem(msg, f"write that first: {again}; or judge the artifact itself with --artifact")
+
+
+def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) -> Measured:
+    again = f"measure the baseline again: calibcli measure ... --metric {name.value}"
+    measures = tree.child("measures").members()
+    if name.value not in measures:
+        msg = f"{path} holds no {name.value}"
+        raise UsageProblem(msg, f"{again} --json -o report.json")
+    found = measures[name.value]
+    lower, upper = _end(found, "lower", -math.inf), _end(found, "upper", math.inf)
+    if math.isinf(lower) and math.isinf(upper):
+        msg = f"{path}: its {name.value} has no interval, so that nothing follows from it"
+        raise UsageProblem(msg, "its assumptions say why; compare another measure")
+    interval = Interval(
+        lower,
+        upper,
+        found.child("confidence").number(0.0, 1.0),
+        found.child("method").text(),
+        found.child("target").choice(Target),
+        finite_sample=found.child("finite_sample").truth(),
+    )
+    partition = found.child("details").members().get("partition")
+    measured = Measured(
+        found.child("value").number(), interval, None if partition is None else partition.text()
+    )
+    if measured.spent >= (1.0 - confidence) * (1.0 - _ROUNDING):
+        held = f"{path}: its interval of {name.value} is at a confidence of {interval.confidence:g}"
+        msg = f"{held}, which leaves nothing of the {1.0 - confidence:g} that a wrong verdict may have"
+        raise UsageProblem(msg, f"{again} --confidence {confidence:g} --json -o report.json")
+    return measured
+
+
+def _end(measure: Node, name: str, otherwise: float) -> float:
+    """Return an end of an interval, or what excludes nothing where there is none."""
+    found = measure.optional(name)
+    return otherwise if found is None or found.value == str(otherwise) else found.number()
+
+
+# Bounds that may be wrong more often than this are not made: a smaller error is always allowed.
+_MOST_ERROR = 0.25
+
+_PERCENT = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """
+    How much larger a measure is than the baseline's.
+
+    Args:
+        value: The difference of the estimates; may be inf.
+        lower: A lower bound at the error probability of a fail, or None.
+        upper: An upper bound at that of a pass, or None.
+        interval: An interval that says what kind of bounds they are, or None without bounds.
+    """
+
+    value: float
+    lower: float | None
+    upper: float | None
+    method: str
+    interval: Interval | None
+    partition: str
+    assumptions: tuple[str, ...]
+
+
+def against_report(table: Table, before: Before, asked: Regression, *, ground: Ground) -> dict[str, Verdict]:
+    """
+    Judge "measure - baseline <= limit" by the rows and what a report says of other ones.
+
+    Each end of the report's interval may be wrong with probability (1 - c) / 2, c being its confidence, and
+    the new bound with what that leaves of delta: then new upper - old lower bounds the difference from above,
+    and new lower - old upper from below (Bonferroni).
+    """
+    refuse_weights(table)
+    return {
+        f"regression:{name.value}": _verdict(
+            table, name, _since(table, name, before, ground=ground), asked.limit, ground=ground
+        )
+        for name in asked.measures
+    }
+
+
+def against_score(
+    table: Table, other: Table, paired: PairedSums, *, asked: Regression, ground: Ground
+) -> dict[str, Verdict]:
+    """Judge "measure - baseline <= limit" by two scores of the same rows."""
+    refuse_weights(table)
+    bins = ground.bins
+    if bins is ATOMS and not looks_discrete(other):
+        bins = bins_of(Binning.EQUAL_WIDTH, DEFAULT_BINS, table=other)
+    other = parted(other, bins, again=None)
+
+    def gap(name: MeasureName) -> _Gap:
+        if name in PAIRED:
+            return _row_by_row(paired, name, ground=ground)
+        return _two_intervals(table, other, name, bins=bins, ground=ground)
+
+    return {
+        f"regression:{name.value}": _verdict(table, name, gap(name), asked.limit, ground=ground)
+        for name in asked.measures
+    }
+
+
+def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -> _Gap:
+    """Return how much has changed since a report was made."""
+    old = before.measures[name]
+    above = _estimate(table, name, ground.bins, error=ground.delta - old.spent)
+    _refuse_other_bins(before.path, name, old, above)
+    upper, lower = _less(above, Bound.UPPER, old.lower), None
+    assumptions = [*above.assumptions, "the rows of the baseline are others than these, drawn by themselves"]
+    if ground.fail_delta * (1.0 - _ROUNDING) > old.spent:
+        below = _estimate(table, name, ground.bins, error=ground.fail_delta - old.spent)
+        lower = _less(below, Bound.LOWER, old.upper)
+    else:
+        assumptions.append(
+            f"no fail can be shown beside the other claims: measure the baseline with --confidence "
+            f"{1.0 - ground.fail_delta:.6g} or more"
+        )
+    if above.value == math.inf:
+        lower = math.inf
+    held = f"Bonferroni with the baseline's interval at {_PERCENT * old.interval.confidence:.6g} %"
+    return _Gap(
+        above.value - old.value,
+        lower,
+        upper,
+        held,
+        _weaker(above.interval, old.interval),
+        old.partition or "",
+        tuple(assumptions),
+    )
+
+
+def _row_by_row(paired: PairedSums, name: MeasureName, *, ground: Ground) -> _Gap:
+    """Return the mean difference of a loss, each bound by one added row."""
+    above = paired.difference(name, confidence=1.0 - 2.0 * min(ground.delta, _MOST_ERROR))
+    below = paired.difference(name, confidence=1.0 - 2.0 * min(ground.fail_delta, _MOST_ERROR))
+    return _of_differences(above, below, "paired, one added row", "")
+
+
+def _two_intervals(table: Table, other: Table, name: MeasureName, *, bins: Bins, ground: Ground) -> _Gap:
+    """Return the difference of two estimates by an interval of each, as if rows were not the same."""
+
+    def at(error: float) -> Difference:
+        # Each interval is two-sided, and so half of its error is at the end that counts.
+        first, second = (_estimate(one, name, bins, error=error / 2.0) for one in (other, table))
+        return difference_of_intervals(first, second, confidence=1.0 - error)
+
+    binned_errors = (MeasureName.ECE, MeasureName.L2)
+    partition = bins.described if name in binned_errors else ""
+    return _of_differences(at(ground.delta), at(ground.fail_delta), "Bonferroni of both intervals", partition)
+
+
+def _of_differences(above: Difference, below: Difference, method: str, partition: str) -> _Gap:
+    value = math.nan if above.value is None else above.value
+    lower = None if below.interval is None else below.interval.lower
+    upper = None if above.interval is None else above.interval.upper
+    if value == math.inf:
+        # One row that is certain and wrong settles it.
+        lower = math.inf
+    if value == -math.inf:
+        upper = -math.inf
+    # Why two scores are not told apart speaks of a difference of 0, and not of the limit.
+    assumptions = tuple(one for one in above.assumptions if not one.startswith(UNDECIDED))
+    return _Gap(value, lower, upper, method, above.interval, partition, assumptions)
+
+
+def _verdict(table: Table, name: MeasureName, gap: _Gap, limit: float, *, ground: Ground) -> Verdict:
+    key = f"regression:{name.value}"
+    rule = Rule(key, name, Bound.UPPER, Relation.AT_MOST, limit)
+    claim = claim_of(rule, ground, measure=f"{name.value} - baseline")
+    outcome, reason = outcome_of(table, claim, ground, lower=gap.lower, upper=gap.upper)
+    if outcome is VerdictName.INCONCLUSIVE and reason is None:
+        reason = next(
+            (one for one in gap.assumptions if one.startswith(("no interval", "no difference"))), None
+        )
+    return Verdict(
+        claim=claim,
+        outcome=outcome,
+        value=gap.value,
+        lower=gap.lower,
+        upper=gap.upper,
+        method=gap.method,
+        target=None if gap.interval is None else gap.interval.target,
+        partition=gap.partition,
+        any_time=False,
+        assumptions=gap.assumptions,
+        rows=table.total_rows,
+        finite_sample=gap.interval is not None and gap.interval.finite_sample,
+        reason=reason,
+    )
+
+
+def _estimate(table: Table, name: MeasureName, bins: Bins, *, error: float) -> Estimate:
+    """Return a measure of which each end of the interval may be wrong with this probability."""
+    count = DEFAULT_BINS if bins.edges is None else bins.edges.size - 1
+    settings = Settings(
+        bins=binned(table, bins),
+        equal_mass=binned(table, bins_of(Binning.EQUAL_MASS, count, table=table)),
+        confidence=1.0 - 2.0 * min(error, _MOST_ERROR),
+        calibrated=None,
+    )
+    return measure_named(name, table, settings=settings)
+
+
+def _less(estimate: Estimate, bound: Bound, other: float) -> float | None:
+    """Return one end of an estimate's interval less a number, or None where it has none."""
+    if estimate.interval is None:
+        return None
+    end = estimate.interval.upper if bound is Bound.UPPER else estimate.interval.lower
+    return None if end is None else stated(end - other)
+
+
+def _weaker(one: Interval | None, other: Interval) -> Interval | None:
+    """Return the interval that promises less: what speaks of these scores only, or only of many rows."""
+    if one is None or not one.finite_sample or other.target is one.target:
+        return one
+    return other if other.target is not Target.POPULATION else one
+
+
+def _refuse_other_bins(path: str, name: MeasureName, old: Measured, new: Estimate) -> None:
+    """Refuse to compare errors over different bins."""
+    partition = new.details.get("partition")
+    if old.partition is not None and partition != old.partition:
+        msg = f"{path}: its {name.value} is over {old.partition}, and here it would be over {partition}"
+        raise UsageProblem(
+            msg, "ask for the same with --bins and --binning, here or when measuring the baseline"
+        )

@@ -1,0 +1,180 @@
+"""Everything that is to be said of exported predictions, from one reading of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from calibcli.codec import Node
+from calibcli.commands.compare import reach_between
+from calibcli.commands.comparing import Seen, comparable, comparisons, side_of
+from calibcli.commands.evaluation import RECALIBRATED, Judged, read_judged
+from calibcli.commands.gathering import RAW
+from calibcli.commands.measure import each_class, measure_judged, refuse_class_measures
+from calibcli.commands.partition import may_cut_cells
+from calibcli.commands.pictures.diagram import Drawn
+from calibcli.commands.pictures.map import map_over_rows
+from calibcli.commands.pictures.of_table import cumulative_drawn, isotonic_drawn
+from calibcli.commands.pictures.reliability import (
+    Measured,
+    caption_of,
+    classes_of_tree,
+    groups_of_tree,
+    residual_drawn,
+    scores_of_tree,
+)
+from calibcli.commands.reading import file_digests
+from calibcli.commands.slices import beside_of
+from calibcli.commands.verify import of_columns, refuse_class_rules, verify_judged
+from calibcli.data.extras import Beside
+from calibcli.data.files import found_in, stamp_of
+from calibcli.data.fragment import unchanged_files
+from calibcli.data.objects import is_object
+from calibcli.names import MeasureName, PlotKind
+from calibcli.options.comparing import CompareOptions
+from calibcli.options.gating import VerifyOptions
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.rows import Columns, Reading
+from calibcli.reports.compare import CompareReport
+from calibcli.reports.measure import MeasureReport
+from calibcli.reports.verify import VerifyReport
+from calibcli.stats.measures.differences import PairedSums
+
+Shown = tuple[PlotKind, Drawn]
+
+
+def pictures_of(report: MeasureReport, judged: Judged, *, options: MeasureOptions) -> Iterator[Shown]:
+    """Return every diagram there is, of the score itself first."""
+    tree = Node(report.to_dict())
+    smooth = report.curve.smooth is not None
+    for kind in (PlotKind.SMOOTH, PlotKind.BINNED):
+        if smooth or kind is PlotKind.BINNED:
+            yield kind, Drawn(replace(report.curve, kind=kind), caption_of(tree, kind))
+    yield PlotKind.ISOTONIC, isotonic_drawn(judged.table, options=options)
+    yield PlotKind.CUMULATIVE, cumulative_drawn(judged.table, options=options)
+    by_bins = report.table.discrete or not smooth
+    measured = Measured(tree, report.curve, report.table.discrete)
+    yield PlotKind.RESIDUAL, residual_drawn(measured, by_bins=by_bins)
+    if judged.artifact is not None:
+        drawn = map_over_rows(judged.artifact, judged, fitted_rows=judged.fitted_rows, options=options)
+        yield PlotKind.MAP, drawn
+    yield from _side_by_side(report, tree)
+
+
+def _side_by_side(report: MeasureReport, tree: Node) -> Iterator[Shown]:
+    """Return diagrams of several scores, groups and classes, where there are some."""
+    named = {one.name for one in report.measures}
+    # A diagram of several is headed by their errors.
+    if not named & {MeasureName.ECE, MeasureName.SMECE}:
+        return
+    if report.differences or (report.artifact and f"score={report.input.score}" in report.slices):
+        yield PlotKind.COMPARE, scores_of_tree(tree).drawn
+    if report.groups is not None and report.groups.measured:
+        yield PlotKind.GROUPS, groups_of_tree(tree).drawn
+    if report.classes is not None and any(view.measured for view in report.classes.views):
+        yield PlotKind.CLASSES, classes_of_tree(tree, None).drawn
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRequest:
+    """
+    What is to be reported on.
+
+    Args:
+        gate: The rules that are judged, or None where nothing is.
+    """
+
+    inputs: Sequence[str]
+    columns: Columns = Columns()  # noqa: RUF009 - frozen
+    artifact: str | None = None
+    options: MeasureOptions = field(default_factory=MeasureOptions)
+    gate: VerifyOptions | None = None
+    reading: Reading = field(default_factory=Reading)
+
+
+@dataclass(frozen=True, slots=True)
+class FullReport:
+    """
+    Everything that is said of some rows.
+
+    Args:
+        measured: Measures and tests, of groups, classes and further scores as well.
+        verdicts: What was judged, or None where no rule was given.
+        against_raw: The recalibrated score against the raw one on the same rows, or None.
+        files: SHA-256 of the input files, by name; empty where that was not to be had.
+        artifact: SHA-256 of the artifact, or None without a file that holds one.
+    """
+
+    measured: MeasureReport
+    verdicts: VerifyReport | None
+    against_raw: CompareReport | None
+    pictures: tuple[Shown, ...]
+    files: Mapping[str, str]
+    artifact: str | None
+
+
+def full_report(request: ReportRequest) -> FullReport:
+    """Read the rows once; measure, judge and draw them."""
+    columns, gate = request.columns, request.gate
+    options = replace(request.options, complete=True, beside_raw=request.artifact is not None)
+    refuse_class_measures(columns, options.metrics)
+    if gate is not None:
+        refuse_class_rules(gate.rules, columns)
+        gate = of_columns(gate, columns)
+    # The fingerprints of files come last, and are to be those of what was read.
+    files = [one.path for one in found_in(request.inputs).files if not is_object(one.path)]
+    with unchanged_files({path: stamp_of(path) for path in files}):
+        return _full_report(request, columns, options, gate)
+
+
+def _full_report(
+    request: ReportRequest, columns: Columns, options: MeasureOptions, gate: VerifyOptions | None
+) -> FullReport:
+    artifact = request.artifact
+    judged = read_judged(
+        request.inputs,
+        columns,
+        artifact=artifact,
+        reading=request.reading,
+        twice=may_cut_cells(options.bins, options.binning, options.edges),
+        beside=_beside(columns, artifact=artifact),
+    )
+    verdicts = None if gate is None else verify_judged(judged, options=gate, artifact=artifact)
+    measured = measure_judged(judged, artifact=artifact, options=options)
+    return FullReport(
+        measured=measured,
+        verdicts=verdicts,
+        against_raw=_against_raw(judged, options, artifact=artifact),
+        pictures=tuple(pictures_of(measured, judged, options=options)),
+        files=file_digests(measured.input.files),
+        artifact=None if artifact is None else file_digests([artifact]).get(artifact),
+    )
+
+
+def _beside(columns: Columns, *, artifact: str | None) -> Beside:
+    """Return what is gathered beside the score; with an artifact, how each row's loss changes."""
+    found = replace(beside_of(columns, artifact=artifact), classes=each_class(columns))
+    if artifact is None or columns.several is not None:
+        return found
+    return replace(found, pairs=((RAW, RECALIBRATED),))
+
+
+def _against_raw(judged: Judged, asked: MeasureOptions, *, artifact: str | None) -> CompareReport | None:
+    """Compare the recalibrated score with the raw one, where there is one score."""
+    names = comparable(asked.metrics.measures, edges=asked.edges is not None)
+    if artifact is None or (judged.artifact is None and judged.members is None) or not names:
+        return None
+    source, tables = judged.gathered.input, judged.gathered.tables
+    raw = Seen(source.score, source.score, None, tables[RAW], discrete=False)
+    discrete = judged.outputs is not None
+    recalibrated = Seen(artifact, source.score, artifact, tables[RECALIBRATED], discrete=discrete)
+    options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
+    paired = judged.gathered.paired or PairedSums()
+    if judged.artifact is not None:
+        paired.reach = reach_between([judged.artifact.recalibrator], tables[RAW])
+    found = comparisons(raw, recalibrated, paired, options=options)
+    return CompareReport(
+        input=source,
+        first=side_of(raw, recalibrated, options),
+        second=side_of(recalibrated, raw, options),
+        confidence=asked.confidence,
+        comparisons=found,
+    )

@@ -1,0 +1,304 @@
+"""Whether scores are on the scale that a map was fitted to, told by where the scores of its fit rows lay."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibcli.data.class_rows import SUM_TOLERANCE
+from calibcli.data.faults import RowSums
+from calibcli.errors import InputProblem
+from calibcli.names import Scale
+from calibcli.stats.recalibrators.interface import values_of
+from calibcli.stats.table.grid import LEVELS, quantiles_of, score_quantiles
+from calibcli.stats.table.score_table import Floats, run_starts
+
+if TYPE_CHECKING:
+    from calibcli.commands.gathering import Gathered
+    from calibcli.data.intake import Intake
+    from calibcli.documents.artifact import Artifact, ClassArtifact
+    from calibcli.stats.table.grid import Table
+
+# Fewer rows, or scores of fewer values, say nothing of the scale.
+_FEWEST = 100
+_FEWEST_VALUES = 20
+# Log-odds agree with those of the fit rows where no quantile from 1 to 99 % is farther off than this share of
+# the fit rows' distance from 10 to 90 %, and disagree where that distance is so many times as large or small.
+_AGREES = 1.0 / 3.0
+_DISAGREES = 3.0
+# So many per cent of the fit rows must lie where the other scale has no values, or of the scores where no fit
+# row does.
+_APART = 50.0
+_INNER = slice(1, -1)
+# Scores are a map's own outputs where these are so many times nearer than the fit rows and than they are
+# spread, and the map moves scores by so much of their log-odds, and by such a share of the spread.
+_TIMES_NEARER = 8.0
+_MOVED, _MOVED_SHARE = 0.05, 0.1
+_FEWEST_OUTPUTS = 3
+_TWICE = (
+    "the scores lie where the outputs of this map lie, not where the scores of its fit lay: has it been "
+    "applied to them already?"
+)
+_TEN, _NINETY = LEVELS.index(10), LEVELS.index(90)
+# The log-odds of 0 and 1 are infinite, and those past this are not told from them.
+_FARTHEST = 36.0
+_ROUNDING = 1e-12
+# Scores that pass by are remembered evenly: so many at least, once there are as many.
+_REMEMBERED = 1 << 12
+_PROBABILITIES, _LOGITS, _PERCENT = "probabilities", "log-odds", "percentages"
+_WAYS = {
+    _PROBABILITIES: "pass --scale prob",
+    _LOGITS: "pass --scale logit",
+    _PERCENT: "divide by 100 and pass --scale prob",
+}
+_LABELS = {0.0, 1.0}
+_HARD = "every score is 0 or 1, as predicted labels are and probabilities hardly: is it the right column?"
+_UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
+_UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
+PROBABILITIES = (
+    "every value lies in [0, 1], and the map was fitted to logits: is it the right column?"
+    " --scale prob reads probabilities"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """
+    Where scores lie.
+
+    Args:
+        values: How many different ones there are, or as many as were looked for.
+        resolution: By how much a score may have moved.
+    """
+
+    rows: int
+    quantiles: tuple[float, ...]
+    values: int
+    resolution: float = 0.0
+
+
+def seen_in(table: "Table") -> Seen:
+    """Return where the scores of a table with rows lie."""
+    return Seen(table.total_rows, score_quantiles(table), table.distinct, table.resolution)
+
+
+def read_notes(gathered: "Gathered", scale: Scale) -> tuple[str, ...]:
+    """
+    Return what is to be said of scores where no fit tells what they are.
+
+    Log-odds may be probabilities, and scores that are 0 and 1 labels that a model predicts.
+    """
+    from calibcli.commands.gathering import RAW
+
+    raw = gathered.tables[RAW]
+    if raw.total_rows < _FEWEST:
+        return ()
+    if scale is not Scale.LOGIT:
+        several = gathered.input.classes is not None or raw.distinct > len(_LABELS)
+        return () if several or not _LABELS.issuperset(raw.score.tolist()) else (_HARD,)
+    if gathered.sums is not None:
+        return (_UNSURE_ROWS,) if gathered.sums.all_near(1.0, within=SUM_TOLERANCE) else ()
+    return (_UNSURE,) if raw.distinct >= _FEWEST_VALUES and _within(seen_in(raw), 1.0) else ()
+
+
+def table_scale_notes(gathered: "Gathered", artifact: "Artifact") -> tuple[str, ...]:
+    """Refuse raw scores on another scale than that of the fit; return what is to be said of others."""
+    from calibcli.commands.gathering import RAW
+
+    raw, column = gathered.tables[RAW], f"column {gathered.input.score!r}"
+    return scale_notes(seen_in(raw) if raw.total_rows else None, artifact, column=column)
+
+
+def class_table_notes(gathered: "Gathered", key: str, artifact: "ClassArtifact") -> tuple[str, ...]:
+    """Return the same of several classes, whose largest probabilities are the table of a key."""
+    confidence = gathered.tables[key]
+    rows = confidence.total_rows
+    highest = float(confidence.score[-1]) - confidence.resolution if rows else 0.0
+    return class_scale_notes(gathered.sums, artifact, rows=rows, highest=highest)
+
+
+class ScaleCheck:
+    """
+    Asks of scores that pass by whether they are on the scale of a fit, without a second look at them.
+
+    Every so many of them are remembered, evenly over all.
+    """
+
+    def __init__(self, artifact: "Artifact") -> None:
+        self._artifact = artifact
+        self._rows = 0
+        self._step = 1
+        self._kept: list[Floats] = []
+        self._size = 0
+        self._ends = (math.inf, -math.inf)
+
+    def add(self, scores: Floats) -> None:
+        """Look at some scores, in the order of the file."""
+        if not scores.size:
+            return
+        self._ends = min(self._ends[0], float(scores.min())), max(self._ends[1], float(scores.max()))
+        some = scores[-self._rows % self._step :: self._step]
+        self._rows += scores.size
+        self._kept.append(some.copy())
+        self._size += some.size
+        while self._size >= 2 * _REMEMBERED:
+            # Those at multiples of the step from the first row stay at multiples of twice the step.
+            every = np.concatenate(self._kept)[::2]
+            self._kept, self._size, self._step = [every], every.size, 2 * self._step
+
+    def notes(self, intake: "Intake") -> tuple[str, ...]:
+        """Return what is to be said of the scores."""
+        column = f"{intake.shown}, column {intake.column!r}"
+        return scale_notes(self._seen(), self._artifact, column=column)
+
+    def _seen(self) -> Seen | None:
+        """Return where they lie; the ends are those of all."""
+        if not self._rows:
+            return None
+        # np.unique would import numpy.ma on the way to a small file.
+        every = np.concatenate(self._kept)
+        lowest, *inner, highest = quantiles_of(every)
+        lowest, highest = min(lowest, self._ends[0]), max(highest, self._ends[1])
+        return Seen(self._rows, (lowest, *inner, highest), int(run_starts(np.sort(every)).size))
+
+
+def scale_notes(seen: Seen | None, artifact: "Artifact", *, column: str) -> tuple[str, ...]:
+    """
+    Refuse scores that are on another scale than those of a fit, and return what is to be said of others.
+
+    Scores that seem to be outputs of the map itself are said to be.
+
+    They are refused where all of these hold: there are at least 100 rows and 20 different scores; their
+    log-odds spread at least three times as far as those of the fit rows, or a third as far or less; half of
+    them lie outside the range of the fit rows, or half of the fit rows where values of the other scale cannot
+    lie; and read on that scale their quantiles are those of the fit rows, to within a third of the spread.
+    """
+    if seen is None or seen.rows < _FEWEST:
+        return ()
+    scale, fitted = artifact.scale, artifact.fit.score_quantiles
+    if fitted is not None and seen.values >= _FEWEST_VALUES:
+        there, here = _log_odds(fitted), _log_odds(seen.quantiles)
+        for what, other, ends in _readings(seen, scale, fitted=there):
+            apart = max(_outside(there, ends), _outside(here, there[[0, -1]])) >= _APART
+            if apart and _disagrees(here, there) and _agrees(other, there):
+                raise _refused(seen, fitted, scale, what=what, column=column)
+        outputs = _log_odds(np.sort(artifact.recalibrator.predict(np.array(fitted))))
+        if _applied_before(here, there, outputs=outputs):
+            return (f"{column}: {_TWICE}",)
+    if _all_outputs(seen, artifact):
+        return (f"{column}: {_TWICE}",)
+    if scale is not Scale.LOGIT or not _within(seen, 1.0):
+        return ()
+    # Of fit rows that all lay there, too, nothing is odd.
+    return () if fitted is not None and _within(replace(seen, quantiles=fitted), 1.0) else (PROBABILITIES,)
+
+
+def _readings(seen: Seen, scale: Scale, *, fitted: Floats) -> Iterator[tuple[str, Floats, Floats]]:
+    """Yield what scores may be instead, their log-odds if so, and the ends of how those are read."""
+    scores = np.array(seen.quantiles)
+    if scale is Scale.PROB:
+        yield _LOGITS, scores, np.array([-_FARTHEST, _FARTHEST])
+    if scale is not Scale.LOGIT:
+        return
+    logits = _log_odds(seen.quantiles)
+    if _within(seen, 1.0):
+        yield _PROBABILITIES, _log_odds(np.clip(logits, 0.0, 1.0)), np.array([0.0, 1.0])
+    elif _within(seen, 100.0):
+        shares = _log_odds(np.clip(logits / 100.0, 0.0, 1.0))
+        # Past that the log-odds are not known any more, only that they are at least so high.
+        shares = np.where(logits >= _FARTHEST, np.maximum(fitted, shares), shares)
+        yield _PERCENT, shares, np.array([0.0, _FARTHEST])
+
+
+def _within(seen: Seen, most: float) -> bool:
+    """Whether all scores are logits from 0 to `most`; those not told from infinite ones may be any."""
+    lowest, highest = _log_odds(seen.quantiles)[[0, -1]]
+    spare = 8.0 * seen.resolution + _ROUNDING
+    return bool(-spare <= lowest and highest <= most + spare)
+
+
+def _log_odds(scores: Sequence[float] | Floats) -> Floats:
+    share = np.asarray(scores, np.float64)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.clip(np.log(share) - np.log1p(-share), -_FARTHEST, _FARTHEST))
+
+
+def _agrees(here: Floats, there: Floats) -> bool:
+    farthest = float(np.abs(here - there)[_INNER].max())
+    return farthest <= _AGREES * _spread(there)
+
+
+def _disagrees(here: Floats, there: Floats) -> bool:
+    one, other = _spread(here), _spread(there)
+    return other > 0.0 and not other / _DISAGREES < one < other * _DISAGREES
+
+
+def _applied_before(here: Floats, there: Floats, *, outputs: Floats) -> bool:
+    """
+    Whether scores lie where a map's outputs lie and not where its fit
+    rows lay, by the mean over quantiles.
+    """
+    near, far, apart = (
+        float(np.abs(one - other)[_INNER].mean())
+        for one, other in ((here, outputs), (here, there), (there, outputs))
+    )
+    moves = apart >= max(_MOVED, _MOVED_SHARE * _spread(there))
+    return moves and _TIMES_NEARER * near <= min(far, _spread(outputs))
+
+
+def _all_outputs(seen: Seen, artifact: "Artifact") -> bool:
+    """Whether scores are the very values that a map of few values has, and its fit rows were not."""
+    outputs, scores = set(values_of(artifact.recalibrator.bins) or ()), set(seen.quantiles)
+    fitted = artifact.fit.score_quantiles
+    return len(scores) >= _FEWEST_OUTPUTS and scores <= outputs and not set(fitted or scores) <= outputs
+
+
+def _outside(log_odds: Floats, ends: Floats) -> float:
+    """Return how many per cent of some log-odds, known by quantiles, lie outside a range."""
+    below, up_to = np.interp(ends, log_odds, LEVELS)
+    return float(below + 100.0 - up_to)
+
+
+def _spread(log_odds: Floats) -> float:
+    return float(log_odds[_NINETY] - log_odds[_TEN])
+
+
+def _refused(seen: Seen, fitted: Sequence[float], scale: Scale, *, what: str, column: str) -> InputProblem:
+    """Return the refusal of scores that are another thing than was fitted."""
+    own = _LOGITS if scale is Scale.LOGIT else _PROBABILITIES
+    shown = _log_odds if scale is Scale.LOGIT else np.asarray
+    (here, most), (there, highest) = (shown(one)[[0, -1]] for one in (seen.quantiles, fitted))
+    more = " or more" if scale is Scale.LOGIT and most >= _FARTHEST else ""
+    msg = (
+        f"{column}: {seen.rows:,} values from {here:.3g} to {most:.3g}{more} are not spread as the {own} "
+        f"that the map was fitted to ({there:.3g} to {highest:.3g}); read as {what} they are"
+    )
+    return InputProblem(msg, f"{_WAYS[what]}; or --scale {scale.value} if they are {own} all the same")
+
+
+def class_scale_notes(
+    sums: RowSums | None, artifact: "ClassArtifact", *, rows: int, highest: float
+) -> tuple[str, ...]:
+    """
+    Refuse rows of several classes that were read as logits and are probabilities, or percentages.
+
+    They are refused where there are at least 100 rows, no number is below 0, every row sums to 1, or to 100,
+    and the rows of the fit cannot have been of that kind.
+    """
+    if artifact.scale is not Scale.LOGIT or rows < _FEWEST:
+        return ()
+    # What a logit of 1 beside logits of 0 is as a probability: more than any row of probabilities gives.
+    most = math.e / (math.e + len(artifact.classes) - 1.0) + _ROUNDING
+    fitted = artifact.fit.score_quantiles
+    if sums is not None and fitted is not None and fitted[-1] > most:
+        for what, total in ((_PROBABILITIES, 1.0), (_PERCENT, 100.0)):
+            if sums.all_near(total, within=SUM_TOLERANCE * total):
+                msg = (
+                    f"all {rows:,} rows sum to {total:g} with no number below 0, as {what} do, "
+                    f"and the map was fitted to {_LOGITS}"
+                )
+                raise InputProblem(msg, f"{_WAYS[what]}; or --scale logit if they are {_LOGITS} all the same")
+    known = fitted is not None and fitted[-1] <= most
+    return (PROBABILITIES,) if highest <= most and not known else ()

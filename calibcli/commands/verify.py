@@ -1,0 +1,391 @@
+"""Judge rows by themselves, or together with those that a state has counted."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibcli.commands.evaluation import RECALIBRATED, Judged, read_judged
+from calibcli.commands.gathering import RAW
+from calibcli.commands.measure import KEYS, class_groups, class_views, judged_view, refuse_class_measures
+from calibcli.commands.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
+from calibcli.commands.regression import Before, against_report, against_score, read_baseline
+from calibcli.commands.slices import Group, refuse_cut_cells, views_of
+from calibcli.data.extras import Beside
+from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
+from calibcli.names import Binning, ViewName
+from calibcli.options.gating import Regression, StateOptions, VerifyOptions, refuse_without_state
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.rows import Columns, Reading
+from calibcli.options.rules import ClassRule, Rule
+from calibcli.reports.verify import GroupVerdicts, VerifyReport
+from calibcli.stats.bounds.proportion import unseen_share
+from calibcli.stats.gates import judge
+from calibcli.stats.gates.claim import BOUNDS, Ground, Verdict
+from calibcli.stats.gates.other_rules import class_rule
+from calibcli.stats.measures.differences import PairedSums
+from calibcli.stats.table.bins import ATOMS, Bins
+from calibcli.stats.table.grid import Table
+
+
+def of_classes(rules: Sequence[Rule | ClassRule]) -> tuple[ClassRule, ...]:
+    """Return the rules that speak of several classes together."""
+    return tuple(rule for rule in rules if isinstance(rule, ClassRule))
+
+
+def of_one_score(rules: Sequence[Rule | ClassRule]) -> tuple[Rule, ...]:
+    """Return the rules that speak of one score: of every class where a view shows one by one."""
+    return tuple(rule for rule in rules if isinstance(rule, Rule))
+
+
+def refuse_class_rules(rules: Sequence[Rule | ClassRule], columns: Columns) -> None:
+    """Refuse rules about several classes where there is one score, one class, or groups of rows."""
+    found = of_classes(rules)
+    refuse_class_measures(columns, Metrics((), (), tuple(rule.subject for rule in found)))
+    if found and columns.by:
+        msg = f"{found[0].subject.value} is judged over all rows, and --by asks for each group"
+        raise UsageProblem(msg, "leave out --by, or gate groups on a measure of one score such as ece")
+
+
+def class_verdicts(
+    judged: Judged,
+    rules: Sequence[ClassRule],
+    *,
+    ground: Ground,
+    bins: int | None,
+    binning: Binning | None,
+) -> dict[str, Verdict]:
+    """Judge rules about several classes by all rows."""
+    classes = judged.gathered.aside.classes
+    if classes is None or not rules:
+        return {}
+    both = class_groups(classes, ViewName.ONE_VS_REST), class_groups(classes, ViewName.TOP_LABEL)
+    options = MeasureOptions(bins=bins, binning=binning, confidence=ground.confidence)
+    views = class_views(judged.table, both, classes.sums, options=options)
+    return {rule.key: class_rule(views, rule, ground=ground) for rule in rules}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedParts:
+    """
+    The parts of the rows that are judged.
+
+    Args:
+        alone: Whether the whole is not judged beside them.
+    """
+
+    by: tuple[str, ...]
+    judged: tuple[Group, ...]
+    left_out: dict[str, int]
+    alone: bool
+
+
+def judged_parts(judged: Judged, *, least_rows: int) -> JudgedParts:
+    """Return the groups of the rows, or every class in the view that was asked for."""
+    chosen, classes = judged.gathered.chosen, judged.gathered.aside.classes
+    view = None if chosen is None else judged_view(chosen.asked)
+    if view is not None and classes is not None:
+        every = class_groups(classes, view)
+        some = every.measured(least_rows)
+        return JudgedParts((KEYS[view],), some, every.left_out(some), alone=True)
+    groups = views_of(judged)[0]
+    some = groups.measured(least_rows)
+    keys = {one.key for one in some}
+    few = {one.key: one.table.total_rows for one in groups.groups if one.key not in keys}
+    return JudgedParts(groups.columns, some, few, alone=False)
+
+
+BASELINE = "score 1"
+
+_OVER_ALL_ROWS = ("the comparison with the baseline is over all rows, not group by group",)
+
+_NO_RULE = "try --max-ece 0.02, --max-ece 0.02 --artifact cal.json, or --max-ece 0.05 --confidence 0.99"
+
+# A score of more values than this, with fewer rows for each, is continuous.
+_FEW, _ROWS_EACH = 50, 20
+
+
+def require_some(rules: Iterable[object], *, state: str | None = None) -> None:
+    """Refuse a gate that asks for nothing."""
+    if not any(True for _ in rules):
+        msg = "no rule to verify"
+        raise UsageProblem(msg, _NO_RULE if state is None else _rule_of_state(state))
+
+
+def _rule_of_state(path: str) -> str:
+    """Return the hint that names the rule a state was begun with, where there is one that can be read."""
+    from calibcli.documents.state import read_state, refuse_state
+
+    with suppress(CalibcliError):
+        refuse_state(path)
+        found = read_state(path)
+        if found is not None:
+            terms = found.terms
+            limit = None if terms.limit is None else f"--max-{terms.measure.value} {terms.limit!r}"
+            words = filter(None, ("--alarm" if terms.alarm else None, limit))
+            return f"{path} was begun with {' '.join(words)}: ask the same"
+    return _NO_RULE
+
+
+def verify_files(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    options: VerifyOptions,
+    artifact: str | None = None,
+    reading: Reading | None = None,
+) -> VerifyReport:
+    """Judge the rules by the rows of the inputs, and by those of each group."""
+    asked = options.regression
+    require_some(options.rules if asked is None else asked.measures)
+    refuse_class_rules(options.rules, columns)
+    each_class = judged_view(columns) is not None
+    options = of_columns(options, columns)
+    before = None
+    if asked is not None and asked.report is not None:
+        before = read_baseline(asked.report, asked.measures, confidence=options.confidence)
+    if asked is not None and asked.score is not None:
+        columns = replace(columns, others=(asked.score,))
+    judged = read_judged(
+        inputs,
+        columns,
+        artifact=artifact,
+        reading=reading or Reading(),
+        twice=may_cut_cells(options.bins, options.binning),
+        beside=replace(
+            _beside(columns, artifact=artifact), classes=each_class or bool(of_classes(options.rules))
+        ),
+    )
+    return verify_judged(judged, options=options, artifact=artifact, before=before)
+
+
+def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
+    """Return what is asked of a view: each class over bins of equal width, unless others were named."""
+    if judged_view(columns) is None:
+        return options
+    if options.regression is not None or columns.by:
+        msg = "--view judges every class, and a baseline or --by asks for more than that"
+        raise UsageProblem(msg, "name one class with --class, or leave out --view")
+    if options.bins is None and options.binning is None:
+        return replace(options, binning=Binning.EQUAL_WIDTH)
+    return options
+
+
+def verify_judged(
+    judged: Judged, *, options: VerifyOptions, artifact: str | None = None, before: Before | None = None
+) -> VerifyReport:
+    """Judge the rules by rows that were read; `before` is the baseline, if there is one."""
+    _refuse_rows(judged, artifact, allow_fit_rows=options.allow_fit_rows)
+    return _report(judged, options, artifact=artifact, before=before)
+
+
+def _beside(columns: Columns, *, artifact: str | None) -> Beside:
+    """Return what is gathered beside the score: its groups, and another score row by row."""
+    key = RAW if artifact is None else RECALIBRATED
+    return Beside(
+        columns={BASELINE: 1} if columns.others else {},
+        pairs=((BASELINE, key),) if columns.others else (),
+        sliced=(key,) if columns.by else (),
+    )
+
+
+def _refuse_rows(judged: Judged, artifact: str | None, *, allow_fit_rows: bool) -> None:
+    if judged.fitted_rows and not allow_fit_rows:
+        msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
+        raise InputProblem(msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist")
+    if judged.table.total_rows == 0:
+        msg = "no rows left to judge by"
+        raise EmptyTable(msg)
+
+
+def _report(
+    judged: Judged, options: VerifyOptions, *, artifact: str | None, before: Before | None
+) -> VerifyReport:
+    """Judge every rule in the whole and in each group, as many claims together as that makes."""
+    bins = partition_of(judged, options)
+    parts = judged_parts(judged, least_rows=options.least_group_rows or 1)
+    single, joint = of_one_score(options.rules), of_classes(options.rules)
+    groups = parts.judged if single else ()
+    bounded = sum(rule.bound in BOUNDS for rule in single)
+    claims = bounded * (len(groups) + (not parts.alone)) + options.regressions
+    claims += sum(rule.bound in BOUNDS for rule in joint)
+    ground = ground_of(judged, bins, options, claims=max(1, claims))
+    table = parted(judged.table, bins, again=judged.again)
+    verdicts = {} if parts.alone else {rule.key: judge(table, rule, ground=ground) for rule in single}
+    verdicts.update(class_verdicts(judged, joint, ground=ground, bins=options.bins, binning=options.binning))
+    verdicts.update(_regressions(judged, table, options.regression, ground=ground, before=before))
+    summary = summary_of(judged.table, discrete=bins is ATOMS)
+    report = VerifyReport(
+        input=judged.gathered.input,
+        table=summary,
+        artifact=artifact,
+        verdicts=verdicts,
+        policy=options.policy,
+        notes=(
+            *judged.notes,
+            *_one_label(judged),
+            *_shared_bins(judged, bins, options),
+            *_notes(before, judged, artifact=artifact, digest=summary.digest),
+            *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
+            *(() if parts.alone else _unseen_groups(parts, options)),
+        ),
+        by=parts.by if single else (),
+        groups={one.key: _of_group(one, options, ground) for one in groups},
+        left_out=parts.left_out if single else {},
+        least_group_rows=options.least_group_rows,
+    )
+    return _void(report) if judged.fitted_rows else report
+
+
+def _shared_bins(judged: Judged, bins: Bins, options: VerifyOptions) -> tuple[str, ...]:
+    asked = (options.bins, options.binning) != (None, None)
+    subjects = [rule.subject for rule in of_one_score(options.rules)]
+    return shared_bins_notes(judged.table, bins, asked=asked, measures=subjects)
+
+
+def _unseen_groups(parts: JudgedParts, options: VerifyOptions) -> tuple[str, ...]:
+    """Return how many later rows may be of groups that no row here has, which nothing judges."""
+    counts = [*(one.table.total_rows for one in parts.judged), *parts.left_out.values()]
+    if not (parts.by and counts):
+        return ()
+    share = unseen_share(np.array(counts), delta=1.0 - options.confidence)
+    groups = "1 group" if len(counts) == 1 else f"{len(counts):,} groups"
+    others = f"up to {100.0 * share:.2g} % of future rows ({100.0 * options.confidence:.6g} % confidence)"
+    return (f"the gate speaks of the {groups} seen here: groups not seen may hold {others}",)
+
+
+def _one_label(judged: Judged) -> tuple[str, ...]:
+    """Return what to look at where every label is the same, which is seldom what was meant."""
+    rows, ones = judged.table.total_rows, judged.table.total_positive_rows
+    if judged.gathered.input.classes is not None or 0 < ones < rows:
+        return ()
+    found = f"all {rows:,} rows have label {int(ones > 0)}"
+    return (f"{found}: is {judged.gathered.input.label!r} the label column (--label, --positive)?",)
+
+
+def _notes(
+    before: Before | None, judged: Judged, *, artifact: str | None, digest: str | None
+) -> tuple[str, ...]:
+    if before is None:
+        return ()
+    return before.notes(judged.gathered.input.score, artifact=artifact, digest=digest)
+
+
+def _regressions(
+    judged: Judged, table: Table, asked: Regression | None, *, ground: Ground, before: Before | None
+) -> dict[str, Verdict]:
+    """Compare the whole with the baseline, where there is one."""
+    if asked is None:
+        return {}
+    if before is not None:
+        return against_report(table, before, asked, ground=ground)
+    other, paired = judged.gathered.tables[BASELINE], judged.gathered.paired or PairedSums()
+    return against_score(table, other, paired, asked=asked, ground=ground)
+
+
+def ground_of(judged: Judged, bins: Bins, options: VerifyOptions, *, claims: int = 1) -> Ground:
+    """Return what is settled before a label is looked at."""
+    return Ground(
+        bins,
+        variance=None if judged.artifact is None else judged.artifact.fit.mean_variance,
+        outputs=judged.outputs,
+        least_rows=options.least_rows,
+        confidence=options.confidence,
+        claims=claims,
+    )
+
+
+def partition_of(judged: Judged, options: VerifyOptions) -> Bins:
+    """Return the outputs of a discrete recalibrator, else a partition that no label had a say in."""
+    discrete = judged.outputs is not None
+    bins = chosen_bins(judged.table, bins=options.bins, binning=options.binning, discrete=discrete)
+    if bins is ATOMS and not discrete:
+        refuse_continuous(judged.table)
+    return bins
+
+
+def refuse_continuous(table: Table) -> None:
+    """Refuse to judge each value of a continuous score by itself."""
+    if table.distinct <= _FEW or table.total_rows >= _ROWS_EACH * table.distinct:
+        return
+    msg = (
+        f"the score takes {table.distinct:,} values in {table.total_rows:,} rows, and by Theorem 12.5 no "
+        "number of rows bounds the calibration error of such a score value by value"
+    )
+    raise UsageProblem(msg, "gate on --max-ece over bins (--bins 15), on --max-smece or on --max-dce")
+
+
+def _of_group(group: Group, options: VerifyOptions, ground: Ground) -> GroupVerdicts:
+    """Judge every rule in a group, over the partition of the whole."""
+    refuse_cut_cells(group, options.bins, None)
+    if ground.bins is ATOMS and group.table.kind == "grid":
+        msg = f"the grid tables that groups share do not keep distinct scores apart ({group.key})"
+        raise UsageProblem(msg, "pass --exact, or ask for --bins 15")
+    verdicts = {rule.key: judge(group.table, rule, ground=ground) for rule in of_one_score(options.rules)}
+    return GroupVerdicts(summary_of(group.table, discrete=ground.bins is ATOMS), verdicts)
+
+
+def _void(report: VerifyReport) -> VerifyReport:
+    """Say of every verdict that its bounds do not hold for new rows."""
+    void = "judged by the rows of the fit itself (--allow-fit-rows)"
+
+    def of(verdicts: dict[str, Verdict]) -> dict[str, Verdict]:
+        return {key: replace(one, void=void) for key, one in verdicts.items()}
+
+    groups = {key: replace(one, verdicts=of(one.verdicts)) for key, one in report.groups.items()}
+    return replace(report, verdicts=of(report.verdicts), groups=groups)
+
+
+def judge_rows(
+    inputs: Sequence[str],
+    columns: Columns,
+    options: VerifyOptions,
+    state: StateOptions | None,
+    *,
+    artifact: str | None,
+    reading: Reading,
+) -> VerifyReport:
+    """Judge rows; without inputs by what the state holds."""
+    _refuse_misled(columns, options, state)
+    if state is None:
+        return verify_files(inputs, columns, options=options, artifact=artifact, reading=reading)
+    from calibcli.commands.gate import judge_with_state
+
+    return judge_with_state(
+        inputs,
+        replace(columns, identity=None),
+        rule=options.rules[0] if options.rules else None,
+        options=options,
+        state=replace(state, id_column=columns.identity),
+        artifact=artifact,
+        reading=reading,
+    )
+
+
+def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions | None) -> None:
+    """Refuse what is not asked of such rows, or not of a state."""
+    alarm = state is not None and state.alarm
+    if not alarm:
+        asked = [*options.rules, *([] if options.regression is None else [options.regression])]
+        require_some(asked, state=None if state is None else state.path)
+    if columns.by and options.regression is not None and not options.rules:
+        msg = "--by with nothing but a baseline, which is compared over all rows"
+        raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
+    several = columns.several
+    each = several is not None and several.view is not ViewName.CONFIDENCE and several.one_class is None
+    if options.least_group_rows is not None and not columns.by and not each:
+        msg = "--min-group-rows without groups"
+        raise IdleOption(msg, "name the columns that make them with --by", options=("min-group-rows",))
+    if state is None:
+        if columns.identity is not None:
+            refuse_without_state("id")
+        return
+    many = len(options.rules) > 1 or not (options.rules or alarm)
+    if many or columns.by or options.regression is not None:
+        msg = "--state keeps one rule over all rows, without --by and without a baseline"
+        raise UsageProblem(msg, "keep one state file for each rule, and one for each group of rows")
+    if columns.rows.options:
+        msg = f"--state counts every row of its batches, and --{columns.rows.options[0]} leaves some out"
+        raise UsageProblem(msg, "keep a file of the rows that are to be counted, and of no others")

@@ -1,0 +1,1 @@
+"""Rows in and out: files, frames and arrays to tables, and tables to files."""

@@ -1,0 +1,304 @@
+"""Which column is which: what the user asked for, and what a file's header makes of it."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from calibcli.data.class_columns import ClassColumns, class_columns
+from calibcli.data.column_names import listing, named, named_or_usual, refuse_repeated
+from calibcli.data.selection import EVERY_ROW, RowsChosen, rows_chosen
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import WeightMeaning
+from calibcli.options.rows import Columns, SeveralClasses
+
+
+def refuse_two_roles(chosen: "ChosenColumns") -> None:
+    """Refuse a column that is to be two things."""
+    name, times = Counter(chosen.roles).most_common(1)[0]
+    if times == 1:
+        return
+    if chosen.scores.count(name) == times:
+        msg = f"column {name!r} is named twice as the score"
+        raise UsageProblem(msg, "--score takes two different columns")
+    if chosen.by.count(name) == times:
+        msg = f"column {name!r} is named twice with --by"
+        raise UsageProblem(msg, "--by takes different columns")
+    further = {"group": chosen.group, "--by": chosen.by, "cluster": chosen.cluster, "id": chosen.identity}
+    roles = ["score", "label", "weight", *(role for role, column in further.items() if column)]
+    msg = f"column {name!r} cannot be two of {', '.join(roles[:-1])} and {roles[-1]} at once"
+    raise UsageProblem(msg, "name another column with --score, --label or --weight")
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenColumns:
+    """
+    The columns of one file, by the names in its header.
+
+    Args:
+        asked: What the user said; the rules for values are there.
+        label: Name of the label column, or None where no label is read.
+        weight: Name of the weight column, or None.
+        group: Name of the group column, or None.
+        by: Names of the columns that part the rows.
+        cluster: Name of the cluster column, or None.
+        probs: The columns of several classes, which are the score columns too; None where there is one score.
+        identity: Name of the column that tells rows apart, or None.
+        from_path: Columns that stand in the path of the file, each with its value or None.
+        carried: Columns of the file that are read where all would be (`batches_of_all`); None for all.
+        member: Name of the column that says which member of a map a row goes through, or None.
+    """
+
+    asked: Columns
+    score: str
+    label: str | None
+    weight: str | None = None
+    notes: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    group: str | None = None
+    by: tuple[str, ...] = ()
+    cluster: str | None = None
+    probs: ClassColumns | None = None
+    identity: str | None = None
+    from_path: tuple[tuple[str, str | None], ...] = ()
+    rows: RowsChosen = EVERY_ROW
+    carried: tuple[str, ...] | None = None
+    member: str | None = None
+
+    def carries(self, header: Iterable[str]) -> tuple[str, ...]:
+        """Return those of a file's columns that are read where all would be."""
+        return tuple(name for name in header if self.carried is None or name in self.carried)
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """All score columns."""
+        return (self.score, *self.others)
+
+    @property
+    def shown_score(self) -> str:
+        """The score as reports name it."""
+        return self.score if self.asked.several is None else self.asked.several.probs
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What the classes are called; none where there is one score."""
+        return () if self.probs is None else self.probs.classes
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """The score columns that are scores of their own, beside the first."""
+        return self.others if self.probs is None else ()
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The columns that are something, once for each thing that they are."""
+        single = (self.label, self.weight, self.group, self.cluster, self.identity)
+        return (*self.scores, *(name for name in single if name is not None), *self.by)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that `apply` makes new ones of."""
+        own = self.member is not None and self.member not in dict(self.from_path)
+        return (*self.scores, str(self.member)) if own else self.scores
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        return (*self.roles, *self._looked_at)
+
+    @property
+    def _looked_at(self) -> tuple[str, ...]:
+        """The columns that conditions or the members of a map look at, and that are nothing else."""
+        own = self.rows.columns if self.member is None else (*self.rows.columns, self.member)
+        return tuple(name for name in dict.fromkeys(own) if name not in self.roles)
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The columns that are read and stand in the file."""
+        if not self.from_path:
+            return self.names
+        outside = dict(self.from_path)
+        return tuple(name for name in self.names if name not in outside)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The columns that are seen as text of few different values."""
+        single = (self.label, self.group, self.cluster)
+        return (*(name for name in single if name is not None), *self.by, *self._looked_at)
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The columns that tell rows or groups apart."""
+        single = (self.group, self.cluster, self.identity, self.member)
+        return tuple(dict.fromkeys((*(name for name in single if name is not None), *self.by)))
+
+    @property
+    def weights_are(self) -> WeightMeaning | None:
+        """What a weight stands for, or None where there is none."""
+        if self.weight is None:
+            return None
+        return self.asked.weights_are or WeightMeaning.IMPORTANCE
+
+
+def resolve(
+    columns: Columns,
+    header: Sequence[str],
+    *,
+    path: str,
+    labelled: bool = True,
+    outside: Sequence[str] = (),
+) -> ChosenColumns:
+    """
+    Find the columns in a header.
+
+    A name matches exactly, or as the same letters in other code points, or else without regard to case and
+    outer blanks, if one column does so.
+    """
+    refuse_repeated(header, path=path)
+    wide = (*header, *outside)
+    probs, others = None, columns.others
+    if columns.several is None:
+        score = named_or_usual(columns.score, "score", header=header, path=path)
+    else:
+        probs = class_columns(columns.several, header, path=path)
+        score, *rest = probs.names
+        others = tuple(rest)
+    label = weight = group = cluster = identity = None
+    by: tuple[str, ...] = ()
+    if labelled:
+        every = header if columns.label is None else wide
+        label = named_or_usual(columns.label, "label", header=every, path=path)
+        weight = None if columns.weight is None else named(columns.weight, wide, path=path)
+        group = None if columns.group is None else named(columns.group, wide, path=path)
+        cluster = None if columns.cluster is None else named(columns.cluster, wide, path=path)
+        identity = None if columns.identity is None else named(columns.identity, wide, path=path)
+        others = tuple(named(name, header, path=path) for name in others)
+        by = tuple(named(name, wide, path=path) for name in columns.by)
+    notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
+    chosen = ChosenColumns(
+        columns,
+        score,
+        label,
+        weight,
+        notes,
+        others,
+        group,
+        by,
+        cluster,
+        probs,
+        identity,
+        rows=rows_chosen(columns.rows, wide, path=path) if labelled else EVERY_ROW,
+        member=None if columns.member is None else _member_named(columns.member.name, wide, path=path),
+    )
+    refuse_two_roles(chosen)
+    return chosen
+
+
+def _member_named(name: str, header: Sequence[str], *, path: str) -> str:
+    try:
+        return named(name, header, path=path)
+    except InputProblem as problem:
+        fitted = f"the map was fitted by the column {name!r} (fit --by): rows need it too"
+        raise InputProblem(problem.message, "; ".join(filter(None, (fitted, problem.hint)))) from None
+
+
+def _guesses(*found: tuple[str, str | None, str | None]) -> tuple[str, ...]:
+    """Return what is said of columns that were not asked for by name."""
+    return tuple(
+        f"column {name!r} was taken as the {role}; --{role} names another"
+        for role, name, asked in found
+        if name is not None and asked is None
+    )
+
+
+def same_again(
+    chosen: ChosenColumns, header: Sequence[str], *, path: str, outside: Sequence[str] = ()
+) -> ChosenColumns:
+    """Find in a further file the columns that were chosen in the first one, with nothing left to guess."""
+    again = replace(
+        chosen.asked,
+        score=None if chosen.probs else chosen.score,
+        label=chosen.label,
+        weight=chosen.weight,
+        others=() if chosen.probs else chosen.others,
+        group=chosen.group,
+        by=chosen.by,
+        cluster=chosen.cluster,
+        identity=chosen.identity,
+    )
+    found = resolve(again, header, path=path, labelled=chosen.label is not None, outside=outside)
+    return found if chosen.probs is None else _in_order_of(chosen.probs, found, header, path=path)
+
+
+def _in_order_of(
+    first: ClassColumns, found: ChosenColumns, header: Sequence[str], *, path: str
+) -> ChosenColumns:
+    """Return the columns of the classes in the order of the first file, which must have the same ones."""
+    names = tuple(named(name, header, path=path) for name in first.names)
+    further = [] if found.probs is None else [name for name in found.probs.names if name not in names]
+    if further:
+        msg = f"{path}: {listing(further)} would be classes that the first file does not have"
+        raise InputProblem(msg, "give all files the same classes, or list their columns with --probs a,b,c")
+    probs = ClassColumns(names, first.classes)
+    return replace(found, score=names[0], others=names[1:], probs=probs)
+
+
+def columns_of_classes(
+    classes: tuple[str, ...], columns: Columns, header: Sequence[str], *, lists: Sequence[str], path: str
+) -> ChosenColumns:
+    """
+    Find the columns of classes whose names are known.
+
+    They are the columns whose names are those of the classes behind one common beginning, or else the one
+    column of lists.
+    """
+    refuse_repeated(header, path=path)
+    shown, probs = _found(classes, header, lists, path=path)
+    several = replace(columns.several or SeveralClasses(shown), probs=shown)
+    score, *others = probs.names
+    taken = f"column {shown!r} was" if probs.in_list else f"columns {shown!r} were"
+    return ChosenColumns(
+        replace(columns, several=several),
+        score,
+        None,
+        notes=(f"{taken} taken as the classes; --probs names others",),
+        others=tuple(others),
+        probs=probs,
+    )
+
+
+def _found(
+    classes: tuple[str, ...], header: Sequence[str], lists: Sequence[str], *, path: str
+) -> tuple[str, ClassColumns]:
+    """Return the columns, and how they are said."""
+    lacking = _lacking(classes, header)
+    fitting = [start for start, missing in lacking.items() if not missing]
+    if len(fitting) == 1:
+        # In the order in which the file has them.
+        wanted = {fitting[0] + one: one for one in classes}
+        names = [name for name in header if name in wanted]
+        found = ClassColumns(tuple(names), tuple(wanted[name] for name in names))
+        return f"{fitting[0]}*", found
+    if fitting:
+        msg = f"{path}: the columns of the classes may begin with {listing(fitting)}"
+        raise UsageProblem(msg, f"name them, such as --probs '{fitting[0]}*'")
+    if len(lists) == 1:
+        return lists[0], ClassColumns((lists[0],), classes)
+    best = min(lacking, key=lambda start: len(lacking[start]), default=None)
+    if best is not None and len(lacking[best]) < len(classes) - 1:
+        absent = [best + one for one in lacking[best]]
+        what = f"column {absent[0]!r}" if len(absent) == 1 else f"columns {listing(absent)}"
+        msg = f"{path}: {what} of {len(classes):,} classes {'is' if len(absent) == 1 else 'are'} missing"
+        raise InputProblem(msg, "the map needs every class that it was fitted to")
+    several = f", and {listing(lists)} all hold lists" if lists else ""
+    what = f"no columns end in the names of the classes {listing(classes)}{several}"
+    msg = f"{path}: {what}; the columns are {listing(header)}"
+    raise InputProblem(msg, "name them with --probs, and what they stand for with --classes")
+
+
+def _lacking(classes: tuple[str, ...], header: Sequence[str]) -> dict[str, list[str]]:
+    """Return for each beginning of a column's name the classes that no column has behind it."""
+    there = set(header)
+    starts = dict.fromkeys(
+        name[: len(name) - len(one)] for one in classes for name in header if name.endswith(one)
+    )
+    return {start: [one for one in classes if start + one not in there] for start in starts}

@@ -1,0 +1,109 @@
+"""Work on a Dask cluster, through `distributed`."""
+
+import importlib.metadata
+import pickle
+import uuid
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
+
+from calibcli.data.engines.elsewhere import failed, needed, refuse_other_versions
+from calibcli.data.engines.threads import Item, Result
+from calibcli.errors import CalibcliError, UsageProblem
+from calibcli.names import EngineName
+
+# `distributed` is an extra, and says little of its types.
+Client: TypeAlias = Any
+
+_CONNECT_SECONDS = 15
+# Items that wait at a worker while it works, so that it is never idle and holds little.
+_PER_THREAD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DaskEngine:
+    """
+    A Dask scheduler and its workers; a worker that dies is replaced by others, as Dask does.
+
+    Args:
+        address: Of the scheduler, such as `tcp://host:8786`, or the path of a scheduler file; None for what
+            Dask's own configuration says (`DASK_SCHEDULER_ADDRESS`).
+    """
+
+    address: str | None
+
+    @property
+    def shares_interpreter(self) -> bool:
+        """Workers have interpreters of their own."""
+        return False
+
+    def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
+        """Yield the result for each item, in the order of the items; see `Engine`."""
+        with _connected(self.address) as client:
+            refuse_other_versions(_versions(client), EngineName.DASK)
+            yield from _in_order(client, work, items)
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[Client]:
+    distributed = needed("distributed", EngineName.DASK)
+    where = address or needed("dask", EngineName.DASK).config.get("scheduler-address", None)
+    if where is None:
+        msg = "--engine dask does not say where its scheduler is"
+        raise UsageProblem(msg, "pass --engine-address tcp://HOST:8786, or a scheduler file")
+    asked: dict[str, Any] = {"address": where} if "://" in where else {"scheduler_file": where}
+    try:
+        client = distributed.Client(**asked, timeout=_CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        msg = f"dask: there is no scheduler at {where}"
+        raise UsageProblem(msg, "is it running, and reached from here?") from error
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _versions(client: Client) -> dict[str, str | None]:
+    """Return which calibcli each worker has; any can say, as what is asked is of the standard library."""
+    found = client.run(importlib.metadata.version, "calibcli", on_error="return")
+    return {worker: said if isinstance(said, str) else None for worker, said in found.items()}
+
+
+def _in_order(
+    client: Client, work: Callable[[Item], Result], items: Iterable[Item]
+) -> Generator[Result, None, None]:
+    """Keep a window of items at the workers, and take results from its front."""
+    name = f"calibcli-{uuid.uuid4().hex[:8]}"
+    # Packed here: Dask would write out and pack the same work again for every item.
+    packed = pickle.dumps(work)
+    waiting = iter(items)
+    window = max(2, _PER_THREAD * sum(client.nthreads().values()))
+    running: deque[Any] = deque()
+    place = 0
+    try:
+        while True:
+            for item in islice(waiting, window - len(running)):
+                running.append(client.submit(_called, packed, item, key=f"{name}-{place}", pure=False))
+                place += 1
+            if not running:
+                return
+            future = running.popleft()
+            try:
+                result: Result = future.result()
+            except CalibcliError:
+                raise
+            except Exception as error:
+                raise failed(EngineName.DASK, error) from error
+            finally:
+                future.release()
+            yield result
+    finally:
+        client.cancel(list(running))
+
+
+def _called(packed: bytes, item: object) -> object:
+    work: Callable[[object], object] = pickle.loads(packed)  # noqa: S301 - what this very program packed
+    return work(item)

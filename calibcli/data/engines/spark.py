@@ -1,0 +1,156 @@
+"""Work on Spark, through `mapInArrow`: Spark Connect has nothing lower."""
+
+import os
+import pickle
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from calibcli.ahead import made_ahead
+from calibcli.data.engines.elsewhere import failed, needed, refuse_other_versions
+from calibcli.data.engines.threads import Item, Result
+from calibcli.errors import UsageProblem
+from calibcli.names import EngineName
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# `pyspark` is an extra.
+Session: TypeAlias = Any
+Mapped: TypeAlias = "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
+
+# Most items of one Spark job, where nobody says how many tasks run at once.
+_WINDOW = 32
+_PER_TASK = 4
+# Items of the first job of some work, by which the size of results is known.
+_FIRST = 8
+_SCHEMA = "place long, result binary"
+# Bytes of the results of one job: they pass the memory of Spark's driver, a gigabyte unless somebody says so.
+_TOGETHER = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SparkEngine:
+    """
+    A Spark application; a task whose worker dies is run again, as Spark does.
+
+    Args:
+        address: `local[N,FAILURES]`, `spark://host:7077`, `yarn`, `k8s://...`, or `sc://host:15002` for Spark
+            Connect; None for the session there is, or what Spark's own configuration says.
+    """
+
+    address: str | None
+
+    @property
+    def shares_interpreter(self) -> bool:
+        """Workers have interpreters of their own."""
+        return False
+
+    def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
+        """Yield the result for each item, in the order of the items; see `Engine`."""
+        session = _session(self.address)
+        size = _window(session)
+        refuse_other_versions(_versions(session, size), EngineName.SPARK)
+        for results in made_ahead(_jobs(session, work, iter(items), size)):
+            while results:
+                yield pickle.loads(results.popleft())  # noqa: S301 - from our own workers
+
+
+def _session(address: str | None) -> Session:
+    sql = needed("pyspark.sql", EngineName.SPARK)
+    if address is None or address.startswith("local"):
+        # Spark would take whatever `python3` is.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = sql.SparkSession.builder.appName("calibcli")
+    if address is not None:
+        builder = builder.remote(address) if address.startswith("sc://") else builder.master(address)
+    try:
+        return builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    except Exception as error:
+        msg = f"spark: there is no session at {address or 'the configured master'}: {_first_line(error)}"
+        raise UsageProblem(msg, "is it running, and reached from here?") from error
+
+
+def _window(session: Session) -> int:
+    """Return how many items go into a job: some for each task that runs at once, as far as that is known."""
+    try:
+        tasks: int = session.sparkContext.defaultParallelism
+    except Exception:  # noqa: BLE001 - Spark Connect says in its own ways that it does not know
+        return _WINDOW
+    return max(2, _PER_TASK * tasks)
+
+
+def _versions(session: Session, tasks: int) -> dict[str, str | None]:
+    """Return which calibcli the workers have; the function travels whole, so that any can answer."""
+
+    def version(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        import importlib.metadata
+        import socket
+
+        import pyarrow as pa
+
+        for batch in batches:
+            try:
+                found = importlib.metadata.version("calibcli")
+            except importlib.metadata.PackageNotFoundError:
+                found = ""
+            said = f"{socket.gethostname()} {found}".encode()
+            yield pa.RecordBatch.from_arrays(
+                [batch.column(0), pa.array([said] * batch.num_rows, pa.binary())],
+                names=["place", "result"],
+            )
+
+    answers = _collected(session, version, tasks)
+    pairs = (answer.decode().partition(" ") for answer in answers.values())
+    return {host: said or None for host, _, said in pairs}
+
+
+def _jobs(
+    session: Session, work: Callable[[Item], Any], items: Iterator[Item], most: int
+) -> Iterator[deque[bytes]]:
+    """Yield the packed results of one job after the other, each of as many items as fit together."""
+    size, largest = min(_FIRST, most), 1
+    while window := list(islice(items, size)):
+        results = _run(session, work, window)
+        largest = max(largest, *(len(result) for result in results))
+        yield results
+        size = max(2, min(most, _TOGETHER // largest))
+
+
+def _run(session: Session, work: Callable[[Item], Any], items: Sequence[Item]) -> deque[bytes]:
+    """Run work on some items, a task each, and return the packed results in their order."""
+    packed = pickle.dumps((work, list(items)))
+
+    def run(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        import pickle as pickles
+
+        import pyarrow as pa
+
+        job, all_items = pickles.loads(packed)  # noqa: S301 - what this very program packed
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                result = pickles.dumps(job(all_items[place]))
+                yield pa.RecordBatch.from_arrays(
+                    [pa.array([place], pa.int64()), pa.array([result], pa.binary())],
+                    names=["place", "result"],
+                )
+
+    found = _collected(session, run, len(items))
+    return deque(found.pop(place) for place in range(len(items)))
+
+
+def _collected(session: Session, function: Mapped, tasks: int) -> dict[int, bytes]:
+    """Return what a function gives for each of so many tasks; a task that ran twice counts once."""
+    frame = session.range(0, tasks, 1, tasks).mapInArrow(function, _SCHEMA)
+    try:
+        rows = frame.collect()
+    except Exception as error:
+        raise failed(EngineName.SPARK, error) from error
+    return {row["place"]: row["result"] for row in rows}
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,0 +1,277 @@
+"""Faults to the one line that a user reads."""
+
+import re
+import shlex
+from collections.abc import Iterable
+from typing import assert_never
+
+from calibcli.data.class_rows import is_list_of_numbers
+from calibcli.data.column_names import listing
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.decode import Column, value_type
+from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, UNCOUNTABLE, Fault, FaultKind, Findings
+from calibcli.errors import InputProblem
+from calibcli.names import OnSum, Scale
+from calibcli.options.numerals import ALIKE, number_of
+
+# Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
+_ROUNDED = 0.01
+_DECIMAL_COMMA = re.compile(r"\s*-?\d*,\d+\s*")
+# Values of a column that is text are looked at up to here for what they might be.
+_LOOKED_AT = 100
+SOFT = (
+    "soft labels are not read: round them, or write each row twice, with label 1 and weight p and with "
+    "label 0 and weight 1 - p"
+)
+# Log-odds as large are those of no score that differs from 1 in double precision.
+_FARTHEST_LOGIT = 50.0
+
+
+def problem_of(
+    findings: Findings, chosen: ChosenColumns, *, shown: str, partly: bool = False
+) -> InputProblem | None:
+    """Return the first fault, in the order of `FaultKind`, as the error a user sees; None without faults."""
+    if not findings.faults:
+        return None
+    order = list(FaultKind)
+    kind, place = min(findings.faults, key=lambda one: (order.index(one[0]), one[1]))
+    # Of lists every value counts, of other columns each by itself.
+    in_list = kind is FaultKind.OUTSIDE and chosen.probs is not None and chosen.probs.in_list
+    values = findings.rows * (len(chosen.classes) if in_list else 1)
+    rows = f"{'the first ' if partly else ''}{values:,}"
+    message, hint = _said(kind, findings, chosen, fault=findings.faults[kind, place], rows=rows)
+    return InputProblem(f"{shown}, column {_column_of(kind, chosen, place)!r}: {message}", hint)
+
+
+def never_positive(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:
+    """Return the error for a `--positive` that no row of the whole input has."""
+    positive = chosen.asked.positive
+    used = findings.rows > findings.dropped + findings.unselected
+    if positive is None or findings.positive_rows or not used or not findings.labels:
+        return None
+    msg = f"{shown}, column {chosen.label!r}: no label is {positive!r}, as --positive says"
+    return InputProblem(msg, f"the labels are {_labels_listed(findings.labels)}")
+
+
+def note_without(findings: Findings) -> tuple[str, ...]:
+    """Return a note on the files of which no label is the one that `--positive` says, or nothing."""
+    if not findings.without:
+        return ()
+    first, *others = findings.without
+    return (f"{first}; and so in {len(others):,} more" if others else first,)
+
+
+def soft_words(rows: int) -> str:
+    """Return that labels are neither 0 nor 1 and count as 0, as soft labels may without being meant to."""
+    are, count = ("labels are numbers", "count") if rows != 1 else ("label is a number", "counts")
+    return f"{rows:,} {are} between 0 and 1, and {count} as 0"
+
+
+def mixed(findings: Findings) -> InputProblem | None:
+    """Return the error for a column of numbers in one place, and of numbers written otherwise in another."""
+    both = next((name for name in findings.respelled if name in findings.numbers), None)
+    if both is None:
+        return None
+    text, shown = findings.respelled[both]
+    msg = f"{shown}, column {both!r}: {text!r} is text, and {findings.numbers[both]} holds numbers there"
+    return InputProblem(msg, ALIKE)
+
+
+def too_many(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:
+    """Return the error for frequency weights that together are more than can be counted exactly."""
+    if findings.counted < UNCOUNTABLE:
+        return None
+    msg = f"{shown}, column {chosen.weight!r}: frequency weights add up to {UNCOUNTABLE:,} rows or more"
+    return InputProblem(msg, "leave out --weights-are frequency if the weights do not count repeated rows")
+
+
+def not_numbers(column: Column, name: str, chosen: ChosenColumns, *, shown: str) -> InputProblem:
+    """Return the error for a column of scores or weights that holds something else than numbers."""
+    msg = f"{shown}, column {name!r}: it holds {value_type(column.type)}, not numbers"
+    if name in chosen.scores and is_list_of_numbers(column.type):
+        asked = f"--probs {shlex.quote(name)}"
+        return InputProblem(msg, f"pass {asked} if these are the probabilities of classes")
+    some = column.slice(0, _LOOKED_AT).to_pylist()
+    if any(isinstance(one, str) and _DECIMAL_COMMA.fullmatch(one) for one in some):
+        return InputProblem(msg, "numbers need a decimal point, not a comma: export them as numbers")
+    return InputProblem(msg, "name another column, or export numbers")
+
+
+def _column_of(  # noqa: PLR0911 - one return a column
+    kind: FaultKind, chosen: ChosenColumns, place: int
+) -> str | None:
+    match kind:
+        case FaultKind.MISSING_SCORE | FaultKind.OUTSIDE:
+            return chosen.scores[place]
+        case FaultKind.NOT_SUMMING | FaultKind.WRONG_LENGTH:
+            return chosen.shown_score
+        case FaultKind.MISSING_GROUP:
+            return chosen.group
+        case FaultKind.MISSING_CLUSTER:
+            return chosen.cluster
+        case FaultKind.UNSEEN_GROUP:
+            return chosen.member
+        case FaultKind.MISSING_IDENTITY:
+            return chosen.identity
+        case FaultKind.MISSING_LABEL | FaultKind.RESPELLED | FaultKind.NOT_BINARY | FaultKind.NOT_A_CLASS:
+            return chosen.label
+        case (
+            FaultKind.MISSING_WEIGHT
+            | FaultKind.BAD_WEIGHT
+            | FaultKind.FRACTIONAL_WEIGHT
+            | FaultKind.HUGE_WEIGHT
+        ):
+            return chosen.weight
+        case _:
+            assert_never(kind)
+
+
+def _said(  # noqa: C901 - one case a kind
+    kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, rows: str
+) -> tuple[str, str]:
+    """Return what is wrong, with how many and the first, and what to do."""
+    some = f"{fault.count:,} of {rows}"
+    one = fault.count == 1
+    first = f"the first is {fault.value} at row {fault.row:,}"
+    match kind:
+        case (
+            FaultKind.MISSING_SCORE
+            | FaultKind.MISSING_LABEL
+            | FaultKind.MISSING_WEIGHT
+            | FaultKind.MISSING_GROUP
+            | FaultKind.MISSING_CLUSTER
+            | FaultKind.MISSING_IDENTITY
+        ):
+            said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
+            if chosen.label is None:
+                return said, "fill them in, or leave the rows out first: every row gets a value"
+            return said, "--on-missing drop leaves such rows out and reports how many"
+        case FaultKind.OUTSIDE:
+            logs = chosen.asked.read_as is Scale.LOGPROB
+            where = "above 0, as no log-probability does" if logs else "outside [0, 1]"
+            return f"{some} values {'lies' if one else 'lie'} {where}; {first}", _range_hint(fault, chosen)
+        case FaultKind.RESPELLED:
+            said = f"labels {{are}} text that only reads like --positive {chosen.asked.positive}"
+            hint = f"text equals the same text alone: --positive {fault.value}, or write all labels alike"
+        case FaultKind.NOT_BINARY:
+            return _said_of_labels(findings.labels, some=some, first=first)
+        case FaultKind.NOT_SUMMING | FaultKind.WRONG_LENGTH | FaultKind.NOT_A_CLASS:
+            return _said_of_classes(kind, findings, chosen, fault=fault, some=some)
+        case FaultKind.UNSEEN_GROUP:
+            said = "rows {are} of a group that the fit has not seen"
+            member = chosen.asked.member
+            other = None if member is None else member.respelled(fault.value[1:-1], renamed=member.pooled)
+            hint = "--unseen pooled takes the map of all fit rows for them"
+            if other is not None:
+                alike = "text equals the same text alone: write the groups alike, or fit anew"
+                hint = f"the fit has {other!r}, and {alike}"
+        case FaultKind.BAD_WEIGHT:
+            said, hint = "weights {are} negative or infinite", "weights must be finite and at least 0"
+        case FaultKind.FRACTIONAL_WEIGHT:
+            said = "frequency weights {are} not a whole number"
+            hint = "leave out --weights-are frequency if the weights do not count repeated rows"
+        case FaultKind.HUGE_WEIGHT:
+            said = f"weights {{are}} above {HEAVIEST:g}, or above 0 and below {LIGHTEST:g}"
+            hint = "divide all weights by the same number: only their ratios matter"
+        case _:
+            assert_never(kind)
+    return f"{some} {said.format(are='is' if one else 'are')}; {first}", hint
+
+
+def _said_of_labels(labels: Iterable[str], *, some: str, first: str) -> tuple[str, str]:
+    seen = list(labels)
+    if _soft(seen):
+        said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
+        return (f"the labels are {_labels_listed(seen)}, not 0 and 1" if len(seen) == 2 else said), SOFT
+    if len(seen) == 1:
+        positive = shlex.quote(seen[0])
+        said = f"the only label is {seen[0]!r}, not 0 or 1"
+        return said, f"--positive {positive} if it stands for 1"
+    if len(seen) == 2:
+        said = f"the labels are {_labels_listed(seen)}, not 0 and 1"
+        either = " or ".join(f"--positive {shlex.quote(one)}" for one in sorted(seen, key=_label_order))
+        return said, f"{either}: the one that the score is the probability of"
+    said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
+    return said, "--positive VALUE makes one label stand for 1 and all others for 0"
+
+
+def _soft(labels: Iterable[str]) -> bool:
+    """Whether labels are numbers from 0 to 1, and some of them neither."""
+    numbers = [number_of(label) for label in labels]
+    return all(one is not None and 0 <= one <= 1 for one in numbers) and not {0, 1}.issuperset(numbers)
+
+
+def _said_of_classes(
+    kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, some: str
+) -> tuple[str, str]:
+    """Return what is wrong with rows of several classes, and what to do."""
+    classes = () if chosen.probs is None else chosen.probs.classes
+    do = "does" if fault.count == 1 else "do"
+    first = f"the first is {fault.value} at row {fault.row:,}"
+    if kind is FaultKind.NOT_SUMMING:
+        return f"{some} rows {do} not sum to 1 within 0.001; {first}", _sum_hint(fault, chosen)
+    if kind is FaultKind.WRONG_LENGTH:
+        said = f"{some} lists {do} not hold {len(classes):,} numbers; {first}"
+        return said, "every row needs a number for each class"
+    name = "names" if fault.count == 1 else "name"
+    said = f"{some} labels {name} none of the {len(classes):,} classes {listing(classes)}; {first}"
+    strange = f"{said}; there are {_labels_listed(findings.labels)}"
+    return strange, "--classes a,b,c names the classes in the order of their columns"
+
+
+def _sum_hint(fault: Fault, chosen: ChosenColumns) -> str:
+    several = chosen.asked.several
+    if several is not None and several.on_sum is OnSum.NORMALISE:
+        return "a row whose sum is 0 or infinite cannot be divided by it: leave such rows out"
+    if chosen.asked.read_as is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
+        return (
+            "if these are logits, pass --scale logit; if only rounded, --on-sum normalise divides by the sum;"
+            " --on-sum accept takes rows as they are"
+        )
+    return "--on-sum normalise divides such rows by their sum, --on-sum accept takes them as they are"
+
+
+def _label_order(label: str) -> tuple[bool, float, str]:
+    """Order numbers by size, before text in alphabetical order."""
+    try:
+        return False, float(label), label
+    except ValueError:
+        return True, 0.0, label
+
+
+def _labels_listed(labels: Iterable[str]) -> str:
+    seen = list(labels)
+    if len(seen) > MOST_LABELS:
+        return ", ".join(map(repr, seen[:MOST_LABELS])) + " and more"
+    ordered = [repr(label) for label in sorted(seen, key=_label_order)]
+    return " and ".join(filter(None, (", ".join(ordered[:-1]), ordered[-1])))
+
+
+def _range_hint(fault: Fault, chosen: ChosenColumns) -> str:
+    scale = chosen.asked.read_as
+    logs = scale is Scale.LOGPROB
+    rounded = fault.lowest >= -_ROUNDED and fault.highest <= (0.0 if logs else 1.0) + _ROUNDED
+    if chosen.label is None:
+        asked = f"these are read with --scale {scale}: are they on it"
+        return (
+            f"{asked}? --on-range clip takes the nearest" if rounded else f"{asked}, and of the right column?"
+        )
+    if rounded:
+        return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
+    if logs and fault.highest <= 1.0:
+        return "leave out --scale logprob if these are probabilities"
+    if logs:
+        return "these are no log-probabilities: name another column, or another --scale"
+    return f"these are no probabilities: {_ways_from_range(fault.lowest, fault.highest)}"
+
+
+def _ways_from_range(lowest: float, highest: float) -> str:
+    """Return what to do about scores from here to there that are no probabilities."""
+    ways = []
+    if lowest > 1.0 and 1.5 < highest <= 100.0:
+        ways.append("divide percentages by 100")
+    if lowest < 0.0 < highest or max(-lowest, highest) < _FARTHEST_LOGIT:
+        ways.append("pass --scale logit for logits")
+    if highest <= 0.0:
+        ways.append("pass --scale logprob for log-probabilities")
+    return ", ".join([*ways, "or name another column" if ways else "name another column"])

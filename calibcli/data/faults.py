@@ -1,0 +1,267 @@
+"""What is wrong with values: counted while reading, said once, in one line."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.data.decode import Booleans, Number
+from calibcli.names import IdKind
+from calibcli.options.numerals import Spelling
+from calibcli.reports.input import MOST_POOLED
+from calibcli.stats.table.score_table import Integers
+
+# A column with more different labels than this is not listed in full.
+MOST_LABELS = 5
+
+# Enough different groups to share out to as many folds as there may be.
+MOST_GROUPS = 100
+
+# Whole numbers below this are exact as doubles, and so is a sum of them that does not reach it.
+UNCOUNTABLE = 1 << 53
+
+# The square of a sum of importance weights up to this is finite, however many rows there are.
+HEAVIEST = 1e140
+
+# The square of a weight down to this is not lost.
+LIGHTEST = 1e-140
+
+
+class FaultKind(StrEnum):
+    """Kinds of fault, in the order in which they are reported."""
+
+    MISSING_SCORE = "missing score"
+    MISSING_LABEL = "missing label"
+    MISSING_WEIGHT = "missing weight"
+    MISSING_GROUP = "missing group"
+    MISSING_CLUSTER = "missing cluster"
+    MISSING_IDENTITY = "missing identity"
+    OUTSIDE = "score out of range"
+    NOT_SUMMING = "probabilities that do not sum to one"
+    WRONG_LENGTH = "list of another length"
+    RESPELLED = "label written otherwise than the positive one"
+    NOT_BINARY = "label neither 0 nor 1"
+    NOT_A_CLASS = "label that is none of the classes"
+    UNSEEN_GROUP = "group that the fit has not seen"
+    BAD_WEIGHT = "weight negative or infinite"
+    FRACTIONAL_WEIGHT = "frequency not whole"
+    HUGE_WEIGHT = "weight too large or too small to be squared"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """
+    One kind of fault in one file.
+
+    Args:
+        row: The first of them, as a row of the file; the first row is 1 and a header is not counted.
+        value: That value, as shown to the user.
+        lowest: The smallest of all values of the column that have the fault.
+    """
+
+    count: int
+    row: int
+    value: str = ""
+    lowest: float = 0.0
+    highest: float = 0.0
+
+    def joined(self, later: "Fault") -> "Fault":
+        """Return the fault of this part of a file and a later one."""
+        return replace(
+            self,
+            count=self.count + later.count,
+            lowest=min(self.lowest, later.lowest),
+            highest=max(self.highest, later.highest),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RowSums:
+    """What the numbers of rows of several classes sum to, before they are read as anything."""
+
+    lowest: float
+    least: float
+    most: float
+
+    def joined(self, other: "RowSums") -> "RowSums":
+        """Return what holds of these rows and others."""
+        return RowSums(
+            min(self.lowest, other.lowest), min(self.least, other.least), max(self.most, other.most)
+        )
+
+    def all_near(self, total: float, *, within: float) -> bool:
+        """Whether no number is below 0, and every row sums to `total`."""
+        return self.lowest >= 0.0 and total - within <= self.least <= self.most <= total + within
+
+
+@dataclass(slots=True)
+class Findings:
+    """
+    What reading has found out about the values of a file, or of a part of it.
+
+    Args:
+        faults: What was wrong, by kind and place of the column among the score columns; 0 for every
+            other column.
+        labels: The first different labels, at most one more than `MOST_LABELS`, in order of appearance;
+            kept only where they may be needed for a message.
+        dropped: Rows left out because a value was missing, on request.
+        clipped: Scores moved to 0 or 1, on request.
+        groups: The first different groups, at most `MOST_GROUPS`.
+        normalised: Rows of several classes divided by the sum of their probabilities, on request.
+        tied: Rows where several classes are the most probable.
+        elsewhere: Rows that predict another class than the one that is looked at.
+        unselected: Rows left out by a condition or a draw.
+        weightless: Rows used whose frequency weight is 0.
+        pooled_rows: Rows of groups that a fit has not seen, which took the map of all rows, on request.
+        pooled: The first of these groups, at most `MOST_POOLED`.
+        numbers: For each column of numbers that tells rows or groups apart, the first file where it does.
+        texts: For each such column of text the first file where it is.
+        renamed: Such columns of types whose values had other names in the first version of states.
+        respelled: For each such column a text that is a number written otherwise than its name, and its file.
+        soft: Rows used whose label is a number between 0 and 1, and not the positive one.
+        without: What there is to say of each file of which no label is the positive one.
+        sums: What rows of several classes that are read as logits sum to; None where there are none.
+        counted_classes: Whether labels of several classes with names were numbers, read as places from 0.
+    """
+
+    faults: dict[tuple[FaultKind, int], Fault] = field(default_factory=dict)
+    labels: dict[str, None] = field(default_factory=dict)
+    rows: int = 0
+    dropped: int = 0
+    clipped: int = 0
+    positive_rows: int = 0
+    counted: float = 0.0
+    groups: set[str] = field(default_factory=set)
+    normalised: int = 0
+    tied: int = 0
+    elsewhere: int = 0
+    unselected: int = 0
+    weightless: int = 0
+    pooled_rows: int = 0
+    pooled: dict[str, None] = field(default_factory=dict)
+    numbers: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    renamed: set[str] = field(default_factory=set)
+    respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
+    soft: int = 0
+    without: list[str] = field(default_factory=list)
+    sums: RowSums | None = None
+    counted_classes: bool = False
+
+    @property
+    def refused(self) -> bool:
+        """Whether the rows are of no use, and only what is wrong with them matters."""
+        return bool(self.faults) or self.counted >= UNCOUNTABLE
+
+    def note(self, kind: FaultKind, fault: Fault, *, column: int = 0) -> None:
+        """Add a fault that comes after those noted so far."""
+        earlier = self.faults.get((kind, column))
+        self.faults[kind, column] = fault if earlier is None else earlier.joined(fault)
+
+    def note_labels(self, labels: Iterable[str]) -> None:
+        """Add labels in order of appearance."""
+        for label in labels:
+            if len(self.labels) <= MOST_LABELS:
+                self.labels.setdefault(label)
+
+    def note_groups(self, groups: Iterable[str]) -> None:
+        """Add groups, as long as it matters how many there are."""
+        for group in groups:
+            if len(self.groups) >= MOST_GROUPS:
+                return
+            self.groups.add(group)
+
+    def note_pooled(self, rows: int, groups: Iterable[str]) -> None:
+        """Add rows that took the map of all rows, and their groups as long as these are few."""
+        self.pooled_rows += rows
+        for group in groups:
+            if len(self.pooled) < MOST_POOLED:
+                self.pooled.setdefault(group)
+
+    def note_spelling(self, column: str, spelling: Spelling, *, shown: str) -> None:
+        """Add how the values of a column are written in a file."""
+        if spelling.numbers:
+            self.numbers.setdefault(column, shown)
+        if spelling.renamed:
+            self.renamed.add(column)
+        if spelling.text:
+            self.texts.setdefault(column, shown)
+        if spelling.respelled is not None:
+            self.respelled.setdefault(column, (spelling.respelled, shown))
+
+    def note_sums(self, sums: RowSums) -> None:
+        """Add what some rows sum to."""
+        self.sums = sums if self.sums is None else self.sums.joined(sums)
+
+    def kinds_of(self, column: str | None) -> frozenset[IdKind]:
+        """Return what the values of a column that tells rows apart are written as."""
+        found = (
+            (IdKind.NUMBERS, self.numbers),
+            (IdKind.TEXT, self.texts),
+            (IdKind.RESPELLED, self.respelled),
+        )
+        return frozenset(kind for kind, columns in found if column in set(columns))
+
+    def add(self, later: "Findings") -> None:
+        """Add the findings of a later part."""
+        for (kind, column), fault in later.faults.items():
+            self.note(kind, fault, column=column)
+        self.note_labels(later.labels)
+        self.note_groups(later.groups)
+        self.rows += later.rows
+        self.dropped += later.dropped
+        self.clipped += later.clipped
+        self.positive_rows += later.positive_rows
+        self.counted += later.counted
+        self.normalised += later.normalised
+        self.tied += later.tied
+        self.elsewhere += later.elsewhere
+        self.unselected += later.unselected
+        self.weightless += later.weightless
+        self.note_pooled(later.pooled_rows, later.pooled)
+        self.numbers = later.numbers | self.numbers
+        self.texts = later.texts | self.texts
+        self.renamed |= later.renamed
+        self.soft += later.soft
+        self.without += later.without
+        self.respelled = later.respelled | self.respelled
+        self.counted_classes |= later.counted_classes
+        if later.sums is not None:
+            self.note_sums(later.sums)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """
+    Which rows of a batch are left, and where they stand in the file.
+
+    Args:
+        before: How many rows of the file come before the batch.
+        kept: Positions in the batch of the rows that are left; None for all.
+    """
+
+    before: int
+    kept: Integers | None = None
+
+    def row(self, position: int) -> int:
+        """Return the row of the file, counted from 1 and without the header."""
+        return self.before + 1 + (position if self.kept is None else int(self.kept[position]))
+
+    def numbers(self, count: int) -> Integers:
+        """Return the row of the file of each of the `count` rows that are left, counted from 0."""
+        return self.before + (np.arange(count) if self.kept is None else self.kept)
+
+    def some(self, which: npt.NDArray[np.intp]) -> "Places":
+        """Return the places of some of the rows that are left."""
+        return Places(self.before, which if self.kept is None else self.kept[which])
+
+    def select(self, column: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        """Return what is left of a column of the batch."""
+        return column if self.kept is None else column[self.kept]
+
+    @classmethod
+    def without(cls, missing: Booleans | None, *, before: int) -> "Places":
+        """Return the places that are left when rows are missing."""
+        return cls(before, None if missing is None else np.flatnonzero(~missing))

@@ -1,0 +1,237 @@
+"""
+What kind of file this is: said by the user, else by its first bytes, else
+by its name; and what a name promises.
+"""
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import Compression, DataFormat
+from calibcli.options.rows import AS_FOUND, InputFormat
+
+_FORMATS = {
+    ".csv": DataFormat.CSV,
+    ".tsv": DataFormat.TSV,
+    ".tab": DataFormat.TSV,
+    ".jsonl": DataFormat.JSONL,
+    ".ndjson": DataFormat.JSONL,
+    ".parquet": DataFormat.PARQUET,
+    ".pq": DataFormat.PARQUET,
+    ".arrow": DataFormat.ARROW,
+    ".arrows": DataFormat.ARROW,
+    ".feather": DataFormat.ARROW,
+    ".ipc": DataFormat.ARROW,
+    ".npz": DataFormat.NPZ,
+}
+
+_COMPRESSIONS = {
+    ".gz": Compression.GZIP,
+    ".gzip": Compression.GZIP,
+    ".zst": Compression.ZSTD,
+    ".zstd": Compression.ZSTD,
+    ".bz2": Compression.BZ2,
+    ".lz4": Compression.LZ4,
+}
+
+# Names of what is neither rows nor compressed, so that nothing else is written under them.
+_OTHERS = {
+    ".json": "json",
+    ".md": "md",
+    ".markdown": "md",
+    ".html": "html",
+    ".htm": "html",
+    ".xml": "xml",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".toml": "toml",
+    ".sql": "sql",
+    ".py": "python",
+    ".ipynb": "notebook",
+    ".onnx": "onnx",
+    ".pkl": "pickle",
+    ".pickle": "pickle",
+    ".joblib": "pickle",
+    ".png": "png",
+    ".jpg": "jpeg",
+    ".jpeg": "jpeg",
+    ".svg": "svg",
+    ".pdf": "pdf",
+    ".docx": "Word",
+    ".xlsx": "Excel",
+    ".xls": "Excel",
+    ".ods": "OpenDocument",
+    ".npy": "npy",
+    ".orc": "orc",
+    ".avro": "avro",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+    ".sqlite": "sqlite",
+    ".db": "sqlite",
+    ".zip": "zip",
+    ".xz": "xz",
+    ".7z": "7z",
+    ".tar": "tar",
+    ".tgz": "tar",
+}
+
+
+def promise_of(name: str) -> str | None:
+    """Return the word for what a name promises within a compression; None where it promises nothing."""
+    promised = format_of(name)
+    return _OTHERS.get(data_suffix(name)) if promised is None else promised.value
+
+
+def refuse_promise(name: str, kind: str, *, what: str, hint: str) -> None:
+    """Refuse a name that promises something else than what is written under it."""
+    promised = promise_of(name)
+    compression = compression_of(name)
+    if compression is not None:
+        promised = compression.value
+    if promised not in (None, kind):
+        msg = f"{name} is the name of {promised}, and {what}"
+        raise UsageProblem(msg, hint)
+
+
+def compression_of(name: str) -> Compression | None:
+    """Return the compression that a name promises, or None."""
+    return _COMPRESSIONS.get(PurePath(name).suffix.lower())
+
+
+def data_suffix(name: str) -> str:
+    """Return the suffix for what is in a file, in lower case: that before the suffix of a compression."""
+    pure = PurePath(name)
+    return (pure if compression_of(name) is None else pure.with_suffix("")).suffix.lower()
+
+
+def format_of(name: str) -> DataFormat | None:
+    """Return the format that a name promises, or None."""
+    return _FORMATS.get(data_suffix(name))
+
+
+MAGIC_BYTES = 8
+
+_PARQUET = b"PAR1"
+
+STREAM = b"\xff\xff\xff\xff"
+
+_ARROW = (b"ARROW1", STREAM)
+
+_FEATHER_1 = b"FEA1"
+
+_ZIP = b"PK\x03\x04"
+
+_BOM = b"\xef\xbb\xbf"
+
+_COMPRESSED = (
+    (b"\x1f\x8b", Compression.GZIP),
+    (b"\x28\xb5\x2f\xfd", Compression.ZSTD),
+    (b"BZh", Compression.BZ2),
+    (b"\x04\x22\x4d\x18", Compression.LZ4),
+)
+
+_UNREAD = {
+    ".npy": "numpy.savez(FILE, score=..., label=...) makes one file of all columns",
+    ".pkl": "a pickle can run code when it is opened: export CSV or Parquet instead",
+    ".pickle": "a pickle can run code when it is opened: export CSV or Parquet instead",
+    ".xlsx": "save the sheet as CSV",
+    ".xls": "save the sheet as CSV",
+    ".ods": "save the sheet as CSV",
+    ".orc": "convert it to Parquet",
+    ".avro": "convert it to Parquet",
+    ".h5": "convert it to Parquet, or numpy.savez(FILE, score=..., label=...)",
+    ".zip": "unpack it first",
+    ".tar": "unpack it first",
+    ".tgz": "unpack it first",
+}
+
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+
+_SEEKING = (DataFormat.PARQUET, DataFormat.NPZ)
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """
+    How to read a file.
+
+    Args:
+        compression: What is wrapped around it, or None.
+    """
+
+    format: DataFormat
+    compression: Compression | None = None
+
+
+def split_forced(name: str, *, exists: bool) -> tuple[str, DataFormat | None]:
+    """Split `path:fmt` into the path and the format it forces."""
+    path, colon, ending = name.rpartition(":")
+    if colon and path and not exists and ending in set(DataFormat):
+        return path, DataFormat(ending)
+    return name, None
+
+
+def kind_of(head: bytes, path: str, *, asked: InputFormat = AS_FOUND) -> FileKind:
+    """Tell what a file is."""
+    forced = asked.format
+    if forced is None and head.startswith(_PARQUET):
+        return FileKind(DataFormat.PARQUET)
+    if head.startswith(_FEATHER_1) and forced in (None, DataFormat.ARROW):
+        msg = f"{path} is a Feather file of version 1, which only old readers know"
+        raise InputProblem(
+            msg, "read it with pandas.read_feather, and write it anew: to_feather or to_parquet"
+        )
+    if forced is None and head.startswith(_ARROW):
+        return FileKind(DataFormat.ARROW)
+    compression = next((kind for magic, kind in _COMPRESSED if head.startswith(magic)), None)
+    kind = forced or _by_name(head, path)
+    if kind.is_text and asked.encoding is None and head.startswith(_WIDE):
+        msg = f"{path} is UTF-16 text"
+        raise InputProblem(msg, "pass --encoding utf-16")
+    if compression is not None and kind in _SEEKING:
+        msg = f"{path} is {kind.value} within {compression.value}, and cannot be read from within it"
+        raise InputProblem(msg, "decompress it first: it is compressed inside as well")
+    return FileKind(kind, compression)
+
+
+def _by_name(head: bytes, path: str) -> DataFormat:
+    """Return the format a name promises; names without a promise are CSV, or what their first byte tells."""
+    suffix = data_suffix(path)
+    if suffix in _UNREAD:
+        msg = f"{path}: {suffix} files are not read"
+        raise InputProblem(msg, f"{_UNREAD[suffix]}; or name what it holds: path:csv")
+    promised = format_of(path)
+    if promised is not None:
+        return promised
+    if head.startswith(_ZIP):
+        return DataFormat.NPZ
+    json = suffix == ".json" or head.removeprefix(_BOM).lstrip()[:1] == b"{"
+    return DataFormat.JSONL if json else DataFormat.CSV
+
+
+_TAB = {"tab", "\\t"}
+
+_DECIMALS = {".", ","}
+
+_NO_DELIMITERS = '"\r\n\x00'
+
+# What every reader takes for granted.
+_UTF8 = {"utf-8", "utf-8-sig"}
+
+
+def keeps_ascii(encoding: str | None) -> bool:
+    """
+    Whether a byte of text below 128 is always the ASCII character that it seems to be.
+
+    Then separators, quotes and line ends can be found, and numbers read, without decoding: in UTF-8 (None)
+    and in encodings of one byte a character, such as latin-1 and cp1252.
+    """
+    if encoding is None:
+        return True
+    ascii_bytes = bytes(range(128))
+    try:
+        return ascii_bytes.decode(encoding) == ascii_bytes.decode("ascii") and all(
+            len(bytes((byte, 65)).decode(encoding, "replace")) == 2 for byte in range(256)
+        )
+    except UnicodeError:
+        return False

@@ -1,0 +1,308 @@
+"""
+Groups of rows, told apart by columns: to be measured, kept in one fold,
+or sent through a map of their own.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+
+from calibcli.data.decode import Booleans, Column, is_number, is_text, nulls, plain, value_type, without_nulls
+from calibcli.data.faults import Fault, FaultKind, Findings, Places
+from calibcli.data.row_ids import Identities, bytes_of, first_respelled, was_renamed
+from calibcli.options.numerals import Spelling, is_respelled, number_name, number_of, usual_name
+from calibcli.options.rows import MemberOf
+from calibcli.stats.table.score_table import Floats, Integers
+
+# The group of rows whose value is missing, where such rows stay.
+MISSING = "(missing)"
+
+_KEYS = 1 << 63
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """
+    The parts that one or more columns of groups cut rows into.
+
+    Args:
+        code: Shape (n,), the place of each row's part in `names`.
+        names: For each part that a row has its value in every column.
+    """
+
+    code: Integers
+    names: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """
+    A column of groups.
+
+    Args:
+        code: Shape (n,), the place of each row's group in `text`; anything where it is missing.
+        text: The groups there are, and perhaps some that no row has.
+        spelling: Whether they are numbers, text that is a number written otherwise, or of a type whose
+            values had other names in the first version of artifacts.
+    """
+
+    code: Integers
+    text: tuple[str, ...]
+    missing: Booleans | None = None
+    spelling: Spelling = Spelling()  # noqa: RUF009 - frozen, and of nothing
+
+    def selected(self, places: Places) -> "Groups":
+        """Return the groups of the rows that are left."""
+        return Groups(places.select(self.code), self.text)
+
+    def filled(self) -> "Groups":
+        """Return the same groups with one of their own for rows whose group is missing."""
+        if self.missing is None:
+            return self
+        code = np.where(self.missing, len(self.text), self.code)
+        return Groups(code, (*self.text, MISSING), spelling=self.spelling)
+
+    def keys(self) -> Integers:
+        """Return for each row a number of 63 bits, equal for rows of one group: the hash of its text."""
+        return np.array([fold_of(text, _KEYS, seed=0) for text in self.text], np.int64)[self.code]
+
+    def names(self) -> list[str]:
+        """Return every group that a row has."""
+        return [self.text[code] for code in np.flatnonzero(np.bincount(self.code, minlength=len(self.text)))]
+
+    def folds(self, count: int, *, seed: int) -> Integers:
+        """Return the fold of every row, shape (n,)."""
+        return np.array([fold_of(text, count, seed=seed) for text in self.text], np.int64)[self.code]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alike:
+    """
+    The columns of a batch that tell which rows belong together.
+
+    Args:
+        group: Rows that stay in one fold, or None.
+        cluster: Rows that depend on each other, or None.
+        member: The groups that a map has members for, or None.
+    """
+
+    group: Groups | None
+    cluster: Groups | None
+    by: tuple[Groups, ...]
+    identity: Identities | None = None
+    member: "Groups | None" = None
+
+    def gaps(self, *, drop: bool) -> list[tuple[FaultKind, int, Booleans | None]]:
+        """Return where values are missing; `by` has gaps only if they are to be dropped."""
+        gaps = [
+            (FaultKind.MISSING_GROUP, 0, None if self.group is None else self.group.missing),
+            (FaultKind.MISSING_CLUSTER, 0, None if self.cluster is None else self.cluster.missing),
+            (FaultKind.MISSING_IDENTITY, 0, None if self.identity is None else self.identity.missing),
+        ]
+        return [*gaps, *((FaultKind.MISSING_GROUP, 0, one.missing) for one in self.by if drop)]
+
+
+def crossed(columns: Sequence[Groups]) -> Parts:
+    """Return the parts whose rows agree in every column of groups; there is at least one."""
+    code = np.zeros_like(columns[0].code)
+    names: list[tuple[str, ...]] = [()]
+    for column in columns:
+        pairs, code = np.unique(code * len(column.text) + column.code, return_inverse=True)
+        before, own = np.divmod(pairs, len(column.text))
+        names = [
+            (*names[left], column.text[right])
+            for left, right in zip(before.tolist(), own.tolist(), strict=True)
+        ]
+    return Parts(code.astype(np.int64), tuple(names))
+
+
+def fold_of(text: str, count: int, *, seed: int) -> int:
+    """Return the fold of a group: its hash modulo the number of folds, the same on every machine."""
+    digest = hashlib.blake2b(f"{seed}:{text}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % count
+
+
+def can_be_groups(kind: pa.DataType) -> bool:
+    """Whether a column type can tell groups apart: everything that has one short name."""
+    if pa.types.is_interval(kind):
+        return False
+    bits = pa.types.is_fixed_size_binary(kind)
+    return is_text(kind) or bits or pa.types.is_primitive(kind) or is_number(kind) or pa.types.is_null(kind)
+
+
+def groups_of(column: Column) -> Groups:
+    """Read a column of groups; blanks around a text do not count, and an empty one or NaN is missing."""
+    from calibcli.data.values import names_of, wide_decimals
+
+    kind = value_type(column.type)
+    column = names_of(column) if isinstance(column.type, pa.UuidType) else plain(column)
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
+    if not isinstance(column, pa.DictionaryArray):
+        if pa.types.is_float16(column.type):
+            # Not every version finds the different ones among them; the numbers are the same.
+            column = column.cast(pa.float64())
+        elif pa.types.is_decimal(column.type):
+            column = wide_decimals(column)
+        column = (names_of(column) if is_text(column.type) else column).dictionary_encode()
+    names = names_of(cast("Column", column.dictionary))
+    entries = names.to_pylist()
+    text = stripped = tuple("" if one is None else str(one).strip() for one in entries)
+    missing = nulls(column)
+    code = np.from_dlpack(without_nulls(cast("Column", column.indices))).astype(np.int64)
+    if missing is not None:
+        code = np.where(missing, 0, code)
+    if len(set(text)) < len(text):
+        places = {one: place for place, one in enumerate(dict.fromkeys(text))}
+        code, text = np.array([places[one] for one in text], np.int64)[code], tuple(places)
+    if "" in text or not text:
+        empty = np.array([not one for one in text] or [True], np.bool_)[code]
+        missing = empty if missing is None else missing | empty
+    respelled = None
+    if is_text(kind):
+        bare = all(one is None or len(one) == len(name) for one, name in zip(entries, stripped, strict=True))
+        respelled = first_respelled(*bytes_of(names)) if bare else next(filter(is_respelled, text), None)
+    return Groups(
+        code, text or ("",), missing, Spelling(is_number(kind), is_text(kind), respelled, was_renamed(kind))
+    )
+
+
+_TIME = r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(Z|[+-][0-9]{4})?"
+
+# No double has digits farther from the point.
+_FARTHEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class MemberColumn:
+    """
+    The column that says which member of a map a row goes through.
+
+    Args:
+        known: The groups that the fit has seen.
+        pooled: Whether rows of other groups go through the map of all fit rows, or are refused.
+    """
+
+    name: str
+    known: frozenset[str]
+    pooled: bool = False
+
+    def refuses(self, text: str, *, renamed: bool) -> bool:
+        """Whether rows of a group are refused: it is new, or one of the fit in other words."""
+        return text not in self.known and (
+            not self.pooled or self.respelled(text, renamed=renamed) is not None
+        )
+
+    def respelled(self, text: str, *, renamed: bool) -> str | None:
+        """
+        Return the group of the fit from which another differs only as 1.0 does from 1, or None.
+
+        Times are such that differ in zeros at the end of the second, or in how the zone is written: the first
+        version of artifacts named them so. It named floats and durations otherwise, too.
+        """
+        usual = _usual(text)
+        found = usual and _by_usual_name(self.known).get(usual)
+        return _by_later_name(self.known).get(text) if not found and renamed else found
+
+
+@lru_cache(maxsize=8)
+def _by_usual_name(known: frozenset[str]) -> dict[str, str]:
+    """Return the first group that a number may be written as."""
+    named = ((_usual(one), one) for one in sorted(known, reverse=True))
+    return {usual: one for usual, one in named if usual is not None}
+
+
+@lru_cache(maxsize=8)
+def _by_later_name(known: frozenset[str]) -> dict[str, str]:
+    """Return the first group that a float or a duration may be, by what it is called since."""
+    named = ((later, one) for one in sorted(known, reverse=True) for later in _later_names(one))
+    return dict(named)
+
+
+def _later_names(text: str) -> Iterator[str]:
+    """Yield what a number in the words of the first version of artifacts may be called since."""
+    number = number_of(text)
+    if number is None or abs(number.adjusted()) > _FARTHEST:
+        return
+    # It was a power of ten, as 1e+10; or one of 32 bits with as many digits as those need;
+    yield number_name(number)
+    yield number_name(float(np.float32(float(number))))
+    # or how many seconds, or thousandths and so on, a duration lasts.
+    if number == number.to_integral_value():
+        for power in (0, 3, 6, 9):
+            yield f"{number_name(number.scaleb(-power))}s"
+
+
+def _usual(text: str) -> str | None:
+    """Return the one name of a number or a time, however it is written; None for other text."""
+    number = usual_name(text)
+    found = None if number else re.fullmatch(_TIME, text)
+    if found is None:
+        return number
+    day, clock, part, zone = found.groups(default="")
+    part = part.rstrip("0").rstrip(".")
+    if day and zone:
+        with suppress(ValueError, OverflowError):
+            moment = datetime.fromisoformat(f"{day}{clock}{zone}").astimezone(UTC)
+            day, clock, zone = f"{moment.date()} ", f"{moment.time()}", "Z"
+    return f"{day}{clock}{part}{zone}"
+
+
+@dataclass(frozen=True, slots=True)
+class OfMembers:
+    """
+    A transform that looks at the group of a row.
+
+    Args:
+        maps: For each group with a map of its own that map.
+    """
+
+    maps: Mapping[str, Callable[[Floats], Floats]]
+    pooled: Callable[[Floats], Floats]
+
+    def change(self, score: Floats, members: Groups | None) -> Floats:
+        """Return the scores after the map of each row's group; a row counts by itself."""
+        changed = self.pooled(score)
+        if members is None:
+            return changed
+        changed = np.array(changed)
+        for code, text in enumerate(members.text):
+            which = np.flatnonzero(members.code == code) if text in self.maps else ()
+            if len(which):
+                changed[which] = self.maps[text](score[which])
+        return changed
+
+
+def placed_members(
+    members: Groups | None, *, column: MemberOf | None, findings: Findings, places: Places
+) -> Groups | None:
+    """Return the groups of the rows that are left, and note those that the fit has not seen."""
+    if members is None:
+        return None
+    renamed = members.spelling.renamed
+    members = members.filled().selected(places)
+    if column is None:
+        return members
+    refused = [column.refuses(text, renamed=renamed) for text in members.text]
+    unseen = np.array(refused, np.bool_)[members.code]
+    if unseen.any():
+        first = int(np.argmax(unseen))
+        text = members.text[int(members.code[first])]
+        fault = Fault(int(np.count_nonzero(unseen)), places.row(first), repr(text))
+        findings.note(FaultKind.UNSEEN_GROUP, fault)
+    elif column.pooled:
+        rows = np.bincount(members.code, minlength=len(members.text)).tolist()
+        # A text may stand there twice, as where one reads like what is said of a missing group.
+        new = [
+            pair for pair in zip(members.text, rows, strict=True) if pair[1] and pair[0] not in column.known
+        ]
+        findings.note_pooled(sum(many for _, many in new), (text for text, _ in new))
+    return members

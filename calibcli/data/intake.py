@@ -1,0 +1,293 @@
+"""Record batches to rows that a table can take: every check on values is made or called here."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from calibcli.data.class_rows import ClassRows
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.decode import Booleans, Column, Decoded, floats, is_number, sound, value_type
+from calibcli.data.fault_words import not_numbers, problem_of
+from calibcli.data.faults import Fault, FaultKind, Findings, Places
+from calibcli.data.fields import Labels, can_be_labels, check_weights, labels_of, probabilities
+from calibcli.data.groups import Alike, Groups, Parts, can_be_groups, crossed, groups_of, placed_members
+from calibcli.data.row_ids import Fingerprints, Identities, identities_of
+from calibcli.errors import InputProblem
+from calibcli.names import OnMissing, WeightMeaning
+from calibcli.stats.table.score_table import Floats, Integers
+
+_FROM_THE_FIRST = Places(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """
+    The rows of a batch that count.
+
+    Args:
+        others: Probabilities of further score columns, each of shape (n,).
+        parts: Which part of the rows each belongs to, or None.
+        cluster: Shape (n,), equal for rows that depend on each other, or None.
+        classes: What stands behind score and label where there are several classes, or None.
+        identity: Shape (n,), different for different rows, or None.
+        before: The same rows as they were before a map of several classes, or None where there is none.
+        members: Which member of a map each goes through, or None.
+    """
+
+    score: Floats
+    label: Booleans
+    counts: Integers | None = None
+    weight: Floats | None = None
+    others: tuple[Floats, ...] = ()
+    group: Groups | None = None
+    places: Places = _FROM_THE_FIRST
+    parts: Parts | None = None
+    cluster: Integers | None = None
+    classes: ClassRows | None = None
+    identity: Fingerprints | None = None
+    before: "Before | None" = None
+    members: Groups | None = None
+
+    def seen(self, place: int) -> "Rows":
+        """Return the rows with the score column at a place among the score columns as their score."""
+        return self if place == 0 else replace(self, score=self.others[place - 1])
+
+    def kept(self, which: npt.NDArray[np.intp]) -> "Rows":
+        """Return some of the rows, with the first score column alone."""
+        return Rows(
+            self.score[which],
+            self.label[which],
+            None if self.counts is None else self.counts[which],
+            None if self.weight is None else self.weight[which],
+            places=self.places.some(which),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Before:
+    """
+    Rows of several classes before their probabilities went through a map.
+
+    Args:
+        view: The rows as they would have been seen.
+    """
+
+    view: Rows
+    confidence: Rows
+    given: ClassRows
+    changed: ClassRows
+
+
+class Intake:
+    """Takes the batches of a fragment in order, and keeps count of what is wrong with them."""
+
+    def __init__(self, chosen: ChosenColumns, *, shown: str, first_row: int = 0) -> None:
+        self.findings = Findings()
+        self._chosen = chosen
+        self.shown = shown
+        self._before = first_row
+        self._asked: Booleans | None = None
+
+    def rows_of(self, batch: pa.RecordBatch) -> Rows | None:
+        """
+        Return the rows of a batch; None once something was wrong, since
+        then only how much of it matters.
+        """
+        self._ask(batch)
+        scores = [self._numbers(batch.column(name), name) for name in self._chosen.scores]
+        labels = self._labels(batch)
+        weight = self._weights(batch)
+        alike = self._alike(batch)
+        gaps = [(FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(scores)]
+        gaps.append((FaultKind.MISSING_LABEL, 0, labels.missing))
+        gaps.append((FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing))
+        places = self._kept([*gaps, *alike.gaps(drop=self._drops)])
+        asked, findings = self._chosen.asked, self.findings
+        members = placed_members(alike.member, column=asked.member, findings=findings, places=places)
+        self._check_labels(labels, places)
+        probability, *others = (
+            probabilities(
+                places.select(one.values),
+                self._chosen.asked,
+                findings=self.findings,
+                places=places,
+                column=place,
+            )
+            for place, one in enumerate(scores)
+        )
+        rows = self._weighted(probability, places.select(labels.positive), weight=weight, places=places)
+        self._advance(batch.num_rows)
+        if self.findings.refused:
+            return None
+        self.findings.positive_rows += int(np.count_nonzero(rows.label))
+        return self._placed(replace(rows, others=tuple(others), places=places, members=members), alike)
+
+    def scores_of(self, column: Column) -> Floats:
+        """Return the probabilities of a score column, one for every row."""
+        score = self._numbers(column, self._chosen.score)
+        places = self._kept([(FaultKind.MISSING_SCORE, 0, score.missing)])
+        probability = probabilities(
+            places.select(score.values), self._chosen.asked, findings=self.findings, places=places
+        )
+        self._advance(len(column))
+        problem = problem_of(self.findings, self._chosen, shown=self.shown, partly=True)
+        if problem is not None:
+            raise problem
+        return probability
+
+    @property
+    def column(self) -> str:
+        """What messages call the score column."""
+        return self._chosen.shown_score
+
+    @property
+    def _drops(self) -> bool:
+        return self._chosen.asked.on_missing is OnMissing.DROP
+
+    def _advance(self, rows: int) -> None:
+        self.findings.rows += rows
+        self._before += rows
+
+    def _ask(self, batch: pa.RecordBatch) -> None:
+        """Find out which rows of a batch are asked for."""
+        rows = self._chosen.rows
+        if rows.chooses:
+            self._asked = rows.of(batch, first_row=self._before, shown=self.shown)
+        if self._asked is not None:
+            self.findings.unselected += batch.num_rows - int(np.count_nonzero(self._asked))
+
+    def _numbers(self, column: Column, name: str) -> Decoded[np.float64]:
+        kind = value_type(column.type)
+        if not (is_number(kind) or pa.types.is_null(kind)):
+            raise not_numbers(column, name, self._chosen, shown=self.shown)
+        return floats(column)
+
+    def _labels(self, batch: pa.RecordBatch) -> Labels:
+        name = str(self._chosen.label)
+        column = batch.column(name)
+        kind = value_type(column.type)
+        if not can_be_labels(kind):
+            msg = f"{self.shown}, column {name!r}: it holds {kind}, not labels"
+            raise InputProblem(msg, "labels are 0 and 1, true and false, or text with --positive")
+        return labels_of(column, self._chosen.asked.positive)
+
+    def _weights(self, batch: pa.RecordBatch) -> Decoded[np.float64] | None:
+        name = self._chosen.weight
+        return None if name is None else self._numbers(batch.column(name), name)
+
+    def _alike(self, batch: pa.RecordBatch) -> Alike:
+        chosen = self._chosen
+        return Alike(
+            None if chosen.group is None else self._groups(batch, chosen.group, "--group"),
+            None if chosen.cluster is None else self._groups(batch, chosen.cluster, "--cluster"),
+            tuple(self._groups(batch, name, "--by") for name in chosen.by),
+            None if chosen.identity is None else self._identities(batch, chosen.identity),
+            None if chosen.member is None else self._groups(batch, chosen.member, "--by"),
+        )
+
+    def _groups(self, batch: pa.RecordBatch, name: str, option: str) -> Groups:
+        groups = groups_of(self._telling(batch.column(name), name, what="groups", option=option))
+        self.findings.note_spelling(name, groups.spelling, shown=self.shown)
+        return groups
+
+    def _identities(self, batch: pa.RecordBatch, name: str) -> Identities:
+        identities = identities_of(self._telling(batch.column(name), name, what="rows", option="--id"))
+        self.findings.note_spelling(name, identities.spelling, shown=self.shown)
+        return identities
+
+    def _telling(self, column: Column, name: str, *, what: str, option: str) -> Column:
+        """Return a column whose type can tell groups or rows apart."""
+        kind = value_type(column.type)
+        if not can_be_groups(kind):
+            msg = f"{self.shown}, column {name!r}: it holds {kind}, which does not tell {what} apart"
+            raise InputProblem(msg, f"name a column of text, whole numbers or dates with {option}")
+        return column
+
+    def _placed(self, rows: Rows, alike: Alike) -> Rows:
+        """Return the rows with what each belongs to."""
+        group = None if alike.group is None else alike.group.selected(rows.places)
+        if group is not None:
+            self.findings.note_groups(group.names())
+        by = [one.filled().selected(rows.places) for one in alike.by]
+        cluster = None if alike.cluster is None else alike.cluster.selected(rows.places).keys()
+        identity = None if alike.identity is None else alike.identity.selected(rows.places)
+        parts = crossed(by) if by else None
+        return replace(rows, group=group, parts=parts, cluster=cluster, identity=identity)
+
+    def _kept(self, gaps: Iterable[tuple[FaultKind, int, Booleans | None]]) -> Places:
+        """Return the rows without gaps, and count the others as asked."""
+        asked = self._asked
+        within = ((kind, at, gap if gap is None or asked is None else gap & asked) for kind, at, gap in gaps)
+        found = [(kind, place, gap) for kind, place, gap in within if gap is not None and gap.any()]
+        if not found:
+            return Places.without(None if asked is None else ~asked, before=self._before)
+        if self._chosen.asked.on_missing is OnMissing.ERROR:
+            for kind, place, gap in found:
+                row = Places(self._before).row(int(np.argmax(gap)))
+                self.findings.note(kind, Fault(int(np.count_nonzero(gap)), row), column=place)
+        missing = reduce(np.logical_or, [gap for _, _, gap in found])
+        if self._chosen.asked.on_missing is OnMissing.DROP:
+            self.findings.dropped += int(np.count_nonzero(missing))
+        if asked is not None:
+            missing = missing | ~asked
+        return Places.without(missing, before=self._before)
+
+    def _check_labels(self, labels: Labels, places: Places) -> None:
+        """Note labels that are neither 0 nor 1; collect different labels where a message may list them."""
+        strange = None if labels.strange is None else places.select(labels.strange)
+        positive = places.select(labels.positive)
+        if labels.respelled is not None:
+            self._note_respelled(labels, places.select(labels.respelled), places)
+        if labels.between is not None:
+            self.findings.soft += int(np.count_nonzero(places.select(labels.between)))
+        if strange is not None and strange.any():
+            position = int(np.argmax(strange))
+            text = labels.text(places.row(position) - 1 - self._before)
+            fault = Fault(int(np.count_nonzero(strange)), places.row(position), repr(text))
+            self.findings.note(FaultKind.NOT_BINARY, fault)
+            self.findings.note_labels(labels.distinct(places))
+        elif len(self.findings.labels) < 2 or (
+            self._chosen.asked.positive is not None and not positive.any()
+        ):
+            self.findings.note_labels(labels.distinct(places))
+
+    def _note_respelled(self, labels: Labels, respelled: Booleans, places: Places) -> None:
+        """Note labels that were hardly meant to be others than the positive one."""
+        if respelled.any():
+            position = int(np.argmax(respelled))
+            text = labels.text(places.row(position) - 1 - self._before)
+            fault = Fault(int(np.count_nonzero(respelled)), places.row(position), repr(text))
+            self.findings.note(FaultKind.RESPELLED, fault)
+
+    def _weighted(
+        self, score: Floats, label: Booleans, *, weight: Decoded[np.float64] | None, places: Places
+    ) -> Rows:
+        if weight is None:
+            return Rows(score, label)
+        values = places.select(weight.values)
+        frequency = self._chosen.weights_are is WeightMeaning.FREQUENCY
+        check_weights(values, whole=frequency, findings=self.findings, places=places)
+        if frequency:
+            return Rows(score, label, counts=None if self.findings.refused else values.astype(np.int64))
+        return Rows(score, label, weight=values)
+
+
+def known_groups(batch: pa.RecordBatch, chosen: ChosenColumns, findings: Findings, *, shown: str) -> Groups:
+    """Return the group of each row of a batch."""
+    name = str(chosen.member)
+    column = sound(batch.select([name]), shown=shown).column(name)
+    kind = value_type(column.type)
+    if not can_be_groups(kind):
+        msg = f"{shown}, column {name!r}: it holds {kind}, which does not tell groups apart"
+        raise InputProblem(msg, "the map was fitted to groups of text, whole numbers or dates")
+    groups = groups_of(column).filled()
+    before = Places(findings.rows - batch.num_rows)
+    placed_members(groups, column=chosen.asked.member, findings=findings, places=before)
+    problem = problem_of(findings, chosen, shown=shown, partly=True)
+    if problem is not None:
+        raise problem
+    return groups

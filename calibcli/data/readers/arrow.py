@@ -1,0 +1,389 @@
+"""
+Arrow IPC: record batches of the columns asked for, from files (Feather 2) and from streams as they come.
+
+One record batch of the file is held at a time, of the columns asked for. A stream that ends between two
+record batches cannot be told from a whole one: it need not have an end mark. What follows an end mark is
+refused, and so is a file that holds more record batches than its footer names: where files were put one
+after the other, pyarrow passes over all but one.
+"""
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+
+from calibcli.data.class_rows import is_list_of_numbers, list_lengths, lists_of
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.decode import no_memory, nulls, sound
+from calibcli.data.formats import STREAM
+from calibcli.data.fragment import Fragment, batch_rows
+from calibcli.data.objects import is_object
+from calibcli.data.readers.text import opened_bytes
+from calibcli.errors import InputProblem
+from calibcli.names import Compression
+
+_FILE = b"ARROW1"
+
+# A file is these eight bytes, then a stream, then what tells where in the stream each batch is.
+_FILE_START = 8
+
+# What stands behind the footer of a file: its length, and the mark.
+_FILE_END = 4 + len(_FILE)
+
+# Between two record batches, and between the last one with its end mark and the footer.
+_MOST_PADDING = 64
+
+_MOST_SCHEMA_MORE = 1 << 10
+
+_MORE = "more follows after its end: are several files in one? Then name them one by one instead"
+
+_LONGEST_SCHEMA = 1 << 26
+
+Batches: TypeAlias = Iterator[tuple[pa.RecordBatch, pa.KeyValueMetadata | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """
+    What is in a file or a stream.
+
+    Args:
+        batches: Its record batches in order, each with what is said of it alone, or None.
+        footer: What is said at the end of a file, or None.
+    """
+
+    schema: pa.Schema
+    batches: Batches
+    footer: pa.KeyValueMetadata | None = None
+
+
+def header(fragment: Fragment) -> tuple[str, ...]:
+    """Return the names of a file's columns."""
+    return tuple(_schema(fragment).names)
+
+
+def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    """Stream the chosen columns of a fragment."""
+    width = max(len(chosen.stored), len(chosen.classes))
+    yield from _batches(fragment, chosen.stored, width=width)
+
+
+def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+    """Return what `batches_of_all` gives: every column as it is stored."""
+    whole = _schema(fragment)
+    return pa.schema([whole.field(name) for name in chosen.carries(whole.names)]).with_metadata(
+        whole.metadata
+    )
+
+
+def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    """Stream every column as it is stored."""
+    names = chosen.carries(header(fragment))
+    width = max(len(names), len(chosen.classes))
+    yield from _batches(fragment, None if chosen.carried is None else names, width=width)
+
+
+def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
+    """Return every column with its type."""
+    return tuple((field.name, str(field.type)) for field in _schema(fragment))
+
+
+def row_count(fragment: Fragment) -> int | None:
+    """Return how many rows there are, where that is known without reading them all."""
+    if fragment.streams or fragment.compression is not None:
+        return None
+    with _reported(fragment), opened_bytes(fragment) as source:
+        if source.read(len(_FILE)) != _FILE:
+            return None
+        source.seek(0)
+        with pa.ipc.open_file(source) as file:
+            if not is_object(fragment.location):
+                _hold_against_footer(source)
+            return sum(file.get_batch(place).num_rows for place in range(file.num_record_batches))
+
+
+def list_length(fragment: Fragment, name: str) -> int | None:
+    """Return how many numbers the first list of a column holds; None where it holds no lists, or no rows."""
+    if not is_list_of_numbers(_schema(fragment).field(name).type):
+        return None
+    if fragment.pipe is not None:
+        fragment.pipe.spooled()
+    for batch in _batches(fragment, (name,), width=1):
+        column = lists_of(batch.column(0))
+        lost = nulls(column)
+        first = 0 if lost is None else int(np.argmin(lost))
+        if lost is None or not lost[first]:
+            return int(list_lengths(column)[first])
+    return None
+
+
+@contextmanager
+def stored(fragment: Fragment, names: Sequence[str] | None) -> Iterator[Stored]:
+    """Open a file or a stream, of which only some columns are decoded; nothing in them is believed."""
+    fields = None if names is None else [_schema(fragment).get_field_index(name) for name in names]
+    with _opened(fragment, fields) as found:
+        yield replace(found, batches=_valid(found.batches, fragment))
+
+
+def _valid(found: Batches, fragment: Fragment) -> Batches:
+    with _reported(fragment):
+        for batch, said in found:
+            yield sound(batch, shown=fragment.shown), said
+
+
+def _batches(fragment: Fragment, names: Sequence[str] | None, *, width: int) -> Iterator[pa.RecordBatch]:
+    """Stream some columns, or all, in batches of not too many rows; nothing in them is believed."""
+    most = batch_rows(max(1, width))
+    with stored(fragment, names) as found:
+        for batch, _ in found.batches:
+            for start in range(0, batch.num_rows, most):
+                yield batch.slice(start, most)
+
+
+def _schema(fragment: Fragment) -> pa.Schema:
+    if fragment.pipe is not None and fragment.streams:
+        return _schema_ahead(fragment)
+    with _opened(fragment, None) as found, _reported(fragment):
+        return _with_names(found.schema)
+
+
+def _with_names(schema: pa.Schema) -> pa.Schema:
+    """Return a schema, having looked at its names: those of a damaged file need not be text."""
+    tuple(schema.names)
+    return schema
+
+
+def _schema_ahead(fragment: Fragment) -> pa.Schema:
+    """Return the schema of a stream that comes through a pipe, without losing anything of it."""
+    start = len(STREAM) + 4
+    length = start
+    if fragment.pipe is not None:
+        length += int.from_bytes(fragment.pipe.head(start)[len(STREAM) :], "little")
+    with _reported(fragment):
+        if fragment.pipe is None or length > _LONGEST_SCHEMA:
+            msg = "its schema is too long"
+            raise pa.ArrowInvalid(msg)
+        return _with_names(pa.ipc.read_schema(pa.py_buffer(fragment.pipe.head(length))))
+
+
+@contextmanager
+def _opened(fragment: Fragment, fields: list[int] | None) -> Iterator[Stored]:
+    """Open a file or a stream; what goes wrong while it is open is not taken for something wrong with it."""
+    options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+    with ExitStack() as files:
+        with _reported(fragment):
+            found = _found(fragment, options, files)
+        yield found
+
+
+def _found(fragment: Fragment, options: pa.ipc.IpcReadOptions, files: ExitStack) -> Stored:
+    """Return what is in a file or a stream, of which only some fields are decoded."""
+    source = files.enter_context(opened_bytes(fragment))
+    if not fragment.streams and source.read(len(_FILE)) != _FILE:
+        source = files.enter_context(opened_bytes(fragment))
+    elif not fragment.streams:
+        return _of_file(fragment, source, options, files)
+    found = _of_stream(source, options)
+    return replace(found, batches=_alone(found.batches, source))
+
+
+def _of_file(
+    fragment: Fragment, source: pa.NativeFile, options: pa.ipc.IpcReadOptions, files: ExitStack
+) -> Stored:
+    """Return what is in a file, whose mark has been read."""
+    if fragment.compression is not None:
+        # What follows is a stream; the end of the file, which cannot be looked up here, is checked.
+        source.read(_FILE_START - len(_FILE))
+        found = _of_stream(source, options)
+        return replace(found, batches=_to_the_end(found.batches, source))
+    source.seek(0)
+    file = files.enter_context(pa.ipc.open_file(source, options=options))
+    if not is_object(fragment.location):
+        _hold_against_footer(source)
+    batches = map(file.get_batch_with_custom_metadata, range(file.num_record_batches))
+    # Older versions of pyarrow do not tell what is said at the end.
+    return Stored(file.schema, batches, getattr(file, "metadata", None))
+
+
+def _of_stream(source: pa.NativeFile, options: pa.ipc.IpcReadOptions) -> Stored:
+    reader = pa.ipc.open_stream(source, options=options)
+    return Stored(reader.schema, reader.iter_batches_with_custom_metadata())
+
+
+def _alone(found: Batches, source: pa.NativeFile) -> Batches:
+    """Yield all record batches of a stream, after which nothing may follow."""
+    yield from found
+    if source.read(1):
+        raise pa.ArrowInvalid(_MORE)
+
+
+def _to_the_end(found: Batches, source: pa.NativeFile) -> Batches:
+    """Yield all record batches of a file that is read as a stream, after which its end must follow."""
+    yield from found
+    tail, size = b"", 0
+    while more := source.read(1 << 20):
+        tail = (tail + more)[-_FILE_END:]
+        size += len(more)
+    if not tail.endswith(_FILE):
+        msg = "it is cut short"
+        raise pa.ArrowInvalid(msg)
+    if size - _FILE_END - int.from_bytes(tail[:4], "little") > _MOST_PADDING:
+        raise pa.ArrowInvalid(_MORE)
+
+
+def _hold_against_footer(source: pa.NativeFile) -> None:
+    """Refuse a file that holds more than its footer names: pyarrow goes by that alone."""
+    size = source.size()
+    source.seek(size - _FILE_END)
+    length = int.from_bytes(source.read(4), "little")
+    footer = size - _FILE_END - length
+    source.seek(footer)
+    blocks = sorted(_blocks_in(source.read(length)))
+    # Polars leaves room behind the schema.
+    end = _end_of_schema(source) + _MOST_SCHEMA_MORE
+    for start, stop in [*blocks, (footer, size)]:
+        if start - end > _MOST_PADDING:
+            raise pa.ArrowInvalid(_MORE)
+        end = stop
+
+
+def _end_of_schema(source: pa.NativeFile) -> int:
+    """Return where the schema of a file ends, of all its columns, which begins with how long it is."""
+    source.seek(_FILE_START)
+    first = source.read(8)
+    # Before that stands a mark, in files of today.
+    marked = first[:4] == b"\xff" * 4
+    start = _FILE_START + (8 if marked else 4)
+    return start + int.from_bytes(first[4:] if marked else first[:4], "little")
+
+
+def _blocks_in(footer: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where each dictionary and record batch begins and ends: third and fourth field of a footer."""
+    try:
+        (table,) = struct.unpack_from("<I", footer)
+        fields = table - struct.unpack_from("<i", footer, table)[0]
+        size = struct.unpack_from("<H", footer, fields)[0]
+        for field in (8, 10):
+            offset = struct.unpack_from("<H", footer, fields + field)[0] if size >= field + 2 else 0
+            if offset:
+                vector = table + offset + struct.unpack_from("<I", footer, table + offset)[0]
+                count = struct.unpack_from("<I", footer, vector)[0]
+                for start, head, body in struct.iter_unpack(
+                    "<qi4xq", footer[vector + 4 : vector + 4 + 24 * count]
+                ):
+                    yield start, start + head + body
+    except struct.error as error:
+        msg = "its footer is damaged"
+        raise pa.ArrowInvalid(msg) from error
+
+
+@contextmanager
+def _reported(fragment: Fragment) -> Iterator[None]:
+    """Turn whatever is wrong with a file into one line."""
+    try:
+        yield
+    except MemoryError as error:
+        raise no_memory(fragment.shown, error) from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        first = (str(error).splitlines() or ["unknown error"])[0]
+        msg = f"{fragment.shown} cannot be read as Arrow: {first}"
+        raise InputProblem(
+            msg, "the file may be cut short or damaged: compare its size with the source"
+        ) from error
+
+
+_CODEC_START = b"ARROW1\x00\x00"
+
+_CONTINUED = b"\xff\xff\xff\xff"
+
+_LONGEST = 1 << 28
+
+_RECORD_BATCH = 3
+
+_SKIPPED = 1 << 20
+
+_CODECS = (Compression.LZ4, Compression.ZSTD)
+
+
+def codec_of(fragment: Fragment) -> Compression | None:
+    """Return the codec of the first record batch, or None; nothing is lost of a pipe."""
+    if fragment.pipe is not None and fragment.streams:
+        head, at = fragment.pipe.head, 0
+
+        def ahead(size: int) -> bytes:
+            nonlocal at
+            at += size
+            return head(at)[at - size :]
+
+        return _checked_codec(ahead)
+    with opened_bytes(fragment) as source:
+        return _checked_codec(source.read)
+
+
+def _checked_codec(read: Callable[[int], bytes]) -> Compression | None:
+    """Return the codec, None where there is no telling: what is wrong is said when batches are read."""
+    try:
+        return _first_codec(read)
+    except (struct.error, OSError):
+        return None
+
+
+def _first_codec(read: Callable[[int], bytes]) -> Compression | None:
+    """Return the codec of the first record batch of a stream, skipping what comes before it."""
+    start = read(len(_CONTINUED))
+    if start == _CODEC_START[: len(_CONTINUED)]:
+        read(len(_CODEC_START) - len(_CONTINUED))
+        start = read(len(_CONTINUED))
+    while start == _CONTINUED:
+        length = int.from_bytes(read(4), "little")
+        metadata = read(length) if length < _LONGEST else b""
+        if len(metadata) < length or not length:
+            return None
+        message = _Table.root(metadata)
+        if message.number(1, "B") == _RECORD_BATCH:
+            batch = message.table(2)
+            compression = None if batch is None else batch.table(3)
+            return None if compression is None else _CODECS[compression.number(0, "b") & 1]
+        left = message.number(3, "q")
+        while left > 0 and (skipped := read(min(left, _SKIPPED))):
+            left -= len(skipped)
+        start = read(len(_CONTINUED))
+    return None
+
+
+class _Table:
+    """A table of FlatBuffers: fields by their number, those left out being 0."""
+
+    def __init__(self, content: bytes, at: int) -> None:
+        self._content = content
+        self._at = at
+        self._fields = at - struct.unpack_from("<i", content, at)[0]
+
+    @classmethod
+    def root(cls, content: bytes) -> "_Table":
+        """Return the table that a buffer is."""
+        return cls(content, struct.unpack_from("<I", content, 0)[0])
+
+    def number(self, field: int, kind: str) -> int:
+        """Return a field that is a whole number of some size."""
+        place = self._place(field)
+        return 0 if place is None else int(struct.unpack_from(f"<{kind}", self._content, place)[0])
+
+    def table(self, field: int) -> "_Table | None":
+        """Return a field that is a table, or None where it is left out."""
+        place = self._place(field)
+        if place is None:
+            return None
+        return _Table(self._content, place + struct.unpack_from("<I", self._content, place)[0])
+
+    def _place(self, field: int) -> int | None:
+        entry = 4 + 2 * field
+        if entry >= struct.unpack_from("<H", self._content, self._fields)[0]:
+            return None
+        offset = struct.unpack_from("<H", self._content, self._fields + entry)[0]
+        return self._at + offset if offset else None

@@ -1,0 +1,345 @@
+"""
+CSV and TSV: record batches of the columns asked for, as the file streams by.
+
+Types are never inferred: scores and weights are numbers, labels are text seen through a dictionary. In a
+file of several columns a blank line is no row; in a file of one column it is a missing value.
+
+Where a row ends is found out before pyarrow sees it, by line ends and quotes alone (`records.py`), and
+pyarrow has to give as many rows.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.decode import no_memory
+from calibcli.data.fragment import Fragment
+from calibcli.data.readers.text import chunks_of, kept_bytes, not_text, opened_text
+from calibcli.data.records import (
+    BOM,
+    LONGEST_HEADER,
+    Block,
+    blocks,
+    first_record,
+    first_record_end,
+    lines_before,
+)
+from calibcli.errors import InputProblem
+from calibcli.names import DataFormat, Scale
+
+_ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
+NUMBER = pa.float64()
+WORD = pa.dictionary(pa.int32(), pa.string())
+# Of quoted text with thousands of lines so many are looked at one by one.
+_LOOKED_AT = 100
+_AGAIN = "the header stands there again: were files put one after the other? Name them one by one instead"
+_USUAL_LABELS = {"0", "1", "0.0", "1.0", "true", "false", ""}
+_NOT_A_NUMBER = re.compile(
+    r"column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL
+)
+_NOT_UTF8 = re.compile(r"column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid UTF8")
+_WRONG_FIELDS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """
+    How a CSV file is laid out.
+
+    Args:
+        decimal: What stands before the decimals of numbers.
+    """
+
+    shown: str
+    names: tuple[str, ...]
+    delimiter: str
+    decimal: str = "."
+
+
+def header(fragment: Fragment) -> tuple[str, ...]:
+    """Return the names of a file's columns, without losing anything of a pipe."""
+    return layout(fragment).names
+
+
+def layout(fragment: Fragment) -> Layout:
+    """Read the layout of a file from its first line."""
+    delimiter = fragment.delimiter or ("\t" if fragment.format is DataFormat.TSV else ",")
+    if fragment.pipe is not None and fragment.streams:
+        head = fragment.pipe.first_record(delimiter)
+        names = header_names(head, delimiter, shown=fragment.shown, encoding=fragment.encoding)
+    else:
+        with _reported(Layout(fragment.shown, (), "")), opened_text(fragment) as stream:
+            names = header_names(first_record(b"", stream.read, delimiter), delimiter, shown=fragment.shown)
+    return Layout(fragment.shown, names, delimiter, fragment.decimal or ".")
+
+
+def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | None = None) -> tuple[str, ...]:
+    """Return the names in a header line; `head` may run on beyond it."""
+    end = first_record_end(head, delimiter)
+    if end is None and len(head) >= LONGEST_HEADER:
+        msg = f"{shown}: the header is longer than {LONGEST_HEADER >> 20} MiB"
+        raise InputProblem(msg, "is it CSV, and are its quotes closed? --input-format says what else it is")
+    try:
+        text = head[:end].decode(encoding or "utf-8-sig")
+    except UnicodeError:
+        msg = f"{shown}: the header is not {encoding or 'UTF-8'} text"
+        hint = "is it CSV? --input-format says what else it is" if b"\0" in head else _ENCODING_HINT
+        raise InputProblem(msg, hint) from None
+    try:
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), [""])
+    except csv.Error as error:
+        msg = f"{shown}: the header is not CSV: {error}"
+        raise InputProblem(msg) from None
+    if not any(names):
+        msg = f"{shown}: line 1, where the names of the columns should be, is blank"
+        raise InputProblem(msg, "take blank lines before the header away, as with: grep -v '^$' FILE")
+    return tuple(names)
+
+
+def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    """Stream the chosen columns of a fragment."""
+    found = layout(fragment)
+    types: dict[str, pa.DataType] = {name: WORD if name in chosen.words else NUMBER for name in chosen.stored}
+    if chosen.identity in types:
+        types[chosen.identity] = pa.string()
+    yield from _stream(fragment, found, chosen, types=types)
+
+
+def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+    """Return what `batches_of_all` gives: the score as a number and all other columns as text."""
+    names = chosen.carries(header(fragment))
+    scores = set(chosen.scores)
+    kinds = [pa.float64() if name in scores else pa.string() for name in names]
+    return pa.schema([pa.field(name, kind) for name, kind in zip(names, kinds, strict=True)])
+
+
+def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    """Stream every column, the score as a number and all others as the text that they are."""
+    types = {field.name: field.type for field in schema(fragment, chosen)}
+    yield from _stream(fragment, layout(fragment), chosen, types=types, verbatim=True)
+
+
+def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
+    """Return every column; what is in it is text."""
+    return tuple((name, "text") for name in header(fragment))
+
+
+def row_count(fragment: Fragment) -> int | None:  # noqa: ARG001
+    """Return None: rows are known when all are read."""
+    return None
+
+
+def list_length(fragment: Fragment, name: str) -> int | None:  # noqa: ARG001
+    """Return None: text holds no lists."""
+    return None
+
+
+@contextmanager
+def text_of(fragment: Fragment, within: Layout) -> Iterator[Callable[[int], bytes]]:
+    """
+    Give a function that returns up to so many of a file's bytes, decompressed, and none at the end.
+
+    They are the file's own where new fields can be written beside them (`kept_bytes`), and else UTF-8.
+    """
+    with chunks_of(fragment, decoded=not kept_bytes(fragment)) as chunk:
+
+        def read(size: int) -> bytes:
+            with _reported(within):
+                return chunk(size)
+
+        yield read
+
+
+def blocks_of(read: Callable[[int], bytes], within: Layout) -> Iterator[Block]:
+    """Cut a file into the header and blocks of whole rows; a blank line is a row of a single column."""
+    return blocks(read, delimiter=within.delimiter, blank=len(within.names) == 1, shown=within.shown)
+
+
+def rows_of(
+    block: Block,
+    chosen: ChosenColumns,
+    *,
+    within: Layout,
+    types: Mapping[str, pa.DataType],
+    rows_before: int,
+    verbatim: bool = False,
+) -> pa.RecordBatch:
+    """Parse some columns of some whole rows, as many as line ends and quotes say."""
+    batch = _parsed(block, within, types, rows_before=rows_before, verbatim=verbatim)
+    if batch.num_rows != block.most:
+        counted = block.bounds()[0].size
+        if batch.num_rows != counted:
+            where = f"lines {block.line:,} to {block.line + block.lines - 1:,}"
+            msg = f"{within.shown}: {where} hold {counted:,} rows, and {batch.num_rows:,} were read"
+            raise InputProblem(msg, "rewrite the file with a CSV library, or export it as Parquet")
+    if block.most != block.lines:
+        _refuse_swallowed(block, chosen, within)
+    return batch
+
+
+def _refuse_swallowed(block: Block, chosen: ChosenColumns, within: Layout) -> None:
+    """
+    Refuse quoted text most of whose lines look like rows of the file: those between two stray quotes.
+
+    Text of many lines is usual, and so is a table within text. What gives stray quotes away is that most
+    lines have as many fields as the header, a score where the scores are and a label where the labels are.
+    """
+    names = within.names
+    lines = block.quoted_lines() if len(names) > 1 else None
+    if lines is None:
+        return
+    numbers = [names.index(name) for name in chosen.scores]
+    # Of the lines on which quotes open and close only what is within them is text: the scores must be there.
+    counts = (lines.begins | (lines.outside < min(numbers))) & (
+        lines.ends | (lines.separators - lines.outside > max(numbers))
+    )
+    # Where two texts meet on a line, what stands between them is none.
+    counts &= ~(lines.begins & lines.ends & (lines.outside > 0))
+    alike = counts & (lines.separators == len(names) - 1)
+    if not alike.any():
+        return
+    rows = np.bincount(lines.text[counts & (lines.stops - lines.starts > 1)])
+    many = np.bincount(lines.text[alike], minlength=rows.size)
+    for text in np.flatnonzero(2 * many > rows).tolist():
+        places = np.flatnonzero(alike & (lines.text == text)).tolist()
+        looked_at = (block.whole[lines.starts[at] : lines.stops[at]] for at in places[:_LOOKED_AT])
+        found = sum(_is_row(line.decode("utf-8", "replace"), numbers, chosen, within) for line in looked_at)
+        found = found * len(places) // min(len(places), _LOOKED_AT)
+        if 2 * found > rows[text]:
+            at = block.line + lines_before(block.whole, lines.opening(text))
+            look = "line that looks like a row" if found == 1 else "lines that look like rows"
+            where = f"the text in quotes that opens on line {at:,}"
+            msg = f"{within.shown}: {where} holds {found:,} {look} of the file"
+            raise InputProblem(
+                msg, "close its quote; if it is text, write the file as Parquet or JSON Lines, without quotes"
+            )
+
+
+def _is_row(line: str, numbers: list[int], chosen: ChosenColumns, within: Layout) -> bool:
+    """Whether a line could be a row of the file."""
+    fields = line.replace('"', "").rstrip("\r").split(within.delimiter)
+    if len(fields) != len(within.names):
+        return False
+    try:
+        scores = [float(fields[place].replace(within.decimal, ".")) for place in numbers]
+    except ValueError:
+        return False
+    asked = chosen.asked
+    if asked.read_as is Scale.PROB and not all(0.0 <= score <= 1.0 for score in scores):
+        return False
+    if chosen.label not in within.names or asked.positive is not None or asked.several is not None:
+        return True
+    return fields[within.names.index(str(chosen.label))].strip().casefold() in _USUAL_LABELS
+
+
+def _parsed(
+    block: Block, within: Layout, types: Mapping[str, pa.DataType], *, rows_before: int, verbatim: bool
+) -> pa.RecordBatch:
+    """Return the columns as pyarrow reads them."""
+    if block.is_blank and not block.blank:
+        return pa.RecordBatch.from_arrays([pa.array([], kind) for kind in types.values()], names=list(types))
+    content: Any = memoryview(block.whole)[: block.size]
+    if block.whole.startswith(BOM):
+        # In the middle of a file it is text, which pyarrow leaves out at the beginning of what it gets.
+        content = BOM + content
+    with _reported(within, rows_before=rows_before):
+        reader = pa_csv.open_csv(
+            cast("IO[bytes]", pa.BufferReader(content)),
+            read_options=pa_csv.ReadOptions(
+                use_threads=False, block_size=len(content) + 1, column_names=list(within.names)
+            ),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=within.delimiter, ignore_empty_lines=not block.blank, newlines_in_values=True
+            ),
+            convert_options=pa_csv.ConvertOptions(
+                include_columns=list(types),
+                column_types=dict(types),
+                strings_can_be_null=not verbatim,
+                decimal_point=within.decimal,
+            ),
+        )
+        # The block is shorter than the reader's, so that one batch is all there is.
+        return reader.read_next_batch()
+
+
+def _stream(
+    fragment: Fragment,
+    found: Layout,
+    chosen: ChosenColumns,
+    *,
+    types: Mapping[str, pa.DataType],
+    verbatim: bool = False,
+) -> Iterator[pa.RecordBatch]:
+    rows = 0
+    with _reported(found), opened_text(fragment) as stream:
+        cut = blocks_of(stream.read, found)
+        next(cut, None)
+        for block in cut:
+            batch = rows_of(block, chosen, within=found, types=types, rows_before=rows, verbatim=verbatim)
+            rows += batch.num_rows
+            if batch.num_rows:
+                yield batch
+
+
+@contextmanager
+def _reported(found: Layout, *, rows_before: int = 0) -> Iterator[None]:
+    """Turn what pyarrow says of a file into one line with the column and the row of the file."""
+    try:
+        yield
+    except UnicodeEncodeError:
+        # Of the name of a file, and said where names are.
+        raise
+    except UnicodeError as error:
+        raise not_text(found.shown, error) from error
+    except MemoryError as error:
+        raise no_memory(found.shown, error) from error
+    except (pa.ArrowException, OSError) as error:
+        raise _problem(found, str(error), rows_before) from error
+
+
+def _problem(found: Layout, said: str, shift: int) -> InputProblem:
+    """Return the problem that pyarrow's words mean; its row numbers plus `shift` count the file's rows."""
+    if match := _NOT_A_NUMBER.search(said):
+        name, row, value = found.names[int(match[1])], int(match[2]) + shift, match[3]
+        what = f"{_shortened(value)} at row {row:,} is" if value else f"the blanks at row {row:,} are"
+        msg = f"{found.shown}, column {name!r}: {what} not a number"
+        return InputProblem(msg, _AGAIN if value == name else _number_hint(value, found.decimal))
+    if match := _NOT_UTF8.search(said):
+        name, row = found.names[int(match[1])], int(match[2]) + shift
+        msg = f"{found.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
+        return InputProblem(msg, _ENCODING_HINT)
+    if match := _WRONG_FIELDS.search(said):
+        row, expected, got = int(match[1]) + shift, int(match[2]), int(match[3])
+        fields = f"{got} field{'s' * (got != 1)}"
+        msg = f"{found.shown}: row {row:,} has {fields} where the header has {expected}"
+        return InputProblem(
+            msg, "fields that contain the separator must be quoted, and quotes must be closed"
+        )
+    msg = f"{found.shown} cannot be read: {said.splitlines()[0] if said else 'unknown error'}"
+    return InputProblem(msg, "is it CSV, and complete? path:parquet or path:tsv forces another format")
+
+
+def _shortened(value: str) -> str:
+    return repr(value if len(value) <= 40 else value[:37] + "...")
+
+
+def _number_hint(value: str, decimal: str) -> str:
+    if re.fullmatch(r"\s*-?\d*[.,]\d+\s*", value):
+        if decimal == ",":
+            return "--decimal , says that numbers have a comma: leave it out"
+        return "numbers need a decimal point, not a comma: --decimal , reads commas"
+    if value.strip().endswith("%"):
+        return "write percentages as fractions of 1"
+    missing = "nothing, NA, N/A, NaN, null and the like count as missing"
+    if not value:
+        return f"{missing}, blanks do not: leave the field empty"
+    return f"{missing}, other text does not: is it the right column?"

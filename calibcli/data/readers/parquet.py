@@ -1,0 +1,259 @@
+"""
+Parquet: record batches of the columns asked for, row group by row group, in bounded memory.
+
+Statistics are never believed, and what a footer says of rows and types is held against itself
+(`calibcli.data.readers.parquet`).
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from calibcli.data.class_rows import is_list_of_numbers, list_lengths, lists_of
+from calibcli.data.columns import ChosenColumns
+from calibcli.data.decode import no_memory, nulls, sound
+from calibcli.data.fragment import Fragment, batch_rows
+from calibcli.data.objects import is_object, opened_file, source_of
+from calibcli.errors import InputProblem
+
+DAMAGED = "the file may be cut short or damaged: compare its size with the source"
+
+
+def rows_of_groups(file: "pq.ParquetFile", *, shown: str) -> list[int]:
+    """Return the number of rows of each row group."""
+    rows = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    if min(rows, default=0) < 0 or sum(rows) != file.metadata.num_rows:
+        total = f"its footer counts {file.metadata.num_rows:,} rows, and its row groups {sum(rows):,}"
+        msg = f"{shown} cannot be read as Parquet: {total}"
+        raise InputProblem(msg, DAMAGED)
+    return rows
+
+
+def decode_one(file: "pq.ParquetFile", group: int, names: Sequence[str] | None) -> None:
+    """
+    Decode the first row of a row group, as must be done before a column chunk is looked at.
+
+    pyarrow ends the process where one is looked at that is encrypted, and raises where one is decoded.
+    """
+    next(file.iter_batches(1, [group], None if names is None else list(names)), None)
+
+
+def encrypted(error: Exception, *, shown: str) -> InputProblem | None:
+    """Return what there is to say where pyarrow lacks a key; None where it says something else."""
+    words = str(error)
+    if "decrypt" not in words:
+        return None
+    what = "is encrypted" if "no decryption" in words else "has encrypted columns among those to be read"
+    msg = f"{shown} {what}, and calibcli holds no keys"
+    return InputProblem(msg, "decrypt it with what wrote it: calibcli reads Parquet in clear")
+
+
+class Chunks:
+    """
+    What a footer says of the columns that are read, held against itself as their rows come.
+
+    The decoder takes as many rows of a row group as that group counts, and passes over further values of its
+    columns; it takes the type that the schema names. A column chunk is looked at only once it was decoded:
+    pyarrow ends the process where one is looked at that is encrypted.
+
+    Args:
+        groups: The row groups that are read, in order.
+        names: The columns that are read; None for all.
+    """
+
+    def __init__(
+        self, file: "pq.ParquetFile", *, groups: Sequence[int], names: list[str] | None, shown: str
+    ) -> None:
+        self._file, self._names, self._shown = file, names, shown
+        leaves = [(place, file.schema.column(place)) for place in range(len(file.schema))]
+        if names is not None:
+            known = set(names)
+            leaves = [one for one in leaves if {one[1].path, one[1].path.partition(".")[0]} & known]
+        self._leaves = [(at, leaf.path, leaf.physical_type, leaf.max_repetition_level) for at, leaf in leaves]
+        self._groups = deque((group, file.metadata.row_group(group).num_rows) for group in groups)
+        self._ahead = 0
+
+    def came(self, rows: int) -> None:
+        """Look at the row groups that so many further rows are from."""
+        self._ahead += rows
+        while self._ahead > 0 and self._groups:
+            group, count = self._groups.popleft()
+            self._check(group, count)
+            self._ahead -= count
+
+    def end(self) -> None:
+        """Look at what is left, which counts no rows; refuse rows that did not come."""
+        lost = sum(count for _, count in self._groups) - self._ahead
+        if lost:
+            msg = f"{self._shown} cannot be read as Parquet: its pages end {lost:,} rows too soon"
+            raise InputProblem(msg, DAMAGED)
+        for group, count in self._groups:
+            decode_one(self._file, group, self._names)
+            self._check(group, count)
+
+    def _check(self, group: int, rows: int) -> None:
+        about = self._file.metadata.row_group(group)
+        for place, path, kind, repeated in self._leaves:
+            chunk = about.column(place)
+            values, stored = chunk.num_values, chunk.physical_type
+            # A list has a value for each of its elements, and one where it is empty.
+            if values == rows or (repeated and values > rows > 0):
+                if stored == kind:
+                    continue
+                found = f"{stored} where the schema says {kind}"
+            else:
+                found = f"{values:,} values for {rows:,} rows"
+            msg = f"{self._shown}, column {path!r}: row group {group + 1} has {found}"
+            raise InputProblem(msg, DAMAGED)
+
+
+_MAGIC = b"PAR1"
+
+_BUFFER = 1 << 20
+
+_ALL_BUFFERS = 1 << 26
+
+
+def header(fragment: Fragment) -> tuple[str, ...]:
+    """Return the names of a file's columns."""
+    with _opened(fragment) as file:
+        return tuple(file.schema_arrow.names)
+
+
+def row_group_rows(fragment: Fragment) -> list[int]:
+    """Return the number of rows in each row group of a file."""
+    with _opened(fragment) as file:
+        if not is_object(fragment.location):
+            _refuse_several(file, fragment.location)
+        return rows_of_groups(file, shown=fragment.shown)
+
+
+def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    """Stream the chosen columns of a fragment."""
+    names = chosen.stored
+    text = [name for name in chosen.words if name in names and _is_text(fragment, name)]
+    width = max(len(names), len(chosen.classes))
+    with _opened(fragment, as_dictionary=text, columns=len(names)) as file:
+        yield from _batches(file, fragment, names=list(names), width=width)
+
+
+def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+    """Return what `batches_of_all` gives: every column as it is stored."""
+    with _opened(fragment) as file:
+        whole = file.schema_arrow
+    return pa.schema([whole.field(name) for name in chosen.carries(whole.names)]).with_metadata(
+        whole.metadata
+    )
+
+
+def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    """Stream every column as it is stored."""
+    names = list(chosen.carries(header(fragment)))
+    width = max(len(names), len(chosen.classes))
+    with _opened(fragment, columns=len(chosen.scores)) as file:
+        yield from _batches(file, fragment, names=None if chosen.carried is None else names, width=width)
+
+
+def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
+    """Return every column with its type."""
+    with _opened(fragment) as file:
+        return tuple((field.name, str(field.type)) for field in file.schema_arrow)
+
+
+def row_count(fragment: Fragment) -> int | None:
+    """Return how many rows there are."""
+    return sum(row_group_rows(fragment))
+
+
+def list_length(fragment: Fragment, name: str) -> int | None:
+    """Return how many numbers the first list of a column holds; None where it holds no lists, or no rows."""
+    with _opened(fragment) as file:
+        if not is_list_of_numbers(file.schema_arrow.field(name).type):
+            return None
+        for batch in file.iter_batches(batch_size=1, columns=[name], use_threads=False):
+            column = lists_of(batch.column(0))
+            if nulls(column) is None:
+                return int(list_lengths(column)[0])
+    return None
+
+
+def _batches(
+    file: pq.ParquetFile, fragment: Fragment, *, names: list[str] | None, width: int
+) -> Iterator[pa.RecordBatch]:
+    groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
+    chunks = Chunks(file, groups=groups, names=names, shown=fragment.shown)
+    if len(groups):
+        for batch in file.iter_batches(
+            batch_size=batch_rows(width), row_groups=list(groups), columns=names, use_threads=False
+        ):
+            chunks.came(batch.num_rows)
+            yield sound(batch, shown=fragment.shown)
+    chunks.end()
+
+
+def _refuse_several(read: pq.ParquetFile, path: str) -> None:
+    """
+    Refuse files that were put one after the other: the last footer would be taken to speak of the first file.
+
+    Between the last page and the footer of a single file stand at most indexes and Bloom filters.
+    """
+    last, column = read.num_row_groups - 1, len(read.schema) - 1
+    if last < 0 or column < 0:
+        return
+    try:
+        decode_one(read, last, [read.schema.column(column).path])
+    except (pa.ArrowException, OSError):
+        # Whoever reads that column is told; at one that cannot be decoded pyarrow does not survive a look.
+        return
+    with opened_file(path) as file:
+        end = file.size() - len(_MAGIC) - 4
+        file.seek(end)
+        footer = end - int.from_bytes(file.read(4), "little")
+        chunk = read.metadata.row_group(last).column(column)
+        file.seek(min(footer, _first_page(chunk) + chunk.total_compressed_size))
+        tail = b""
+        while file.tell() < footer and (more := file.read(min(_BUFFER, footer - file.tell()))):
+            if 2 * _MAGIC in tail + more:
+                msg = "another file begins within it: name several files one by one instead"
+                raise pa.ArrowInvalid(msg)
+            tail = more[-2 * len(_MAGIC) :]
+
+
+def _first_page(column: pq.ColumnChunkMetaData) -> int:
+    page = column.dictionary_page_offset if column.has_dictionary_page else None
+    return column.data_page_offset if page is None else page
+
+
+def _is_text(fragment: Fragment, name: str) -> bool:
+    with _opened(fragment) as file:
+        kind = file.schema_arrow.field(name).type
+        return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+@contextmanager
+def _opened(
+    fragment: Fragment, as_dictionary: list[str] | None = None, *, columns: int = 1
+) -> Iterator[pq.ParquetFile]:
+    """Open a file; whatever is wrong with it becomes one line."""
+    buffer = max(1 << 12, min(_BUFFER, _ALL_BUFFERS // columns))
+    try:
+        with (
+            source_of(fragment.location) as source,
+            pq.ParquetFile(
+                source,
+                read_dictionary=as_dictionary,
+                pre_buffer=is_object(fragment.location),
+                buffer_size=buffer,
+                page_checksum_verification=True,
+            ) as file,
+        ):
+            yield file
+    except MemoryError as error:
+        raise no_memory(fragment.shown, error) from error
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        first = (str(error).splitlines() or ["unknown error"])[0]
+        msg = f"{fragment.shown} cannot be read as Parquet: {first}"
+        raise encrypted(error, shown=fragment.shown) or InputProblem(msg, DAMAGED) from error

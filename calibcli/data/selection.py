@@ -1,0 +1,249 @@
+"""Which rows are asked for: those that satisfy conditions, the first so many, or so many drawn."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+
+from calibcli.data.column_names import named
+from calibcli.data.decode import Booleans, Column, is_number, nulls, plain, value_type, without_nulls
+from calibcli.data.groups import can_be_groups, groups_of
+from calibcli.data.row_ids import Fingerprints, mixed
+from calibcli.data.values import OPERATORS, Unreadable, can_be_compared, compared
+from calibcli.errors import InputProblem
+from calibcli.names import Comparison, Purpose
+from calibcli.options.conditions import Condition, Literal
+from calibcli.options.numerals import number_name, number_of, usual_name
+from calibcli.options.rows import RowsAsked
+
+_TRUTHS = ("true", "false")
+
+_BY_EQUALITY = (Comparison.EQUAL, Comparison.UNEQUAL, Comparison.IN)
+
+
+def satisfied(
+    batch: pa.RecordBatch, conditions: Sequence[Condition], *, first_row: int, shown: str
+) -> Booleans:
+    """Return which rows satisfy all conditions, shape (n,); none does whose value is missing."""
+    found = np.ones(batch.num_rows, np.bool_)
+    for one in conditions:
+        column = batch.column(one.column)
+        kind = value_type(column.type)
+        if not can_be_groups(kind):
+            msg = f"{shown}, column {one.column!r}: it holds {kind}, which --where does not compare"
+            raise InputProblem(msg, "name a column of text, numbers or dates")
+        if _is_typed(column):
+            found &= _by_entry(column, partial(_of_type, condition=one, shown=shown))
+        else:
+            found &= _of_texts(column, one, first_row=first_row, shown=shown)
+    return found
+
+
+def equal_to(column: Column, text: str) -> Booleans:
+    """Return which values a text is, read as the type of the column; none where it is no value of it."""
+    if _is_typed(column):
+        try:
+            return _by_entry(column, lambda values: compared(values, Comparison.EQUAL, text))
+        except Unreadable:
+            return np.zeros(len(column), np.bool_)
+    groups, wanted = groups_of(column), text.strip()
+    if pa.types.is_boolean(value_type(column.type)):
+        wanted = wanted.casefold()
+    found = np.array([one == wanted for one in groups.text], np.bool_)[groups.code]
+    return found if groups.missing is None else found & ~groups.missing
+
+
+def _is_typed(column: Column) -> bool:
+    """Whether a value is read as the type of the column, which is neither text nor true and false."""
+    kind = value_type(column.type)
+    entries = column.type.value_type if isinstance(column, pa.DictionaryArray) else column.type
+    return can_be_compared(entries if isinstance(entries, pa.UuidType) else kind)
+
+
+def _by_entry(column: Column, satisfies: Callable[[Column], Booleans]) -> Booleans:
+    """Return which values satisfy what is asked of the different ones; none does that is missing."""
+    column = column if isinstance(column.type, pa.UuidType) else plain(column)
+    if not isinstance(column, pa.DictionaryArray):
+        found, missing = satisfies(column), nulls(column)
+        return found if missing is None else found & ~missing
+    if not len(column.dictionary):
+        return np.zeros(len(column), np.bool_)
+    missing = nulls(column)
+    index = np.asarray(np.from_dlpack(without_nulls(cast("Column", column.indices))))
+    found = _by_entry(cast("Column", column.dictionary), satisfies)
+    return found[index] if missing is None else found[np.where(missing, 0, index)] & ~missing
+
+
+def _of_type(column: Column, *, condition: Condition, shown: str) -> Booleans:
+    """Compare a column of numbers, dates, times or UUIDs with values that are read as its type."""
+    found = np.zeros(len(column), np.bool_)
+    for value in condition.values:
+        quoted = is_number(column.type) and value.number is None
+        try:
+            # What stands in quotes is text, and no number.
+            found |= compared(column, condition.sign, "" if quoted else value.text)
+        except Unreadable as problem:
+            where = f"{shown}, column {condition.column!r}"
+            msg = f"{where}: it holds {column.type}, and --where compares it with {value}"
+            raise InputProblem(msg, f"compare it with {problem}") from None
+    return found
+
+
+def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: str) -> Booleans:
+    """Compare every different text once: its letters, and its order with a number as a number."""
+    kind = value_type(column.type)
+    if pa.types.is_boolean(kind):
+        _refuse_untrue(condition, shown)
+        condition = _folded(condition)
+    groups = groups_of(column)
+    verdicts = [_text_satisfies(text, condition) for text in groups.text]
+    odd = np.array([one is None for one in verdicts], np.bool_)[groups.code]
+    if groups.missing is not None:
+        odd &= ~groups.missing
+    if odd.any():
+        at = int(np.argmax(odd))
+        text = groups.text[int(groups.code[at])]
+        where = f"{shown}, column {condition.column!r}: {text!r} at row {first_row + at + 1:,}"
+        if condition.sign in _BY_EQUALITY:
+            msg = f"{where} is text, which {condition.text!r} means as a number and does not equal as text"
+            raise InputProblem(
+                msg, f"put the value into quotes to compare text: {condition.column}=={text!r}"
+            )
+        msg = f"{where} is no number to compare as {condition.text!r} does"
+        raise InputProblem(msg, "put the value into quotes to compare text, or name another column")
+    found = np.array([bool(one) for one in verdicts], np.bool_)[groups.code]
+    return found if groups.missing is None else found & ~groups.missing
+
+
+def _text_satisfies(text: str, condition: Condition) -> bool | None:
+    """
+    Return whether a text does; None where it cannot be said.
+
+    That is where its order among numbers is asked and it is none, and where it is the same number as a value
+    without quotes, as 1.0 is 1: the one who wrote that may mean the number or the text.
+    """
+    if condition.sign in _BY_EQUALITY:
+        equal = any(text == value.text.strip() for value in condition.values)
+        if not equal and any(_respells(text, value) for value in condition.values):
+            return None
+        return equal == (condition.sign is not Comparison.UNEQUAL)
+    value = condition.values[0]
+    if value.number is None:
+        return bool(OPERATORS[condition.sign](text, value.text.strip()))
+    number = number_of(text)
+    return None if number is None else bool(OPERATORS[condition.sign](number, value.number))
+
+
+def _respells(text: str, value: Literal) -> bool:
+    return value.number is not None and usual_name(text) == number_name(value.number)
+
+
+def _refuse_untrue(condition: Condition, shown: str) -> None:
+    """Refuse to compare true and false with anything else, or by order."""
+    ordered = condition.sign not in (Comparison.EQUAL, Comparison.UNEQUAL, Comparison.IN)
+    strange = [value for value in condition.values if value.text.casefold() not in _TRUTHS]
+    if ordered or strange:
+        msg = f"{shown}, column {condition.column!r}: it holds true and false, unlike {condition.text!r}"
+        raise InputProblem(msg, f"write {condition.column}==true or {condition.column}==false")
+
+
+def _folded(condition: Condition) -> Condition:
+    values = tuple(Literal(value.text.casefold(), None) for value in condition.values)
+    return Condition(condition.column, condition.sign, values, condition.text)
+
+
+# A file has fewer rows, and an input fewer files.
+_ROW_BITS = 44
+
+
+@dataclass(frozen=True, slots=True)
+class Lots:
+    """
+    The lots of the rows of a file.
+
+    Args:
+        file: Place of the file in the input.
+        highest: The highest lot that is taken; None for all.
+    """
+
+    file: int
+    seed: int
+    highest: int | None = None
+
+    def of(self, first_row: int, count: int) -> Fingerprints:
+        """Return the lots of `count` rows of which `first_row` of the file come before, shape (count,)."""
+        sequence = np.random.SeedSequence(self.seed, spawn_key=(int(Purpose.SAMPLE),))
+        one, two = sequence.generate_state(2, np.uint64)
+        rows = np.arange(first_row, first_row + count, dtype=np.uint64)
+        key = rows | np.uint64(self.file << _ROW_BITS)
+        return mixed(mixed(key ^ one) ^ two)
+
+    def taken(self, first_row: int, count: int) -> Booleans | None:
+        """Return which of these rows are taken, shape (count,); None for all."""
+        return None if self.highest is None else self.of(first_row, count) <= np.uint64(self.highest)
+
+
+def lowest(lots: Fingerprints, count: int) -> Fingerprints:
+    """Return the lowest of some lots, at most `count` of them, in any order."""
+    return lots if lots.size <= count else np.partition(lots, count - 1)[:count]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsChosen:
+    """
+    Which rows of a file are read.
+
+    Args:
+        conditions: What they must satisfy, by the names of the file.
+        until: How many rows there are up to the last that counts; None for the end of the file.
+        lots: By which rows are drawn, or None.
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    until: int | None = None
+    lots: Lots | None = None
+
+    @property
+    def chooses(self) -> bool:
+        """Whether rows are looked at one by one."""
+        return bool(self.conditions) or self.lots is not None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the conditions."""
+        return tuple(dict.fromkeys(one.column for one in self.conditions))
+
+    def of(self, batch: "pa.RecordBatch", *, first_row: int, shown: str) -> "Booleans | None":
+        """Return which rows of a batch are read, shape (n,); None for all."""
+        drawn = None if self.lots is None else self.lots.taken(first_row, batch.num_rows)
+        if not self.conditions:
+            return drawn
+
+        found = satisfied(batch, self.conditions, first_row=first_row, shown=shown)
+        return found if drawn is None else found & drawn
+
+    def first_of(self, batches: "Iterator[pa.RecordBatch]", first_row: int) -> "Iterator[pa.RecordBatch]":
+        """Return batches up to the last row that counts, where `first_row` of the file come before."""
+        return batches if self.until is None else _first_rows(batches, self.until - first_row)
+
+
+EVERY_ROW = RowsChosen()
+
+
+def rows_chosen(rows: RowsAsked, header: Sequence[str], *, path: str) -> RowsChosen:
+    """Return the conditions on rows by the names of a file."""
+    if not rows.where:
+        return EVERY_ROW
+    return RowsChosen(tuple(replace(one, column=named(one.column, header, path=path)) for one in rows.where))
+
+
+def _first_rows(batches: "Iterator[pa.RecordBatch]", count: int) -> "Iterator[pa.RecordBatch]":
+    for batch in batches:
+        if batch.num_rows >= count:
+            yield batch.slice(0, count)
+            return
+        count -= batch.num_rows
+        yield batch

@@ -1,0 +1,1 @@
+"""Rows to files, other columns kept."""

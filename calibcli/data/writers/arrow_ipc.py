@@ -1,0 +1,101 @@
+"""Arrow IPC: record batches, dictionaries and metadata as they were, in a file or as a stream."""
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Literal, TypeAlias, cast
+
+import pyarrow as pa
+import pyarrow.ipc
+
+from calibcli.ahead import Advance, made_ahead
+from calibcli.data.writers.arrow_columns import column_of
+from calibcli.data.writers.parquet import gathered
+from calibcli.names import Compression
+from calibcli.stats.table.score_table import Floats
+
+# Batches of this many rows are put together from smaller ones; of less where there are very many columns.
+_BATCH_ROWS = 1 << 17
+_MOST_VALUES = 1 << 25
+Sink: TypeAlias = "pa.ipc.RecordBatchFileWriter | pa.ipc.RecordBatchStreamWriter"
+
+
+def copy_with_fields(
+    batches: Iterable[tuple[pa.RecordBatch, Any]],
+    sink: Sink,
+    *,
+    schema: pa.Schema,
+    made: Callable[[pa.RecordBatch], Sequence["Floats | pa.Array[Any]"]],
+    ahead: bool = False,
+    advance: Advance = lambda _: None,
+) -> int:
+    """Write record batches anew with columns at the end."""
+    rows = 0
+
+    def widened() -> Iterator[tuple[pa.RecordBatch, Any]]:
+        for batch, said in batches:
+            values = [column_of(column) for column in made(batch)]
+            old = [batch.column(name) for name in schema.names[: len(schema) - len(values)]]
+            yield pa.RecordBatch.from_arrays([*old, *values], schema=schema), said
+
+    for batch, said in made_ahead(widened()) if ahead else widened():
+        sink.write_batch(batch, custom_metadata=said)
+        rows += batch.num_rows
+        advance(batch.num_rows)
+    return rows
+
+
+def write_batches(
+    batches: Iterable[pa.RecordBatch],
+    sink: Sink,
+    *,
+    advance: Advance = lambda _: None,
+) -> int:
+    """
+    Write record batches, small ones put together; return the number of rows.
+
+    Dictionaries grow from batch to batch: a file can hold one for each column, and what is added to it.
+    """
+    rows = 0
+    known: dict[str, Any] = {}
+    for table in gathered(batches, _BATCH_ROWS, values=_MOST_VALUES):
+        columns = [_grown(table.column(name).combine_chunks(), name, known) for name in table.column_names]
+        sink.write_batch(pa.RecordBatch.from_arrays(columns, schema=table.schema))
+        rows += table.num_rows
+        advance(table.num_rows)
+    return rows
+
+
+@contextmanager
+def opened_sink(
+    target: BinaryIO,
+    schema: pa.Schema,
+    *,
+    stream: bool,
+    codec: Compression | None = None,
+    footer: Any = None,  # noqa: ANN401 - pyarrow's metadata, or None
+) -> Iterator[Sink]:
+    """Open what record batches are written to."""
+    name = None if codec is None else cast('Literal["lz4", "zstd"]', codec.value)
+    options = pa.ipc.IpcWriteOptions(compression=name, emit_dictionary_deltas=True, allow_64bit=True)
+    out = cast("io.IOBase", target)
+    if stream:
+        with pa.ipc.new_stream(out, schema, options=options) as sink:
+            yield sink
+    else:
+        # Older versions of pyarrow neither read nor write a footer's metadata.
+        said: dict[str, Any] = {} if footer is None else {"metadata": footer}
+        with pa.ipc.new_file(out, schema, options=options, **said) as sink:
+            yield sink
+
+
+def _grown(column: Any, name: str, known: dict[str, Any]) -> Any:  # noqa: ANN401 - a column of any type
+    """Return a dictionary column with all values that the column had before, in their order."""
+    if not isinstance(column, pa.DictionaryArray):
+        return column
+    if name in known and not known[name].equals(column.dictionary):
+        empty = pa.DictionaryArray.from_arrays(column.indices.slice(0, 0), known[name])
+        both: Any = [empty, column]
+        column = pa.chunked_array(both).unify_dictionaries().chunk(1)
+    known[name] = column.dictionary
+    return column

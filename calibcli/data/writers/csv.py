@@ -1,0 +1,233 @@
+"""CSV: record batches as text, and files with more fields on every line and every other byte as it was."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from calibcli.ahead import Advance, made_ahead
+from calibcli.data.records import BOM, Block, Positions
+from calibcli.data.writers.arrow_columns import (
+    bytes_scalar,
+    column_of,
+    in_encoding,
+    place_column,
+    stretches,
+    written,
+)
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.stats.table.score_table import Floats
+
+
+def write_batches(
+    batches: Iterable[pa.RecordBatch],
+    target: BinaryIO,
+    *,
+    schema: pa.Schema,
+    delimiter: str = ",",
+    advance: Advance = lambda _: None,
+) -> int:
+    """Write record batches as CSV with a header, text in quotes; return the number of rows."""
+    rows = 0
+    options = pa_csv.WriteOptions(delimiter=delimiter)
+    flat = pa.schema([field.with_type(_flat(field.type)) for field in schema])
+    with pa_csv.CSVWriter(target, flat, write_options=options) as writer:
+        for batch in batches:
+            columns = [column.cast(kind) for column, kind in zip(batch.columns, flat.types, strict=True)]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=flat))
+            rows += batch.num_rows
+            advance(batch.num_rows)
+    return rows
+
+
+def fits_csv(kind: pa.DataType) -> bool:
+    """Whether values of a type are single fields of text."""
+    if isinstance(kind, pa.DictionaryType):
+        return fits_csv(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.types.is_string(kind.storage_type) or pa.types.is_large_string(kind.storage_type)
+    return not (
+        pa.types.is_nested(kind)
+        or pa.types.is_run_end_encoded(kind)
+        or pa.types.is_interval(kind)
+        or pa.types.is_binary_view(kind)
+    )
+
+
+def _flat(kind: pa.DataType) -> pa.DataType:
+    """Return the type that the CSV writer takes for a type."""
+    if isinstance(kind, pa.DictionaryType):
+        return _flat(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.storage_type
+    return pa.string() if pa.types.is_string_view(kind) else kind
+
+
+Write = Callable[[memoryview | bytes], object]
+
+Added = Sequence["Floats | pa.Array[Any]"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewColumns:
+    """
+    The columns to add, and those that stay.
+
+    Args:
+        encoding: How the file's text is encoded, which is ASCII where it looks so.
+        kept: Places of the fields that stay, in order; None for all, whatever their number.
+        decimal: What stands before the decimals of numbers.
+    """
+
+    names: tuple[str, ...]
+    delimiter: str
+    shown: str
+    encoding: str = "utf-8"
+    kept: tuple[int, ...] | None = None
+    fields: int = 1
+    decimal: str = "."
+
+
+def splice(
+    cut: Iterator[Block],
+    write: Write,
+    *,
+    columns: NewColumns,
+    predicted: Callable[[Block], Added],
+    ahead: bool = False,
+    advance: Advance = lambda _: None,
+) -> int:
+    """Copy a CSV file and add fields to the end of every record."""
+    header = next(cut, None)
+    if header is None:
+        return 0
+    write(_new_header(_piece(header, ()), columns))
+    records = 0
+    found = (_piece(block, predicted(block)) for block in cut)
+    for piece in made_ahead(found) if ahead else found:
+        number = piece.ends.size
+        for column in piece.values:
+            if len(column) != number:
+                msg = f"{columns.shown}: {number:,} lines hold {len(column):,} records"
+                raise InputProblem(msg, "rewrite the file with a CSV library, or export it as Parquet")
+        _write_block(piece, write, columns)
+        records += number
+        advance(number)
+    return records
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """
+    Some records, and what comes after each.
+
+    Args:
+        ends: Where the fields of each record end and its line end begins.
+    """
+
+    block: Block
+    content: bytes
+    starts: Positions
+    ends: Positions
+    values: Added
+
+
+def _piece(block: Block, values: Added) -> _Piece:
+    return _Piece(block, block.content, *block.bounds(), values)
+
+
+def _new_header(header: _Piece, columns: NewColumns) -> bytes:
+    """Return the header with the new names."""
+    content, end = header.content, int(header.ends[0]) if header.ends.size else 0
+    old = [content[:end]]
+    if columns.kept is not None:
+        bounds = _bounds(header, columns)[0].tolist() if header.ends.size else []
+        old = [content[start:last].removeprefix(BOM) for start, last in bounds]
+    new = [_encoded(quoted(name, columns.delimiter), columns) for name in columns.names]
+    head = columns.delimiter.encode().join([*old, *new])
+    mark = BOM if content.startswith(BOM) and not head.startswith(BOM) else b""
+    return mark + head + content[end:]
+
+
+def _encoded(text: str, columns: NewColumns) -> bytes:
+    try:
+        return text.encode(columns.encoding)
+    except UnicodeEncodeError:
+        msg = f"{columns.shown} is {columns.encoding} text, which cannot hold {text!r}"
+        raise UsageProblem(msg, "convert it to UTF-8") from None
+
+
+def quoted(field: str, delimiter: str) -> str:
+    """Return a field as CSV writes it, in quotes where it needs them."""
+    if any(character in field for character in (delimiter, '"', "\n", "\r")):
+        return '"' + field.replace('"', '""') + '"'
+    return field
+
+
+def _write_block(piece: _Piece, write: Write, columns: NewColumns) -> None:
+    """Write every record with the new fields, and what follows the last one."""
+    if not piece.ends.size:
+        write(piece.content)
+        return
+    fields = [_field(column_of(column), columns) for column in piece.values]
+    parts: list[Any] = [*_old_parts(piece, columns), *fields]
+    if columns.kept is not None:
+        # A line end is followed by no separator.
+        parts[:2] = [pc.binary_join_element_wise(*parts[:2], bytes_scalar(b""))]
+    # What is joined is one buffer with nothing between the records: the bytes to write.
+    write(written(pc.binary_join_element_wise(*parts, bytes_scalar(columns.delimiter.encode()))))
+    write(piece.content[int(piece.ends[-1]) :])
+
+
+def _field(column: "pa.Array[Any]", columns: NewColumns) -> "pa.Array[Any]":
+    """Return the text of a new column in the file's encoding."""
+    text: pa.Array[Any] = column.cast(pa.string()).cast(pa.binary())
+    if columns.decimal != "." and pa.types.is_floating(column.type):
+        text = pc.replace_substring(text, pattern=".", replacement=columns.decimal)
+        quote = bytes_scalar(b'"' if columns.decimal == columns.delimiter else b"")
+        parts: list[Any] = [quote, text, quote, bytes_scalar(b"")]
+        quoted_text: pa.Array[Any] = pc.binary_join_element_wise(*parts)
+        return quoted_text
+    if columns.encoding == "utf-8" or not pa.types.is_string(column.type):
+        return text
+    return in_encoding(text, lambda one: _encoded(one.decode(), columns))
+
+
+def _old_parts(piece: _Piece, columns: NewColumns) -> "list[pa.Array[Any]]":
+    """
+    Return what stays of each record, in stretches of fields that stand beside each other.
+
+    The first one begins with the line end of the record before, so that no line end is ever rewritten; where
+    only some fields stay it is that line end alone.
+    """
+    if columns.kept is None:
+        return [stretches(np.concatenate(([0], piece.ends)), piece.content)]
+    before = np.concatenate(([0], piece.ends[:-1]))
+    bounds = np.concatenate(
+        (np.column_stack((before, piece.starts))[:, None], _bounds(piece, columns)), axis=1
+    )
+    pieces = stretches(bounds.reshape(-1), piece.content)
+    count = bounds.shape[1]
+    # Between two stretches stands one that does not stay.
+    places = 2 * np.arange(count * piece.ends.size).reshape(-1, count)
+    return [pieces.take(place_column(places[:, place])) for place in range(count)]
+
+
+def _bounds(piece: _Piece, columns: NewColumns) -> Positions:
+    """Return where the stretches of kept fields begin and end in each record, shape (n, stretches, 2)."""
+    number, kept = piece.ends.size, columns.kept or ()
+    if not kept:
+        return np.empty((number, 0, 2), np.int64)
+    between = piece.block.separators()
+    if between.size != number * (columns.fields - 1):
+        msg = f"{columns.shown}: some of {number:,} lines have not {columns.fields:,} fields"
+        raise InputProblem(msg, "fields that contain the separator must be quoted")
+    between = between.reshape(number, columns.fields - 1)
+    starts = np.column_stack((piece.starts, between + 1))
+    ends = np.column_stack((between, piece.ends))
+    runs = np.split(np.array(kept, np.int64), np.flatnonzero(np.diff(kept) != 1) + 1)
+    return np.stack([np.column_stack((starts[:, run[0]], ends[:, run[-1]])) for run in runs], axis=1)

@@ -1,0 +1,496 @@
+"""A fitted map as formulas, from what a score column holds to a probability."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.data.fields import on_scale
+from calibcli.errors import UsageProblem
+from calibcli.export.formula import (
+    Curve,
+    Formula,
+    Number,
+    Operator,
+    Pair,
+    Pieces,
+    Places,
+    Score,
+    Single,
+    Steps,
+    exp,
+    lines,
+    log,
+    logistic_of,
+    minus,
+    over,
+    plus,
+    steps,
+    times,
+)
+from calibcli.names import Scale
+from calibcli.stats.recalibrators.beta import Beta
+from calibcli.stats.recalibrators.histogram import Histogram
+from calibcli.stats.recalibrators.identity import Identity
+from calibcli.stats.recalibrators.intercept import Intercept, odds_shares
+from calibcli.stats.recalibrators.interface import Recalibrator, randomised
+from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
+from calibcli.stats.recalibrators.lookup import BinMap, Polyline
+from calibcli.stats.recalibrators.newton import NEAREST, logistic
+from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.recalibrators.quadratic import Quadratic
+from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
+from calibcli.stats.recalibrators.smooth import Smooth
+from calibcli.stats.recalibrators.spline import Spline, bends_at_knots, slopes_at_knots
+from calibcli.stats.recalibrators.temperature import Temperature
+from calibcli.stats.recalibrators.venn_abers import VennAbers
+from calibcli.stats.table.bins import bin_index
+from calibcli.stats.table.score_table import Floats
+from calibcli.version import __version__
+
+
+def spline(knots: Floats, values: Floats) -> tuple[tuple[float, ...], Floats]:
+    """
+    Return the cuts between pieces, and each piece by the powers of the way from a knot.
+
+    References:
+        De Boor (2001), A Practical Guide to Splines, chapter IV.
+    """
+    slopes, bends = slopes_at_knots(knots, values), bends_at_knots(knots, values)
+    turns = np.append(np.diff(bends) / (6.0 * np.diff(knots)), 0.0)
+    pieces = np.column_stack((values, slopes, bends / 2.0, turns))
+    first, last = pieces[:1].copy(), pieces[-1:]
+    for line in (first, last):
+        line[:, 2:] = 0.0
+    return tuple(knots.tolist()), np.concatenate((first, pieces[:-1], last))
+
+
+def turning_points(knots: Floats, values: Floats) -> Floats:
+    """Return the knots and where the spline turns round, ascending: between them it is monotone."""
+    _, coefficients = spline(knots, values)
+    found = [knots]
+    for about, (_, slope, bend, turn) in zip(knots, coefficients[1:].tolist(), strict=True):
+        roots = np.roots([3.0 * turn, 2.0 * bend, slope]) if turn or bend else np.zeros(0)
+        found.append(about + roots.real[np.isreal(roots)])
+    return np.unique(np.concatenate(found))
+
+
+Ordinals = npt.NDArray[np.int64]
+
+
+def ordinals_of(numbers: Floats) -> Ordinals:
+    """Return the place of each number among all there are, 0 for 0."""
+    places = np.abs(numbers).view(np.int64)
+    return np.where(np.signbit(numbers), -places, places)
+
+
+def numbers_at(places: Ordinals) -> Floats:
+    """Return the numbers at places."""
+    return np.asarray(np.copysign(np.abs(places).view(np.float64), places))
+
+
+def steps_of_scaling_binning(recalibrator: ScalingBinning) -> tuple[Floats, Floats]:
+    """
+    Return where each interval of scores with one output begins, and the output.
+
+    Found by halving, down to neighbouring numbers, on each part of [0, 1] on which the base is monotone.
+    Another machine's logarithm may be one digit off, so that the base would put scores at an edge into
+    another bin there; the steps do not.
+    """
+    base, edges = recalibrator.base, recalibrator.table.edges
+    ends = ordinals_of(_monotone_between(base))
+    found = [ends[:1]]
+    bins = bin_index(edges, base.predict(numbers_at(ends)))
+    for level in range(edges.size - 2):
+        above = bins > level
+        changed = np.flatnonzero(above[1:] != above[:-1])
+        if changed.size:
+            found.append(_crossings(recalibrator, ends[changed], ends[changed + 1], level=level))
+    starts = numbers_at(np.unique(np.concatenate(found)))
+    return starts, recalibrator.predict(starts)
+
+
+def _crossings(recalibrator: ScalingBinning, low: Ordinals, high: Ordinals, *, level: int) -> Ordinals:
+    """Return the first number of each stretch that lies on the other side of an edge than its beginning."""
+    base, edges = recalibrator.base, recalibrator.table.edges
+    above = bin_index(edges, base.predict(numbers_at(low))) > level
+    while np.any(high - low > 1):
+        middle = low + (high - low) // 2
+        same = (bin_index(edges, base.predict(numbers_at(middle))) > level) == above
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return high
+
+
+def _monotone_between(base: Recalibrator) -> Floats:
+    """Return ascending scores from 0 to 1 between which a base rises or falls and does not turn round."""
+    match base:
+        case Quadratic(slope=slope, bend=bend) if bend:
+            inner = logistic(np.array([-slope / (2.0 * bend)]))
+        case Spline():
+            inner = logistic(turning_points(np.array(base.knots), np.array(base.values)))
+        case Smooth(values=values):
+            inner = np.linspace(0.0, 1.0, values.size)
+        case _:
+            inner = np.zeros(0)
+    return np.unique(np.concatenate(([0.0], np.clip(inner, 0.0, 1.0), [1.0])))
+
+
+Flags = npt.NDArray[np.bool_]
+
+# e to less than this is less than the smallest normal number, and is taken for 0.
+_LEAST_POWER = -708.0
+
+# Its exponential is 1 once rounded; whether that of the next few numbers is depends on the machine.
+_LARGEST_LOGPROB = 2.0**-53
+
+# s / (1 + s) is off by at most 2^-52 of itself, and rises by 2^-54 of itself or more from one number s to the
+# next: of two that are 8 apart it is in order, and halving ends at one of these 8.
+_NUMBERS_BESIDE = 16
+
+
+def probability(score: Formula, scale: Scale) -> Formula:
+    """Return what a score that is in range says as a probability."""
+    match scale:
+        case Scale.PROB:
+            return score
+        case Scale.LOGIT:
+            # As `apply` does it, so that no digit differs where the exponential is the same.
+            below = Pair(Operator.LEAST, score, minus(Number(0.0), score))
+            power = Single(Curve.EXP, Pair(Operator.GREATEST, below, Number(_LEAST_POWER)))
+            share = Pieces(score, (_LEAST_POWER, 0.0), (Number(0.0), power, Number(1.0)))
+            return over(share, plus(Number(1.0), power))
+        case Scale.LOGPROB:
+            return Pieces(score, (_LEAST_POWER,), (Number(0.0), exp(score)))
+        case _:
+            assert_never(scale)
+
+
+def range_of(scale: Scale) -> tuple[float, float]:
+    """Return the lowest and the highest score that `apply` takes."""
+    match scale:
+        case Scale.PROB:
+            return 0.0, 1.0
+        case Scale.LOGIT:
+            return -math.inf, math.inf
+        case Scale.LOGPROB:
+            return -math.inf, _LARGEST_LOGPROB
+        case _:
+            assert_never(scale)
+
+
+def in_units_of_scores(
+    formulas: tuple[Formula, ...], before: Formula, score: Formula, *, scale: Scale
+) -> tuple[Formula, ...]:
+    """
+    Return the same formulas with the steps of a probability made steps of the score it is made of.
+
+    An exponential that is one digit off would put a score that lies on a step, as those of the fit rows do,
+    onto the other side of it; comparing the score itself cannot.
+    """
+    if scale is Scale.PROB:
+        return formulas
+    moved = _Moved(before, score, scale)
+    return tuple(moved.of(one) for one in formulas)
+
+
+class _Moved:
+    """A formula whose steps are made those of the score; what is used twice stays one object."""
+
+    def __init__(self, before: Formula, score: Formula, scale: Scale) -> None:
+        self.before, self.score, self.scale = before, score, scale
+        self.known: dict[int, Formula] = {}
+        self.places: dict[int, tuple[Places, Ordinals]] = {}
+
+    def of(self, formula: Formula) -> Formula:
+        if id(formula) not in self.known:
+            self.known[id(formula)] = formula if formula is self.before else self._rebuilt(formula)
+        return self.known[id(formula)]
+
+    def _rebuilt(self, formula: Formula) -> Formula:
+        match formula:
+            case Pair(operator=operator, left=left, right=right):
+                return Pair(operator, self.of(left), self.of(right))
+            case Single(curve=curve, of=inner):
+                return Single(curve, self.of(inner))
+            case Pieces(of=inner, cuts=cuts, parts=parts):
+                return Pieces(self.of(inner), cuts, tuple(self.of(part) for part in parts))
+            case Steps(places=places, values=values) if places.of is self.before:
+                moved, which = self._moved(places)
+                return Steps(moved, values[which])
+            case _:
+                return formula
+
+    def _moved(self, places: Places) -> tuple[Places, Ordinals]:
+        if id(places) not in self.places:
+            starts, which = scores_from(places.starts, self.scale)
+            self.places[id(places)] = (Places(self.score, starts), which)
+        return self.places[id(places)]
+
+
+def scores_from(starts: Floats, scale: Scale) -> tuple[Floats, Ordinals]:
+    """
+    Return where the scores begin that say at least one probability and less than the next one.
+
+    What a score says is found with the very function that `apply` calls. For logits below 0 it rises with
+    the score but for the last digit, so that a probability may begin, end and begin again within a few
+    neighbouring scores: it then has several beginnings.
+    """
+    starts = starts[starts <= 1.0]
+    found = _least_number(lambda score: on_scale(score, scale) >= starts, starts.size)
+    if scale is Scale.LOGIT:
+        found = np.concatenate((found, _beside(found[found <= 0.0])))
+    found = np.unique(np.append(found[found > -np.inf], [-np.inf]))
+    places = np.searchsorted(starts, on_scale(found, scale), side="right") - 1
+    begins = np.append([True], places[1:] != places[:-1])
+    return found[begins], places[begins]
+
+
+def _beside(scores: Floats) -> Floats:
+    """Return the least score of each exponential that is at most so many numbers from that of a score."""
+    powers = ordinals_of(np.exp(scores))[:, None] + np.arange(-_NUMBERS_BESIDE, _NUMBERS_BESIDE + 1)
+    wanted = numbers_at(np.unique(powers))
+    return _least_number(lambda score: np.exp(np.minimum(score, 0.0)) >= wanted, wanted.size)
+
+
+def _least_number(enough: Callable[[Floats], Flags], count: int) -> Floats:
+    """Return the least number for which each condition holds, found by halving; infinity where none does."""
+    low = ordinals_of(np.full(count, -np.inf))
+    high = ordinals_of(np.full(count, np.inf))
+    while np.any(low + 1 < high):
+        # Half of each, since their sum may be too large, as may their difference.
+        middle = low // 2 + high // 2 + (low % 2 + high % 2) // 2
+        held = enough(numbers_at(middle))
+        low, high = np.where(held, low, middle), np.where(held, middle, high)
+    return numbers_at(high)
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """
+    Another base rate than that of the fit rows.
+
+    Args:
+        prior: Base rate of the rows that are asked about.
+    """
+
+    fitted: float
+    prior: float
+
+
+def formulas_on(
+    recalibrator: Recalibrator, score: Formula, *, scale: Scale, shift: Shift | None = None
+) -> tuple[Formula, ...]:
+    """Return the probability, and its lower and upper end where the map has them, of a score on a scale."""
+    before = probability(score, scale)
+    found = formulas_of(recalibrator, before, shift=shift)
+    return in_units_of_scores(found, before, score, scale=scale)
+
+
+def formulas_of(
+    recalibrator: Recalibrator, score: Formula, *, shift: Shift | None = None
+) -> tuple[Formula, ...]:
+    """Return the probability, and its lower and upper end where the map has them."""
+    if randomised(recalibrator) is not None:
+        msg = "the outputs of this smooth map are randomised: they depend on the place of a row in its file"
+        raise UsageProblem(msg, "fit it again without --randomised")
+    found = _bracketed(recalibrator, score) if isinstance(recalibrator, VennAbers) else None
+    formulas = found or (_formula(recalibrator, score),)
+    return formulas if shift is None else tuple(_shifted(one, shift) for one in formulas)
+
+
+def _formula(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PLR0911 - one for each kind
+    match recalibrator:
+        case Identity():
+            return score
+        case Isotonic(curve=curve):
+            return _curve(curve, score)
+        case CentredIsotonic(curve=curve):
+            return _curve(curve, score)
+        case Histogram(table=table):
+            return _curve(table, score)
+        case ScalingBinning():
+            return steps(score, *steps_of_scaling_binning(recalibrator))
+        case Smooth(values=values):
+            return lines(score, np.linspace(0.0, 1.0, values.size), values)
+        case _:
+            return logistic_of(_logit(recalibrator, score))
+
+
+def _logit(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PLR0911 - one for each method
+    inside = _inside(score)
+    z = log(over(inside, minus(Number(1.0), inside)))
+    match recalibrator:
+        case Intercept():
+            return plus(Number(recalibrator.intercept), z)
+        case Temperature():
+            return over(z, Number(recalibrator.temperature))
+        case Platt():
+            return plus(Number(recalibrator.intercept), times(Number(recalibrator.slope), z))
+        case Beta() if recalibrator.a == recalibrator.b:
+            return plus(Number(recalibrator.c), times(Number(recalibrator.a), z))
+        case Beta():
+            low, high = log(inside), log(minus(Number(1.0), inside))
+            risen = plus(Number(recalibrator.c), times(Number(recalibrator.a), low))
+            return minus(risen, times(Number(recalibrator.b), high))
+        case Quadratic():
+            slope = plus(Number(recalibrator.slope), times(Number(recalibrator.bend), z))
+            return plus(Number(recalibrator.intercept), times(slope, z))
+        case Spline():
+            return _spline(recalibrator, z)
+        case _:
+            msg = f"a {recalibrator.name.value} map cannot be exported"
+            raise UsageProblem(msg, "use `calibcli apply`")
+
+
+def _inside(score: Formula) -> Formula:
+    """Return a score moved off 0 and 1, as logits need."""
+    below = Pair(Operator.LEAST, score, Number(1.0 - NEAREST))
+    return Pair(Operator.GREATEST, below, Number(NEAREST))
+
+
+def _curve(curve: Polyline | BinMap, score: Formula) -> Formula:
+    if isinstance(curve, Polyline):
+        return lines(score, curve.knots, curve.values)
+    return steps(score, starts_after(curve.edges[1:-1]), curve.values)
+
+
+def starts_after(cuts: Floats) -> Floats:
+    """Return where intervals begin that end with a cut each: at 0, and right after every cut."""
+    return np.concatenate(([0.0], np.nextafter(cuts, 2.0)))
+
+
+def _spline(recalibrator: Spline, z: Formula) -> Formula:
+    """Return each cubic in Horner's form about its left knot."""
+    knots, coefficients = spline(np.array(recalibrator.knots), np.array(recalibrator.values))
+    parts = []
+    for about, (level, slope, bend, turn) in zip((knots[0], *knots), coefficients.tolist(), strict=True):
+        way = minus(z, Number(about))
+        found: Formula = Number(slope)
+        if bend or turn:
+            found = plus(found, times(way, plus(Number(bend), times(way, Number(turn)))))
+        parts.append(plus(Number(level), times(way, found)))
+    return Pieces(z, tuple(knots), tuple(parts))
+
+
+def _bracketed(recalibrator: VennAbers, score: Formula) -> tuple[Formula, ...]:
+    """Return the point and both ends: numbers below the first cut, on it, after it, and so on."""
+    cuts, levels = recalibrator.regions
+    starts = np.concatenate(([0.0], np.column_stack((cuts, np.nextafter(cuts, 2.0))).reshape(-1)))
+    # What begins where the next begins too holds nowhere: below a first cut of 0, and between neighbours.
+    held = np.append(starts[1:] > starts[:-1], [True])
+    within = held & (starts <= 1.0)
+    columns = [column[within] for column in levels]
+    starts = starts[within]
+    changes = np.concatenate(([True], np.any([one[1:] != one[:-1] for one in columns], axis=0)))
+    places = Places(score, starts[changes])
+    lower, point, upper = (Steps(places, column[changes]) for column in columns)
+    return point, lower, upper
+
+
+def _shifted(formula: Formula, shift: Shift) -> Formula:
+    """Return the probability under another base rate; numbers of steps are shifted beforehand."""
+    ones, zeros = odds_shares(fitted=shift.fitted, prior=shift.prior)
+    match formula:
+        case Steps():
+            positive, negative = formula.values * ones, (1.0 - formula.values) * zeros
+            return Steps(formula.places, positive / (positive + negative))
+        case Number():
+            one, other = formula.value * ones, (1.0 - formula.value) * zeros
+            return Number(one / (one + other))
+        case _:
+            share = times(formula, Number(ones))
+            rest = times(minus(Number(1.0), formula), Number(zeros))
+            return over(share, plus(share, rest))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMaps:
+    """
+    Maps, and which of them a row of a group goes through.
+
+    Args:
+        places: For each group that the fit has seen the place of its map.
+        pooled: Whether rows of other groups go through the first map, or get no probability.
+    """
+
+    column: str
+    maps: "tuple[Recalibrator, ...]"
+    places: Mapping[str, int]
+    pooled: bool
+
+    def formulas(self, scale: "Scale") -> list[tuple[Formula, ...]]:
+        """Return for each map its probability and its ends, of a score on a scale."""
+        return [formulas_on(one, Score(), scale=scale) for one in self.maps]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """
+    What was exported.
+
+    Args:
+        method: How it was fitted, in a word.
+        prior: The base rate it was moved to, or None.
+        classes: What the classes are called; empty for one score.
+        positive: The label that counted as 1, where labels were not 0 and 1.
+        rows: How many rows it was fitted to.
+        by: The column of the fit whose groups have maps of their own, or None.
+    """
+
+    digest: str
+    calibcli: str
+    method: str
+    scale: Scale
+    rows: int
+    prior: float | None = None
+    classes: tuple[str, ...] = ()
+    positive: str | None = None
+    by: str | None = None
+
+    def facts(self) -> dict[str, str]:
+        """Return what is known, each as plain ASCII on one line that nothing takes for anything but text."""
+        known: dict[str, object] = {
+            "exported_by": f"calibcli {__version__}",
+            "fitted_by": f"calibcli {self.calibcli}",
+            "artifact": self.digest,
+            "method": self.method,
+            "scale": self.scale.value,
+            "rows": self.rows,
+        }
+        if self.prior is not None:
+            known["prior"] = self.prior
+        if self.classes:
+            known["classes"] = list(self.classes)
+        if self.positive is not None:
+            known["positive"] = self.positive
+        if self.by is not None:
+            known["by"] = self.by
+        return {key: plain(value) for key, value in known.items()}
+
+    def lines(self) -> list[str]:
+        """Return the facts as lines of text."""
+        return [f"{key:<12} {value}" for key, value in self.facts().items()]
+
+
+def plain(value: object) -> str:
+    """
+    Return a value as JSON without the letters that end a comment, begin a substitution, or move a cursor.
+
+    Text made of letters, digits and the marks of a version or a hash stands without quotation marks.
+    """
+    if isinstance(value, str) and value.replace(" ", "").translate(_HARMLESS).isascii():
+        bare = value.translate(_HARMLESS).replace(" ", "")
+        if bare.isalnum():
+            return value
+    text = json.dumps(value)
+    return "".join(letter if letter not in _DANGEROUS else f"\\u{ord(letter):04x}" for letter in text)
+
+
+_HARMLESS = str.maketrans("", "", ".-_:")
+
+# JSON has escaped all but these: of comments, of substitutions in SQL, shells and templates, and of markup.
+_DANGEROUS = frozenset("$*/{}%&;#`<>'-\x7f")

@@ -1,0 +1,394 @@
+"""A map as a Python module: of the standard library alone, of numpy, or a scikit-learn estimator."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from importlib.resources import files
+from textwrap import fill
+from typing import assert_never
+
+import numpy as np
+
+from calibcli.data.groups import MISSING
+from calibcli.errors import UsageProblem
+from calibcli.export.formula import (
+    Curve,
+    Formula,
+    Number,
+    Operator,
+    Pair,
+    Pieces,
+    Places,
+    Score,
+    Single,
+    Steps,
+    parts_of,
+)
+from calibcli.export.maps import GroupMaps, Origin, Shift, formulas_of, formulas_on, range_of
+from calibcli.names import OnUnseen, OutputSum
+from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator
+from calibcli.stats.recalibrators.classes.linear import Linear
+from calibcli.stats.recalibrators.classes.members import Members
+from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
+from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
+from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
+from calibcli.stats.recalibrators.classes.top_label import TopLabel
+from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.table.score_table import Floats
+
+_WIDTH = 100
+
+
+class Style(Enum):
+    """What a function works on."""
+
+    NUMBERS = auto()
+    ARRAYS = auto()
+
+
+@dataclass(slots=True)
+class PythonText:
+    """Functions, and the constants that they look up."""
+
+    style: Style
+    constants: list[Floats] = field(default_factory=list)
+
+    def function(self, name: str, formula: Formula) -> str:
+        """Return a function of one score; what a formula uses twice is worked out once."""
+        return _Function(self, formula).text(name)
+
+    def constant(self, values: Floats) -> str:
+        """Return the name of a constant array."""
+        for place, one in enumerate(self.constants):
+            if one is values or np.array_equal(one, values):
+                return f"_KNOTS_{place + 1}"
+        self.constants.append(values)
+        return f"_KNOTS_{len(self.constants)}"
+
+    def definitions(self) -> str:
+        """Return the constants."""
+        return "".join(
+            f"_KNOTS_{place + 1} = {array_literal(one, self.style)}\n"
+            for place, one in enumerate(self.constants)
+        )
+
+
+class _Function:
+    """One function: its lines, and the names of what is worked out once."""
+
+    def __init__(self, owner: PythonText, formula: Formula) -> None:
+        self.owner = owner
+        self.formula = formula
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+        self.uses: Counter[int] = Counter()
+        self._count(formula)
+
+    def text(self, name: str) -> str:
+        """Return the whole function."""
+        found = self._of(self.formula)
+        if isinstance(self.formula, Number) and self.owner.style is Style.ARRAYS:
+            found = f"np.full(np.shape(score), {found})"
+        body = "\n".join(f"    {line}" for line in (*self.lines, f"return {found}"))
+        return f"def {name}(score):\n{body}\n"
+
+    def _count(self, formula: Formula) -> None:
+        self.uses[id(formula)] += 1
+        if self.uses[id(formula)] > 1:
+            return
+        for part in parts_of(formula):
+            self._count(part)
+        if isinstance(formula, Steps):
+            self.uses[id(formula.places)] += 1
+
+    def _of(self, formula: Formula) -> str:
+        if id(formula) in self.names:
+            return self.names[id(formula)]
+        text = self._text(formula)
+        if self.uses[id(formula)] < 2 or isinstance(formula, (Score, Number)):
+            return text
+        return self._named(formula, text)
+
+    def _named(self, what: Formula | Places, text: str) -> str:
+        name = f"v{len(self.names) + 1}"
+        self.names[id(what)] = name
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def _text(self, formula: Formula) -> str:
+        arrays = self.owner.style is Style.ARRAYS
+        match formula:
+            case Score():
+                return "score"
+            case Number(value=value):
+                return literal(value)
+            case Pair(operator=operator, left=left, right=right):
+                return _pair(operator, self._of(left), self._of(right), arrays=arrays)
+            case Single(curve=curve, of=inner):
+                word = "log" if curve is Curve.LOG else "exp"
+                return f"{'np.' if arrays else ''}{word}({self._of(inner)})"
+            case Pieces():
+                return self._pieces(formula, arrays=arrays)
+            case Steps(places=places, values=values):
+                return f"{self.owner.constant(values)}[{self._place(places, arrays=arrays)}]"
+            case _:
+                assert_never(formula)
+
+    def _pieces(self, formula: Pieces, *, arrays: bool) -> str:
+        which = self._of(formula.of)
+        *parts, found = (self._of(part) for part in formula.parts)
+        if arrays and not parts:
+            return found
+        for cut, part in zip(reversed(formula.cuts), reversed(parts), strict=True):
+            test = f"{which} < {literal(cut)}"
+            found = f"np.where({test}, {part}, {found})" if arrays else f"({part} if {test} else {found})"
+        return found
+
+    def _place(self, places: Places, *, arrays: bool) -> str:
+        if id(places) in self.names:
+            return self.names[id(places)]
+        starts, which = self.owner.constant(places.starts), self._of(places.of)
+        text = f"bisect_right({starts}, {which}) - 1"
+        if arrays:
+            text = f'np.searchsorted({starts}, {which}, side="right") - 1'
+        return text if self.uses[id(places)] < 2 else self._named(places, text)
+
+
+def _pair(operator: Operator, left: str, right: str, *, arrays: bool) -> str:
+    match operator:
+        case Operator.LEAST:
+            return f"{'np.minimum' if arrays else 'min'}({left}, {right})"
+        case Operator.GREATEST:
+            return f"{'np.maximum' if arrays else 'max'}({left}, {right})"
+        case Operator.PLUS | Operator.MINUS | Operator.TIMES | Operator.OVER:
+            return f"({left} {operator.value} {right})"
+        case _:
+            assert_never(operator)
+
+
+def literal(value: float) -> str:
+    """Return a number as Python reads it back."""
+    return f'float("{value!r}")' if math.isinf(value) else repr(value + 0.0)
+
+
+def array_literal(values: Floats, style: Style) -> str:
+    """Return an array, of one or two dimensions."""
+    if values.ndim == 2:
+        listed = "".join(f"    {_tuple(row)},\n" for row in values)
+        text = f"(\n{listed})"
+    else:
+        text = _tuple(values)
+    return f"np.array({text})" if style is Style.ARRAYS else text
+
+
+def _tuple(values: Floats) -> str:
+    listed = ", ".join(literal(one) for one in values.tolist())
+    if len(listed) <= _WIDTH - 20:
+        return f"({listed},)"
+    lines = fill(listed, _WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
+    return f"(\n{lines},\n)"
+
+
+def class_functions(
+    recalibrator: ClassRecalibrator, classes: tuple[str, ...], text: PythonText
+) -> tuple[str, list[str]]:
+    """Return which module calls a map, and what it calls."""
+    match recalibrator:
+        case ClassTemperature():
+            return "softmax", _softmax(recalibrator, _divided(recalibrator, text.style))
+        case Linear():
+            return "softmax", _softmax(recalibrator, _linear(recalibrator, text.style))
+        case OneVsRest(members=members, output_sum=output_sum):
+            sums = f"SUM_TO_ONE = {output_sum is OutputSum.ONE}\n"
+            return "one_vs_rest", [*_maps(members, text), sums]
+        case TopLabel(members=members):
+            return "top_label", _maps(members, text)
+        case OneVsOne():
+            return "one_vs_one", _pairs(recalibrator, text)
+        case _:
+            msg = f"a {recalibrator.name.value} map of {len(classes):,} classes cannot be exported"
+            raise UsageProblem(msg, "use `calibcli apply`")
+
+
+def _softmax(recalibrator: ClassTemperature | Linear, logits: str) -> list[str]:
+    facts = f"LEAST = {literal(recalibrator.least)}\nKEEPS_PREDICTION = {recalibrator.keeps_prediction}\n"
+    return [facts, logits]
+
+
+def _divided(recalibrator: ClassTemperature, style: Style) -> str:
+    number = literal(recalibrator.temperature)
+    one_each = f"[one / {number} for one in logs]"
+    return f"def _logits(logs):\n    return {one_each if style is Style.NUMBERS else f'logs / {number}'}\n"
+
+
+def _linear(recalibrator: Linear, style: Style) -> str:
+    arrays, full = style is Style.ARRAYS, recalibrator.weight.ndim == 2
+    constants = (
+        f"WEIGHT = {array_literal(recalibrator.weight, style)}\n"
+        f"INTERCEPT = {array_literal(recalibrator.intercept, style)}\n"
+    )
+    if arrays:
+        body = "logs @ WEIGHT.T + INTERCEPT" if full else "logs * WEIGHT + INTERCEPT"
+    elif full:
+        body = "[sum(w * one for w, one in zip(row, logs)) + b for row, b in zip(WEIGHT, INTERCEPT)]"
+    else:
+        body = "[w * one + b for w, one, b in zip(WEIGHT, logs, INTERCEPT)]"
+    return f"{constants}\n\ndef _logits(logs):\n    return {body}\n"
+
+
+def _maps(members: Members, text: PythonText) -> list[str]:
+    """Return a function for each map, and the tuple of those of all classes."""
+    names: dict[int, str] = {}
+    functions = []
+    for place in range(len(members.classes)):
+        one = members.of(place)
+        if id(one) not in names:
+            names[id(one)] = f"_map_{len(names) + 1}"
+            functions.append(_function(names[id(one)], one, text))
+    listed = "".join(f"{names[id(members.of(place))]}, " for place in range(len(members.classes)))
+    return [*functions, f"_MAPS = ({listed.rstrip()})\n"]
+
+
+def _pairs(recalibrator: OneVsOne, text: PythonText) -> list[str]:
+    functions, listed = [], ""
+    for place, (pair, one) in enumerate(recalibrator.pairs.items()):
+        functions.append(_function(f"_map_{place + 1}", one, text))
+        listed += f"    {pair!r}: _map_{place + 1},\n"
+    return [*functions, f"_PAIRS = {{\n{listed}}}\n"]
+
+
+def _function(name: str, one: Recalibrator, text: PythonText) -> str:
+    return text.function(name, formulas_of(one, Score())[0])
+
+
+_PYTHON_HEAD = '''"""
+{what}
+
+Made by `calibcli export --to python`; ORIGIN says from what. It needs nothing but the standard library.
+"""
+'''
+
+_SKLEARN_HEAD = '''"""
+{what}
+
+Made by `calibcli export --to sklearn`; ORIGIN says from what. It needs scikit-learn 1.6 or newer.
+"""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+'''
+
+_WHAT = {
+    (Style.NUMBERS, False): "Recalibrated probabilities: `calibrate(score)`, and `calibrate_all(scores)`.",
+    (Style.NUMBERS, True): "Recalibrated probabilities of several classes: `calibrate(row)`, `predict(row)`.",
+    (Style.ARRAYS, False): "Recalibrated probabilities: `Calibrated().predict_proba(scores)`.",
+    (Style.ARRAYS, True): "Recalibrated probabilities of classes: `Calibrated().predict_proba(scores)`.",
+}
+
+_WHAT_OF_GROUPS = "Recalibrated probabilities by group: `calibrate(score, group)`, and `calibrate_all`."
+
+
+def module_of_one(
+    recalibrator: Recalibrator, *, origin: Origin, shift: Shift | None = None, style: Style
+) -> str:
+    """Return a module that recalibrates one score."""
+    formulas = formulas_on(recalibrator, Score(), scale=origin.scale, shift=shift)
+    text = PythonText(style)
+    names = ("_calibrated", "_lower", "_upper")
+    functions = [text.function(name, formula) for name, formula in zip(names, formulas, strict=False)]
+    word = _word(style)
+    parts = [_template(f"{word}_one")]
+    if len(formulas) > 1:
+        parts.insert(0, _template(f"{word}_ends").rstrip() + "\n")
+    if style is Style.NUMBERS:
+        parts.append(_template("python_checked"))
+    return _module(style, _facts(origin), [*parts, *functions], text=text, origin=origin)
+
+
+def module_of_groups(groups: GroupMaps, *, origin: Origin) -> str:
+    """
+    Return a module that recalibrates one score by the map of its
+    group, with the standard library alone.
+    """
+    style, text = Style.NUMBERS, PythonText(Style.NUMBERS)
+    facts = [
+        *_facts(origin),
+        f"UNSEEN = {(OnUnseen.POOLED if groups.pooled else OnUnseen.ERROR).value!r}\n",
+        f"MISSING = {_quoted(MISSING)}\n",
+        "# 0 is the map of all rows.\n",
+        f"PLACES = {{\n{_listed(groups.places)}}}\n",
+    ]
+    found = groups.formulas(origin.scale)
+    functions, listed = [], []
+    for place, formulas in enumerate(found):
+        names = [f"_{word}_{place}" for word, _ in zip(("map", "lower", "upper"), formulas, strict=False)]
+        functions += [text.function(*one) for one in zip(names, formulas, strict=True)]
+        listed.append(f"    ({', '.join(names)},),\n")
+    parts = [_template("python_groups"), _template("python_checked")]
+    if len(found[0]) > 1:
+        parts.insert(0, _template("python_group_ends"))
+    parts += [*functions, f"_MAPS = (\n{''.join(listed)})\n"]
+    return _module(style, facts, parts, text=text, origin=origin)
+
+
+def _facts(origin: Origin) -> list[str]:
+    """Return what a module of one score knows of it."""
+    lowest, highest = range_of(origin.scale)
+    return [
+        f"LOWEST, HIGHEST = {literal(lowest)}, {literal(highest)}\n",
+        f"SCALE = {origin.scale.value!r}\n",
+        f"POSITIVE = {_quoted(origin.positive)}\n",
+    ]
+
+
+def _listed(places: Mapping[str, int]) -> str:
+    return "".join(f"    {_quoted(group)}: {place},\n" for group, place in places.items())
+
+
+def module_of_classes(recalibrator: ClassRecalibrator, *, origin: Origin, style: Style) -> str:
+    """Return a module that recalibrates rows of several classes."""
+    text = PythonText(style)
+    kind, functions = class_functions(recalibrator, origin.classes, text)
+    facts = [f"CLASSES = ({''.join(f'{_quoted(one)}, ' for one in origin.classes)})\n"]
+    facts.append(f"SCALE = {origin.scale.value!r}\n")
+    word = _word(style)
+    parts = [_template(f"{word}_classes"), _template(f"{word}_{kind}"), *functions]
+    return _module(style, facts, parts, text=text, origin=origin)
+
+
+def _module(style: Style, facts: list[str], parts: list[str], *, text: PythonText, origin: Origin) -> str:
+    head = _PYTHON_HEAD if style is Style.NUMBERS else _SKLEARN_HEAD
+    what = _WHAT_OF_GROUPS if origin.by is not None else _WHAT[style, bool(origin.classes)]
+    listed = "".join(f"    {key!r}: {_quoted(value)},\n" for key, value in origin.facts().items())
+    top = [head.format(what=what), "\n", f"ORIGIN = {{\n{listed}}}\n", *facts]
+    body = text.definitions() + "\n\n" + "\n\n".join(part.rstrip() + "\n" for part in parts)
+    return top[0] + _imports(body, style) + "".join(top[1:]) + body
+
+
+def _imports(body: str, style: Style) -> str:
+    """Return what the body takes from the standard library."""
+    if style is Style.ARRAYS:
+        return ""
+    used = [name for name in ("exp", "log", "nextafter") if re.search(rf"\b{name}\(", body)]
+    searched = "from bisect import bisect_right\n" if "bisect_right(" in body else ""
+    taken = f"from math import {', '.join(used)}\n" if used else ""
+    return f"\n{searched}{taken}" if searched or taken else ""
+
+
+def _word(style: Style) -> str:
+    return "python" if style is Style.NUMBERS else "sklearn"
+
+
+def _template(name: str) -> str:
+    return (files("calibcli.export") / "templates" / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def _quoted(text: str | None) -> str:
+    """Return a literal of plain ASCII, whatever the text holds."""
+    return ascii(text)

@@ -1,0 +1,779 @@
+"""A map as a query, in the dialects of SQL."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, assert_never
+
+import numpy as np
+
+from calibcli.data.groups import MISSING
+from calibcli.errors import UsageProblem
+from calibcli.export.formula import (
+    Formula,
+    Number,
+    Operator,
+    Pair,
+    Pieces,
+    Places,
+    Score,
+    Single,
+    Steps,
+    exp,
+    log,
+    minus,
+    over,
+    plus,
+    times,
+    total,
+)
+from calibcli.export.maps import (
+    GroupMaps,
+    Origin,
+    Shift,
+    formulas_of,
+    formulas_on,
+    plain,
+    probability,
+    range_of,
+)
+from calibcli.names import OutputSum, Scale, SqlDialect
+from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator
+from calibcli.stats.recalibrators.classes.linear import Linear
+from calibcli.stats.recalibrators.classes.members import Members
+from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
+from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
+from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.table.score_table import Floats
+
+# Postgres cuts longer names off, and might cut two to the same.
+_LONGEST_OF_POSTGRES = 63
+
+_CLASS_HINT = "use --to python or --to onnx, or fit again with classes of printable names"
+
+_SPARK_HINT = "use --to python, or another dialect"
+
+# Whatever str.strip takes off: the code points of which str.isspace holds.
+BLANKS = (
+    *range(0x09, 0x0E),
+    *range(0x1C, 0x21),
+    *(0x85, 0xA0, 0x1680),
+    *range(0x2000, 0x200B),
+    *(0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """
+    The words of a dialect.
+
+    Args:
+        text: What stands around the number in a literal, with {} for its digits.
+        infinity: The literal of infinity, with {} for its sign.
+        most_bytes: How long a query may be; None where there is no limit that an export could reach.
+    """
+
+    double: str
+    quote: str
+    text: str
+    infinity: str
+    most_bytes: int | None = None
+
+
+def spelling_of(dialect: SqlDialect) -> Spelling:
+    """Return the words of a dialect."""
+    match dialect:
+        case SqlDialect.DUCKDB:
+            return Spelling("DOUBLE", '"', "{}", "CAST('{}infinity' AS DOUBLE)")
+        case SqlDialect.SPARK:
+            return Spelling("DOUBLE", "`", "{}D", "CAST('{}Infinity' AS DOUBLE)")
+        case SqlDialect.BIGQUERY:
+            return Spelling("FLOAT64", "`", "{}", "CAST('{}inf' AS FLOAT64)", 1_000_000)
+        case SqlDialect.SNOWFLAKE:
+            return Spelling("DOUBLE", '"', "CAST('{}' AS DOUBLE)", "CAST('{}inf' AS DOUBLE)", 1_000_000)
+        case SqlDialect.POSTGRES:
+            infinity = "CAST('{}Infinity' AS DOUBLE PRECISION)"
+            return Spelling("DOUBLE PRECISION", '"', "CAST('{}' AS DOUBLE PRECISION)", infinity)
+        case _:
+            assert_never(dialect)
+
+
+def number(value: float, dialect: SqlDialect) -> str:
+    """Return a literal that reads back as the same double, never as a decimal."""
+    spelling = spelling_of(dialect)
+    if math.isinf(value):
+        return spelling.infinity.format("-" if value < 0.0 else "")
+    written = spelling.text.format(digits(value))
+    return f"({written})" if written.startswith("-") else written
+
+
+def element(column: str, place: int, dialect: SqlDialect) -> str:
+    """Return what stands at a place of a column of lists; NULL where the list ends before."""
+    match dialect:
+        case SqlDialect.DUCKDB | SqlDialect.POSTGRES:
+            return f"{column}[{place + 1}]"
+        case SqlDialect.SPARK:
+            return f"try_element_at({column}, {place + 1})"
+        case SqlDialect.BIGQUERY:
+            return f"{column}[SAFE_OFFSET({place})]"
+        case SqlDialect.SNOWFLAKE:
+            return f"{column}[{place}]"
+        case _:
+            assert_never(dialect)
+
+
+def digits(value: float) -> str:
+    """Return the shortest digits of a double, always with an exponent."""
+    text = repr(value + 0.0)
+    return text if "e" in text else f"{text}e0"
+
+
+def name(word: str, dialect: SqlDialect) -> str:
+    """Return a name, quoted: whatever it holds, it is a name and nothing else."""
+    if not word or not word.isprintable():
+        msg = f"{word!r} cannot be the name of a column or a table in SQL" if word else "a name is empty"
+        raise UsageProblem(msg, "names are printable and not empty: rename it, or choose another")
+    match dialect:
+        case SqlDialect.DUCKDB | SqlDialect.SNOWFLAKE:
+            pass
+        case SqlDialect.POSTGRES:
+            if len(word.encode()) > _LONGEST_OF_POSTGRES:
+                msg = f"{word!r} has {len(word.encode())} bytes, and names in Postgres have at most 63"
+                raise UsageProblem(msg, "choose a shorter name")
+        case SqlDialect.SPARK:
+            if "${" in word:
+                msg = f"{word!r}: Spark replaces what stands in ${{...}} before it reads a query"
+                raise UsageProblem(msg, "rename the column, or choose another")
+        case SqlDialect.BIGQUERY:
+            word = word.replace("\\", "\\\\").replace("`", "\\`")
+            return f"`{word}`"
+        case _:
+            assert_never(dialect)
+    quote = spelling_of(dialect).quote
+    return f"{quote}{word.replace(quote, quote * 2)}{quote}"
+
+
+def string(text: str, dialect: SqlDialect, *, what: str = "class", hint: str = _CLASS_HINT) -> str:
+    """Return a text as a literal."""
+    if not text.isprintable():
+        msg = f"the {what} {text!r} cannot be written in SQL"
+        raise UsageProblem(msg, hint)
+    match dialect:
+        case SqlDialect.DUCKDB | SqlDialect.POSTGRES:
+            pass
+        case SqlDialect.SNOWFLAKE:
+            text = text.replace("\\", "\\\\")
+        case SqlDialect.SPARK | SqlDialect.BIGQUERY:
+            if dialect is SqlDialect.SPARK and "${" in text:
+                msg = f"the {what} {text!r}: Spark replaces what stands in ${{...}} before it reads a query"
+                raise UsageProblem(msg, _SPARK_HINT)
+            escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+            return f"'{escaped}'"
+        case _:
+            assert_never(dialect)
+    return "'" + text.replace("'", "''") + "'"
+
+
+def stripped_text(column: str, dialect: SqlDialect) -> str:
+    """Return the text of a column's value without the blanks around it, which are those of str.strip."""
+    match dialect:
+        case SqlDialect.DUCKDB | SqlDialect.SNOWFLAKE:
+            return f"TRIM(CAST({column} AS VARCHAR), {_blanks(dialect)})"
+        case SqlDialect.BIGQUERY:
+            return f"TRIM(CAST({column} AS STRING), {_blanks(dialect)})"
+        case SqlDialect.SPARK:
+            return f"BTRIM(CAST({column} AS STRING), {_blanks(dialect)})"
+        case SqlDialect.POSTGRES:
+            return f"BTRIM(CAST({column} AS TEXT), {_blanks(dialect)})"
+        case _:
+            assert_never(dialect)
+
+
+def _blanks(dialect: SqlDialect) -> str:
+    """Return a text of all blanks: Spark's CHR ends at 255, so that it is given their bytes."""
+    if dialect is SqlDialect.SPARK:
+        return f"DECODE(X'{''.join(map(chr, BLANKS)).encode().hex().upper()}', 'UTF-8')"
+    return " || ".join(f"CHR({one})" for one in BLANKS)
+
+
+def table_name(words: str, dialect: SqlDialect) -> str:
+    """Return the name of a table; dots part a schema or a catalog from it."""
+    return ".".join(name(word, dialect) for word in words.split("."))
+
+
+_INFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
+
+
+@dataclass(slots=True)
+class StepTable:
+    """
+    Many steps: a table to join, or arrays to search, as the dialect can do best.
+
+    Args:
+        columns: Values by interval, in the order in which they were first asked for.
+    """
+
+    dialect: SqlDialect
+    name: str
+    score: str
+    places: Places
+    columns: list[Floats] = field(default_factory=list)
+
+    def looked_up(self, values: Floats) -> str:
+        """Return the expression of the value at the score."""
+        known = (i for i, one in enumerate(self.columns) if np.array_equal(one, values))
+        place = next(known, len(self.columns))
+        if place == len(self.columns):
+            self.columns.append(values)
+        match self.dialect:
+            case SqlDialect.DUCKDB:
+                return f"{self.name}.v{place + 1}"
+            case SqlDialect.POSTGRES:
+                return f"({_of_postgres(values)})[{self.name}.i]"
+            case SqlDialect.SPARK:
+                return f"element_at({_of_spark(values)}, {self._place_in_spark()})"
+            case SqlDialect.BIGQUERY:
+                bucket = f"RANGE_BUCKET({self.score}, {self.name}.starts)"
+                return f"{self.name}.v{place + 1}[SAFE_OFFSET({bucket} - 1)]"
+            case SqlDialect.SNOWFLAKE:
+                return _halving(self.score, self.places.starts, values, dialect=self.dialect)
+            case _:
+                assert_never(self.dialect)
+
+    def definition(self) -> str | None:
+        """Return the table as a member of a WITH clause, or None where the dialect needs none."""
+        columns = {"starts": self.places.starts} | {f"v{i + 1}": one for i, one in enumerate(self.columns)}
+        match self.dialect:
+            case SqlDialect.DUCKDB:
+                parts = [_of_duckdb(one, key) for key, one in columns.items()]
+            case SqlDialect.BIGQUERY:
+                parts = [f"[{_of_bigquery(one)}] AS {key}" for key, one in columns.items()]
+            case SqlDialect.SPARK | SqlDialect.SNOWFLAKE | SqlDialect.POSTGRES:
+                return None
+            case _:
+                assert_never(self.dialect)
+        listed = ",\n    ".join(parts)
+        return f"{self.name} AS (\n  SELECT\n    {listed}\n)"
+
+    def join(self) -> str | None:
+        """Return how the table is joined, or None where the dialect needs no join."""
+        match self.dialect:
+            case SqlDialect.DUCKDB:
+                return f"ASOF LEFT JOIN {self.name} ON {self.score} >= {self.name}.starts"
+            case SqlDialect.BIGQUERY:
+                return f"CROSS JOIN {self.name}"
+            case SqlDialect.POSTGRES:
+                bucket = f"WIDTH_BUCKET({self.score}, {_of_postgres(self.places.starts)})"
+                return f"CROSS JOIN LATERAL (SELECT {bucket} AS i) AS {self.name}"
+            case SqlDialect.SPARK | SqlDialect.SNOWFLAKE:
+                return None
+            case _:
+                assert_never(self.dialect)
+
+    def _place_in_spark(self) -> str:
+        """Return a search by halving, in as many rounds as the number of intervals has binary digits."""
+        size = self.places.starts.size
+        halves = ", ".join(str(1 << bit) for bit in reversed(range(size.bit_length())))
+        starts = _of_spark(self.places.starts)
+        ahead = f"i + h <= {size} AND element_at({starts}, least(i + h, {size})) <= {self.score}"
+        return f"aggregate(array({halves}), 0, (i, h) -> if({ahead}, i + h, i))"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSteps:
+    """
+    Many steps of the maps of several groups, which DuckDB joins as one table.
+
+    Args:
+        member: The expression of the place of a row's map.
+        tables: The steps by the place of their map.
+    """
+
+    name: str
+    member: str
+    tables: Mapping[int, StepTable]
+
+    def definition(self) -> str:
+        """Return the table as a member of a WITH clause."""
+        width = max(len(one.columns) for one in self.tables.values())
+        parts = [self._part(place, one, width=width) for place, one in self.tables.items()]
+        listed = "\n  UNION ALL\n".join(parts)
+        return f"{self.name} AS (\n{listed}\n)"
+
+    def join(self) -> str:
+        """Return how the table is joined."""
+        (score,) = {one.score for one in self.tables.values()}
+        return (
+            f"ASOF LEFT JOIN {self.name} ON {self.member} = {self.name}.member"
+            f" AND {score} >= {self.name}.starts"
+        )
+
+    def _part(self, place: int, table: StepTable, *, width: int) -> str:
+        columns = {"starts": table.places.starts} | {f"v{i + 1}": one for i, one in enumerate(table.columns)}
+        listed = [f"    {place} AS member", *(f"    {_of_duckdb(one, key)}" for key, one in columns.items())]
+        listed += [f"    NULL AS v{i + 1}" for i in range(len(table.columns), width)]
+        return "  SELECT\n" + ",\n".join(listed)
+
+
+def _halving(which: str, starts: Floats, values: Floats, *, dialect: SqlDialect) -> str:
+    """Return the value of a number's interval by comparisons within comparisons."""
+    if values.size == 1 or np.all(values == values[0]):
+        return number(float(values[0]), dialect)
+    half = values.size // 2
+    below = _halving(which, starts[:half], values[:half], dialect=dialect)
+    above = _halving(which, starts[half:], values[half:], dialect=dialect)
+    return f"CASE WHEN {which} < {number(float(starts[half]), dialect)} THEN {below} ELSE {above} END"
+
+
+def _listed(values: Floats) -> str:
+    """Return numbers in one text, which is read faster than an expression for each."""
+    return ",".join(_INFINITE.get(one) or digits(one) for one in values.tolist())
+
+
+def _of_duckdb(values: Floats, column: str) -> str:
+    return f"UNNEST(CAST('[{_listed(values)}]' AS DOUBLE[])) AS {column}"
+
+
+def _of_spark(values: Floats) -> str:
+    return f"CAST(split('{_listed(values)}', ',') AS ARRAY<DOUBLE>)"
+
+
+def _of_postgres(values: Floats) -> str:
+    return f"CAST('{{{_listed(values)}}}' AS DOUBLE PRECISION[])"
+
+
+def _of_bigquery(values: Floats) -> str:
+    return ",".join(number(one, SqlDialect.BIGQUERY) for one in values.tolist())
+
+
+# With more steps a table of them is faster than CASE (docs/export.md has the figures).
+MOST_CASES = 64
+
+# What an engine takes in one query without trouble, where it says nothing itself.
+_MOST_TEXT = 16_000_000
+
+
+@dataclass(slots=True)
+class SqlText:
+    """
+    Formulas as text, and the tables of steps that they look up.
+
+    Args:
+        scores: How the score, or the number of each class, is written.
+        prefix: What the names of tables of steps begin with.
+    """
+
+    dialect: SqlDialect
+    scores: tuple[str, ...]
+    prefix: str
+    tables: list[StepTable] = field(default_factory=list)
+    _written: dict[int, str] = field(default_factory=dict)
+    _kept: list[Formula] = field(default_factory=list)
+
+    def of(self, formula: Formula) -> str:
+        """Return a formula as an expression."""
+        if id(formula) not in self._written:
+            text = self._text(formula)
+            most = most_text(self.dialect)
+            if len(text) > most:
+                raise too_long(self.dialect, most)
+            self._written[id(formula)] = text
+            # An object that is gone may leave its number to another.
+            self._kept.append(formula)
+        return self._written[id(formula)]
+
+    def _text(self, formula: Formula) -> str:
+        match formula:
+            case Score(place=place):
+                return self.scores[place]
+            case Number(value=value):
+                return number(value, self.dialect)
+            case Pair(operator=operator, left=left, right=right):
+                return self._pair(operator, self.of(left), self.of(right))
+            case Single(curve=curve, of=inner):
+                return f"{'LN' if curve.value == 'log' else 'EXP'}({self.of(inner)})"
+            case Pieces(of=inner, cuts=cuts, parts=parts):
+                which = self.of(inner)
+                return _cases(which, [self._number(cut) for cut in cuts], [self.of(part) for part in parts])
+            case Steps(places=places, values=values):
+                return self._steps(places, values)
+            case _:
+                assert_never(formula)
+
+    def _pair(self, operator: Operator, left: str, right: str) -> str:
+        match operator:
+            case Operator.LEAST | Operator.GREATEST:
+                # These skip NULL, but no score that is NULL gets here.
+                return f"{operator.value.upper()}({left}, {right})"
+            case Operator.TIMES if self.dialect is SqlDialect.POSTGRES:
+                # A product below the smallest number there is is an error, and not 0.
+                tiny = number(1e-150, self.dialect)
+                zero = number(0.0, self.dialect)
+                return f"CASE WHEN ABS({left}) < {tiny} THEN {zero} ELSE {left} * {right} END"
+            case Operator.PLUS | Operator.MINUS | Operator.TIMES | Operator.OVER:
+                return f"({left} {operator.value} {right})"
+            case _:
+                assert_never(operator)
+
+    def _number(self, value: float) -> str:
+        return number(value, self.dialect)
+
+    def _steps(self, places: Places, values: Floats) -> str:
+        if places.starts.size <= MOST_CASES:
+            starts = [self._number(start) for start in places.starts[1:].tolist()]
+            return _cases(self.of(places.of), starts, [self._number(one) for one in values.tolist()])
+        return self._table(places).looked_up(values)
+
+    def _table(self, places: Places) -> StepTable:
+        for one in self.tables:
+            if one.places is places:
+                return one
+        found = StepTable(self.dialect, f"{self.prefix}{len(self.tables) + 1}", self.of(places.of), places)
+        self.tables.append(found)
+        return found
+
+
+def most_text(dialect: SqlDialect) -> int:
+    """Return how long a query may be."""
+    return spelling_of(dialect).most_bytes or _MOST_TEXT
+
+
+def too_long(dialect: SqlDialect, most: int) -> UsageProblem:
+    """Return the refusal of a query that is too long."""
+    msg = f"as a query for {dialect.value} the map takes more than {most:,} characters"
+    return UsageProblem(msg, "use --to python or --to onnx, or fit a map with fewer knots")
+
+
+def _cases(which: str, cuts: list[str], parts: list[str]) -> str:
+    """Return the part that a number lies in."""
+    arms = [f"WHEN {which} < {cut} THEN {part}" for cut, part in zip(cuts, parts[:-1], strict=True)]
+    return f"CASE {' '.join(arms)} ELSE {parts[-1]} END"
+
+
+def class_probabilities(count: int, scale: Scale) -> list[Formula]:
+    """Return what the scores of a row say as probabilities of the classes."""
+    scores: list[Formula] = [Score(place) for place in range(count)]
+    if scale is Scale.LOGIT:
+        return _softmax(scores)
+    return [probability(one, scale) for one in scores]
+
+
+def class_formulas(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Formula]:
+    """Return the recalibrated probability of each class."""
+    match recalibrator:
+        case ClassTemperature(temperature=temperature, least=least):
+            return _softmax([over(one, Number(temperature)) for one in _logs(before, least)])
+        case Linear():
+            return _softmax(_linear(recalibrator, _logs(before, recalibrator.least)))
+        case OneVsRest(members=members, output_sum=output_sum):
+            return _one_vs_rest(members, before, divided=output_sum is OutputSum.ONE)
+        case _:
+            what = f"a {recalibrator.name.value} map of several classes"
+            msg = f"{what} has no expression in SQL that is short enough"
+            raise UsageProblem(msg, "use --to python, sklearn or onnx; or fit --multiclass one-vs-rest")
+
+
+def _softmax(logits: list[Formula]) -> list[Formula]:
+    """Return 1 / sum_j exp(t_j - t_k) for each k: no largest is needed, since exponents are limited."""
+    return [over(Number(1.0), total([exp(minus(other, one)) for other in logits])) for one in logits]
+
+
+def _logs(before: list[Formula], least: float) -> list[Formula]:
+    return [log(Pair(Operator.GREATEST, one, Number(least))) for one in before]
+
+
+def _linear(recalibrator: Linear, logs: list[Formula]) -> list[Formula]:
+    weight, found = recalibrator.weight, []
+    for place, intercept in enumerate(recalibrator.intercept.tolist()):
+        if weight.ndim == 1:
+            slope = times(Number(float(weight[place])), logs[place])
+        else:
+            row = weight[place].tolist()
+            slope = total([times(Number(w), one) for w, one in zip(row, logs, strict=True)])
+        found.append(plus(slope, Number(intercept)))
+    return found
+
+
+def _one_vs_rest(members: Members, before: list[Formula], *, divided: bool) -> list[Formula]:
+    after = [formulas_of(members.of(place), one)[0] for place, one in enumerate(before)]
+    if not divided:
+        return after
+    whole, nothing = total(after), total(before)
+    # Where every map says 0 the row stays as it was.
+    return [
+        Pieces(whole, (5e-324,), (over(one, nothing), over(new, whole)))
+        for one, new in zip(before, after, strict=True)
+    ]
+
+
+ROWS = "r"
+
+_STEPS = "steps_"
+
+_MOST_OFF = 1e-3
+
+# Expressions of several classes repeat themselves; beyond this they are no longer sensible.
+_MOST_OF_CLASSES = 300_000
+
+
+class Joined(Protocol):
+    """A table of a query's own."""
+
+    def definition(self) -> str | None:
+        """Return the table as a member of a WITH clause, or None where the dialect needs none."""
+        ...
+
+    def join(self) -> str | None:
+        """Return how the table is joined, or None where the dialect needs no join."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SqlAsk:
+    """
+    What a query is asked for.
+
+    Args:
+        scores: The score column, or that of each class in order.
+        table: The table with the rows; dots part a schema from it.
+        name: What the names of new columns begin with.
+        places: How many places of a list the one score column holds, or None where it holds a number.
+    """
+
+    dialect: SqlDialect
+    scores: tuple[str, ...]
+    table: str
+    name: str
+    places: int | None = None
+
+    def written_scores(self) -> tuple[str, ...]:
+        """Return how the score, or that of each class, is written."""
+        columns = [f"{ROWS}.{name(one, self.dialect)}" for one in self.scores]
+        if self.places is not None:
+            columns = [element(columns[0], place, self.dialect) for place in range(self.places)]
+        double = spelling_of(self.dialect).double
+        return tuple(f"CAST({one} AS {double})" for one in columns)
+
+
+def query_of_one(
+    recalibrator: Recalibrator, ask: SqlAsk, *, origin: Origin, shift: Shift | None = None
+) -> str:
+    """
+    Return a query that gives every row of a table the probability, and its ends where there are some.
+
+    A score that is NULL, NaN or out of range gets NULL.
+    """
+    formulas = formulas_on(recalibrator, Score(), scale=origin.scale, shift=shift)
+    text = _text(ask)
+    names = (ask.name, f"{ask.name}_lower", f"{ask.name}_upper")
+    columns = {one: text.of(formula) for one, formula in zip(names, formulas, strict=False)}
+    valid = valid_score(ask, origin.scale)
+    return assembled(
+        ask, tables=text.tables, columns=columns, valid=valid, origin=origin, read=ask.scores, said=()
+    )
+
+
+def valid_score(ask: SqlAsk, scale: Scale) -> str:
+    """Return the condition of the one score that `apply` takes."""
+    lowest, highest = (number(one, ask.dialect) for one in range_of(scale))
+    (score,) = ask.written_scores()
+    return f"{score} >= {lowest} AND {score} <= {highest}"
+
+
+def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Origin) -> str:
+    """
+    Return a query that gives every row the probabilities, the most probable class and its probability.
+
+    A row with a score that is NULL, NaN or out of range, or whose probabilities miss a sum of one by more
+    than 0.001, gets NULL.
+    """
+    before = class_probabilities(len(origin.classes), origin.scale)
+    text = _text(ask)
+    after = [text.of(one) for one in class_formulas(recalibrator, before)]
+    # A map that keeps the order may round two probabilities to one.
+    judged = [text.of(one) for one in before] if recalibrator.keeps_prediction else after
+    columns = {f"{ask.name}_{one}": column for one, column in zip(origin.classes, after, strict=True)}
+    columns[f"{ask.name}_class"] = _first_largest(judged, origin.classes, ask.dialect)
+    columns[f"{ask.name}_confidence"] = f"GREATEST({', '.join(after)})"
+    if sum(map(len, columns.values())) > _MOST_OF_CLASSES:
+        raise too_long(ask.dialect, _MOST_OF_CLASSES)
+    valid = _valid_row(text, before, origin.scale)
+    said = (read_from(ask.scores, places=ask.places),)
+    return assembled(
+        ask, tables=text.tables, columns=columns, valid=valid, origin=origin, read=ask.scores, said=said
+    )
+
+
+def read_from(scores: Sequence[str], *, places: int | None) -> str:
+    """Return a sentence about the columns that the classes are read from."""
+    if places is not None:
+        return f"the classes are read from the lists of {scores[0]}, in their order"
+    return f"the classes are read from {', '.join(scores)}; --probs names other columns, or one of lists"
+
+
+def prefix_beside(table: str) -> str:
+    """Return what names of tables of steps begin with, so that none is that of the table."""
+    prefix = _STEPS
+    while table.casefold().startswith(prefix):
+        prefix += "_"
+    return prefix
+
+
+def _text(ask: SqlAsk) -> SqlText:
+    return SqlText(ask.dialect, ask.written_scores(), prefix_beside(ask.table))
+
+
+def assembled(
+    ask: SqlAsk,
+    *,
+    tables: Sequence[Joined],
+    columns: dict[str, str],
+    valid: str,
+    origin: Origin,
+    read: Sequence[str],
+    said: Sequence[str],
+) -> str:
+    """Return the query with its comments."""
+    _refuse_names(list(columns), read)
+    definitions = [one for one in (table.definition() for table in tables) if one is not None]
+    joins = [one for one in (table.join() for table in tables) if one is not None]
+    lines = [f"-- {line}" for line in (*origin.lines(), *said)]
+    lines.append("-- NULL, NaN and what is out of range become NULL")
+    if definitions:
+        lines.append("WITH " + ",\n".join(definitions))
+    written = (
+        f"  CASE WHEN {valid}\n    THEN {column}\n  END AS {name(one, ask.dialect)}"
+        for one, column in columns.items()
+    )
+    lines += ["SELECT", f"  {ROWS}.*,", ",\n".join(written)]
+    lines += [f"FROM {table_name(ask.table, ask.dialect)} AS {ROWS}", *joins]
+    found, most = "\n".join(lines) + "\n", most_text(ask.dialect)
+    if len(found.encode()) > most:
+        raise too_long(ask.dialect, most)
+    return found
+
+
+def _valid_row(text: SqlText, before: list[Formula], scale: Scale) -> str:
+    """Return the condition of a row that `apply` takes; NaN is above everything, or fails all comparisons."""
+    dialect = text.dialect
+    if scale is Scale.LOGIT:
+        # One infinity less another is no number.
+        infinity = number(float("inf"), dialect)
+        return " AND ".join(f"ABS({one}) < {infinity}" for one in text.scores)
+    lowest, highest = (number(one, dialect) for one in range_of(scale))
+    inside = " AND ".join(f"{one} >= {lowest} AND {one} <= {highest}" for one in text.scores)
+    off = text.of(minus(total(before), Number(1.0)))
+    return f"{inside} AND ABS({off}) <= {number(_MOST_OFF, dialect)}"
+
+
+def _first_largest(columns: Sequence[str], classes: Sequence[str], dialect: SqlDialect) -> str:
+    """Return the name of the class with the largest number, the first of several."""
+    arms = []
+    for place, (column, one) in enumerate(zip(columns[:-1], classes, strict=False)):
+        most = f"GREATEST({', '.join(columns[place + 1 :])})" if place + 2 < len(columns) else columns[-1]
+        arms.append(f"WHEN {column} >= {most} THEN {string(one, dialect)}")
+    return f"CASE {' '.join(arms)} ELSE {string(classes[-1], dialect)} END"
+
+
+def _refuse_names(new: Sequence[str], scores: Sequence[str]) -> None:
+    """Refuse new columns of one name, or with that of a score; most engines see no capitals."""
+    seen = {one.casefold() for one in scores}
+    for one in new:
+        if one.casefold() in seen:
+            msg = f"the new column {one!r} would have the name of another"
+            raise UsageProblem(msg, "--name gives the new columns another name")
+        seen.add(one.casefold())
+
+
+_HINT = "use --to python, or fit again with groups of printable names"
+
+
+def query_of_groups(groups: GroupMaps, ask: SqlAsk, *, origin: Origin) -> str:
+    """
+    Return a query that gives every row the probability, and its ends, by the map of its group.
+
+    A score that is NULL, NaN or out of range gets NULL, and so does a row of a group that the fit has not
+    seen, unless such rows go through the map of all fit rows.
+    """
+    prefix = prefix_beside(ask.table)
+    members = GroupTable(f"{prefix}of", groups, ask.dialect)
+    texts = [
+        SqlText(ask.dialect, ask.written_scores(), _steps_of(place, prefix, ask.dialect))
+        for place in range(len(groups.maps))
+    ]
+    written = [
+        [text.of(one) for one in formulas]
+        for text, formulas in zip(texts, groups.formulas(origin.scale), strict=True)
+    ]
+    names = (ask.name, f"{ask.name}_lower", f"{ask.name}_upper")
+    columns = {
+        one: _by_member(members.member, parts)
+        for one, parts in zip(names, zip(*written, strict=True), strict=False)
+    }
+    tables = _tables([text.tables for text in texts], members.member, prefix=prefix, dialect=ask.dialect)
+    becomes = "goes through the map of all rows" if groups.pooled else "becomes NULL"
+    return assembled(
+        ask,
+        tables=(members, *tables),
+        columns=columns,
+        valid=valid_score(ask, origin.scale),
+        origin=origin,
+        read=(*ask.scores, groups.column),
+        said=(f"the groups are those of {plain(groups.column)}; another than these {becomes}",),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTable:
+    """The groups with the place of the map of each: a table, so that the text of a row is made once."""
+
+    name: str
+    groups: GroupMaps
+    dialect: SqlDialect
+
+    @property
+    def member(self) -> str:
+        """The expression of the place of a row's map; NULL where it has none."""
+        return f"COALESCE({self.name}.place, 0)" if self.groups.pooled else f"{self.name}.place"
+
+    def definition(self) -> str:
+        """Return the table as a member of a WITH clause."""
+        rows = [
+            f"  SELECT {string(group, self.dialect, what='group', hint=_HINT)} AS member, {place} AS place"
+            for group, place in self.groups.places.items()
+        ]
+        listed = " UNION ALL\n".join(rows)
+        return f"{self.name} AS (\n{listed}\n)"
+
+    def join(self) -> str:
+        """Return how the table is joined."""
+        text = stripped_text(f"{ROWS}.{name(self.groups.column, self.dialect)}", self.dialect)
+        missing = string(MISSING, self.dialect)
+        return f"LEFT JOIN {self.name} ON {self.name}.member = COALESCE(NULLIF({text}, ''), {missing})"
+
+
+def _by_member(member: str, parts: Sequence[str]) -> str:
+    arms = "\n".join(f"      WHEN {place} THEN {part}" for place, part in enumerate(parts))
+    return f"CASE {member}\n{arms}\n    END"
+
+
+def _steps_of(place: int, prefix: str, dialect: SqlDialect) -> str:
+    """Return what the names of the tables of a map begin with; in DuckDB all maps share tables."""
+    return prefix if dialect is SqlDialect.DUCKDB else f"{prefix}{place}_"
+
+
+def _tables(
+    found: Sequence[Sequence[StepTable]], member: str, *, prefix: str, dialect: SqlDialect
+) -> list[StepTable | GroupSteps]:
+    if dialect is not SqlDialect.DUCKDB:
+        return [table for tables in found for table in tables]
+    rounds = range(max((len(tables) for tables in found), default=0))
+    return [
+        GroupSteps(
+            f"{prefix}{which + 1}",
+            member,
+            {place: tables[which] for place, tables in enumerate(found) if which < len(tables)},
+        )
+        for which in rounds
+    ]

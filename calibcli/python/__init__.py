@@ -1,0 +1,1 @@
+"""What `import calibcli` gives: one function a command, made from the same options."""

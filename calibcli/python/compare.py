@@ -1,0 +1,63 @@
+"""calibcli.compare"""
+
+from typing import Any
+
+from calibcli.options.comparing import CompareOptions
+from calibcli.options.output import Artifacts
+from calibcli.options.rows import (
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    TWO_SCORES,
+    Columns,
+    Reading,
+)
+from calibcli.python.documents import pair_of
+from calibcli.python.door import function
+from calibcli.python.results import Compared
+from calibcli.python.rows import Source
+
+
+def _two(given: dict[str, Any]) -> None:
+    given["score"] = pair_of(given["rows"], given["labels"], score=given["score"], probs=given["probs"])
+
+
+@function(
+    f"score label {OF_CLASSES} artifact metric fail_if_worse allow_fit_rows bins binning confidence "
+    f"{OF_VALUES} "
+    f"{OF_ROWS} seed {OF_FORMAT} {OF_READING} allow_edited",
+    before=_two,
+    score=TWO_SCORES,
+)
+def compare(
+    source: Source,
+    columns: Columns,
+    options: CompareOptions,
+    reading: Reading,
+    artifact: Artifacts = None,
+) -> Compared:
+    """
+    Compare two models on the same rows, as `calibcli compare` does: differences with intervals, row by row.
+
+    The first score or artifact is the baseline; with one artifact, the raw score is. Intervals assume
+    independent rows that neither model was trained on.
+
+    Args:
+        rows: A frame, a mapping of two names to scores, or paths; scores of shape (n,) or probabilities of
+            shape (n, K) with an artifact: as for `measure`.
+        labels: Beside arrays, shape (n,): as for `measure`.
+
+    Returns:
+        The comparison, by measure: `found["brier"].difference.interval`.
+
+    Raises:
+        UsageProblem: If there are not two things to compare.
+        InputProblem: If something is wrong with a column or a value.
+    """
+    from calibcli.commands.compare import compare_files
+
+    return Compared(
+        compare_files(source.inputs, columns, artifacts=artifact or (), options=options, reading=reading)
+    )

@@ -1,0 +1,141 @@
+"""Functions of Python, made from functions whose parameters are groups of options, as the commands are."""
+
+import inspect
+import operator
+import os
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING
+from enum import StrEnum
+from functools import wraps
+from typing import Any, TypeVar
+
+from calibcli.errors import UsageProblem
+from calibcli.options.declaring import Option, Parameter, built, declared_of, parameters_of
+from calibcli.options.output import Trusting
+from calibcli.options.rows import listed
+from calibcli.python.documents import artifact_names, report_name
+from calibcli.python.problems import in_python
+from calibcli.python.recalibrator import artifact_name
+from calibcli.python.rows import chosen, source_of
+
+Result = TypeVar("Result")
+# What becomes of a value of Python, by its type, before it is what the command line would have.
+_TAKEN: dict[str, Callable[[Any], Any]] = {
+    "ArtifactLike | None": artifact_name,
+    "ArtifactLike | Sequence[ArtifactLike] | None": artifact_names,
+    "ReportLike | None": report_name,
+    "str | os.PathLike[str] | None": os.fspath,
+    "int | str | None": str,
+}
+# How `--help` says what is taken where nothing was said.
+_DEFAULT = re.compile(r"\.? \[default: ([^\]]*)\]$")
+Before = Callable[[dict[str, Any]], None]
+
+
+def function(
+    order: str, *, rows: str = "Rows", before: Before | None = None, **otherwise: Option
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """
+    Return what makes a public function of one that takes groups of options.
+
+    The function is given the rows of the call as a `Source`, and the options of the order put together in its
+    groups. The lines of its docstring on arguments are those that the options are declared with.
+    """
+
+    def made(body: Callable[..., Result]) -> Callable[..., Result]:
+        groups, single, known = declared_of(body, otherwise)
+        known |= parameters_of(Trusting)
+        parameters = {name: known[name] for name in order.split()}
+        signature = _signature(body, parameters, rows)
+
+        @wraps(body)
+        def call(*args: Any, **keywords: Any) -> Result:  # noqa: ANN401 - what the options take
+            from calibcli.documents.sealed import trusting
+
+            try:
+                bound = signature.bind(*args, **keywords)
+            except TypeError as problem:
+                msg = f"{body.__name__}() {problem}"
+                raise TypeError(msg) from None
+            bound.apply_defaults()
+            given = bound.arguments
+            with in_python(), trusting(_trust(given)):
+                if before is not None:
+                    before(given)
+                plain = {name: _plain(one, given[name]) for name, one in parameters.items()}
+                source, values = source_of(given["rows"], given["labels"], plain)
+                apart = groups.values()
+                options = {name: built(kind, values, apart=apart) for name, kind in groups.items()}
+                own = {name: values[name] for name in single if name in values}
+                return body(source, **options, **own)
+
+        vars(call)["parameters"] = parameters
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        call.__doc__ = _documented(inspect.getdoc(body) or "", parameters)
+        return call
+
+    return made
+
+
+def _signature(
+    body: Callable[..., object], parameters: Mapping[str, Parameter], rows: str
+) -> inspect.Signature:
+    both, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    empty = inspect.Parameter.empty
+    shown = [
+        inspect.Parameter("rows", both, default=None if rows.endswith("None") else empty, annotation=rows),
+        inspect.Parameter("labels", both, default=None, annotation="Values | None"),
+    ]
+    for name, one in parameters.items():
+        default = empty if one.unsaid is MISSING else one.unsaid
+        shown.append(inspect.Parameter(name, keyword, default=default, annotation=one.python))
+    return inspect.Signature(shown, return_annotation=inspect.signature(body).return_annotation)
+
+
+def _documented(text: str, parameters: Mapping[str, Parameter]) -> str:
+    """Return a docstring with a line on each keyword after those on rows and labels."""
+    lines = []
+    for name, one in parameters.items():
+        said = _DEFAULT.sub(r"; by default \1.", one.option.doc or one.option.help)
+        if issubclass(one.kind, StrEnum) and '"' not in said:
+            words = [f'"{word}"' for word in one.kind]
+            said = f"{said.rstrip('.')}: {', '.join(words[:-1])} or {words[-1]}."
+        lines += textwrap.wrap(f"{name}: {said}", 106, initial_indent="    ", subsequent_indent="        ")
+        lines.append("")
+    before, returns, after = text.partition("\nReturns:")
+    return before + "\n" + "\n".join(lines) + returns + after
+
+
+def _trust(given: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """Return what is believed of documents in a call."""
+    from calibcli.documents.sealed import Trust
+
+    key_file = given.get("state_key_file")
+    return Trust(given.get("allow_edited") is True, None if key_file is None else os.fspath(key_file))
+
+
+def _plain(one: Parameter, value: Any) -> Any:  # noqa: ANN401
+    """Return a value as the command line has it: words of vocabularies, whole numbers, several as a list."""
+    if value is None:
+        return None
+    if issubclass(one.kind, StrEnum):
+        words = listed(value) if one.several else (value,)
+        found = [chosen(one.kind, word, one.name) for word in words]
+        return found if one.several else found[0]
+    if one.option.least is not None:
+        _refuse_below(one, value)
+    return _TAKEN[one.python](value) if one.python in _TAKEN else value
+
+
+def _refuse_below(one: Parameter, value: Any) -> None:  # noqa: ANN401
+    """Refuse what is no whole number, or too small a one."""
+    least = one.option.least or 0
+    try:
+        enough = not isinstance(value, bool) and operator.index(value) >= least
+    except TypeError:
+        enough = False
+    if not enough:
+        msg = f"{one.name}={value!r}"
+        raise UsageProblem(msg, f"{one.name} takes a whole number, at least {least}")

@@ -1,0 +1,47 @@
+"""calibcli.fit"""
+
+from calibcli.options.fitting import FitOptions, MapOptions
+from calibcli.options.rows import FITTED_BY, OF_FORMAT, OF_READING, OF_ROWS, OF_VALUES, Columns, Reading
+from calibcli.python.door import function
+from calibcli.python.recalibrator import Recalibrator, group_artifact_of_text
+from calibcli.python.rows import Source
+
+
+@function(
+    "score label method probs classes multiclass min_class_rows output_sum on_sum candidate group bins "
+    "binning "
+    f"split base beta_form folds randomised loss smooth_targets step seed {OF_VALUES} by min_group_rows "
+    f"{OF_ROWS} "
+    f"{OF_FORMAT} {OF_READING} allow_edited",
+    by=FITTED_BY,
+)
+def fit(
+    source: Source, columns: Columns, which: MapOptions, options: FitOptions, reading: Reading
+) -> Recalibrator:
+    """
+    Fit a recalibrator to labelled predictions, as `calibcli fit` does.
+
+    The same rows give the same artifact, byte for byte, whatever holds them. Fit on rows that trained nothing
+    before, and measure on others. Every method, with its paper and what it assumes, is in `docs/methods.md`.
+
+    Args:
+        rows: Scores, shape (n,), or probabilities of several classes, shape (n, K), with `labels` beside
+            them; a frame; or one path or several: as for `measure`.
+        labels: Beside arrays, shape (n,): as for `measure`.
+
+    Returns:
+        The map: `.predict(scores)`, `.save("cal.json")`, `.report`.
+
+    Raises:
+        UsageProblem: If the request cannot be what was meant.
+        InputProblem: If the rows cannot be read or fitted.
+        NotConverged: If the optimum does not exist or is out of reach.
+    """
+    from calibcli.commands.fit import fit_map
+    from calibcli.documents.artifact import artifact_of_text
+
+    report, text = fit_map(source.inputs, columns, which, options, reading=reading)
+    name = f"{report.method.value} map"
+    if columns.by:
+        return Recalibrator(group_artifact_of_text(text), f"{name} by group", report)
+    return Recalibrator(artifact_of_text(text), name, report)

@@ -1,0 +1,363 @@
+"""Frames and columns of any make to Arrow and back: shared where that can be, copied once where not."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from calibcli.data.column_names import refuse_repeated
+from calibcli.data.files import HeldColumn
+from calibcli.data.values import in_double
+from calibcli.data.writers.arrow_columns import float_column, list_column
+from calibcli.errors import UsageProblem
+
+if TYPE_CHECKING:
+    Values: TypeAlias = npt.ArrayLike | pa.Array[Any] | pa.ChunkedArray[Any]
+
+_NUMBERS = "fiub"
+
+_HALF = 2
+
+# Whole numbers below this are exact as floats.
+_BEYOND_FLOATS = 1 << 53
+
+
+def column_of(values: object, *, what: str) -> HeldColumn:
+    """Return values as a column."""
+    try:
+        return _column(values)
+    except MemoryError:
+        raise
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        first = (str(error).splitlines() or ["not understood"])[0]
+        msg = f"{what}: {type(values).__name__} cannot be read as a column: {first}"
+        raise UsageProblem(msg, "pass an array or a list of numbers or texts") from error
+
+
+def is_matrix(values: object) -> bool:
+    """Whether values are rows of several numbers each: an array of two dimensions, or a list of such rows."""
+    if isinstance(values, list | tuple):
+        return bool(values) and isinstance(values[0], list | tuple | np.ndarray)
+    return getattr(values, "ndim", 1) == 2
+
+
+def matrix_of(values: object, *, what: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Return rows of probabilities, shape (n, K), without a copy where they are such rows already."""
+    if getattr(getattr(values, "dtype", None), "kind", "O") not in (*_NUMBERS, "O"):
+        msg = f"{what}: an array of {cast('Any', values).dtype}, which are no probabilities"
+        raise UsageProblem(msg, "pass an array of numbers")
+    try:
+        # What is masked is missing, and NaN says so; a mere conversion would bring its values back.
+        masked = isinstance(values, np.ma.MaskedArray)
+        bare = np.ma.filled(cast("Any", values).astype(np.float64), np.nan) if masked else values
+        found = np.asarray(bare, np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        msg = f"{what}: {type(values).__name__} cannot be read as rows of numbers: {error}"
+        raise UsageProblem(msg, "pass an array of shape (rows, classes)") from error
+    if found.ndim != 2:
+        msg = f"{what}: an array of shape {found.shape}"
+        raise UsageProblem(msg, "pass an array of shape (rows, classes)")
+    if found.shape[1] == 1:
+        msg = f"{what}: an array of shape {found.shape}, and several classes have a column each"
+        raise UsageProblem(msg, "pass the one column, such as scores[:, 0], for the scores of a yes or no")
+    return cast("np.ndarray[tuple[int, int], np.dtype[np.float64]]", found)
+
+
+def lists_of(matrix: "npt.NDArray[np.float64]") -> HeldColumn:
+    """Return rows of numbers, shape (n, K), as a column of lists that shares their memory."""
+    return list_column(matrix, pa.list_(pa.float64(), matrix.shape[1]))
+
+
+def _column(values: object) -> HeldColumn:  # noqa: PLR0911 - one return for each kind of array
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if isinstance(values, np.ma.MaskedArray):
+        return _masked(values)
+    if isinstance(values, np.ndarray):
+        return _of_numpy(values)
+    if isinstance(values, list | tuple | range):
+        return _of_list(values)
+    if _of_pandas(values):
+        return _from_pandas(values)
+    if hasattr(values, "__arrow_c_array__"):
+        return cast("HeldColumn", pa.array(cast("Any", values)))
+    if hasattr(values, "__arrow_c_stream__"):
+        return pa.chunked_array(cast("Any", values))
+    if hasattr(values, "__array__") or hasattr(values, "__dlpack__"):
+        return _of_numpy(np.asarray(values))
+    msg = "it is no array"
+    raise TypeError(msg)
+
+
+def _of_pandas(values: object) -> bool:
+    return type(values).__module__.partition(".")[0] == "pandas"
+
+
+def _from_pandas(values: Any) -> HeldColumn:  # noqa: ANN401 - a Series, an Index or an array of pandas
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in _NUMBERS:
+        return _of_numpy(values.to_numpy())
+    # Whoever made these has imported pandas, as this does.
+    return cast("HeldColumn", pa.array(values, from_pandas=True))
+
+
+def _masked(values: "np.ma.MaskedArray[Any, Any]") -> "pa.Array[Any]":
+    column = _of_numpy(np.asarray(values.data))
+    gone = np.ma.getmaskarray(values)
+    bits = pa.py_buffer(np.packbits(~gone, bitorder="little").tobytes())
+    return pa.Array.from_buffers(column.type, len(column), [bits, *column.buffers()[1:]])
+
+
+def _of_numpy(values: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
+    """Return an array of one dimension as a column; plain numbers share its memory."""
+    if values.ndim != 1:
+        msg = f"an array of shape {values.shape}, and one of shape (rows,) was expected"
+        raise ValueError(msg)
+    kind = values.dtype.kind
+    if kind in "UTSO":
+        return _of_list(values.tolist())
+    if kind not in _NUMBERS:
+        return cast("pa.Array[Any]", pa.array(values))
+    if kind == "f" and values.dtype.itemsize not in (_HALF, 4, 8):
+        values = in_double(values)
+    own = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    if kind == "b":
+        own = own.view(np.uint8)
+    column: Any = pa.Array.from_buffers(_type_of(own.dtype), own.size, [None, pa.py_buffer(own.data)])
+    return cast("pa.Array[Any]", column.cast(pa.bool_()) if kind == "b" else column)
+
+
+def _type_of(kind: "np.dtype[Any]") -> pa.DataType:
+    return pa.from_numpy_dtype(kind)
+
+
+def _of_list(values: Sequence[object]) -> "pa.Array[Any]":
+    """Return a list as a column; only dates, decimals and the like cost an import of pandas."""
+    kinds = set(map(type, values)) - {type(None)}
+    known = [one for one in values if one is not None]
+    if not kinds:
+        return pa.nulls(len(values))
+    if all(issubclass(kind, str) for kind in kinds):
+        return _texts([None if one is None else str(one) for one in values])
+    if int in kinds and any(isinstance(one, int) and abs(one) >= _BEYOND_FLOATS for one in known):
+        return _of_large(values)
+    numbers = np.asarray(known)
+    if numbers.ndim != 1 or numbers.dtype.kind not in _NUMBERS:
+        plain = [None if isinstance(one, float) and math.isnan(one) else one for one in values]
+        return pa.array(plain)
+    if len(known) == len(values):
+        return _of_numpy(numbers)
+    gone = np.array([one is None for one in values], np.bool_)
+    whole = np.zeros(len(values), numbers.dtype)
+    whole[~gone] = numbers
+    return _masked(np.ma.MaskedArray(whole, gone))
+
+
+def _of_large(values: Sequence[object]) -> "pa.Array[Any]":
+    """Return whole numbers as they are, some of which are no floats: in 64 bits, or as decimals."""
+    if not all(one is None or isinstance(one, int) for one in values):
+        msg = "it holds whole numbers from 2^53 on beside other values, among which they would be rounded"
+        raise ValueError(msg)
+    for kind in (pa.int64(), pa.uint64()):
+        try:
+            return pa.array(values, kind)
+        except OverflowError:
+            continue
+    return pa.array([None if one is None else Decimal(cast("int", one)) for one in values])
+
+
+def _texts(values: Sequence[str | None]) -> "pa.Array[Any]":
+    pieces = [b"" if one is None else one.encode() for one in values]
+    ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
+    known = np.array([one is not None for one in values], np.bool_)
+    bits = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little").tobytes())
+    content = [bits, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
+    return pa.Array.from_buffers(pa.large_string(), len(pieces), content)
+
+
+def refuse_misaligned(values: "Mapping[str, object]") -> None:
+    """
+    Refuse columns of pandas whose indexes name other rows, or the same rows in another order.
+
+    A default index (0, 1, 2, ...) says nothing of rows, so it may stand beside any other rows than its own.
+    """
+    indexes = [(name, index) for name, one in values.items() if (index := index_of(one)) is not None]
+    for name, index in indexes[1:]:
+        first_name, first = indexes[0]
+        if index is first or len(index) != len(first) or first.equals(index):
+            continue
+        if _same_rows(first, index):
+            what = f"the rows of {first_name} and {name} stand in different orders, by their indexes"
+        elif _is_default(first) or _is_default(index):
+            continue
+        else:
+            what = f"{first_name} and {name} have different indexes"
+        place = int((first != index).argmax()) if first.nlevels == index.nlevels else 0
+        msg = f"{what}: row {place + 1} is {first[place]!r} here and {index[place]!r} there"
+        raise UsageProblem(
+            msg,
+            f"align them, as in {name}.loc[{first_name}.index]; where only places count, pass .to_numpy()",
+        )
+
+
+def index_of(values: Any) -> Any:  # noqa: ANN401 - the index of a Series or a frame of pandas
+    """Return the index of what pandas made; None where there is none."""
+    pandas = type(values).__module__.partition(".")[0] == "pandas"
+    return values.index if pandas and hasattr(values, "iloc") else None
+
+
+def _same_rows(first: Any, other: Any) -> bool:  # noqa: ANN401
+    """Whether two indexes that differ hold the same labels."""
+    return bool(other.is_unique and first.is_unique and other.isin(first).all())
+
+
+def _is_default(index: Any) -> bool:  # noqa: ANN401
+    """Whether an index is what pandas gives to rows that have none."""
+    return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+
+
+# What messages and reports call a frame.
+FRAME = "frame"
+
+Columns: TypeAlias = dict[str, Callable[[], HeldColumn]]
+
+
+def is_frame(rows: object) -> bool:
+    """Whether this has columns with names, and is no single column."""
+    if isinstance(rows, Mapping | pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        return True
+    if isinstance(rows, pa.Array | pa.ChunkedArray):
+        return False
+    two = len(getattr(rows, "shape", (0, 0))) == 2
+    return two and (_is_pandas(rows) or hasattr(rows, "__arrow_c_stream__"))
+
+
+def collected(rows: object) -> object:
+    """Return a lazy frame of polars as the frame that it describes, and anything else as it is."""
+    lazy = type(rows).__module__.partition(".")[0] == "polars" and type(rows).__name__ == "LazyFrame"
+    found: object = cast("Any", rows).collect() if lazy else rows
+    return found
+
+
+def settled(rows: Any) -> Any:  # noqa: ANN401 - a frame of any make
+    """Return a frame that can be looked at twice: what is a stream of batches becomes a table of Arrow."""
+    return rows if isinstance(rows, Mapping) or _is_pandas(rows) or _is_polars(rows) else _table(rows)
+
+
+def columns_of_frame(rows: Any) -> Columns:  # noqa: ANN401 - a frame of any make
+    """Return what gives each column of a frame, by its name; a column that is not read costs nothing."""
+    if isinstance(rows, Mapping):
+        return {str(name): cache(partial(column_of, one, what=str(name))) for name, one in rows.items()}
+    if _is_polars(rows):
+        return {name: cache(partial(_of_polars, rows, name)) for name in rows.columns}
+    names = [str(name) for name in (rows.column_names if isinstance(rows, pa.Table) else rows.columns)]
+    refuse_repeated(names, path=FRAME)
+    if isinstance(rows, pa.Table):
+        return {name: partial(rows.column, name) for name in names}
+    return {name: cache(partial(_frames_of_pandas, rows, place)) for place, name in enumerate(names)}
+
+
+def rows_of_frame(rows: Any) -> int:  # noqa: ANN401 - a frame of any make
+    """Return how many rows a frame has."""
+    if not isinstance(rows, Mapping):
+        return int(rows.shape[0])
+    lengths = {str(name): len(values) for name, values in rows.items()}
+    for name, length in lengths.items():
+        first, most = next(iter(lengths.items()))
+        if length != most:
+            msg = f"{name!r} has {length:,} values, and {first!r} has {most:,}"
+            raise UsageProblem(msg, "give every row a value in each")
+    refuse_misaligned({str(name): values for name, values in rows.items()})
+    return next(iter(lengths.values()), 0)
+
+
+def widened(rows: Any, added: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a frame of any make
+    """Return a frame of the same make with columns added; the one given stays as it is."""
+    if isinstance(rows, Mapping):
+        return {**rows, **{name: _as_array(values) for name, values in added.items()}}
+    if _is_pandas(rows):
+        wider = rows.copy(deep=False)
+        for name, values in added.items():
+            wider[name] = _as_array(values)
+        return wider
+    if _is_polars(rows):
+        kind = type(rows.to_series(0))
+        return rows.with_columns([kind(name, values) for name, values in added.items()])
+    for name, values in added.items():
+        rows = rows.append_column(name, column_of(values, what=name))
+    return rows
+
+
+def _as_array(values: Any) -> Any:  # noqa: ANN401
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        found = np.empty(len(values), object)
+        found[:] = values.to_pylist()
+        return found
+    return values
+
+
+def _is_pandas(rows: object) -> bool:
+    return type(rows).__module__.partition(".")[0] == "pandas" and hasattr(rows, "columns")
+
+
+def _is_polars(rows: object) -> bool:
+    return type(rows).__module__.partition(".")[0] == "polars" and hasattr(rows, "get_column")
+
+
+def _frames_of_pandas(rows: Any, place: int) -> HeldColumn:  # noqa: ANN401
+    return column_of(rows.iloc[:, place], what=str(rows.columns[place]))
+
+
+def _of_polars(rows: Any, name: str) -> HeldColumn:  # noqa: ANN401
+    return column_of(rows.get_column(name), what=name)
+
+
+def _table(rows: Any) -> pa.Table:  # noqa: ANN401
+    if isinstance(rows, pa.Table):
+        return rows
+    if isinstance(rows, pa.RecordBatch):
+        return pa.Table.from_batches([rows])
+    reader = rows if isinstance(rows, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(rows)
+    return reader.read_all()
+
+
+def values_like(given: Any, values: npt.NDArray[np.float64]) -> Any:  # noqa: ANN401 - of the make of `given`
+    """
+    Return a value for each of the scores given, as a Series with the same
+    index and name where these are one.
+    """
+    make = type(given).__module__.partition(".")[0]
+    if make == "pandas" and hasattr(given, "index"):
+        return type(given)(values, index=given.index, name=given.name)
+    if make == "polars":
+        return type(given)(given.name, values)
+    if isinstance(given, pa.Array):
+        return float_column(values)
+    if isinstance(given, pa.ChunkedArray):
+        return pa.chunked_array([float_column(values)])
+    return values
+
+
+def rows_like(given: Any, values: npt.NDArray[np.float64], *, names: Sequence[str]) -> Any:  # noqa: ANN401
+    """
+    Return rows of probabilities: a frame with the same columns where a frame was given, an array for an
+    array.
+    """
+    make = type(given).__module__.partition(".")[0]
+    columns = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(names)}
+    if make == "pandas":
+        return type(given)(columns, index=given.index)
+    if make == "polars":
+        return type(given)(columns)
+    if isinstance(given, dict):
+        return columns
+    if isinstance(given, pa.Table | pa.RecordBatch):
+        arrays = [float_column(one) for one in columns.values()]
+        return pa.Table.from_arrays(arrays, names=list(columns))
+    if isinstance(given, pa.Array | pa.ChunkedArray):
+        return list_column(values, pa.list_(pa.float64(), values.shape[1]))
+    return values

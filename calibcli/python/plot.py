@@ -1,0 +1,83 @@
+"""calibcli.plot"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from calibcli.names import ViewName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.output import Artifact, Output
+from calibcli.options.pictures import Kind, PictureOptions, PicturePath
+from calibcli.options.rows import (
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    PLOTTED_BY,
+    PLOTTED_SCORES,
+    ClassOptions,
+    Columns,
+    Reading,
+    SeveralClasses,
+)
+from calibcli.python.documents import document_name
+from calibcli.python.door import function
+from calibcli.python.rows import Source
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def _as_document(given: dict[str, Any]) -> None:
+    given["rows"] = document_name(given["rows"]) or given["rows"]
+
+
+@function(
+    f"path score label {OF_CLASSES} kind artifact by min_group_rows size theme axis title bins binning "
+    f"confidence "
+    f"seed {OF_VALUES} {OF_ROWS} {OF_FORMAT} {OF_READING} force allow_edited",
+    rows="Rows | Measured | SavedReport | Recalibrator",
+    before=_as_document,
+    score=PLOTTED_SCORES,
+    by=PLOTTED_BY,
+)
+def plot(
+    source: Source,
+    columns: Columns,
+    classes: ClassOptions,
+    options: MeasureOptions,
+    picture: PictureOptions,
+    reading: Reading,
+    out: Output,
+    path: PicturePath = None,
+    kind: Kind = None,
+    artifact: Artifact = None,
+) -> "Figure":
+    """
+    Draw a reliability diagram with the error in it, or another diagram, as `calibcli plot` does.
+
+    What each diagram shows, its bands and what they assume is in `docs/pictures.md`.
+
+    Args:
+        rows: As for `measure`; or what `measure`, `fit` or `load` returned, a report on file, or the state of
+            a gate, of which nothing is measured again.
+        labels: Beside arrays, shape (n,): as for `measure`.
+
+    Returns:
+        A matplotlib `Figure` that pyplot knows nothing of; a notebook shows it, `.savefig` writes it.
+
+    Raises:
+        UsageProblem: If there is nothing to draw, or something was asked that would have no effect.
+        InputProblem: If something is wrong with a column or a value.
+        OutputProblem: If `path` exists or cannot be written.
+    """
+    from calibcli.commands.page import drawn_figure
+    from calibcli.commands.pictures.diagram import PlotRequest
+
+    view = None if classes.view is ViewName.CONFIDENCE else classes.view
+    if classes.probs is None and str(source.inputs[0]).endswith(".json"):
+        # A document says itself what its classes are, so that a view may be asked of it by itself.
+        classes = replace(classes, view=ViewName.CONFIDENCE)
+    columns = replace(columns, several=SeveralClasses.of(classes))
+    request = PlotRequest(source.inputs, columns, kind, artifact, options, reading, view)
+    return drawn_figure(request, picture, path, force=out.force)

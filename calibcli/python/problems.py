@@ -1,0 +1,109 @@
+"""Problems in the words of Python: options as keywords, and the hint where a traceback shows it."""
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import cache, wraps
+from typing import ParamSpec, TypeVar
+
+from calibcli import names
+from calibcli import names as gate_names
+from calibcli import names as picture_names
+from calibcli import names as selection_names
+from calibcli import names as view_names
+from calibcli.errors import CalibcliError
+from calibcli.options.declaring import Parameter
+
+Asked = ParamSpec("Asked")
+Result = TypeVar("Result")
+
+_OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*,-]*[\w*]))?")
+_VOCABULARIES = (gate_names, names, picture_names, selection_names, view_names)
+_NUMBER = re.compile(r"\d[\d.]*")
+
+
+@cache
+def _options() -> Mapping[str, Parameter]:
+    """Return the options that functions take, by their names on the command line."""
+    import calibcli
+
+    functions = (calibcli.measure, calibcli.fit, calibcli.verify, calibcli.compare, calibcli.plot)
+    return {one.key: one for made in functions for one in vars(made)["parameters"].values() if one.key}
+
+
+@cache
+def _words() -> frozenset[str]:
+    """Return the words of every vocabulary, which are text in Python."""
+    kinds = (kind for room in _VOCABULARIES for kind in vars(room).values())
+    every = (kind for kind in kinds if isinstance(kind, type) and issubclass(kind, StrEnum))
+    return frozenset(member.value for kind in every for member in kind) - {"in"}
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Say what is raised within in the words of Python."""
+    try:
+        yield
+    except CalibcliError as problem:
+        problem.message = said(problem.message)
+        problem.args = (problem.message,)
+        if problem.hint is not None:
+            problem.hint = said(problem.hint)
+            if problem.hint not in getattr(problem, "__notes__", ()):
+                problem.add_note(problem.hint)
+        raise
+
+
+def reads_documents(function: Callable[Asked, Result]) -> Callable[Asked, Result]:
+    """Let a function speak as `in_python` does, and believe documents as its keywords say."""
+
+    @wraps(function)
+    def door(*args: Asked.args, **keywords: Asked.kwargs) -> Result:
+        from calibcli.documents.sealed import Trust, trusting
+
+        key_file = keywords.get("state_key_file")
+        asked = Trust(keywords.get("allow_edited") is True, None if key_file is None else str(key_file))
+        with in_python(), trusting(asked):
+            return function(*args, **keywords)
+
+    return door
+
+
+def warn_of(notes: Iterable[str]) -> None:
+    """Give notes as warnings, where there is no report that would carry them; of the line that called."""
+    for note in notes:
+        level, frame = 1, inspect.currentframe()
+        while frame is not None and _is_ours(str(frame.f_globals.get("__name__"))):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(said(note), UserWarning, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module.startswith(("calibcli.", "contextlib"))
+
+
+def said(text: str) -> str:
+    """Return a sentence with options as keywords: `--scale logit` as `scale='logit'`."""
+    return _OPTION.sub(_keyword, text)
+
+
+def _keyword(found: re.Match[str]) -> str:
+    option, value = found.groups()
+    declared = _options().get(option)
+    name = option.replace("-", "_") if declared is None else declared.name
+    after = "" if value is None else found.group()[len(option) + 2 :]
+    if declared is not None and declared.kind is bool:
+        return f"{name}=True{after}"
+    if value is None:
+        return name
+    if value.startswith("'"):
+        return f"{name}={value}"
+    if _NUMBER.fullmatch(value):
+        return f"{name}={value}"
+    text = value in _words() or value.isupper() or "," in value or value.endswith(".json")
+    # A label may be any word, and only sentences about the option go on with these.
+    text = text or (option == "positive" and value not in ("says", "are"))
+    return f"{name}={value!r}" if text else f"{name}{after}"

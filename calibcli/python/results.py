@@ -1,0 +1,532 @@
+"""What `measure`, `compare` and `verify` return, how it shows itself, and reports that were saved."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from calibcli.codec import Node
+from calibcli.documents.sealed import canonical_text
+from calibcli.names import ClassMeasure, Inconclusive, MeasureName, VerdictName
+from calibcli.reports.compare import CompareReport, Comparison
+from calibcli.reports.inspect import InspectReport
+from calibcli.reports.measure import MeasureReport
+from calibcli.reports.verify import VerifyReport
+from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone
+from calibcli.show.words import four, printable
+from calibcli.stats.gates.claim import Verdict
+from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Shown(ABC):
+    """A result that knows its page; the command shows the same."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def page(self, *, verbose: bool = False) -> "Page":
+        """Return what is said of the result, with a sentence on every number where `verbose`."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, object]:
+        """Return the document that the command writes with `--json`, as plain values."""
+
+    def to_json(self) -> str:
+        """Return the document as the command writes it, byte for byte."""
+        from calibcli.documents.sealed import sealed_text
+
+        return sealed_text(self.to_dict())
+
+    def text(self, *, verbose: bool = False) -> str:
+        """Return the report that the command prints."""
+        from calibcli.show.terminal import TerminalRenderer
+
+        renderer = TerminalRenderer(width=None, color=False, verbose=verbose, unicode=True)
+        return renderer.text(self.page(verbose=verbose))
+
+    def __repr__(self) -> str:
+        return self.text().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+
+        return html_of_page(self.page())
+
+
+class Tabled(Shown):
+    """A result that has a line for each of its numbers."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def lines(self) -> list[Mapping[str, object]]:
+        """Return one mapping of column to value for each row of `to_frame`."""
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a tidy `pandas.DataFrame`: one row for each number, none of them rounded."""
+        import pandas as pd
+
+        return pd.DataFrame(self.lines())
+
+
+_WHOLE = "all"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Measured(Tabled):
+    """
+    Measures with their intervals, as `measure` returns them.
+
+    `report["ece"]` and `report.ece` are the same `Estimate`: its `value`, its `interval` (None, or an
+    `Interval` with `lower`, `upper`, `confidence`, `method`, `target`, `finite_sample`), what a calibrated
+    score would show on these rows (`null` on average, `null_range` in nine of ten), and the `assumptions`
+    under which these mean what they say.
+
+    Args:
+        report: What was measured, as every renderer of the command takes it.
+    """
+
+    report: MeasureReport
+
+    @property
+    def measures(self) -> dict[str, Estimate | ClassEstimate]:
+        """Every measure by its name, those of several classes together last."""
+        classes = self.report.classes
+        of_classes: tuple[ClassEstimate, ...] = () if classes is None else classes.measures
+        found: tuple[Estimate | ClassEstimate, ...] = (*self.report.measures, *of_classes)
+        return {one.name.value: one for one in found}
+
+    @property
+    def tests(self) -> dict[str, TestResult]:
+        """Every test of calibration by its name, with its `p_value`."""
+        return {one.name.value: one for one in self.report.tests}
+
+    @property
+    def p_value(self) -> float | None:
+        """The p-value of Kuiper, Spiegelhalter and t together; None where not all of them were asked for."""
+        combined = self.report.combined
+        return None if combined is None else combined.p_value
+
+    @property
+    def slices(self) -> "dict[str, Measured]":
+        """Measures of groups, classes and further scores by key, such as `country=US` and `score=new`."""
+        return {key: Measured(one) for key, one in self.report.slices.items()}
+
+    @property
+    def rows(self) -> int:
+        """How many rows were measured."""
+        return self.report.table.rows
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that the reader should not miss."""
+        return (*self.report.input.notes, *self.report.notes)
+
+    def __getitem__(self, name: str) -> Estimate | ClassEstimate:
+        found = self.measures
+        if name in found:
+            return found[name]
+        raise KeyError(self._lacking(name))
+
+    def __getattr__(self, name: str) -> Estimate | ClassEstimate:
+        # Asked for whatever else an object may have; before there is a report, and by copy and pickle, too.
+        if name.startswith("_") or name == "report":
+            raise AttributeError(name)
+        found = self.measures
+        if name in found:
+            return found[name]
+        raise AttributeError(self._lacking(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.measures
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self.measures})
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the document of `calibcli measure --json`, as `calibcli schema report` describes it."""
+        from calibcli.documents.sealed import sealed
+
+        return sealed(self.report.to_dict())
+
+    def page(self, *, verbose: bool = False) -> "Page":
+        """Return what is said of the measures."""
+        from calibcli.show.pages.measure import measure_page
+
+        return measure_page(self.report, verbose=verbose)
+
+    def lines(self) -> list[Mapping[str, object]]:
+        """Return a row for each measure of all rows, and of each slice."""
+        parts = {_WHOLE: self, **self.slices}
+        return [line_of(key, one) for key, part in parts.items() for one in part.measures.values()]
+
+    def _lacking(self, name: str) -> str:
+        return f"{name!r} was not measured; there are {', '.join(self.measures)}"
+
+
+def line_of(key: str, estimate: Estimate | ClassEstimate) -> dict[str, object]:
+    """Return an estimate as a row of `to_frame`; `key` is that of its slice."""
+    interval = estimate.interval
+    return {
+        "slice": key,
+        "measure": estimate.name.value,
+        "value": estimate.value,
+        "lower": None if interval is None else interval.lower,
+        "upper": None if interval is None else interval.upper,
+        "confidence": None if interval is None else interval.confidence,
+        "method": None if interval is None else interval.method,
+        "target": None if interval is None else interval.target.value,
+        "if_calibrated": estimate.null,
+        "if_calibrated_lower": None if estimate.null_range is None else estimate.null_range[0],
+        "if_calibrated_upper": None if estimate.null_range is None else estimate.null_range[1],
+        "rows": estimate.rows,
+        "assumptions": "; ".join(estimate.assumptions),
+    }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Compared(Tabled):
+    """
+    Two scores on the same rows.
+
+    `found["brier"]` is a `Comparison`: `first`, `second`, and their `difference` with its `interval`; below 0
+    the second is better.
+
+    Args:
+        report: What was compared, as every renderer of the command takes it.
+    """
+
+    report: CompareReport
+
+    @property
+    def measures(self) -> dict[str, Comparison]:
+        """Each measure of both by its name, those of several classes together last."""
+        classes = self.report.classes
+        joint = () if classes is None else classes.comparisons
+        return {one.name.value: one for one in (*self.report.comparisons, *joint)}
+
+    @property
+    def worse_by(self) -> tuple[str, ...]:
+        """The gated measures by which the second is shown to be worse; none where no gate was asked for."""
+        return tuple(one.value for one in self.report.worse_by)
+
+    def __getitem__(self, name: str) -> Comparison:
+        found = self.measures
+        if name in found:
+            return found[name]
+        msg = f"{name!r} was not compared; there are {', '.join(found)}"
+        raise KeyError(msg)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the document of `calibcli compare --json`, as `calibcli schema compare` describes it."""
+        from calibcli.documents.sealed import sealed
+
+        return sealed(self.report.to_dict())
+
+    def page(self, *, verbose: bool = False) -> "Page":
+        """Return what is said of the comparison."""
+        from calibcli.show.pages.compare import compare_page
+
+        return compare_page(self.report, verbose=verbose)
+
+    def lines(self) -> list[Mapping[str, object]]:
+        """Return a row for each measure."""
+        return [_line(one) for one in self.measures.values()]
+
+
+def _line(comparison: Comparison) -> dict[str, object]:
+    difference = comparison.difference
+    interval = difference.interval
+    return {
+        "measure": comparison.name.value,
+        "first": comparison.first.value,
+        "second": comparison.second.value,
+        "difference": difference.value,
+        "lower": None if interval is None else interval.lower,
+        "upper": None if interval is None else interval.upper,
+        "confidence": None if interval is None else interval.confidence,
+        "method": None if interval is None else interval.method,
+        "target": None if interval is None else interval.target.value,
+        "verdict": difference.verdict.value,
+        "assumptions": "; ".join(difference.assumptions),
+    }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Verified(Tabled):
+    """
+    Verdicts on every rule, and one for all of them.
+
+    It is true where the gate passed, so that `assert calibcli.verify(...)` is no trap; `.passed` says it in
+    words.
+
+    Args:
+        report: What was judged, as every renderer of the command takes it.
+    """
+
+    report: VerifyReport
+
+    @property
+    def status(self) -> str:
+        """What was found: "pass", "fail", or "inconclusive" where the rows cannot tell."""
+        return self.report.outcome.value
+
+    @property
+    def passed(self) -> bool:
+        """Whether the gate passed; an inconclusive one did where `inconclusive="pass"` was asked for."""
+        outcome = self.report.outcome
+        if outcome is VerdictName.INCONCLUSIVE:
+            return self.report.policy is Inconclusive.PASS
+        return outcome is VerdictName.PASS
+
+    @property
+    def rules(self) -> dict[str, Verdict]:
+        """The verdict on each rule over all rows, by its id, with `outcome`, `value`, `lower`, `upper`."""
+        return dict(self.report.verdicts)
+
+    @property
+    def groups(self) -> dict[str, dict[str, Verdict]]:
+        """The same for each group that was judged, by its key."""
+        return {key: dict(one.verdicts) for key, one in self.report.groups.items()}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that the reader should not miss."""
+        return (*self.report.input.notes, *self.report.notes)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the document of `calibcli verify --json`, as `calibcli schema report` describes it."""
+        from calibcli.documents.sealed import sealed
+
+        return sealed(self.report.to_dict())
+
+    def page(self, *, verbose: bool = False) -> "Page":
+        """Return what is said of the verdicts."""
+        from calibcli.show.pages.verify import verify_page
+
+        return verify_page(self.report, verbose=verbose)
+
+    def lines(self) -> list[Mapping[str, object]]:
+        """Return a row for each rule over all rows, and in each group."""
+        return [_verified_line(group or _WHOLE, rule, one) for group, rule, one in self.report.every_verdict]
+
+
+def _verified_line(group: str, rule: str, verdict: Verdict) -> dict[str, object]:
+    claim = verdict.claim
+    return {
+        "slice": group,
+        "rule": rule,
+        "claim": claim.expression,
+        "outcome": verdict.outcome.value,
+        "value": verdict.value,
+        "lower": verdict.lower,
+        "upper": verdict.upper,
+        "limit": claim.limit,
+        "confidence": claim.confidence,
+        "method": verdict.method,
+        "target": None if verdict.target is None else verdict.target.value,
+        "rows": verdict.rows,
+        "reason": verdict.reason,
+        "assumptions": "; ".join(verdict.assumptions),
+    }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SavedReport(Tabled):
+    """A report of `measure` or `verify` that was loaded: its numbers by name, nothing measured again."""
+
+    document: dict[str, object]
+    facts: InspectReport
+
+    @property
+    def measures(self) -> dict[str, Estimate | ClassEstimate]:
+        """Every measure by its name, as `Measured` has it; none of a report of `verify`."""
+        return _measures(Node(self.document))
+
+    @property
+    def slices(self) -> "dict[str, dict[str, Estimate | ClassEstimate]]":
+        """The measures of groups, classes and further scores by key."""
+        return {key: _measures(one) for key, one in Node(self.document).child("slices").members().items()}
+
+    @property
+    def status(self) -> str | None:
+        """What the gate found: "pass", "fail" or "inconclusive"; None of a report of `measure`."""
+        verdict = Node(self.document).child("verdict")
+        return None if verdict.value is None else verdict.child("status").text()
+
+    def __getitem__(self, name: str) -> Estimate | ClassEstimate:
+        found = self.measures
+        if name in found:
+            return found[name]
+        msg = f"the report does not have {name!r}; there are {', '.join(found) or 'no measures'}"
+        raise KeyError(msg)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the document as it was read, with its digest."""
+        return self.document
+
+    def to_json(self) -> str:
+        """Return the text of the document."""
+        return canonical_text(self.document)
+
+    def page(self, *, verbose: bool = False) -> "Page":  # noqa: ARG002 - as every page
+        """Return what `calibcli inspect` says of the file."""
+        from calibcli.show.pages.inspect import inspect_page
+
+        return inspect_page(self.facts)
+
+    def lines(self) -> list[Mapping[str, object]]:
+        """Return a row for each measure of all rows, and of each slice."""
+        parts = {_WHOLE: self.measures, **self.slices}
+        return [line_of(key, one) for key, part in parts.items() for one in part.values()]
+
+
+def _measures(body: Node) -> dict[str, Estimate | ClassEstimate]:
+    rows = body.child("table").child("rows").whole()
+    return {name: _estimate(name, one, rows) for name, one in body.child("measures").members().items()}
+
+
+def _estimate(name: str, node: Node, rows: int) -> Estimate | ClassEstimate:
+    known = node.knowing(rows=rows, null_range=_null_range(node))
+    if name in set(ClassMeasure):
+        return ClassEstimate.from_dict(known.knowing(name=ClassMeasure(name)))
+    return Estimate.from_dict(known.knowing(name=Node(name).choice(MeasureName)))
+
+
+def _null_range(node: Node) -> tuple[float, float] | None:
+    """Return the range if calibrated, which reports of earlier versions do not have."""
+    ends = [node.members().get(end) for end in ("null_lower", "null_upper")]
+    low, high = (None if end is None or end.value is None else end.number() for end in ends)
+    return None if low is None or high is None else (low, high)
+
+
+# Colours that can be read on white and on black; everything else is that of the notebook, fainter.
+_TONES = {
+    Tone.PLAIN: "",
+    Tone.TITLE: "font-weight:600",
+    Tone.FAINT: "opacity:.7",
+    Tone.NOTE: "color:#b26a00",
+    Tone.PASS: "color:#1a8f4c;font-weight:600",
+    Tone.FAIL: "color:#d6453d;font-weight:600",
+    Tone.INCONCLUSIVE: "color:#b26a00;font-weight:600",
+}
+
+_OUTSIDE = "color:inherit;font-size:13px;line-height:1.45;max-width:72em;overflow-x:auto"
+
+_TABLE = "border-collapse:collapse;margin:.3em 0;font-size:inherit;color:inherit;background:transparent"
+
+_CELL = (
+    "padding:2px 12px 2px 0;border:0;border-bottom:1px solid rgba(128,128,128,.3);vertical-align:top;"
+    "color:inherit;background:transparent;font-variant-numeric:tabular-nums"
+)
+
+_WIDTH, _EDGE = 240, 6
+
+_LEGEND = "Filled: observed rate, with its interval; open circle: mean score; from 0 to 1."
+
+
+def html_of_page(page: Page) -> str:
+    """
+    Return a page as HTML that is nothing but text, tables and small drawings.
+
+    Whatever a name or a value holds is shown as text: markup in it does nothing.
+    """
+    blocks = "".join(f'<div style="margin:0 0 .7em">{_block(one)}</div>' for one in page)
+    return f'<div class="calibcli" style="{_OUTSIDE}">{blocks}</div>'
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph():
+            return "".join(map(_notebook_line, block.lines))
+        case Grid():
+            drawn = any(isinstance(row[-1], Bar) for row in block.rows)
+            legend = (Line(_LEGEND, Tone.FAINT),) if drawn else ()
+            return _table(block) + "".join(map(_notebook_line, (*legend, *block.notes)))
+        case Listing():
+            title = f'<div style="{_TONES[Tone.TITLE]}">{_text(block.title)}</div>' if block.title else ""
+            items = "".join(f"<div><b>{_text(word)}</b> {_text(rest)}</div>" for word, rest in block.items)
+            return title + items
+
+
+def _notebook_line(line: Line) -> str:
+    style = _TONES[line.tone]
+    return f'<div style="{style}">{_text(line.text)}</div>' if style else f"<div>{_text(line.text)}</div>"
+
+
+def _table(grid: Grid) -> str:
+    head = "".join(
+        f'<th style="{_CELL};{_side(column)};font-weight:600;white-space:nowrap">{_text(column.title)}</th>'
+        for column in grid.columns
+    )
+    rows = "".join(f"<tr>{_row(grid, row)}</tr>" for row in grid.rows)
+    return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _row(grid: Grid, row: tuple[str | Bar, ...]) -> str:
+    """Return the cells of a row; only the last may be broken into lines."""
+    last = len(row) - 1
+    folds = ["" if place == last else ";white-space:nowrap" for place in range(len(row))]
+    return "".join(
+        f'<td style="{_CELL};{_side(column)}{fold}">{_cell(cell)}</td>'
+        for column, cell, fold in zip(grid.columns, row, folds, strict=True)
+    )
+
+
+def _side(column: Column) -> str:
+    # Jupyter aligns everything to the right where nothing is said.
+    return f"text-align:{'right' if column.numeric else 'left'}"
+
+
+def _cell(cell: str | Bar) -> str:
+    return _drawn(cell) if isinstance(cell, Bar) else _text(cell)
+
+
+def _drawn(bar: Bar) -> str:
+    """Return a bin on an axis from 0 to 1: its rate with the interval, its mean score as a circle."""
+    score, rate = map(_at, (bar.score, bar.rate))
+    parts = [f'<line x1="{_EDGE}" x2="{_WIDTH - _EDGE}" y1="8" y2="8" stroke="currentColor" opacity=".25"/>']
+    if not (math.isnan(bar.lower) or math.isnan(bar.upper)):
+        low, high = map(_at, (bar.lower, bar.upper))
+        parts.append(f'<line x1="{low}" x2="{high}" y1="8" y2="8" stroke="#3b82c4" stroke-width="3"/>')
+    parts.append(f'<circle cx="{rate}" cy="8" r="4" fill="#3b82c4"/>')
+    parts.append(f'<circle cx="{score}" cy="8" r="4" fill="none" stroke="currentColor" stroke-width="1.5"/>')
+    words = f"mean score {four(bar.score)}, observed rate {four(bar.rate)}"
+    drawing = "".join(parts)
+    return (
+        f'<svg width="{_WIDTH}" height="16" viewBox="0 0 {_WIDTH} 16" role="img" aria-label="{_text(words)}">'
+        f"<title>{_text(words)}</title>{drawing}</svg>"
+    )
+
+
+def _at(share: float) -> float:
+    return round(_EDGE + (_WIDTH - 2 * _EDGE) * share, 1)
+
+
+def _text(text: str) -> str:
+    return escape(printable(text), quote=True)

@@ -1,0 +1,286 @@
+"""What a call was given, arrays or a frame or paths, as the inputs and columns that commands take."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from calibcli.data.files import HeldColumn, HeldRows
+from calibcli.errors import UsageProblem
+from calibcli.names import EngineName
+from calibcli.options.rows import OF_FORMAT
+from calibcli.python.frames import (
+    FRAME,
+    collected,
+    column_of,
+    columns_of_frame,
+    index_of,
+    is_frame,
+    is_matrix,
+    lists_of,
+    matrix_of,
+    refuse_misaligned,
+    rows_of_frame,
+    settled,
+)
+
+if TYPE_CHECKING:
+    from calibcli.python.frames import Values
+
+ARRAYS = "arrays"
+
+
+@dataclass(slots=True)
+class Holding:
+    """
+    Columns by name, all of one length.
+
+    Args:
+        names_are_columns: Whether a text names a column, as it does beside a frame or files.
+        rows: How many there are; None before the first column.
+        first: The first rows that may have an index, by what they are.
+    """
+
+    names_are_columns: bool = True
+    name: str = ARRAYS
+    rows: int | None = None
+    columns: dict[str, Callable[[], HeldColumn]] = field(default_factory=dict)
+    first: dict[str, object] = field(default_factory=dict)
+
+    def take_frame(self, frame: object) -> None:
+        """Take all columns of a frame; those that are never read cost nothing."""
+        held = settled(frame)
+        self._align(held, FRAME)
+        self.name, self.rows, self.columns = FRAME, rows_of_frame(held), columns_of_frame(held)
+
+    def take_matrix(self, rows: object, what: str) -> str:
+        """Take rows of several probabilities as a column of lists, and return its name."""
+        frame = settled(rows) if is_frame(rows) else None
+        self._align(frame, what)
+        return self.join(
+            lists_of(matrix_of(rows if frame is None else _side_by_side(frame), what=what)), what
+        )
+
+    def named(self, values: object, role: str) -> str | None:
+        """Return the name of the column that values are in, or that a text names."""
+        if values is None:
+            return None
+        if isinstance(values, str):
+            self._refuse_name(values, role)
+            return values
+        self._align(values, role)
+        return self.join(column_of(values, what=role), _own_name(values) or role)
+
+    def all_named(self, values: object, role: str) -> tuple[str, ...]:
+        """Return the names of the columns that values are in: names, one array, or arrays by name."""
+        if values is None:
+            return ()
+        if isinstance(values, Mapping) or is_frame(values):
+            held = settled(values)
+            rows_of_frame(held)
+            self._align(held, role)
+            return tuple(self.join(column(), name) for name, column in columns_of_frame(held).items())
+        named = isinstance(values, list | tuple) and all(isinstance(one, str) for one in values)
+        if named and self.names_are_columns:
+            return tuple(values)  # type: ignore[arg-type]
+        return tuple(filter(None, [self.named(values, role)]))
+
+    def join(self, column: HeldColumn, name: str) -> str:
+        """Add a column under a name that is free, and return the name."""
+        while name in self.columns:
+            name += "_"
+        if self.rows is None:
+            self.rows = len(column)
+        elif len(column) != self.rows:
+            msg = f"{name} has {len(column):,} values for {self.rows:,} rows"
+            raise UsageProblem(msg, "give every row a value in each")
+        self.columns[name] = partial(_same, column)
+        return name
+
+    def held(self) -> HeldRows:
+        """Return the rows under their name."""
+        return HeldRows(self.name, rows=self.rows or 0, columns=self.columns)
+
+    def _align(self, values: object, what: str) -> None:
+        """Hold rows against the first that have an index."""
+        if isinstance(values, Mapping):
+            values = next(iter(values.values()), None)
+        if index_of(values) is not None:
+            self.first = self.first or {what: values}
+            refuse_misaligned({**self.first, what: values} if what not in self.first else self.first)
+
+    def _refuse_name(self, name: str, role: str) -> None:
+        if not self.names_are_columns:
+            msg = f"{role}={name!r} names a column, and arrays have none"
+            raise UsageProblem(msg, f"pass the values themselves: {role}=array")
+
+
+def is_rows_of_classes(rows: object) -> bool:
+    """Whether these are probabilities of several classes, shape (n, K)."""
+    return is_frame(rows) or is_matrix(rows)
+
+
+def class_names(rows: object) -> tuple[str, ...] | None:
+    """Return the names of the columns of a frame of probabilities, None where they have none."""
+    return tuple(columns_of_frame(settled(rows))) if is_frame(rows) else None
+
+
+def _side_by_side(frame: object) -> object:
+    import numpy as np
+
+    from calibcli.data.decode import floats
+
+    columns = []
+    for column in columns_of_frame(frame).values():
+        found = column()
+        whole = found if not hasattr(found, "combine_chunks") else found.combine_chunks()
+        decoded = floats(whole)
+        columns.append(
+            decoded.values if decoded.missing is None else np.where(decoded.missing, np.nan, decoded.values)
+        )
+    return np.stack(columns, axis=1)
+
+
+def _own_name(values: object) -> str | None:
+    name = getattr(values, "name", None)
+    return name if isinstance(name, str) and name.strip() else None
+
+
+def _same(column: HeldColumn) -> HeldColumn:
+    return column
+
+
+if TYPE_CHECKING:
+    Names: TypeAlias = str | Sequence[str]
+    Column: TypeAlias = str | Values
+    Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+    Rows: TypeAlias = Paths | Values | Mapping[str, Values] | object
+    Groups: TypeAlias = Names | Values | Mapping[str, Values] | object
+
+_PROBS = "probs"
+
+_NOT_IN_NAMES = frozenset(",*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """
+    The rows of a call as a task takes them.
+
+    Args:
+        inputs: Paths, or the one name of rows in memory.
+    """
+
+    inputs: tuple[str, ...]
+    in_memory: bool
+
+
+def source_of(rows: object, labels: object, said: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
+    """Return the rows of a call, and what was said of them with names of columns in the place of values."""
+    # A lazy frame is worked out once, however often its columns are looked at.
+    rows, values = collected(rows), dict(said)
+    holding = Holding(names_are_columns=True)
+    values["probs"] = probs_of(values.get("probs"))
+    inputs = () if rows is None else paths_of(rows)
+    alone = labels is None or values.get("score") is not None or values["probs"] is not None
+    if inputs is None and alone and is_frame(rows):
+        holding.take_frame(rows)
+    elif inputs is None:
+        _refuse_names(values, labels)
+        holding.names_are_columns = False
+        if is_rows_of_classes(rows):
+            values["probs"] = holding.take_matrix(rows, _PROBS)
+            values["classes"] = values.get("classes") or class_names(rows)
+        else:
+            values["score"] = holding.named(rows, "score")
+    values["label"] = _label(holding, labels, values.get("label"), in_memory=inputs is None)
+    for role in ("weight", "group", "by", "cluster", "row_id"):
+        if values.get(role) is not None:
+            values[role] = (holding.all_named if role == "by" else holding.named)(values[role], role)
+    values["positive"] = _text(values.get("positive"))
+    if inputs is None:
+        _refuse_files(values)
+        return Source((holding.held(),), in_memory=True), values
+    if holding.columns:
+        msg = f"an array for {next(iter(holding.columns))}, and files for the rows"
+        raise UsageProblem(msg, "name a column of the files")
+    return Source(inputs, in_memory=False), values
+
+
+def _refuse_names(values: Mapping[str, Any], labels: object) -> None:
+    for keyword in ("score", "label", _PROBS):
+        if values.get(keyword) is not None:
+            msg = f"{keyword}={values[keyword]!r} names a column, and arrays have none"
+            raise UsageProblem(msg, "pass scores and labels, or a frame and names of its columns")
+    if labels is None:
+        msg = "scores without labels"
+        raise UsageProblem(msg, "pass the labels after the scores, or a frame with score=... and label=...")
+
+
+def _refuse_files(values: Mapping[str, Any]) -> None:
+    """Refuse what says how files are read, where there are none."""
+    engine = values.get("engine")
+    said = {keyword: values.get(keyword) for keyword in OF_FORMAT.split()}
+    said["engine"] = None if engine is EngineName.LOCAL else engine
+    for keyword, value in said.items():
+        if value is not None:
+            msg = f"{keyword}={str(value)!r} is for files, and the rows are in memory"
+            raise UsageProblem(msg, "leave it out")
+
+
+def _label(holding: Holding, labels: object, label: str | None, *, in_memory: bool) -> str | None:
+    if labels is None:
+        return label
+    if label is not None:
+        msg = f"labels are given twice: as values, and as column {label!r}"
+        raise UsageProblem(msg, "leave out one of them")
+    if isinstance(labels, str) or not in_memory:
+        msg = "labels are values that stand beside arrays"
+        raise UsageProblem(msg, "name a column with label=...")
+    return holding.named(labels, "label")
+
+
+def paths_of(rows: object) -> tuple[str, ...] | None:
+    """Return the paths that rows are, or None where they are anything else."""
+    many = rows if isinstance(rows, list | tuple) else (rows,)
+    paths = [one for one in many if isinstance(one, str | os.PathLike)]
+    return tuple(os.fspath(one) for one in paths) if paths and len(paths) == len(many) else None
+
+
+def probs_of(names: "Names | None") -> str | None:
+    """Return the columns of several classes as the command line names them."""
+    if names is None or isinstance(names, str):
+        return names
+    strange = next((name for name in names if _NOT_IN_NAMES & set(name)), None)
+    if strange is not None and len(names) > 1:
+        msg = f"column {strange!r} of probs has a character that patterns and lists are made of"
+        raise UsageProblem(msg, "rename it, or pass probabilities of shape (rows, classes) and classes=[...]")
+    return ",".join(names)
+
+
+def _text(positive: object) -> str | None:
+    """Return the positive label as the text that labels are compared with."""
+    if positive is None:
+        return None
+    return str(positive).lower() if isinstance(positive, bool | np.bool_) else str(positive)
+
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+def chosen(kind: type[Word], word: str, keyword: str) -> Word:
+    """Return the member of a vocabulary that a word is."""
+    try:
+        return kind(word)
+    except ValueError:
+        msg = f"{keyword}={word!r}: there is no such choice"
+        raise UsageProblem(msg, f"one of {', '.join(repr(one.value) for one in kind)}") from None
+
+
+def maybe_chosen(kind: type[Word], word: str | None, keyword: str) -> Word | None:
+    """Return the member that a word is, and None for None."""
+    return None if word is None else chosen(kind, word, keyword)

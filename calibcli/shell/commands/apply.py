@@ -1,0 +1,118 @@
+"""calibcli apply."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.names import EngineName, OnUnseen
+from calibcli.options.maps import ApplyOptions, Shape
+from calibcli.options.output import ArtifactFile, Inputs, Output
+from calibcli.options.rows import OF_FORMAT, ClassOptions, Columns, Reading, SeveralClasses
+from calibcli.shell.door import command
+
+if TYPE_CHECKING:
+    from calibcli.reports.apply import ApplyReport, ClassApplyReport, FolderApplyReport
+
+
+@command(
+    f"output out_dir skip_existing score name keep to prior probs classes on_sum scale on_range unseen "
+    f"{OF_FORMAT} "
+    "jobs engine engine_address allow_edited force quiet verbose color debug"
+)
+def apply(
+    artifact: ArtifactFile,
+    inputs: Inputs,
+    columns: Columns,
+    classes: ClassOptions,
+    shape: Shape,
+    reading: Reading,
+    out: Output,
+    options: ApplyOptions,
+) -> None:
+    """
+    Add the recalibrated probability to every row.
+
+    No label is needed, and other columns stay as they are, byte for byte in CSV and JSON Lines; --keep says
+    which, and --to or the name of the output whether they are written in another format. Venn-Abers adds the
+    two ends of each probability as well, in NAME_lower and NAME_upper.
+
+    A map of several classes adds NAME_CLASS for each class, or one column NAME of lists where they came as
+    such, NAME_class, the most probable one, and NAME_confidence. Without --probs the columns are those whose
+    names end in the classes of the fit.
+
+    With --prior the rows are taken to come from a population with another base rate, in which scores given
+    the label are distributed as in the fit rows (label shift).
+
+    With --out-dir every file gets an output of its own name, below directories as it stands below its own:
+    partitions such as country=US stay partitions.
+
+    \b
+    EXAMPLES
+      calibcli apply cal.json preds.parquet -o repaired.parquet
+      calibcli apply cal.json preds.csv -s score --name p -o repaired.csv
+      calibcli apply cal.json preds.csv --prior 0.02 -o repaired.csv
+      calibcli apply classes.json preds.parquet --probs 'p_*' -o repaired.parquet
+      calibcli apply cal.json preds.parquet --keep 'id,x_*' -o repaired.jsonl
+      calibcli apply cal.json preds/ --out-dir repaired --skip-existing
+      cat preds.csv | calibcli apply cal.json - -o - | head
+    """
+    from calibcli.commands.apply import ClassAsk, FolderAsk
+    from calibcli.commands.destination import check_output
+    from calibcli.documents.artifact import (
+        Artifact,
+        GroupArtifact,
+        read_any_map,
+        read_artifact,
+        read_class_artifact,
+    )
+    from calibcli.shell.output import progress_bar, say_summary
+
+    output, out_dir = options.output, options.out_dir
+    _refuse_places(options, reading)
+    if output is not None:
+        check_output(output, force=out.force, inputs=inputs, artifact=artifact)
+    loaded = read_any_map(artifact)
+    if columns.on_unseen is not OnUnseen.ERROR and not isinstance(loaded, GroupArtifact):
+        msg = f"--unseen {columns.on_unseen.value} speaks of groups, and {artifact} has no map for each"
+        raise IdleOption(msg, "leave it out, or apply what `calibcli fit --by` wrote", options=("unseen",))
+    if isinstance(loaded, Artifact | GroupArtifact):
+        if classes != ClassOptions():
+            read_class_artifact(artifact)
+    else:
+        if columns.score is not None:
+            read_artifact(artifact)
+        if options.prior is not None:
+            msg = "--prior is the base rate of one label, and the map was fitted to several classes"
+            raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
+        if classes.probs is not None:
+            columns = replace(columns, several=SeveralClasses.of(classes))
+    ask = ClassAsk(columns, classes.on_sum, options.name)
+    asked = FolderAsk(artifact, loaded, ask, options.prior, reading.input_format, shape)
+    report: ApplyReport | ClassApplyReport | FolderApplyReport
+    progress = progress_bar(quiet=out.quiet)
+    if out_dir is not None:
+        from calibcli.commands.apply import apply_folder
+
+        report = apply_folder(
+            inputs,
+            out_dir,
+            asked=asked,
+            force=out.force,
+            skip_existing=options.skip_existing,
+            reading=replace(reading, progress=progress),
+        )
+    else:
+        report = asked.apply(inputs, str(output), force=out.force, progress=progress)
+    say_summary(report, out)
+
+
+def _refuse_places(options: ApplyOptions, reading: Reading) -> None:
+    """Refuse two places, or none, and what is for many files where there is one."""
+    output, out_dir = options.output, options.out_dir
+    if (output is None) == (out_dir is None):
+        msg = "where to?" if output is None else f"--output {output} and --out-dir {out_dir}"
+        raise UsageProblem(msg, "pass -o for one file, or --out-dir for any number")
+    # --jobs says how many files at most, and may be a default from a file.
+    if output is not None and (options.skip_existing, reading.engine) != (False, EngineName.LOCAL):
+        msg = "--skip-existing and --engine are for many files"
+        raise IdleOption(msg, "pass --out-dir in place of -o", options=("skip-existing", "engine"))

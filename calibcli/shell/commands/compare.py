@@ -1,0 +1,65 @@
+"""calibcli compare."""
+
+from dataclasses import replace
+
+import typer
+
+from calibcli.options.comparing import CompareOptions
+from calibcli.options.output import Artifacts, Inputs, Output
+from calibcli.options.rows import (
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    TWO_SCORES,
+    TWO_SETS,
+    Columns,
+    Reading,
+)
+from calibcli.shell.door import command
+
+
+@command(
+    f"score label {OF_CLASSES} artifact metric fail_if_worse allow_fit_rows bins binning confidence "
+    f"{OF_ROWS} seed "
+    f"{OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited fmt json output force quiet verbose color debug",
+    score=TWO_SCORES,
+    probs=TWO_SETS,
+)
+def compare(
+    context: typer.Context,
+    inputs: Inputs,
+    columns: Columns,
+    options: CompareOptions,
+    reading: Reading,
+    out: Output,
+    artifact: Artifacts = None,
+) -> int:
+    """
+    Compare two models on the same rows.
+
+    The first score or artifact is the baseline. With one artifact, the raw score or probabilities are.
+
+    \b
+    EXAMPLES
+      calibcli compare eval.csv -s old -s new -y label
+      calibcli compare eval.csv -s score -y label --artifact cal.json
+      calibcli compare eval.csv -s score --artifact old.json --artifact new.json
+      calibcli compare eval.csv -s old -s new -y label --fail-if-worse
+      calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
+    """
+    from calibcli.commands.compare import compare_files
+    from calibcli.commands.destination import check_output
+    from calibcli.shell.line import line_of
+    from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
+
+    artifacts = tuple(artifact or ())
+    for path in artifacts or (None,):
+        check_output(out.output, force=out.force, inputs=inputs, artifact=path)
+    kind = format_of(out)
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
+    report = compare_files(inputs, columns, artifacts=artifacts, options=options, reading=reading)
+    write_report(report, kind, out, line_of(context))
+    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
+    return 1 if report.worse_by else 0

@@ -1,0 +1,116 @@
+"""calibcli config."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass
+from enum import Enum
+
+import typer
+
+from calibcli.errors import UsageProblem
+from calibcli.names import STDOUT, ColorWhen
+from calibcli.options.declaring import Parameter
+from calibcli.options.output import OneCommand, Output
+from calibcli.shell import door
+from calibcli.shell.configuration import Configuration, defaults_for
+from calibcli.shell.door import Command, options_of
+
+
+@door.command("json debug")
+def config(context: typer.Context, out: Output, command: OneCommand = None) -> None:
+    """
+    Show what every option is set to, and by whom.
+
+    A flag beats the environment, which beats a file, which beats what is built in; here are the last three.
+
+    \b
+    EXAMPLES
+      calibcli config
+      calibcli config verify
+      calibcli config measure --json
+    """
+    from calibcli.shell.configuration import configuration_of
+    from calibcli.shell.line import line_of
+    from calibcli.shell.option_types import closest
+    from calibcli.shell.output import screen_for, write
+
+    commands = line_of(context).commands
+    root = {} if context.parent is None else context.parent.params
+    if command is not None and command not in commands:
+        msg = f"there is no command {command!r}"
+        raise UsageProblem(msg, closest(command, commands))
+    configuration = configuration_of(root.get("config"), isolated=bool(root.get("isolated")))
+    configuration = configuration.checked(commands)
+    asked = commands if command is None else {command: commands[command]}
+    found = effective_options(asked, configuration)
+    plain = not screen_for(STDOUT, color=ColorWhen.NEVER).unicode
+    write((as_json if out.json else as_table)(found, configuration, plain=plain), STDOUT)
+
+
+SCHEMA = "calibcli.config/1"
+
+BUILT_IN = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """
+    An option and its value.
+
+    Args:
+        value: What it is unless the line says otherwise; None for nothing.
+        source: The variable or the file that sets it, or `BUILT_IN`.
+    """
+
+    command: str
+    option: str
+    value: object
+    source: str
+
+
+def effective_options(commands: Mapping[str, Command], configuration: Configuration) -> list[Effective]:
+    """Return every option of some commands, in the order of their help."""
+    found = []
+    for name, command in commands.items():
+        settings = defaults_for(name, command, configuration)
+        for option in options_of(command).values():
+            setting = settings.get(option.name)
+            if setting is None:
+                found.append(Effective(name, option.key, _built_in(option), BUILT_IN))
+            else:
+                found.append(Effective(name, option.key, setting.value, setting.source))
+    return found
+
+
+def as_json(options: list[Effective], configuration: Configuration, *, plain: bool) -> str:
+    """Return options as a JSON document, by command and name; `plain` keeps to ASCII."""
+    commands: dict[str, dict[str, object]] = {}
+    for one in options:
+        commands.setdefault(one.command, {})[one.option] = {"value": one.value, "source": one.source}
+    document = {"schema": SCHEMA, "file": configuration.path or None, "commands": commands}
+    return json.dumps(document, indent=2, ensure_ascii=plain) + "\n"
+
+
+def as_table(options: list[Effective], configuration: Configuration, *, plain: bool) -> str:
+    """Return options as lines of text, each below its command; `plain` keeps to ASCII."""
+    lines = [f"file: {configuration.path or 'none'}"]
+    command = ""
+    shown = [_shown_value(one.value, plain=plain) for one in options]
+    wide = max((len(one.option) for one in options), default=0)
+    widest = max(map(len, shown), default=0)
+    for one, value in zip(options, shown, strict=True):
+        if one.command != command:
+            command = one.command
+            lines += ["", command]
+        lines.append(f"  {one.option:{wide}}  {value:{widest}}  {one.source}")
+    return "\n".join(lines) + "\n"
+
+
+def _built_in(option: Parameter) -> object:
+    value = None if option.unsaid is MISSING else option.unsaid
+    return value.value if isinstance(value, Enum) else value
+
+
+def _shown_value(value: object, *, plain: bool) -> str:
+    """Return a value as a file would have it; control characters are escaped."""
+    return "-" if value is None else json.dumps(value, ensure_ascii=plain)

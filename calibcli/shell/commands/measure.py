@@ -1,0 +1,138 @@
+"""calibcli measure."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.names import ReportFormat
+from calibcli.options.declaring import built
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.output import Artifact, Compat, Explain, MaybeInputs, Output, SummaryOut
+from calibcli.options.rows import (
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    SEVERAL_SCORES,
+    Columns,
+    Reading,
+)
+from calibcli.shell.door import command
+
+if TYPE_CHECKING:
+    from calibcli.reports.compat import CompatReport
+    from calibcli.reports.measure import MeasureReport
+
+
+def _explained(given: Mapping[str, Any]) -> bool:
+    """Say what a measure is where that was asked, whatever else stands on the line."""
+    if given["explain"] is None:
+        return False
+    from calibcli.shell.output import format_of, write_explanation
+
+    out = built(Output, given)
+    write_explanation(given["explain"], format_of(out), out)
+    return True
+
+
+@command(
+    f"score label artifact {OF_CLASSES} metric power compat explain by min_group_rows cluster bins binning "
+    f"edges "
+    f"bounds confidence seed unseen {OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited fmt json "
+    f"output "
+    "summary_out force quiet verbose color debug",
+    instead=_explained,
+    score=SEVERAL_SCORES,
+)
+def measure(
+    context: typer.Context,
+    columns: Columns,
+    options: MeasureOptions,
+    reading: Reading,
+    out: Output,
+    inputs: MaybeInputs = None,
+    artifact: Artifact = None,
+    compat: Compat = None,
+    explain: Explain = None,  # noqa: ARG001 - answered before
+    summary_out: SummaryOut = None,
+) -> None:
+    """
+    Measure miscalibration, with bounds that hold.
+
+    \b
+    EXAMPLES
+      calibcli measure preds.csv -s score -y label
+      calibcli measure preds.parquet -s score -y label --artifact cal.json
+      calibcli measure preds.csv -s score -y label --metric ece --metric smece --json
+      calibcli measure preds.csv -s score -y label --compat netcal
+      calibcli measure preds.csv -s score -y label --by country --by device
+      calibcli measure preds.csv -s old -s new -y label --cluster patient
+      calibcli measure preds.parquet --probs 'p_*' -y label
+      calibcli measure part1.parquet -s score -y label --summary-out part1.json
+      calibcli measure --explain smece
+    """
+    from calibcli.commands.destination import check_output
+    from calibcli.commands.measure import measure_files
+    from calibcli.data.formats import refuse_promise
+    from calibcli.shell.line import line_of
+    from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
+
+    if not inputs:
+        msg = "Missing argument 'INPUT...'"
+        raise UsageProblem(msg, "calibcli measure --help")
+    if compat is not None:
+        _refuse_beside_compat(columns, options, summary_out)
+    check_output(out.output, force=out.force, inputs=inputs, artifact=artifact)
+    kind = format_of(out)
+    if summary_out is not None:
+        _refuse_one_place(out.output, summary_out)
+        check_output(summary_out, force=out.force, inputs=inputs, artifact=artifact)
+        refuse_promise(summary_out, "json", what="a summary is JSON", hint="name it part.json")
+    options = replace(options, beside_raw=out.verbose, complete=kind is ReportFormat.JSON)
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
+    report: MeasureReport | CompatReport
+    if compat is None:
+        report = measure_files(
+            inputs, columns, artifact=artifact, options=options, reading=reading, summary_out=summary_out
+        )
+    else:
+        from calibcli.commands.compat import compat_files
+
+        report = compat_files(
+            inputs, columns, tool=compat, artifact=artifact, options=options, reading=reading
+        )
+    write_report(report, kind, out, line_of(context))
+    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
+
+
+def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out: str | None) -> None:
+    """Refuse what another tool's numbers cannot be given for."""
+    if options.metrics.chosen:
+        msg = "--compat says itself what is measured, and --metric does as well"
+        raise IdleOption(msg, "leave out one of them", options=("metric", "compat"))
+    given = {
+        "score": columns.others,
+        "by": columns.by,
+        "cluster": columns.cluster,
+        "summary-out": summary_out,
+        "edges": options.edges,
+        "bounds": options.bounds,
+    }
+    for option, value in given.items():
+        if value:
+            what = "several scores" if option == "score" else f"--{option}"
+            msg = f"--compat gives the numbers of one score over all rows, without {what}"
+            raise IdleOption(msg, "leave out one of them", options=(option, "compat"))
+
+
+def _refuse_one_place(output: str, summary_out: str) -> None:
+    """Refuse a report and a summary in one place."""
+    import os
+
+    if output == summary_out or os.path.realpath(output) == os.path.realpath(summary_out):
+        msg = f"-o and --summary-out both name {summary_out}"
+        raise UsageProblem(msg, "send the summary to a file of its own")

@@ -1,0 +1,52 @@
+"""calibcli plan."""
+
+import typer
+
+from calibcli.names import ReportFormat
+from calibcli.options.gating import PlanOptions
+from calibcli.options.output import Artifact, Like, Output
+from calibcli.options.rows import OF_FORMAT, Columns, Reading
+from calibcli.shell.door import command
+
+
+@command(
+    "max_ece max_l2 max_linf max_smece max_dce artifact like score power error any_time confidence bins "
+    "binning "
+    f"min_rows seed scale on_missing on_range {OF_FORMAT} exact memory allow_edited fmt json output force "
+    f"quiet "
+    "verbose color debug"
+)
+def plan(
+    context: typer.Context,
+    columns: Columns,
+    options: PlanOptions,
+    reading: Reading,
+    out: Output,
+    artifact: Artifact = None,
+    like: Like = None,
+) -> None:
+    """
+    Say how many labelled rows a gate will take, before any are collected.
+
+    The gate of `verify` is simulated with labels that follow the scores, or are off by --error. Where the
+    scores fall is taken from the fit rows of a discrete artifact, or from --like.
+
+    \b
+    EXAMPLES
+      calibcli plan --max-ece 0.02 --artifact cal.json
+      calibcli plan --max-ece 0.02 --artifact cal.json --any-time --error 0.005
+      calibcli plan --max-ece 0.03 --like preds.csv -s score --power 0.8
+      calibcli plan --max-ece 0.02 --like preds.csv -s score --error 0.05
+    """
+    from calibcli.commands.destination import check_output
+    from calibcli.commands.plan import plan_rows
+    from calibcli.shell.line import line_of
+    from calibcli.shell.output import format_of, say_notes, write_report
+
+    check_output(out.output, force=out.force, inputs=[] if like is None else [like], artifact=artifact)
+    kind = format_of(out)
+    report = plan_rows(options, artifact=artifact, like=like, columns=columns, reading=reading)
+    write_report(report, kind, out, line_of(context))
+    # The other formats hold the notes where they are read.
+    notes = () if report.input is None else report.input.notes
+    say_notes(notes, quiet=out.quiet or kind is not ReportFormat.JSON)

@@ -1,0 +1,176 @@
+"""calibcli plot."""
+
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from calibcli.data.outputs import COMPLETION
+from calibcli.errors import UsageProblem
+from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind, ViewName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.output import Artifact, Output
+from calibcli.options.pictures import CompareWith, InTerminal, Kind, PictureFile, PictureOptions, PlotInputs
+from calibcli.options.rows import (
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    PLOTTED_BY,
+    PLOTTED_SCORES,
+    ClassOptions,
+    Columns,
+    Reading,
+    SeveralClasses,
+)
+from calibcli.shell.door import command
+from calibcli.shell.output import screen_for, write
+
+if TYPE_CHECKING:
+    from calibcli.commands.pictures.diagram import Diagram
+
+
+@command(
+    f"output score label {OF_CLASSES} kind artifact compare by min_group_rows size theme axis title "
+    f"terminal bins "
+    f"binning confidence seed unseen {OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} state_key_file "
+    f"allow_edited "
+    "force quiet color debug",
+    score=PLOTTED_SCORES,
+    by=PLOTTED_BY,
+)
+def plot(
+    inputs: PlotInputs,
+    columns: Columns,
+    classes: ClassOptions,
+    options: MeasureOptions,
+    picture: PictureOptions,
+    reading: Reading,
+    out: Output,
+    output: PictureFile = None,
+    kind: Kind = None,
+    artifact: Artifact = None,
+    compare: CompareWith = None,
+    terminal: InTerminal = False,
+) -> None:
+    """
+    Draw a reliability diagram with the error in it, or another diagram by --kind.
+
+    PNG, SVG or PDF by the output's suffix.
+
+    \b
+    EXAMPLES
+      calibcli plot preds.csv -s score -y label -o reliability.png
+      calibcli plot preds.parquet -s score -y label --artifact cal.json --kind binned -o after.svg
+      calibcli plot report.json -o reliability.pdf
+      calibcli plot preds.csv -s score -y label --terminal
+      calibcli plot gate.json --kind monitor -o gate.png
+      calibcli plot preds.csv -s old -s new -y label -o both.pdf
+      calibcli plot preds.csv -s score -y label --compare cal.json -o before_and_after.pdf
+      calibcli plot preds.csv -s score -y label --by country -o countries.png
+      calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest -o classes.png
+      calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest --class cat -o cat.svg
+    """
+    from calibcli.commands.pictures.diagram import PlotRequest
+    from calibcli.commands.plot import diagram_of, refuse_axis
+    from calibcli.shell.output import progress_bar, say_line, say_notes, say_rows
+
+    kind, artifact = _compared(kind, artifact, compare)
+    refuse_axis(kind, picture.axis)
+    if terminal:
+        refuse_kind(kind)
+    if output is not None or not terminal:
+        _check(output, force=out.force, inputs=inputs, artifact=artifact)
+    view = None if classes.view is ViewName.CONFIDENCE else classes.view
+    if classes.probs is None and inputs[0].endswith(".json"):
+        # A report says itself what its classes are, so that a view may be asked of it by itself.
+        classes = replace(classes, view=ViewName.CONFIDENCE)
+    columns = replace(columns, several=SeveralClasses.of(classes))
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
+    diagram = diagram_of(PlotRequest(inputs, columns, kind, artifact, options, reading, view))
+    if terminal and output is not None:
+        COMPLETION.expect(2)
+    if terminal:
+        show(diagram, title=picture.title, scale=picture.axis, color=out.color)
+    if diagram.source is not None:
+        say_rows(diagram.source, quiet=out.quiet)
+    say_notes(diagram.notes, quiet=out.quiet)
+    if output is not None:
+        from calibcli.shell.drawing_cache import drawing_cache
+
+        with drawing_cache():
+            _save(diagram, output, picture)
+        say_line(f"{output}: {diagram.drawn.caption[0]}", quiet=out.quiet)
+
+
+def _check(output: str | None, *, force: bool, inputs: list[str], artifact: str | None) -> None:
+    """Refuse a picture that is named nowhere or cannot be written, before anything is read."""
+    from calibcli.commands.destination import check_output
+    from calibcli.show.figures.formats import picture_format
+
+    if output is None:
+        msg = "no picture is named"
+        raise UsageProblem(msg, "name one with -o FILE, or draw in the terminal with --terminal")
+    picture_format(output)
+    check_output(output, force=force, inputs=inputs, artifact=artifact)
+
+
+def _save(diagram: "Diagram", output: str, look: PictureOptions) -> None:
+    from calibcli.data.outputs import new_file
+    from calibcli.show.figures.drawing import figure_of
+    from calibcli.show.figures.formats import picture_format
+    from calibcli.show.figures.look import look_of
+    from calibcli.show.figures.page import Words
+    from calibcli.show.figures.saving import save
+
+    drawn = diagram.drawn
+    words = Words(look.title or diagram.title, drawn.caption, drawn.foot)
+    figure = figure_of(drawn.picture, words, look=look_of(look.size, look.theme), scale=look.axis)
+    with new_file(output) as file:
+        save(figure, file, picture_format(output))
+
+
+def _compared(
+    kind: PlotKind | None, artifact: str | None, compare: str | None
+) -> tuple[PlotKind | None, str | None]:
+    """Return the kind and the artifact, which --compare names both of."""
+    if compare is None:
+        return kind, artifact
+    if artifact is not None or kind not in (None, PlotKind.COMPARE):
+        other = "--artifact" if artifact is not None else f"--kind {kind}"
+        msg = f"--compare stands for --kind compare --artifact, and {other} is there as well"
+        raise UsageProblem(msg, "leave out one of them")
+    return PlotKind.COMPARE, compare
+
+
+_WIDTH = 80
+
+_INSTEAD = "draw it into a file with -o, or leave out --kind"
+
+
+def refuse_kind(kind: PlotKind | None) -> None:
+    """Refuse a diagram that has no form in letters, before anything is read."""
+    if kind not in (None, PlotKind.SMOOTH, PlotKind.BINNED):
+        msg = f"--terminal draws a reliability diagram, and --kind {kind} is another"
+        raise UsageProblem(msg, _INSTEAD)
+
+
+def show(diagram: "Diagram", *, title: str | None, scale: AxisScale, color: ColorWhen) -> None:
+    """Write a reliability diagram to standard output, as wide as the terminal, or 80 columns without one."""
+    from calibcli.show.letters import Said, reliability_text
+    from calibcli.stats.curves.reliability import ReliabilityCurve
+
+    drawn = diagram.drawn
+    if not isinstance(drawn.picture, ReliabilityCurve):
+        msg = "--terminal draws one reliability diagram, and this is another"
+        raise UsageProblem(msg, "name one score, or draw it into a file with -o")
+    screen = screen_for(STDOUT, color=color)
+    text = reliability_text(
+        drawn.picture,
+        Said(title or diagram.title, drawn.caption, drawn.foot),
+        width=shutil.get_terminal_size((_WIDTH, 0)).columns,
+        color=screen.color,
+        unicode=screen.unicode,
+        scale=scale,
+    )
+    write(text, STDOUT)

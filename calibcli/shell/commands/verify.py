@@ -1,0 +1,316 @@
+"""calibcli verify."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from calibcli.data.formats import refuse_promise
+from calibcli.data.outputs import append_file, refuse_existing, write_file
+from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
+from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, VerdictName
+from calibcli.options.gating import GateOutput, StateOptions, VerifyOptions
+from calibcli.options.output import Artifact, GateInputs
+from calibcli.options.rows import (
+    JUDGED_BY,
+    OF_CLASSES,
+    OF_FORMAT,
+    OF_READING,
+    OF_ROWS,
+    OF_VALUES,
+    Columns,
+    Reading,
+)
+from calibcli.shell.door import command
+from calibcli.shell.output import runs_on_github, say, screen_for
+
+if TYPE_CHECKING:
+    from calibcli.reports.input import Setting
+    from calibcli.reports.verify import VerifyReport
+    from calibcli.shell.line import Line
+
+
+@contextmanager
+def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[WantedReport]]]":
+    """Let the reports beside the printed one tell of whatever goes wrong, options included."""
+    from calibcli.shell.line import line_of
+
+    line, inputs, state = line_of(given["context"]), given["files"] or [], given["state"]
+    wanted = parse_reports(
+        given["report"],
+        inputs=inputs,
+        output=given["output"],
+        force=given["force"],
+        others=(given["artifact"], given["baseline"], state, given["state_key_file"]),
+        settings=line.settings,
+    )
+    with told_of_errors(wanted, line):
+        if not inputs and state is None:
+            msg = "Missing argument 'INPUT...'"
+            raise UsageProblem(msg, "calibcli verify --help")
+        yield {"wanted": wanted}
+
+
+@command(
+    f"score label {OF_CLASSES} max_ece max_l2 max_linf max_smece max_dce rule artifact confidence bins "
+    f"binning "
+    "min_rows inconclusive by min_group_rows baseline baseline_score max_regression regression_metric "
+    "state batch "
+    f"row_id planned_rows alarm report allow_fit_rows unseen {OF_ROWS} seed {OF_VALUES} {OF_FORMAT} "
+    f"{OF_READING} "
+    "state_key_file allow_edited fmt json output force quiet verbose color debug",
+    by=JUDGED_BY,
+    within=_told,
+)
+def verify(
+    context: typer.Context,
+    columns: Columns,
+    options: VerifyOptions,
+    state: StateOptions | None,
+    reading: Reading,
+    out: GateOutput,
+    files: GateInputs = None,
+    artifact: Artifact = None,
+    wanted: "Sequence[WantedReport]" = (),
+) -> int:
+    """
+    Gate on the calibration error.
+
+    PASS (exit 0) if it is at most the limit, FAIL (1) if above, INCONCLUSIVE (4) if the rows cannot tell.
+    Of several rules, and of groups or classes, all must pass.
+
+    \b
+    EXAMPLES
+      calibcli verify eval.csv -s score -y label --artifact cal.json --max-ece 0.02
+      calibcli verify eval.csv -s score -y label --max-ece 0.05 --confidence 0.99
+      calibcli verify eval.csv -s score -y label --max-smece 0.03 --rule 'bias.lower>=-0.01' --by country
+      calibcli verify eval.csv -s score -y label --baseline report.json --max-regression 0.01
+      calibcli verify eval.csv -s new -y label --baseline-score old --max-regression 0.005
+      calibcli verify eval.csv -s score -y label --max-ece 0.02 --inconclusive fail --json
+      calibcli verify eval.parquet --probs 'p_*' -y label --view one-vs-rest --max-ece 0.02
+      calibcli verify eval.parquet --probs 'p_*' -y label --rule 'accuracy>=0.9' --rule 'class_brier<=0.2'
+
+    \b
+    RULES
+      MEASURE<=L, MEASURE.upper<=L   pass: the upper bound is at most L; fail: the lower bound is above
+      MEASURE>=L, MEASURE.lower>=L   the mirror image
+      MEASURE.value<=L               compares the estimate, without confidence
+      TEST.p>=A                      fails if the test rejects at level A
+      MEASURE.lower<=L, .upper>=L    fails if the contrary is shown, and else passes
+      Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
+    """
+    from calibcli.commands.destination import check_output
+    from calibcli.commands.verify import judge_rows
+    from calibcli.shell.line import line_of
+    from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
+
+    inputs = files or []
+    if (
+        state is not None
+        and out.output != STDOUT
+        and os.path.realpath(out.output) == os.path.realpath(state.path)
+    ):
+        msg = f"{out.output} is the state"
+        raise OutputProblem(msg, "write the report to another file")
+    baseline = None if options.regression is None else options.regression.report
+    for read in (artifact, baseline):
+        check_output(out.output, force=out.force, inputs=inputs, artifact=read)
+    kind = format_of(out)
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
+    report = judge_rows(inputs, columns, options, state, artifact=artifact, reading=reading)
+    write_report(report, kind, out, line_of(context))
+    write_reports(report, wanted)
+    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
+    return exit_code(report.outcome, options.policy)
+
+
+def exit_code(outcome: VerdictName, policy: Inconclusive) -> int:
+    """Return what a verdict means to a shell: 0 passed, 1 failed, 4 inconclusive unless the policy says."""
+    match outcome:
+        case VerdictName.PASS:
+            return 0
+        case VerdictName.FAIL:
+            return 1
+        case VerdictName.INCONCLUSIVE:
+            return {Inconclusive.ERROR: 4, Inconclusive.FAIL: 1, Inconclusive.PASS: 0}[policy]
+
+
+# Files of the runner, which steps add to.
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+_OUTPUT = "GITHUB_OUTPUT"
+
+# What the names of files of each kind promise, if anything.
+_FORMS = {
+    GateFormat.JUNIT: "xml",
+    GateFormat.MARKDOWN: "md",
+    GateFormat.JSON: "json",
+    GateFormat.OPENMETRICS: "",
+    GateFormat.GITHUB: "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WantedReport:
+    """
+    A report beside the one that is printed.
+
+    Args:
+        path: Where it goes, "-" for standard output; None for GitHub, whose runner says where.
+    """
+
+    kind: GateFormat
+    path: str | None = None
+    settings: "tuple[Setting, ...]" = ()
+
+
+def parse_reports(
+    texts: Sequence[str] | None,
+    *,
+    inputs: Sequence[str],
+    output: str = STDOUT,
+    force: bool = False,
+    others: Sequence[str | None] = (),
+    settings: "tuple[Setting, ...]" = (),
+) -> tuple[WantedReport, ...]:
+    """Return the reports that are asked for; GitHub's by itself in its workflows, where none is."""
+    if not texts:
+        return (WantedReport(GateFormat.GITHUB, None, settings),) if runs_on_github() else ()
+    wanted = tuple(replace(_wanted(text), settings=settings) for text in dict.fromkeys(texts))
+    kept = [one for one in others if one is not None]
+    files, missing = _files(inputs)
+    for one in wanted:
+        if one.path is not None:
+            refuse_existing(one.path, force=force, inputs=[*files, *kept])
+            form, what = _FORMS[one.kind], f"the report is {one.kind.value}"
+            refuse_promise(one.path, form, what=what, hint=f"name it report.{form or 'prom'}")
+    _refuse_shared([*kept, output, *(one.path for one in wanted if one.path is not None)])
+    if missing is not None:
+        write_error_reports(missing, wanted)
+        raise missing
+    return wanted
+
+
+def _files(inputs: Sequence[str]) -> tuple[list[str], InputProblem | None]:
+    """Return every file of the inputs, or what is wrong with one: that is told in the reports too."""
+    from calibcli.data.files import files_of
+
+    try:
+        return [file.path for file in files_of(inputs)], None
+    except InputProblem as problem:
+        return [], problem
+
+
+def write_reports(report: "VerifyReport", wanted: Sequence[WantedReport]) -> None:
+    """Write the reports that were asked for: files whole, GitHub's by adding to the files of its runner."""
+    from calibcli.show.ci import gate_renderer_named
+
+    for one in wanted:
+        if one.path is None:
+            _tell_github(report, one.settings)
+        else:
+            unicode = screen_for(one.path, color=ColorWhen.NEVER).unicode
+            renderer = gate_renderer_named(one.kind, unicode=unicode, settings=one.settings)
+            _write(renderer.render(report), one.path)
+
+
+@contextmanager
+def told_of_errors(wanted: Sequence[WantedReport], line: "Line") -> Iterator[None]:
+    """Write what stopped the block to the reports as well, and let it go on, unless it will run again."""
+    try:
+        yield
+    except CalibcliError as problem:
+        if line.yields(problem) is None:
+            write_error_reports(problem, wanted)
+        raise
+
+
+def write_error_reports(problem: CalibcliError, wanted: Sequence[WantedReport]) -> None:
+    """
+    Write that there is no verdict, and why, wherever a server or a monitor would look for one.
+
+    Markdown and JSON are not written: they are reports, and there is nothing to report. What cannot be
+    written is passed over, since the problem itself is about to be said.
+    """
+    for one in wanted:
+        with suppress(OutputProblem):
+            _write_error(problem, one)
+
+
+def _write_error(problem: CalibcliError, wanted: WantedReport) -> None:
+    match wanted.kind:
+        case GateFormat.JUNIT:
+            from calibcli.show.ci.junit import error_document
+
+            _write(error_document(problem, wanted.settings), wanted.path)
+        case GateFormat.OPENMETRICS:
+            from calibcli.show.ci.openmetrics import error_metrics
+
+            _write(error_metrics(wanted.settings), wanted.path)
+        case GateFormat.GITHUB:
+            from calibcli.show.ci.github import error_annotation, error_outputs, error_summary
+
+            say(error_annotation(problem, wanted.settings), commands=True)
+            _add(error_summary(problem, wanted.settings), _SUMMARY)
+            _add(error_outputs(problem), _OUTPUT)
+        case GateFormat.MARKDOWN | GateFormat.JSON:
+            return
+
+
+def _tell_github(report: "VerifyReport", settings: "tuple[Setting, ...]") -> None:
+    """Annotate on standard error, as standard output carries the report; the runner reads both."""
+    from calibcli.show.ci import gate_renderer_named
+    from calibcli.show.ci.github import outputs_of, summary_of
+
+    code = exit_code(report.outcome, report.policy)
+    say(gate_renderer_named(GateFormat.GITHUB, settings=settings).render(report), commands=True)
+    _add(summary_of(report, settings), _SUMMARY)
+    _add(outputs_of(report, exit_code=code), _OUTPUT)
+
+
+def _add(text: str, variable: str) -> None:
+    """Add to a file of the runner, on a line of its own, if it names one."""
+    path = os.environ.get(variable)
+    if path:
+        append_file(path, f"\n{text}".encode())
+
+
+def _write(text: str, path: str | None) -> None:
+    """Write UTF-8 wherever it goes: the formats for programs are defined in it, and others keep to ASCII."""
+    if path is not None:
+        write_file(path, text.encode("utf-8"))
+
+
+def _wanted(text: str) -> WantedReport:
+    name, equals, path = text.partition("=")
+    if name not in list(GateFormat):
+        _refuse(f"--report {text!r} names no kind of report")
+    kind = GateFormat(name)
+    if kind is GateFormat.GITHUB:
+        if equals:
+            _refuse(f"--report {text!r} names a file, but GitHub's runner says where its report goes")
+        return WantedReport(kind)
+    if not path:
+        _refuse(f"--report {text!r} names no file")
+    return WantedReport(kind, path)
+
+
+def _refuse(message: str) -> NoReturn:
+    kinds = [kind.value if kind is GateFormat.GITHUB else f"{kind.value}=FILE" for kind in GateFormat]
+    raise UsageProblem(message, f"it takes {', '.join(kinds[:-1])} or {kinds[-1]}")
+
+
+def _refuse_shared(paths: Sequence[str]) -> None:
+    """Refuse two things in one place, before either is there."""
+    seen: set[str] = set()
+    for path in paths:
+        place = path if path == STDOUT else os.path.realpath(path)
+        if place in seen:
+            where = "standard output" if path == STDOUT else path
+            msg = f"{where} would be written twice"
+            hint = "send each report to a file of its own; -o FILE moves the one that is printed"
+            raise UsageProblem(msg, hint)
+        seen.add(place)

@@ -1,0 +1,204 @@
+"""Commands of the shell, made from functions whose parameters are groups of options."""
+
+import inspect
+import os
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import MISSING
+from functools import cache, wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from calibcli.options.declaring import COLUMNS, METRICS, Option, Parameter, built, declared_of, parameters_of
+from calibcli.options.output import Trusting
+
+# What completes the line puts it here: zsh, fish and PowerShell into the first, bash into the second.
+_LINES = ("_TYPER_COMPLETE_ARGS", "COMP_WORDS")
+
+_TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+
+_TABS = ("tab", "\\t")
+
+_LONGEST_HEADER = 1 << 20
+
+# What pandas writes beside the columns of a frame.
+_INDEX = re.compile(r"__index_level_[0-9]+__")
+
+
+def column_names(incomplete: str) -> list[str]:
+    """Return the columns, in the order of the file, of the files on the line that begin with a text."""
+    found: dict[str, None] = {}
+    words = _words()
+    for word in words:
+        found |= dict.fromkeys(_header(word, _option(words, "--delimiter"), _option(words, "--encoding")))
+    return [name for name in found if name.startswith(incomplete) and not _INDEX.fullmatch(name)]
+
+
+def metric_names(incomplete: str) -> list[str]:
+    """Return the measures, tests and groups that begin with a text."""
+    from calibcli.options.metrics import known_metrics
+
+    return [str(name) for name in known_metrics() if name.startswith(incomplete)]
+
+
+def _words() -> list[str]:
+    line = next((os.environ[name] for name in _LINES if name in os.environ), "")
+    try:
+        return shlex.split(line)[1:]
+    except ValueError:
+        # A quote is open where the cursor stands.
+        return line.split()[1:]
+
+
+def _option(words: list[str], name: str) -> str | None:
+    """Return the value of an option on the line, or None."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == name:
+            return following or None
+        if word.startswith(f"{name}="):
+            return word.partition("=")[2]
+    return None
+
+
+def _header(word: str, delimiter: str | None, encoding: str | None) -> tuple[str, ...]:
+    """Return the columns of a file; none of what is no file of data, or cannot be read."""
+    try:
+        path = Path(word)
+        if path.is_file() and path.suffix.lower() in _TEXT:
+            return (*_header_of_text(path, delimiter, encoding), *_partitions(word))
+        if path.is_file() or path.is_dir():
+            return _header_of_any(word, delimiter, encoding)
+    except Exception:  # noqa: BLE001 - whatever it is, a line being typed is no place for it
+        return ()
+    return ()
+
+
+def _header_of_text(path: Path, delimiter: str | None, encoding: str | None) -> tuple[str, ...]:
+    """Return the first record of a CSV file, without what it takes to import a reader."""
+    import csv
+
+    separator = "\t" if delimiter in _TABS else delimiter or _TEXT[path.suffix.lower()]
+    with path.open(encoding=encoding or "utf-8-sig", newline="") as file:
+        lines = csv.reader([*file.readlines(_LONGEST_HEADER)], delimiter=separator)
+        return tuple(next(lines, ()))
+
+
+def _header_of_any(name: str, delimiter: str | None, encoding: str | None) -> tuple[str, ...]:
+    """Return the columns of the first file of whatever is named, and those that its path holds."""
+    from calibcli.data.fragments import list_fragments
+    from calibcli.data.readers import reader_of
+    from calibcli.errors import UsageProblem
+    from calibcli.options.rows import InputFormat
+
+    try:
+        first = list_fragments([name], input_format=InputFormat(None, delimiter, encoding))[0]
+    except UsageProblem:
+        # The separator and the encoding are those of another file on the line.
+        first = list_fragments([name])[0]
+    return (*reader_of(first.format).header(first), *(column for column, _ in first.partitions))
+
+
+def _partitions(word: str) -> tuple[str, ...]:
+    """Return the columns that the path of a file holds."""
+    from calibcli.data.fragment import partitions_of
+
+    return tuple(column for column, _ in partitions_of(word))
+
+
+Command = Callable[..., object]
+
+Instead = Callable[[Mapping[str, Any]], bool]
+
+Within = Callable[[Mapping[str, Any]], AbstractContextManager[Mapping[str, Any]]]
+
+_COMPLETED = {COLUMNS: column_names, METRICS: metric_names, None: None}
+
+
+def command(
+    order: str, *, instead: Instead | None = None, within: Within | None = None, **otherwise: Option
+) -> Callable[[Command], Command]:
+    """
+    Return what makes a command of a function.
+
+    A parameter of the function that is a group of options is given by the group's options; others are
+    options or
+    arguments by themselves. Whatever the function takes, its command has the options of the order, in this
+    order.
+    """
+
+    def made(body: Command) -> Command:
+        @wraps(body)
+        def run(**given: Any) -> object:  # noqa: ANN401 - what the options take
+            _trust(given)
+            if instead is not None and instead(given):
+                return None
+            groups, single, _ = declared_of(body, otherwise)
+            own = {name: given[name] for name in ("context", *single) if name in given}
+            with nullcontext({}) if within is None else within(given) as found:
+                apart = groups.values()
+                made = {name: built(kind, given, apart=apart) for name, kind in groups.items()}
+                return body(**own, **made, **found)
+
+        def taken() -> dict[str, Parameter]:
+            _, single, known = declared_of(body, otherwise)
+            known |= parameters_of(Trusting)
+            arguments = {name: one for name, one in single.items() if not one.option.flags}
+            return arguments | {name: known[name] for name in order.split()}
+
+        vars(run)["taken"] = cache(taken)
+        return run
+
+    return made
+
+
+def signed(command: Command) -> Command:
+    """Return a command with the signature that the framework makes it from; this takes a while."""
+    body = command.__wrapped__  # type: ignore[attr-defined]
+    shown = [_parameter(one) for one in vars(command)["taken"]().values()]
+    if "context" in inspect.signature(body).parameters:
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        shown.insert(0, inspect.Parameter("context", keyword, annotation=typer.Context))
+    command.__annotations__ = {}
+    command.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    return command
+
+
+def _parameter(one: Parameter) -> inspect.Parameter:
+    """Return an option or argument as the framework knows it."""
+    declared = one.option
+    info: typer.models.ParameterInfo
+    if declared.flags:
+        info = typer.Option(
+            *declared.flags,
+            metavar=declared.metavar,
+            autocompletion=_COMPLETED[declared.complete],
+            min=declared.least,
+            max=declared.most,
+            help=declared.help,
+            show_default=declared.shown,
+        )
+    else:
+        info = typer.Argument(metavar=declared.metavar, help=declared.help)
+    default = inspect.Parameter.empty if one.unsaid is MISSING else one.unsaid
+    annotation: Any = Annotated.__class_getitem__((one.shell, info))  # type: ignore[attr-defined]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(one.name, keyword, default=default, annotation=annotation)
+
+
+def _trust(given: Mapping[str, Any]) -> None:
+    """Let the readers of documents know what is believed of them; they are many, and far from the command."""
+    edited, key_file = given.get("allow_edited", False), given.get("state_key_file")
+    if edited or key_file is not None:
+        from calibcli.documents.sealed import Trust, trust_from_now_on
+
+        trust_from_now_on(Trust(edited, key_file))
+
+
+def options_of(command: Command) -> dict[str, Parameter]:
+    """Return the options of a command that may have a default from outside, by key."""
+    found: Mapping[str, Parameter] = vars(command)["taken"]()
+    return {one.key: one for one in found.values() if one.key and one.name != "debug"}

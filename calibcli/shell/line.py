@@ -1,0 +1,137 @@
+"""The line that was typed, and the defaults that the environment and a file give to its options."""
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperCommand
+
+from calibcli.errors import IdleOption
+from calibcli.shell.output import say_line
+
+if TYPE_CHECKING:
+    from calibcli.reports.input import Setting
+    from calibcli.shell.door import Command
+
+_VERBOSE = {"-v", "--verbose"}
+
+_QUIET = {"-q", "--quiet"}
+
+# What decides for somebody says which of its defaults had no effect, unless it is to be quiet.
+_GATES = {"verify", "compare"}
+
+
+@dataclass(slots=True)
+class Line:
+    """
+    What was typed, and what it is completed with.
+
+    Args:
+        defaults: The defaults from outside of the options of its command, by parameter.
+        passed_over: Options whose defaults would change nothing beside the others.
+        settings: The defaults that nothing on the line replaces, which every report states.
+    """
+
+    words: tuple[str, ...]
+    commands: Mapping[str, "Command"]
+    defaults: Mapping[str, "Setting"] = field(default_factory=dict)
+    passed_over: set[str] = field(default_factory=set)
+    name: str = ""
+    settings: "tuple[Setting, ...]" = ()
+
+    def complete(self, name: str, config: str | None, *, isolated: bool) -> dict[str, object]:
+        """
+        Return the values that the environment and a file give to the
+        options of a command, by parameter.
+        """
+        from calibcli.shell.configuration import configuration_of, defaults_for, refuse_strange_variables
+
+        self.name = name
+        refuse_strange_variables(self.commands, os.environ)
+        configuration = configuration_of(config, isolated=isolated).checked(self.commands)
+        found = defaults_for(name, self.commands[name], configuration)
+        if any(word.split("=")[0] == "--format" for word in self.words):
+            # On the line, --format is said of the same thing.
+            found.pop("json", None)
+        self.defaults = {at: one for at, one in found.items() if one.key not in self.passed_over}
+        return {at: one.value for at, one in self.defaults.items()}
+
+    def settle(self, context: typer.Context) -> None:
+        """Say which defaults are in force, once and however quiet the command is to be: they come unasked."""
+        from calibcli.reports.input import settings_said
+
+        sources = {at: context.get_parameter_source(at) for at in self.defaults}
+        typed = {at for at, source in sources.items() if source is None or source.name != "DEFAULT_MAP"}
+        in_force = (one for at, one in self.defaults.items() if at not in typed)
+        self.settings = tuple(sorted(in_force, key=lambda one: one.key))
+        if not self.passed_over:
+            for said in settings_said(self.settings):
+                say_line(f"note: {said}")
+
+    def yields(self, problem: Exception) -> "Setting | None":
+        """Return the default that gives way to what was typed, if the problem is with such a one."""
+        if not isinstance(problem, IdleOption):
+            return None
+        settings = {one.key: one for one in self.defaults.values()}
+        return next((settings[option] for option in problem.options if option in settings), None)
+
+    def pass_over(self, setting: "Setting") -> None:
+        """Leave a default out from now on, and say so where it is said what defaults there are."""
+        self.passed_over.add(setting.key)
+        if self._tells:
+            say_line(f"note: {setting.source} sets {setting.key}, which has no effect here")
+
+    @property
+    def _tells(self) -> bool:
+        words = set(self.words)
+        return (self.name in _GATES or bool(_VERBOSE & words)) and not _QUIET & words
+
+
+class Settled(TyperCommand):
+    """A command that says what a file or a variable has set before it does anything."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - of the framework, old or new
+        """Run the command."""
+        line_of(ctx).settle(ctx)
+        return super().invoke(ctx)
+
+
+def line_of(context: object) -> Line:
+    """Return the line that a context of the framework carries; an empty one where there is none."""
+    found = getattr(context, "obj", None)
+    return found if isinstance(found, Line) else Line((), {})
+
+
+# They never change a letter of what is written.
+_SILENT = ("output", "force", "quiet", "debug", "jobs", "engine", "engine_address")
+
+
+def command_line(context: "typer.Context", *, output: str) -> str:
+    """Return a command line for a shell that says what this one does, without anything that has no effect."""
+    words: list[str] = []
+    inputs: list[str] = []
+    for one in context.command.params:
+        value = context.params.get(one.name or "")
+        if one.param_type_name == "argument":
+            inputs += [str(part) for part in value or ()]
+        elif one.name not in _SILENT and value != one.default and value not in (None, (), []):
+            words += _option(max(one.opts, key=len), value)
+    dashes = ["--"] if any(name.startswith("-") and name != "-" for name in inputs) else []
+    name = context.info_name or ""
+    return shlex.join(["calibcli", name, *words, "-o", output, *dashes, *inputs])
+
+
+def _option(name: str, value: object) -> list[str]:
+    if value is True:
+        return [name]
+    values = value if isinstance(value, list | tuple) else [value]
+    words: list[str] = []
+    for one in values:
+        text = str(one.value) if isinstance(one, Enum) else str(one)
+        # A value that begins like an option would be taken for one.
+        words += [f"{name}={text}"] if text.startswith("-") else [name, text]
+    return words

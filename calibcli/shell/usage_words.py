@@ -1,0 +1,105 @@
+"""What the framework says of a line that it cannot take, in one plain line and a way out."""
+
+import re
+
+from calibcli.names import ClassMeasure, ClassMethod, MeasureName
+from calibcli.shell.option_types import closest
+
+_CHOICE = re.compile(r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?")
+_SHARE = re.compile(r"\s*(?P<digits>[0-9]*\.?[0-9]+)\s*%\s*")
+_FRACTION = re.compile(r"0?\.[0-9]+")
+# What pydantic calls them, and what the framework said before it asked pydantic.
+_WHOLE = ("int_parsing", "int_from_float", "is not a valid integer")
+_TOO_SMALL = "greater_than_equal"
+_REAL = ("float_parsing", "is not a valid float")
+_LIMIT = re.compile(r"--(?P<end>max|min)-(?P<measure>[a-z0-9_-]+)")
+_DIRICHLET = "dirichlet"
+_CLUSTERS = (
+    "measure takes clusters; its report can be drawn: measure --cluster COL --json -o m.json, plot m.json"
+)
+
+
+def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
+    """Return the message and the hint of an error in the words of a line."""
+    said = getattr(problem, "format_message", problem.__str__)()
+    message, help_of = " ".join(said.split()).rstrip("."), f"{command} --help"
+    if getattr(problem, "option_name", None) == "--cluster":
+        return f"{command} takes no --cluster", _CLUSTERS
+    option = _option_of(problem)
+    if option is None:
+        return message, _rule_hint(problem) or help_of
+    detail = getattr(problem, "message", message)
+    choice = _CHOICE.fullmatch(detail)
+    if choice is not None:
+        names = re.findall(r"'([^']*)'", choice["names"])
+        return f"{option}: there is no {choice['value']!r}", _choice_hint(option, choice["value"], names)
+    kind, value = _refused(problem, detail)
+    found = None if value is None else _of_number(option, kind, value, detail)
+    return found or (message, help_of)
+
+
+def _rule_hint(problem: Exception) -> str | None:
+    """Return the rule that an option such as `--max-bias` was meant for, where there is no such option."""
+    meant = _LIMIT.fullmatch(getattr(problem, "option_name", None) or "")
+    command = getattr(getattr(problem, "ctx", None), "command", None)
+    if meant is None or not any("--rule" in one.opts for one in getattr(command, "params", ())):
+        return None
+    name = meant["measure"].replace("-", "_")
+    if name not in {*MeasureName, *ClassMeasure}:
+        return None
+    ends = {"max": f"--rule '{name}.upper<=0.02'", "min": f"--rule '{name}.lower>=0.8'"}
+    other = f" and --rule '{name}.lower>=-0.02'" if (name, meant["end"]) == (MeasureName.BIAS, "max") else ""
+    return f"a limit of the {name} is a rule, such as {ends[meant['end']]}{other}"
+
+
+def _of_number(option: str, kind: str, value: str, detail: str) -> tuple[str, str] | None:
+    """Return the message and the hint for what should be a number, or None where something else is wrong."""
+    if kind == _TOO_SMALL:
+        least = detail.rsplit(maxsplit=1)[-1].rstrip(".").removeprefix("x>=")
+        return f"{option}: {value} is too small", f"{option} takes {least} or more"
+    if kind in _WHOLE:
+        return f"{option}: {value!r} is not a whole number", _whole_hint(option, value)
+    if kind in _REAL:
+        return f"{option}: {value!r} is not a number", _number_hint(option, value)
+    return None
+
+
+def _option_of(problem: Exception) -> str | None:
+    """Return the option whose value was refused, by its long name."""
+    names = getattr(getattr(problem, "param", None), "opts", None) or ()
+    return max(names, key=len, default=None)
+
+
+def _refused(problem: Exception, detail: str) -> tuple[str, str | None]:
+    """Return what was wrong with a value, and the value as it was typed."""
+    errors = getattr(problem.__cause__, "errors", None)
+    if errors is not None:
+        first = errors()[0]
+        return str(first["type"]), str(first["input"])
+    below = re.fullmatch(r"(\S+) is not in the range x>=\S+", detail.rstrip("."))
+    if below is not None:
+        return _TOO_SMALL, below[1]
+    quoted = re.fullmatch(r"'(.*)' (is not a valid \w+)( range)?\.?", detail)
+    return (quoted[2], quoted[1]) if quoted else ("", None)
+
+
+def _choice_hint(option: str, value: str, names: list[str]) -> str:
+    wanted = ClassMethod.MATRIX.value if value == _DIRICHLET else value
+    if option == "--method" and wanted in set(ClassMethod):
+        return f"of several classes it is --multiclass {wanted}, beside --probs"
+    if option == "--multiclass" and value == _DIRICHLET:
+        return f"Dirichlet calibration is --multiclass {wanted}"
+    return closest(value, names)
+
+
+def _whole_hint(option: str, value: str) -> str:
+    if _FRACTION.fullmatch(value) or _SHARE.fullmatch(value):
+        return f"{option} takes a count such as 1000, not a share"
+    return f"{option} takes a whole number, in digits alone"
+
+
+def _number_hint(option: str, value: str) -> str:
+    share = _SHARE.fullmatch(value)
+    if share is not None:
+        return f"write {float(share['digits']) / 100.0:.10g} for {value.strip()}"
+    return f"{option} takes a number with a point, such as 0.02"

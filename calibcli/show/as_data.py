@@ -1,0 +1,161 @@
+"""Reports for programs: as JSON, and as rows of CSV or JSON Lines."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from calibcli.documents.sealed import sealed_text
+from calibcli.errors import UsageProblem
+from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
+from calibcli.reports.input import Setting
+from calibcli.reports.measure import MeasureReport
+from calibcli.reports.verify import VerifyReport
+from calibcli.show.words import in_ascii, printable
+
+if TYPE_CHECKING:
+    from calibcli.show import Report
+
+
+@dataclass(frozen=True, slots=True)
+class JsonRenderer:
+    """
+    Writes the one text that every calibcli document has: sorted keys,
+    shortest floats, ASCII, with a digest.
+    """
+
+    settings: tuple[Setting, ...] = ()
+
+    def render(self, report: "Report") -> str:
+        """Return the report as JSON; its shape is what `calibcli schema` prints."""
+        body = report.to_dict()
+        if self.settings:
+            body["settings"] = [one.to_dict() for one in self.settings]
+        return sealed_text(body)
+
+
+COLUMNS = (
+    "slice",
+    "kind",
+    "name",
+    "value",
+    "lower",
+    "upper",
+    "confidence",
+    "null",
+    "p_value",
+    "limit",
+    "status",
+    "method",
+    "target",
+    "rows",
+    "positive",
+    "score",
+    "artifact",
+    "null_lower",
+    "null_upper",
+    "unseen_share",
+)
+
+_FORMULA = ("=", "+", "-", "@")
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLinesRenderer:
+    """Writes an object a line, with every column; what does not apply is null."""
+
+    settings: tuple[Setting, ...] = ()
+
+    def render(self, report: "Report") -> str:
+        """Return the rows of a report of `measure`, `verify` or `compare`."""
+        return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows_of(report, self.settings))
+
+
+@dataclass(frozen=True, slots=True)
+class CsvRenderer:
+    """
+    Writes CSV with a header; what does not apply is empty.
+
+    Args:
+        unicode: Whether the output can carry letters outside ASCII.
+    """
+
+    unicode: bool
+    settings: tuple[Setting, ...] = ()
+
+    def render(self, report: "Report") -> str:
+        """Return the rows of a report of `measure`, `verify` or `compare`."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([_cell(value) for value in row.values()] for row in rows_of(report, self.settings))
+        return text.getvalue() if self.unicode else in_ascii(text.getvalue())
+
+
+def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> list[Row]:
+    """Return a row for each slice and measure, test or rule, then for each setting; each has every column."""
+    body = cast("dict[str, Any]", report.to_dict())
+    if body.get("schema") == COMPARE_SCHEMA:
+        return [*_compared(body), *_settings(settings)]
+    if not isinstance(report, MeasureReport | VerifyReport):
+        msg = "rows are written of what measure, verify and compare find"
+        raise UsageProblem(msg, "pass --format json, md or table")
+    rows = list(_rows("", body))
+    for key, part in body["slices"].items():
+        rows += _rows(key, part)
+    return [*rows, *_settings(settings)]
+
+
+def _settings(settings: tuple[Setting, ...]) -> Iterator[Row]:
+    for one in settings:
+        yield _row({"slice": ""}, "setting", f"{one.key} = {one.shown}", {"method": one.source})
+
+
+def _compared(body: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the rows of both sides of a comparison, each a slice, and of how they differ."""
+    sides = {side: _said_of(body[side]["name"], {**body, **body[side]}) for side in ("first", "second")}
+    whole = {key: sides["first"][key] for key in ("rows", "positive")} | {"slice": ""}
+    for name, one in body["measures"].items():
+        for side, same in sides.items():
+            yield _row(same, "measure", name, one[side])
+        yield _row(whole, "difference", name, {**one["difference"], "status": one["verdict"]})
+
+
+def _said_of(key: str, body: Mapping[str, Any]) -> Row:
+    """Return what all rows of a slice have in common."""
+    return {
+        "slice": key,
+        "rows": body["table"]["rows"],
+        "positive": body["table"]["positive"],
+        "score": body.get("score", body["input"]["score"]),
+        "artifact": body["artifact"],
+    }
+
+
+def _rows(key: str, body: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the rows of a report or of one of its slices."""
+    same = _said_of(key, body)
+    for name, one in body["measures"].items():
+        yield _row(same, "measure", name, one)
+    for name, one in body["tests"].items():
+        found = {"value": one.get("statistic"), "p_value": one["p_value"], "method": one["p_method"]}
+        yield _row(same, "test", name, found)
+    for one in body["rules"].values():
+        yield _row(same, "rule", one["expr"], one)
+
+
+def _row(same: Mapping[str, object], kind: str, name: str, one: Mapping[str, object]) -> Row:
+    own = {**one, **same, "kind": kind, "name": name}
+    return {column: own.get(column) for column in COLUMNS}
+
+
+def _cell(value: object) -> object:
+    """Return a value as it stands in a cell."""
+    if not isinstance(value, str):
+        return "" if value is None else repr(value) if isinstance(value, float) else value
+    text = printable(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,0 +1,96 @@
+"""What a page is made of: the same blocks become terminal text and Markdown."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Tone(Enum):
+    """What a line is, from which a renderer chooses its colour."""
+
+    PLAIN = auto()
+    TITLE = auto()
+    FAINT = auto()
+    NOTE = auto()
+    PASS = auto()
+    FAIL = auto()
+    INCONCLUSIVE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """
+    One sentence or heading, as long as it needs to be.
+
+    Args:
+        text: Plain words; the renderer escapes whatever its format would read as more.
+    """
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Lines that stand together."""
+
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """
+    A bin of the text reliability diagram, drawn on an axis from 0 to 1.
+
+    Args:
+        lower: Lower end of the rate's interval; NaN where there is none.
+    """
+
+    score: float
+    rate: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """
+    A column of a grid.
+
+    Args:
+        numeric: Whether its cells end together instead of starting together.
+    """
+
+    title: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """
+    A table. Only its last column is ever folded, and only on a terminal too narrow for it.
+
+    Args:
+        rows: Cells of each row; a bar may only stand in the last column.
+        notes: Lines that explain the table, below it.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str | Bar, ...], ...]
+    notes: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Words and what is to be said under them."""
+
+    items: tuple[tuple[str, str], ...]
+    title: str = ""
+
+
+Block = Paragraph | Grid | Listing
+Page = tuple[Block, ...]
+
+
+def paragraph(*lines: Line | str) -> Paragraph:
+    """Return lines as a paragraph; a bare string is a plain line."""
+    return Paragraph(tuple(Line(line) if isinstance(line, str) else line for line in lines))

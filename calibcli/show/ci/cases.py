@@ -1,0 +1,111 @@
+"""The verdicts of a gate one by one, under names that no two share and that nothing can misread."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from calibcli.names import Bound, Inconclusive, Relation, VerdictName
+from calibcli.reports.verify import VerifyReport
+from calibcli.show.words import printable
+from calibcli.stats.gates.claim import Verdict
+
+ALL = "all"
+NOTHING_JUDGED = "every group has too few rows to be judged, so nothing is concluded"
+
+
+class Light(Enum):
+    """What a dashboard shows of a verdict: never green where the exit code is not 0."""
+
+    GREEN = auto()
+    GREY = auto()
+    UNDECIDED = auto()
+    RED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """
+    One rule, judged by the rows of one group or by all.
+
+    Args:
+        group: Name of the group, "all" for all rows.
+        name: The claim, with the name of the rule where another rule makes the same claim.
+        light: What is shown of it under the policy of the gate.
+    """
+
+    group: str
+    rule: str
+    name: str
+    verdict: Verdict
+    light: Light
+
+
+def cases_of(report: VerifyReport) -> tuple[Case, ...]:
+    """Return every verdict with names that can be printed and told apart, in the order of the report."""
+    groups = group_names(report)
+    rules = told_apart(dict.fromkeys(key for _, key, _ in report.every_verdict))
+    cases, taken = [], set[tuple[str, str]]()
+    for group, key, verdict in report.every_verdict:
+        name = verdict.claim.expression
+        if (group, name) in taken:
+            name = f"{name} ({rules[key]})"
+        taken.add((group, name))
+        light = light_of(verdict.outcome, report.policy)
+        cases.append(Case(groups[group], rules[key], name, verdict, light))
+    return tuple(cases)
+
+
+def numbers_of(verdict: Verdict) -> dict[str, float | None]:
+    """Return what was found, by name: the bounds and the estimate, or the p-value in place of one."""
+    end = Bound.P_VALUE if verdict.claim.bound is Bound.P_VALUE else Bound.VALUE
+    return {end.value: verdict.value, Bound.LOWER.value: verdict.lower, Bound.UPPER.value: verdict.upper}
+
+
+def group_names(report: VerifyReport) -> dict[str, str]:
+    """Return what every group is called, those that were left out too; the empty key is all rows."""
+    return {"": ALL, **told_apart([*report.groups, *report.left_out], taken=[ALL])}
+
+
+def told_apart(names: Iterable[str], *, taken: Iterable[str] = ()) -> dict[str, str]:
+    """Return each name as it can be printed, numbered where two would then look the same."""
+    shown: dict[str, str] = {}
+    used = set(taken)
+    for name in names:
+        text, number = printable(name), 1
+        while text in used:
+            number += 1
+            text = f"{printable(name)} #{number}"
+        used.add(text)
+        shown[name] = text
+    return shown
+
+
+def light_of(outcome: VerdictName, policy: Inconclusive) -> Light:
+    """Return how a verdict looks under a policy: grey only where the gate lets it through undecided."""
+    match outcome:
+        case VerdictName.PASS:
+            return Light.GREEN
+        case VerdictName.FAIL:
+            return Light.RED
+        case VerdictName.INCONCLUSIVE:
+            lights = {Inconclusive.PASS: Light.GREY, Inconclusive.FAIL: Light.RED}
+            return lights.get(policy, Light.UNDECIDED)
+
+
+def worst_first(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Return the cases with fails first, then what is undecided, each by how far it is beyond its limit."""
+    ranks = {VerdictName.FAIL: 0, VerdictName.INCONCLUSIVE: 1, VerdictName.PASS: 2}
+    return tuple(sorted(cases, key=lambda case: (ranks[case.verdict.outcome], -_excess(case.verdict))))
+
+
+def _excess(verdict: Verdict) -> float:
+    """Return how far a verdict is beyond its limit, in units of the limit, by the bound that refutes it."""
+    claim = verdict.claim
+    at_most = claim.relation is Relation.AT_MOST
+    bound = verdict.lower if at_most else verdict.upper
+    plain = claim.bound in (Bound.VALUE, Bound.P_VALUE) or verdict.outcome is not VerdictName.FAIL
+    known = verdict.value if plain or bound is None else bound
+    beyond = known - claim.limit if at_most else claim.limit - known
+    excess = beyond / (abs(claim.limit) or 1.0)
+    return -math.inf if math.isnan(excess) else excess

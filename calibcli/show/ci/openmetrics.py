@@ -1,0 +1,169 @@
+"""
+The report of a gate for monitoring, in the text format of OpenMetrics.
+
+It uses gauges only, so that what reads the older text format of Prometheus reads it as well.
+"""
+
+import math
+import re
+from dataclasses import dataclass, field
+
+from calibcli.names import VerdictName
+from calibcli.reports.input import Setting
+from calibcli.reports.verify import VerifyReport
+from calibcli.show.ci.cases import Case, cases_of, group_names, numbers_of
+from calibcli.show.words import printable
+from calibcli.version import __version__
+
+_ERROR = "error"
+_END = "# EOF\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """
+    Samples of one name.
+
+    Args:
+        means: What it is, in a sentence without quotes.
+        unit: What is counted, with which the name must end; empty for a plain number.
+    """
+
+    name: str
+    means: str
+    samples: list[tuple[dict[str, str], float]] = field(default_factory=list)
+    unit: str = ""
+
+    def lines(self) -> list[str]:
+        """Return what is said of the family, and its samples."""
+        unit = [f"# UNIT {self.name} {self.unit}"] if self.unit else []
+        head = [f"# TYPE {self.name} gauge", *unit, f"# HELP {self.name} {self.means}"]
+        return [*head, *(f"{self.name}{_labels(labels)} {_number(value)}" for labels, value in self.samples)]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMetricsRenderer:
+    """Writes estimates and bounds, limits, verdicts and rows, for all rows and for every group."""
+
+    settings: tuple[Setting, ...] = ()
+
+    def render(self, report: VerifyReport) -> str:
+        """Return the report as metrics."""
+        cases = cases_of(report)
+        families = [_gate(report.outcome.value), *_measures(cases), *_claims(cases), *_counts(report, cases)]
+        return _text([*families, _about(report), _set(self.settings)])
+
+
+def error_metrics(settings: tuple[Setting, ...] = ()) -> str:
+    """Return the metrics of a gate that never came to a verdict, so that an old pass does not stay."""
+    return _text([_gate(_ERROR), _set(settings)])
+
+
+def _text(families: list[_Family]) -> str:
+    return "".join(f"{line}\n" for one in families if one.samples for line in one.lines()) + _END
+
+
+def _gate(state: str) -> _Family:
+    states = [*(one.value for one in VerdictName), _ERROR]
+    samples = [({"verdict": one}, float(one == state)) for one in states]
+    return _Family("calibcli_gate", "1 for the verdict of the whole gate, 0 for the others.", samples)
+
+
+def _measures(cases: tuple[Case, ...]) -> list[_Family]:
+    """Return a family for every measure that a rule speaks of; bounds that do not exist are left out."""
+    families: dict[str, _Family] = {}
+    for case in cases:
+        verdict = case.verdict
+        name = f"calibcli_{re.sub('[^a-zA-Z0-9_]', '_', verdict.claim.measure)}"
+        means = f"{printable(verdict.claim.measure)} by the rules of a gate, with one-sided bounds."
+        family = families.setdefault(name, _Family(name, _plain(means)))
+        found = numbers_of(verdict)
+        family.samples.extend(
+            ({**_keys(case), "bound": end}, one) for end, one in found.items() if one is not None
+        )
+    return list(families.values())
+
+
+def _claims(cases: tuple[Case, ...]) -> list[_Family]:
+    limits = _Family("calibcli_limit", "The limit of a rule.")
+    confidences = _Family("calibcli_confidence", "The confidence of a pass.")
+    verdicts = _Family("calibcli_verdict", "1 for the verdict on a rule, 0 for the others.")
+    for case in cases:
+        claim = case.verdict.claim
+        words = {"measure": printable(claim.measure), "relation": claim.relation.value}
+        limits.samples.append(({**_keys(case), **words}, claim.limit))
+        confidences.samples.append((_keys(case), claim.confidence))
+        verdicts.samples.extend(
+            ({**_keys(case), "verdict": one.value}, float(one is case.verdict.outcome)) for one in VerdictName
+        )
+    return [verdicts, limits, confidences]
+
+
+def _counts(report: VerifyReport, cases: tuple[Case, ...]) -> list[_Family]:
+    judged = _Family("calibcli_judged_rows", "Rows by which a rule was judged.", unit="rows")
+    judged.samples.extend((_keys(case), case.verdict.rows) for case in cases)
+    source, names = report.input, group_names(report)
+    dropped = _Family("calibcli_dropped_rows", "Rows with a missing value, left out on request.", unit="rows")
+    dropped.samples.append(({}, source.dropped))
+    others = _Family("calibcli_not_selected_rows", "Rows read that were not asked for.", unit="rows")
+    others.samples.append(({}, 0 if source.selected is None else source.selected.unselected))
+    unseen = _Family(
+        "calibcli_unseen_ratio", "The most that values not seen may hold of later rows.", unit="ratio"
+    )
+    unseen.samples.extend(
+        (_keys(case), case.verdict.unseen_share) for case in cases if case.verdict.unseen_share is not None
+    )
+    small = _Family("calibcli_left_out_rows", "Rows of groups too small to be judged.", unit="rows")
+    small.samples.extend(({"group": names[group]}, rows) for group, rows in report.left_out.items())
+    kept = _Family("calibcli_state_rows", "Rows that the state of the gate holds.", unit="rows")
+    batches = _Family("calibcli_state_batches", "Batches that the state holds.", unit="batches")
+    if report.state is not None:
+        kept.samples.append(({}, report.state.rows))
+        batches.samples.append(({}, report.state.batches))
+    return [judged, unseen, dropped, others, small, kept, batches]
+
+
+def _about(report: VerifyReport) -> _Family:
+    said = {
+        "version": __version__,
+        "score": report.input.score,
+        "label": report.input.label or "",
+        "artifact": report.artifact or "",
+        "policy": report.policy.value,
+    }
+    labels = {name: printable(value) for name, value in said.items()}
+    return _Family("calibcli_about", "What was judged, and by which calibcli; always 1.", [(labels, 1.0)])
+
+
+def _set(settings: tuple[Setting, ...]) -> _Family:
+    samples = [
+        ({"option": one.key, "value": printable(one.shown), "source": printable(one.source)}, 1.0)
+        for one in settings
+    ]
+    return _Family("calibcli_setting", "An option that a file or a variable has set; always 1.", samples)
+
+
+def _keys(case: Case) -> dict[str, str]:
+    return {"rule": case.rule, "group": case.group}
+
+
+def _labels(labels: dict[str, str]) -> str:
+    quoted = (f'{name}="{_quoted(value)}"' for name, value in labels.items())
+    return f"{{{','.join(quoted)}}}" if labels else ""
+
+
+def _quoted(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _plain(text: str) -> str:
+    return text.replace("\\", "/").replace('"', "'")
+
+
+def _number(value: float) -> str:
+    """Return the shortest text that reads back as the value."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    return str(value) if isinstance(value, int) else repr(float(value))

@@ -1,0 +1,249 @@
+"""Bars from a base, how many rows they hold, and the error as the area beside them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from calibcli.names import AxisScale
+from calibcli.show.figures.look import FONT, Look, Palette, dashed
+from calibcli.show.figures.page import COUNT, Entry, Panel, inches_of, inches_wide
+from calibcli.stats.curves.limits import Limits, Spread
+
+Floats = npt.NDArray[np.float64]
+
+DARKER = "Stronger colour where more rows are."
+
+_PALEST, _DARKEST = 0.10, 0.80
+
+
+def strength(density: Floats, *, even: float) -> Floats:
+    """
+    Return how dark a place is drawn, in [0, 1].
+
+    Places with the density that evenly spread scores would have are drawn in full; below that by the square
+    root, so that a tail with one row in a hundred can still be seen.
+    """
+    return np.asarray(np.sqrt(np.minimum(density / min(even, float(density.max())), 1.0)))
+
+
+def draw_area(
+    axes: Axes, corners: Floats, *, above: npt.NDArray[np.bool_], dark: Floats, palette: Palette
+) -> None:
+    """Fill patches between the diagonal and the curve."""
+    full = np.where(above[:, None], to_rgb(palette.too_low), to_rgb(palette.too_high))
+    share = (_PALEST + (_DARKEST - _PALEST) * dark)[:, None]
+    # Opaque and edged in their own colour: neighbours that shine through leave seams.
+    colours = (1.0 - share) * np.array(to_rgb(palette.paper)) + share * full
+    patches = PolyCollection(
+        list(corners), facecolors=colours, edgecolors=colours, linewidths=0.6, zorder=1.0
+    )
+    axes.add_collection(patches, autolim=False)
+
+
+def draw_diagonal(axes: Axes, limits: Limits, look: Look) -> None:
+    """Draw the line of perfect calibration."""
+    ends = [0.0, 1.0] if limits.scale is AxisScale.LINEAR else [*limits.x]
+    axes.plot(ends, ends, **dashed(look), zorder=2.0)
+
+
+def area_key(look: Look) -> list[Entry]:
+    """Return what the colours and the diagonal mean."""
+    palette = look.palette
+    return [
+        (Patch(facecolor=_shade(palette.too_low, palette.paper), edgecolor="none"), "scores too low"),
+        (Patch(facecolor=_shade(palette.too_high, palette.paper), edgecolor="none"), "too high"),
+        (Line2D([], [], **dashed(look)), "perfectly calibrated"),
+    ]
+
+
+def _shade(colour: str, paper: str) -> tuple[float, float, float]:
+    """Return the darkest shade of a colour that the area takes."""
+    red, green, blue = (
+        (1.0 - _DARKEST) * ground + _DARKEST * part
+        for ground, part in zip(to_rgb(paper), to_rgb(colour), strict=True)
+    )
+    return red, green, blue
+
+
+_MOST_COUNTS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """
+    Bins as they are drawn; all arrays have shape (n_bins,).
+
+    Args:
+        lower: Lower end of the whisker; NaN where there is none.
+        base: Where the bar starts from: perfect calibration.
+        rows: How many there are in each bin.
+    """
+
+    left: Floats
+    right: Floats
+    score: Floats
+    height: Floats
+    lower: Floats
+    upper: Floats
+    base: Floats
+    rows: npt.NDArray[np.int64]
+
+
+def draw_bars(panel: Panel, bars: Bars, *, limits: Limits, look: Look, counted: bool = True) -> None:
+    """Draw bins as bars from their base, with points, whiskers and, below, the rows per bin."""
+    _draw_error(panel.main, bars, look)
+    draw_points(panel.main, bars, look)
+    if panel.strip is not None:
+        draw_rows(panel.strip, bars.rows, (bars.left, bars.right), limits=limits, look=look, counted=counted)
+
+
+def _draw_error(axes: Axes, bars: Bars, look: Look) -> None:
+    left, right, base, height = bars.left, bars.right, bars.base, bars.height
+    corners = np.stack(
+        [
+            np.stack((left, base), axis=1),
+            np.stack((right, base), axis=1),
+            np.stack((right, height), axis=1),
+            np.stack((left, height), axis=1),
+        ],
+        axis=1,
+    )
+    # Atoms have no width to take a density over, so every bin counts as one of fifteen.
+    dark = strength(bars.rows / bars.rows.sum(), even=1.0 / 15.0)
+    draw_area(axes, corners, above=height > base, dark=dark, palette=look.palette)
+    for start, stop, level in zip(left, right, height, strict=True):
+        axes.plot(
+            [start, stop],
+            [level, level],
+            color=look.palette.ink,
+            linewidth=look.points(0.9),
+            marker="",
+            zorder=2.6,
+        )
+
+
+def draw_points(axes: Axes, bars: Bars, look: Look) -> None:
+    """Draw the points of bins and their whiskers."""
+    known = ~np.isnan(bars.lower)
+    axes.vlines(
+        bars.score[known],
+        bars.lower[known],
+        bars.upper[known],
+        colors=look.palette.ink,
+        linewidth=look.points(0.8),
+        zorder=2.8,
+    )
+    axes.plot(
+        bars.score,
+        bars.height,
+        color=look.palette.ink,
+        linestyle="",
+        marker="o",
+        markersize=look.points(4.5),
+        markeredgewidth=0.0,
+        zorder=3.0,
+    )
+
+
+def draw_rows(
+    axes: Axes,
+    rows: npt.NDArray[np.int64],
+    sides: tuple[Floats, Floats],
+    *,
+    limits: Limits,
+    look: Look,
+    counted: bool = True,
+) -> None:
+    """Draw how many rows each bin holds, with the numbers where they have room."""
+    left, right = sides
+    inset = np.minimum(0.04 * (right - left), 0.003 * (right[-1] - left[0]))
+    axes.bar(
+        left + inset,
+        rows,
+        right - left - 2 * inset,
+        align="edge",
+        color=look.palette.rows,
+        edgecolor="none",
+        linewidth=0.0,
+    )
+    axes.set_ylim(0.0, 1.3 * float(rows.max()))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=2, integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_count(round(value))))
+    if counted and rows.size <= _MOST_COUNTS:
+        _write_counts(axes, rows, 0.5 * (left + right), limits=limits, look=look)
+
+
+def _write_counts(
+    axes: Axes, rows: npt.NDArray[np.int64], places: Floats, *, limits: Limits, look: Look
+) -> None:
+    """Write numbers over their bars, those of the highest first, where no other stands already."""
+    at = limits.shares(places) * inches_wide(axes)
+    size = look.points(COUNT)
+    taken: list[tuple[float, float]] = []
+    for index in np.argsort(-rows, kind="stable"):
+        text = short_count(int(rows[index]))
+        half = 0.5 * inches_of(text, size) + look.inches(0.02)
+        start, stop = at[index] - half, at[index] + half
+        if any(start < other[1] and stop > other[0] for other in taken):
+            continue
+        taken.append((start, stop))
+        axes.annotate(
+            text,
+            (places[index], rows[index]),
+            xytext=(0, look.points(1.5)),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=size,
+            family=FONT,
+            color=look.palette.faint,
+        )
+
+
+def short_count(count: int) -> str:
+    """Return a count in at most four letters and a unit: 950, 3.4k, 12M."""
+    value, unit = float(count), ""
+    for larger in ("k", "M", "G", "T"):
+        if value < 999.5:
+            break
+        value, unit = value / 1000.0, larger
+    if not unit:
+        return f"{count}"
+    return f"{value:.1f}{unit}".replace(".0", "") if value < 9.95 else f"{value:.0f}{unit}"
+
+
+_BARS = 64
+
+
+def draw_spread(axes: Axes, spread: Spread, *, limits: Limits, look: Look) -> None:
+    """Draw how many rows lie between evenly spaced places of the axis."""
+    edges = evenly(limits, limits.x, parts=_BARS)
+    share = spread.between(edges)
+    if limits.scale is AxisScale.LOGIT:
+        # What lies beyond the ends stands at them.
+        share[0] += spread.around(float(edges[0]))[0]
+        share[-1] += 1.0 - spread.around(float(edges[-1]))[1]
+    axes.stairs(share, edges, baseline=0.0, fill=True, facecolor=look.palette.rows, edgecolor="none")
+    show_shares(axes, share)
+
+
+def show_shares(axes: Axes, share: Floats) -> None:
+    """Give the axis of shares of the rows its ends, and no numbers."""
+    axes.set_ylim(0.0, 1.08 * max(float(share.max()), 1e-12))
+    axes.set_yticks([])
+
+
+def evenly(limits: Limits, ends: tuple[float, float], *, parts: int) -> Floats:
+    """Return scores that cut a stretch of the axis into equal parts."""
+    if limits.scale is AxisScale.LINEAR:
+        return np.linspace(*ends, parts + 1)
+    low, high = (np.log(one) - np.log1p(-one) for one in ends)
+    inner = 1.0 / (1.0 + np.exp(-np.linspace(low, high, parts + 1)[1:-1]))
+    return np.concatenate(([ends[0]], inner, [ends[1]]))

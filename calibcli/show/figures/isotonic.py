@@ -1,0 +1,183 @@
+"""Drawing the isotonic fit with its consistency band."""
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from calibcli.names import AxisScale
+from calibcli.show.figures.axes import dress_panel, show_limits
+from calibcli.show.figures.bars import (
+    DARKER,
+    area_key,
+    draw_area,
+    draw_diagonal,
+    draw_spread,
+    evenly,
+    show_shares,
+    strength,
+)
+from calibcli.show.figures.look import Look, band_fill, draw_edges
+from calibcli.show.figures.page import Entry, Panel, Words, inches_wide, new_page
+from calibcli.show.figures.reliability import draw_binned
+from calibcli.stats.curves.isotonic import IsotonicCurve
+from calibcli.stats.curves.limits import Limits, has_band, limits_of
+from calibcli.stats.curves.reliability import BinnedCurve, percent
+
+Floats = npt.NDArray[np.float64]
+
+RATE_LABEL = "recalibrated rate of label 1"
+_MESH = 256
+# How dark a place is drawn, rows within this part of the axis to both sides decide.
+_BLUR = 0.03
+_MOST_NEEDLES = 250
+
+
+def isotonic_figure(
+    curve: IsotonicCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR
+) -> Figure:
+    """Draw CORP's reliability diagram."""
+    limits = limits_of(
+        curve.at, curve.level, mass=curve.share, lower=curve.lower, upper=curve.upper, scale=scale
+    )
+    foot = [*_notes(curve), limits.sentence, *words.foot]
+    page = new_page(Words(words.title, words.caption, foot), look=look, key=_key(curve, look))
+    panel = page.panels[0]
+    draw_isotonic(panel, curve, limits=limits, look=look)
+    dress_panel(page, panel, y_label=RATE_LABEL)
+    show_limits(panel.main, limits)
+    return page.figure
+
+
+def draw_isotonic(panel: Panel, curve: IsotonicCurve, *, limits: Limits, look: Look) -> None:
+    """Draw the fit, the error as area, the band about the diagonal and, below, where the rows lie."""
+    if curve.points is not None:
+        _draw_points(panel, curve, curve.points, limits=limits, look=look)
+        return
+    if has_band(curve.lower):
+        _draw_band(panel.main, curve, limits=limits, look=look)
+    _draw_error(panel.main, curve, limits=limits, look=look)
+    panel.main.plot(
+        limits.held(curve.x),
+        limits.held(curve.rate),
+        color=look.palette.ink,
+        linewidth=look.points(1.5),
+        solid_joinstyle="miter",
+        marker="",
+        zorder=3.0,
+    )
+    draw_diagonal(panel.main, limits, look)
+    if panel.strip is not None and not _draw_needles(panel.strip, curve, limits=limits, look=look):
+        draw_spread(panel.strip, curve.spread, limits=limits, look=look)
+
+
+def _draw_points(
+    panel: Panel, curve: IsotonicCurve, points: BinnedCurve, *, limits: Limits, look: Look
+) -> None:
+    """Draw few distinct scores one by one; the band of each is a bar across the diagonal."""
+    draw_binned(panel, points, limits=limits, look=look)
+    if has_band(curve.lower):
+        panel.main.vlines(
+            limits.held(curve.at),
+            limits.held(curve.lower),
+            limits.held(curve.upper),
+            colors=look.palette.edge,
+            linewidth=look.points(3.0),
+            zorder=2.2,
+        )
+    panel.main.plot(
+        limits.held(points.score),
+        limits.held(points.rate),
+        color=look.palette.ink,
+        linewidth=look.points(0.8),
+        marker="",
+        zorder=2.9,
+    )
+
+
+def _draw_band(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> None:
+    at, lower, upper = (limits.held(one) for one in (curve.at, curve.lower, curve.upper))
+    axes.fill_between(at, lower, upper, **band_fill(look), zorder=0.5)
+    draw_edges(axes, at, (lower, upper), look=look)
+
+
+def _draw_error(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> None:
+    """Fill what lies between fit and diagonal, in strips that end where the fit crosses it or bends."""
+    mesh = _mesh(curve, limits)
+    if mesh.size < 2:
+        return
+    density = _density(curve, limits, mesh)
+    x, y = limits.held(mesh), limits.held(np.interp(mesh, curve.x, curve.rate))
+    ends = [(x[:-1], x[:-1]), (x[1:], x[1:]), (x[1:], y[1:]), (x[:-1], y[:-1])]
+    corners = np.stack([np.stack(end, axis=1) for end in ends], axis=1)
+    above = y[:-1] + y[1:] > x[:-1] + x[1:]
+    if np.any(density > 0.0):
+        draw_area(axes, corners, above=above, dark=strength(density, even=1.0), palette=look.palette)
+
+
+def _density(curve: IsotonicCurve, limits: Limits, mesh: Floats) -> Floats:
+    """Return how densely rows lie along the axis around each strip, against rows spread evenly over it."""
+    edges = evenly(limits, limits.x, parts=_MESH)
+    reached = np.concatenate(([0.0], np.cumsum(curve.spread.between(edges))))
+    ends = limits.shares(edges)
+    middle = 0.5 * (limits.shares(mesh[:-1]) + limits.shares(mesh[1:]))
+    left, right = np.maximum(middle - _BLUR, 0.0), np.minimum(middle + _BLUR, 1.0)
+    return np.asarray((np.interp(right, ends, reached) - np.interp(left, ends, reached)) / (right - left))
+
+
+def _mesh(curve: IsotonicCurve, limits: Limits) -> Floats:
+    """Return ascending scores: evenly along the axis, where the fit crosses the diagonal, and its corners."""
+    first, last = max(curve.x[0], limits.x[0]), min(curve.x[-1], limits.x[1])
+    if not last > first:
+        return np.zeros(0)
+    corners = curve.x[(curve.x > first) & (curve.x < last)]
+    mesh = np.unique(np.concatenate((evenly(limits, (first, last), parts=_MESH), corners)))
+    over = np.interp(mesh, curve.x, curve.rate) - mesh
+    turn = np.flatnonzero(over[:-1] * over[1:] < 0.0)
+    part = over[turn] / (over[turn] - over[turn + 1])
+    return np.union1d(mesh, mesh[turn] + part * (mesh[turn + 1] - mesh[turn]))
+
+
+def _draw_needles(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> bool:
+    """Draw a line for each score where they can be told apart, for bars would beat; return whether."""
+    spread = curve.spread
+    shown = (spread.score >= limits.x[0]) & (spread.score <= limits.x[1])
+    score, share = spread.score[shown], (spread.upto - spread.below)[shown]
+    apart = np.diff(limits.shares(score)).min(initial=1.0)
+    if not shown.all() or apart < 1.0 / _MOST_NEEDLES:
+        return False
+    width = min(0.6 * apart * inches_wide(axes) * 72.0, look.points(4.0))
+    axes.vlines(score, 0.0, share, colors=look.palette.rows, linewidth=width)
+    show_shares(axes, share)
+    return True
+
+
+def _notes(curve: IsotonicCurve) -> list[str]:
+    fit = (
+        "Isotonic regression of the labels (pool adjacent violators). The mean squared height of the area is"
+        f" at most MCB. {DARKER}"
+    )
+    band = f"{curve.band[:1].upper()}{curve.band[1:]}."
+    if not has_band(curve.lower):
+        return [fit, band]
+    often = f"about {percent(curve.confidence)} of the time"
+    seldom = ", near the ends less often" if curve.coarse else ""
+    return [
+        fit,
+        f"{band} Were the scores calibrated, the fit at any one score would lie in it {often}{seldom}.",
+    ]
+
+
+def _key(curve: IsotonicCurve, look: Look) -> list[Entry]:
+    palette, few = look.palette, curve.points is not None
+    marker = "o" if few else ""
+    width = look.points(0.8 if few else 1.5)
+    line = Line2D([], [], color=palette.ink, linewidth=width, marker=marker, markersize=look.points(4.5))
+    entries: list[Entry] = [(line, "isotonic fit")]
+    if has_band(curve.lower):
+        entries.append(
+            (Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), "if calibrated")
+        )
+    return [*entries, *area_key(look)]

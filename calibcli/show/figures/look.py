@@ -1,0 +1,127 @@
+"""How pictures look: colours, sizes in inches, letters in points, and strokes."""
+
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+
+from calibcli.names import FigureSize, Theme
+
+FONT = "DejaVu Sans"
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """
+    Colours, told apart by colour-blind readers and in grey (those of Okabe & Ito).
+
+    Args:
+        too_low: Where scores are below the observed rate.
+        series: Several curves in one picture, in this order.
+    """
+
+    paper: str
+    ink: str
+    faint: str
+    line: str
+    band: str
+    edge: str
+    too_low: str
+    too_high: str
+    rows: str
+    series: tuple[str, ...]
+
+
+LIGHT = Palette(
+    paper="#ffffff",
+    ink="#1a1a1a",
+    faint="#6b6b6b",
+    line="#b5b5b5",
+    band="#dcdcdc",
+    edge="#8a8a8a",
+    too_low="#56B4E9",
+    too_high="#E69F00",
+    rows="#8d9db0",
+    series=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
+)
+
+DARK = Palette(
+    paper="#16181c",
+    ink="#f0f0f0",
+    faint="#a6abb3",
+    line="#5c626b",
+    band="#383d45",
+    edge="#7f868f",
+    too_low="#56B4E9",
+    too_high="#E69F00",
+    rows="#6d7f95",
+    series=("#56B4E9", "#F0A060", "#2BC79A", "#E39CC4", "#F0E442", "#9ECAE1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """
+    A size and its colours.
+
+    Args:
+        height: Of the page; None where it follows from what stands on it.
+        scale: Factor of every length and letter against those of a page.
+        beside: Whether text stands at the right of the picture instead of above and below it.
+    """
+
+    palette: Palette
+    width: float
+    height: float | None
+    scale: float
+    beside: bool
+
+    def points(self, size: float) -> float:
+        """Return a size of letters or a width of strokes, given as for a page, in points."""
+        return size * self.scale
+
+    def inches(self, length: float) -> float:
+        """Return a length, given as for a page, in inches."""
+        return length * self.scale
+
+
+def look_of(size: FigureSize = FigureSize.PAGE, theme: Theme = Theme.LIGHT) -> Look:
+    """Return the look of a size and a theme."""
+    palette = DARK if theme is Theme.DARK else LIGHT
+    match size:
+        case FigureSize.COLUMN:
+            return Look(palette, 3.4, None, 0.76, beside=False)
+        case FigureSize.PAGE:
+            return Look(palette, 6.0, None, 1.0, beside=False)
+        case FigureSize.SLIDE:
+            return Look(palette, 10.0, 5.625, 1.15, beside=True)
+        case _:
+            assert_never(size)
+
+
+Floats = npt.NDArray[np.float64]
+
+DASHES = (0, (5, 3))
+
+
+def band_fill(look: Look) -> dict[str, Any]:
+    """Return how a band is filled, in a picture and in its key."""
+    return {"facecolor": look.palette.band, "edgecolor": "none", "linewidth": 0.0}
+
+
+def draw_edges(axes: Axes, x: Floats, ends: tuple[Floats, Floats], *, look: Look) -> None:
+    """Draw the edges of a band over the coloured area that covers it."""
+    for edge in ends:
+        axes.plot(x, edge, color=look.palette.edge, linewidth=look.points(0.6), marker="", zorder=1.5)
+
+
+def dashed(look: Look) -> dict[str, Any]:
+    """Return how a line is drawn that is only for comparison, such as the diagonal."""
+    return {
+        "color": look.palette.faint,
+        "linewidth": look.points(0.9),
+        "linestyle": DASHES,
+        "marker": "",
+    }

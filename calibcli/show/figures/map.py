@@ -1,0 +1,154 @@
+"""Drawing a fitted map."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from calibcli.names import AxisScale, RecalibratorName
+from calibcli.show.figures.axes import dress_panel, show_limits
+from calibcli.show.figures.bars import Bars, draw_diagonal, draw_points, draw_rows, draw_spread
+from calibcli.show.figures.look import Look, band_fill, dashed
+from calibcli.show.figures.page import Entry, Sheet, Words, new_page
+from calibcli.show.figures.reliability import sides_of
+from calibcli.stats.curves.limits import Limits, band_sentence, has_band, limits_of
+from calibcli.stats.curves.map import MapCurve
+from calibcli.stats.curves.reliability import BinnedCurve
+
+# How far by log-odds a map is shown where no rows say.
+_FAR = 0.001
+# This share of the rows at each end of the scores may lie outside a picture by log-odds.
+_STRAY = 0.0005
+_SCORE, _OUTPUT = "raw score", "recalibrated probability"
+
+
+def map_figure(curve: MapCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR) -> Figure:
+    """Draw what a map makes of each score, over the observed rates of rows where there are some."""
+    limits = _limits(curve, scale)
+    foot = [*_notes(curve), *_sentences(limits), *words.foot]
+    page = new_page(
+        Words(words.title, words.caption, foot),
+        look=look,
+        sheet=Sheet(strip=curve.points is not None),
+        key=_key(curve, look),
+    )
+    panel = page.panels[0]
+    few = curve.points is not None and bool(np.all(curve.points.lower == curve.points.upper))
+    _draw_map(panel.main, curve, limits, look)
+    draw_diagonal(panel.main, limits, look)
+    if curve.points is not None:
+        bars = _bars(curve.points, limits)
+        draw_points(panel.main, bars, look)
+        if few:
+            draw_rows(panel.rows, bars.rows, (bars.left, bars.right), limits=limits, look=look)
+        elif curve.spread is not None:
+            draw_spread(panel.rows, curve.spread, limits=limits, look=look)
+    strip_label = "rows" if few else "density"
+    dress_panel(page, panel, x_label=_SCORE, y_label=_OUTPUT, strip_label=strip_label)
+    show_limits(panel.main, limits)
+    return page.figure
+
+
+def _limits(curve: MapCurve, scale: AxisScale) -> Limits:
+    """Return how much of the unit square the rows need, or all of it."""
+    points = curve.points
+    if scale is AxisScale.LOGIT:
+        return _by_log_odds(curve)
+    if points is None:
+        return Limits()
+    output = np.interp(points.score, curve.score, curve.output)
+    known = ~np.isnan(points.rate_lower)
+    return limits_of(
+        points.score,
+        points.rate,
+        mass=points.rows / points.rows.sum(),
+        lower=np.where(known, np.minimum(points.rate_lower, output), output),
+        upper=np.where(known, np.maximum(points.rate_upper, output), output),
+        scale=scale,
+    )
+
+
+def _by_log_odds(curve: MapCurve) -> Limits:
+    """Return ends that hold both the scores and what the map makes of them."""
+    spread = curve.spread
+    first, last = (_FAR, 1.0 - _FAR) if spread is None else (spread.at(_STRAY), spread.at(1.0 - _STRAY))
+    output = np.interp([first, last], curve.score, curve.output)
+    both = np.sort(np.concatenate(([first, last], output)))
+    return limits_of(both, both, mass=np.ones(4), lower=both, upper=both, scale=AxisScale.LOGIT)
+
+
+def _bars(points: BinnedCurve, limits: Limits) -> Bars:
+    left, right = sides_of(points, limits)
+    score, rate, lower, upper = (
+        limits.held(one) for one in (points.score, points.rate, points.rate_lower, points.rate_upper)
+    )
+    return Bars(left, right, score, rate, lower, upper, base=score, rows=points.rows)
+
+
+def _sentences(limits: Limits) -> list[str]:
+    """Return what must be said of the axes; there is no area of error here."""
+    if limits.scale is AxisScale.LOGIT:
+        return ["Both axes by log-odds; what lies beyond their ends stands at them."]
+    return [limits.sentence]
+
+
+def _notes(curve: MapCurve) -> list[str]:
+    """Return what the picture shows, for the small print."""
+    notes = [band_sentence(curve.band, curve.lower)]
+    if curve.randomised:
+        notes.append("The map adds noise to each score first; the curve is drawn without it.")
+    if curve.marks.size:
+        bars = "; bars: the grey there" if has_band(curve.lower) else ""
+        notes.append(f"Squares: the output at each score that rows have{bars}.")
+    if curve.points is not None:
+        whiskers = f"; whiskers: {curve.points.band}" if has_band(curve.points.rate_lower) else ""
+        notes.append(f"Dots: observed rate of {curve.partition} of the raw score{whiskers}.")
+    return notes
+
+
+def _key(curve: MapCurve, look: Look) -> list[Entry]:
+    """Return what the marks mean."""
+    entries: list[Entry] = [(Line2D([], [], **_line(look)), f"{curve.method.value} map")]
+    if has_band(curve.lower):
+        ends = curve.method is RecalibratorName.VENN_ABERS
+        entries.append((Patch(**band_fill(look)), "its ends" if ends else "resampling band"))
+    if curve.points is not None:
+        ink, size = look.palette.ink, look.points(4.5)
+        entries.append(
+            (Line2D([], [], color=ink, linestyle="", marker="o", markersize=size), "observed rate")
+        )
+    return [*entries, (Line2D([], [], **dashed(look)), "score unchanged")]
+
+
+def _draw_map(axes: Axes, curve: MapCurve, limits: Limits, look: Look) -> None:
+    score, output = curve.score, limits.held(curve.output)
+    inside = (score >= limits.x[0]) & (score <= limits.x[1])
+    if has_band(curve.lower):
+        lower, upper = limits.held(curve.lower), limits.held(curve.upper)
+        axes.fill_between(score[inside], lower[inside], upper[inside], **band_fill(look), zorder=0.5)
+    axes.plot(score[inside], output[inside], **_line(look), zorder=2.5)
+    if not curve.marks.size:
+        return
+    marks = curve.marks[inside[curve.marks]]
+    colour, paper = look.palette.series[0], look.palette.paper
+    if has_band(curve.lower):
+        ends = limits.held(curve.lower[marks]), limits.held(curve.upper[marks])
+        axes.vlines(score[marks], *ends, colors=colour, linewidth=look.points(2.2), alpha=0.5, zorder=2.4)
+    axes.plot(
+        score[marks],
+        output[marks],
+        color=colour,
+        linestyle="",
+        marker="s",
+        markersize=look.points(5.0),
+        markerfacecolor=paper,
+        markeredgewidth=look.points(1.1),
+        zorder=2.7,
+    )
+
+
+def _line(look: Look) -> dict[str, Any]:
+    return {"color": look.palette.series[0], "linewidth": look.points(1.7), "marker": ""}

@@ -1,0 +1,235 @@
+"""Drawing what a gate has seen: the evidence of its bets, and below it the estimate."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from calibcli.show.figures.axes import dress, round_numbers
+from calibcli.show.figures.look import DASHES, Look, dashed
+from calibcli.show.figures.page import Entry, Page, Sheet, Words, new_page
+from calibcli.stats.curves.monitor import MonitorCurve, Starts, with_fewer_looks
+
+Floats = npt.NDArray[np.float64]
+
+_MOST_LOOKS, _MOST_DOTS = 1_000, 60
+# Of the threshold's power of ten: wealth beyond these is drawn at the edges.
+_LEAST, _MOST, _MOST_OF_ALARMS, _ROOM = -2.3, 10.0, 25.0, 1.5
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# Looks at fewer of the rows do not stretch the axis of the estimate.
+_EARLY = 0.25
+_DOTS = (0, (1, 2))
+
+
+def monitor_figure(curve: MonitorCurve, words: Words, *, look: Look) -> Figure:
+    """Draw a gate over the rows that it has counted."""
+    shown = with_fewer_looks(curve, most=_MOST_LOOKS)
+    ends = _wealth_ends(curve)
+    top = _error_end(curve)
+    foot = [*_notes(curve, ends, top), *words.foot]
+    sheet = Sheet(rows=2, aspect=0.46, strip=False, headings=_headings(curve), square=False)
+    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=sheet, key=_key(curve, look))
+    above, below = (panel.main for panel in page.panels)
+    _draw_evidence(above, shown, ends, look)
+    _draw_estimate(below, shown, top, look)
+    _dress(page, curve, ends, top)
+    return page.figure
+
+
+def _headings(curve: MonitorCurve) -> tuple[str, str]:
+    bets = "Bets on an alarm" if curve.starts is not None else "Bets on PASS and on FAIL"
+    measure = f"{curve.measure[:1].upper()}{curve.measure[1:]}"
+    return f"{bets}: {_enough(curve)} decides", f"{measure} of all rows counted so far"
+
+
+def _enough(curve: MonitorCurve) -> str:
+    return f"{math.exp(curve.threshold):.4g}"
+
+
+def _wealth_ends(curve: MonitorCurve) -> tuple[float, float]:
+    """Return the ends of the axis of wealth, in powers of ten."""
+    level = curve.threshold / math.log(10.0)
+    found = np.concatenate((curve.log_pass, curve.log_fail)) / math.log(10.0)
+    most = _MOST
+    if curve.starts is not None:
+        found, most = np.append(found, curve.starts.log / math.log(10.0)), _MOST_OF_ALARMS
+    found = found[~np.isnan(found)]
+    low = max(min(float(found.min()), 0.0), _LEAST * level)
+    high = min(max(float(found.max()), _ROOM * level), most * level)
+    return low, high
+
+
+def _error_end(curve: MonitorCurve) -> float:
+    """Return the upper end of the axis of errors: all that is said of most of the rows, and the limit."""
+    late = curve.rows >= _EARLY * curve.total_rows
+    said = np.concatenate((curve.value[late], curve.upper[late]))
+    return min(1.0, 1.12 * max(1.2 * (curve.limit or 0.0), float(np.nanmax(said)), 1e-6))
+
+
+def _notes(curve: MonitorCurve, ends: tuple[float, float], top: float) -> list[str]:
+    """Return what is drawn, for the small print."""
+    bound = f"with a probability of at most {1.0 - curve.confidence:.4g}, however often one looks"
+    wealth = f"Wealth reaches {_enough(curve)} wrongly {bound}."
+    notes = [f"{wealth} It is known at each look, and drawn so until the next."]
+    if curve.passed_at is not None or curve.failed_at is not None:
+        notes.append("Dotted: the look that was enough.")
+    logs = np.concatenate((curve.log_pass, curve.log_fail)) / math.log(10.0)
+    if np.any(logs < ends[0]) or np.any(logs > ends[1]):
+        notes.append("Wealth beyond the ends of the axis is drawn at them.")
+    if curve.starts is not None:
+        notes.append("Each dot is the bet that began with that batch, and what it has made by now.")
+        notes.append("The ring is the strongest of them.")
+    elif np.isnan(curve.lower[:-1]).any():
+        notes.append("Bounds of looks that the state does not keep them of are left out.")
+    if not curve.since_first:
+        notes.append("Batches of merged states have no order: the looks are those since.")
+    if np.any(curve.upper > top) or np.any(curve.value > top):
+        notes.append("What is said of the first few rows leaves the picture.")
+    return notes
+
+
+def _key(curve: MonitorCurve, look: Look) -> list[Entry]:
+    palette, width = look.palette, look.points(1.6)
+    entries: list[Entry] = []
+    if curve.starts is None:
+        entries.append((_stroke(palette.series[0], width), "bets on PASS"))
+        entries.append((_stroke(palette.series[1], width), "bets on FAIL"))
+    else:
+        dot = Line2D([], [], color=palette.edge, linestyle="", marker="o", markersize=look.points(3.5))
+        entries.append((_stroke(palette.series[1], width), "bets on an alarm"))
+        entries.append((dot, "by first batch"))
+    entries.append((_stroke(palette.ink, width), "estimate"))
+    if not np.isnan(curve.lower).all():
+        band = Patch(facecolor=palette.band, edgecolor=palette.edge, linewidth=look.points(0.6))
+        entries.append((band, f"{100.0 * curve.confidence:g} % bounds"))
+    what = f"{_enough(curve)} decides" + ("" if curve.limit is None else f"; limit {curve.limit:g}")
+    return [*entries, (_stroke(palette.faint, look.points(0.9), DASHES), what)]
+
+
+def _stroke(colour: str, width: float, dashes: tuple[float, tuple[int, ...]] | None = None) -> Line2D:
+    return Line2D([], [], color=colour, linewidth=width, linestyle=dashes or "-", marker="")
+
+
+def _draw_evidence(axes: Axes, curve: MonitorCurve, ends: tuple[float, float], look: Look) -> None:
+    """Draw wealth as powers of ten, what decides, and where it was reached."""
+    palette = look.palette
+    if curve.starts is not None:
+        _draw_starts(axes, curve.starts, ends, look)
+    bets = ((curve.log_pass, palette.series[0]), (curve.log_fail, palette.series[1]))
+    for log, colour in bets:
+        if not np.isnan(log).all():
+            rows, wealth = curve.powers(log)
+            _draw_line(axes, rows, np.clip(wealth, *ends), colour=colour, look=look, steps=True)
+    for at, colour in ((curve.passed_at, palette.series[0]), (curve.failed_at, palette.series[1])):
+        if at is not None:
+            axes.axvline(at, color=colour, linewidth=look.points(0.9), linestyle=_DOTS, zorder=1.0)
+    _draw_level(axes, curve.threshold / math.log(10.0), look)
+
+
+def _draw_starts(axes: Axes, starts: Starts, ends: tuple[float, float], look: Look) -> None:
+    """Draw what each start has made, with a ring around the strongest."""
+    wealth = np.clip(starts.log / math.log(10.0), *ends)
+    best = [int(np.argmax(starts.log))]
+    for places, size, edge in ((np.arange(wealth.size), 3.5, 0.0), (best, 7.0, 0.9)):
+        axes.plot(
+            starts.rows[places],
+            wealth[places],
+            color=look.palette.edge,
+            linestyle="",
+            marker="o",
+            markersize=look.points(size),
+            markerfacecolor="none" if edge else look.palette.edge,
+            markeredgecolor=look.palette.ink,
+            markeredgewidth=look.points(edge),
+            zorder=2.0,
+            clip_on=False,
+        )
+
+
+def _draw_estimate(axes: Axes, curve: MonitorCurve, top: float, look: Look) -> None:
+    """Draw the estimate with its bounds, and the limit."""
+    palette, rows = look.palette, curve.rows.astype(np.float64)
+    known = ~np.isnan(curve.lower)
+    if np.count_nonzero(known) > 1:
+        axes.fill_between(
+            rows, curve.lower, curve.upper, facecolor=palette.band, edgecolor="none", linewidth=0.0
+        )
+        for edge in (curve.lower, curve.upper):
+            axes.plot(rows, edge, color=palette.edge, linewidth=look.points(0.7), marker="", zorder=1.5)
+    alone = known & ~np.append(False, known[:-1]) & ~np.append(known[1:], False)
+    axes.vlines(
+        rows[alone], curve.lower[alone], curve.upper[alone], colors=palette.edge,
+        linewidth=look.points(1.4), zorder=1.5, clip_on=True,
+    )  # fmt: skip
+    _draw_line(axes, rows, curve.value, colour=palette.ink, look=look, inside=curve.value <= top)
+    if curve.limit is not None:
+        _draw_level(axes, curve.limit, look)
+
+
+def _draw_level(axes: Axes, height: float, look: Look) -> None:
+    axes.axhline(height, **dashed(look), zorder=2.2)
+
+
+def _draw_line(
+    axes: Axes,
+    rows: Floats,
+    height: Floats,
+    *,
+    colour: str,
+    look: Look,
+    steps: bool = False,
+    inside: npt.NDArray[np.bool_] | None = None,
+) -> None:
+    """Draw a line, with a dot at each look where there are few; the last has one always."""
+    style = "steps-post" if steps else "default"
+    width = look.points(1.6)
+    axes.plot(rows, height, color=colour, linewidth=width, drawstyle=style, marker="", zorder=3.0)
+    dots = np.arange(rows.size) if rows.size <= _MOST_DOTS else np.array([rows.size - 1])
+    if inside is not None:
+        dots = dots[inside[dots]]
+    axes.plot(
+        rows[dots], height[dots], color=colour, linestyle="", marker="o", markersize=look.points(3.2),
+        markeredgewidth=0.0, zorder=3.2, clip_on=False,
+    )  # fmt: skip
+
+
+def _dress(page: Page, curve: MonitorCurve, ends: tuple[float, float], top: float) -> None:
+    above, below = (panel.main for panel in page.panels)
+    dress(page, above, x_label=None, y_label="wealth (e-value)")
+    dress(page, below, x_label="rows counted", y_label=curve.measure)
+    room = 0.03 * (ends[1] - ends[0])
+    above.set_ylim(ends[0] - room, ends[1] + room)
+    above.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    above.yaxis.set_major_formatter(FuncFormatter(lambda power, _: power_of_ten(round(power))))
+    below.set_ylim(0.0, top)
+    round_numbers(below.yaxis, most=5)
+    for axes in (above, below):
+        axes.set_xlim(0.0, 1.02 * curve.total_rows)
+        _number_rows(axes.xaxis)
+
+
+def _number_rows(axis: Axis) -> None:
+    """Put whole numbers of rows on an axis."""
+    axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10], integer=True))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: rows_in_short(round(value))))
+
+
+def power_of_ten(power: int) -> str:
+    """Return 10 to a power as an axis has it."""
+    if -3 <= power <= 3:
+        return f"{10.0**power:,g}"
+    return f"10{str(power).translate(_SUPERSCRIPTS)}"
+
+
+def rows_in_short(rows: int) -> str:
+    """Return a number of rows with its unit, and no digit lost."""
+    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if rows >= (10 * size if size == 10**3 else size):
+            return f"{rows / size:.10g}{unit}"
+    return f"{rows:,}"

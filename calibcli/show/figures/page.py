@@ -1,0 +1,465 @@
+"""The page a picture stands on: where text, key and axes go, so that none lies over another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from matplotlib import ft2font
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.ft2font import FT2Font
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
+
+from calibcli.show.figures.look import FONT, Look
+
+# Inches on a page of scale 1.
+_HEADING = 0.24
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """
+    The text of a picture.
+
+    Args:
+        title: Shortened in the middle where it is too long.
+        caption: The first line is set larger: it is what the picture shows.
+        foot: Small print: what is drawn and under which assumptions.
+    """
+
+    title: str
+    caption: Sequence[str] = ()
+    foot: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """
+    How many panels there are, and of which shape.
+
+    Args:
+        strip: Whether each panel has a low one below it, for how many rows there are.
+        headings: A line above each panel, in reading order; as many as there are panels, or none for one.
+        square: Whether the aspect must be kept where a page's height is given.
+        many: How many panels there are, where the caller writes their headings.
+        above: Height that the caller needs for each of them, in inches on a page of scale 1.
+    """
+
+    columns: int = 1
+    rows: int = 1
+    aspect: float = 1.0
+    strip: bool = True
+    headings: tuple[str, ...] = ()
+    square: bool = True
+    many: int = 0
+    above: float = 0.0
+
+    @property
+    def panels(self) -> int:
+        """How many panels there are; the last row may be short."""
+        return self.many or len(self.headings) or 1
+
+    @property
+    def heading(self) -> float:
+        """Height above each panel, in inches on a page of scale 1."""
+        return self.above or (_HEADING if self.headings else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """
+    One diagram.
+
+    Args:
+        strip: Below them, where the scores lie; None where the sheet has none.
+        first: Whether it is the leftmost, so that its y axis is named.
+        last: Whether nothing stands below it, so that its x axis is named.
+    """
+
+    main: Axes
+    strip: Axes | None
+    first: bool
+    last: bool
+
+    @property
+    def rows(self) -> Axes:
+        """The strip, of a sheet that has one."""
+        if self.strip is None:
+            msg = "this sheet has no strip"
+            raise TypeError(msg)
+        return self.strip
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A figure with its panels."""
+
+    figure: Figure
+    look: Look
+    panels: tuple[Panel, ...]
+
+    @property
+    def main(self) -> Axes:
+        """The axes of the first panel."""
+        return self.panels[0].main
+
+    @property
+    def rows(self) -> Axes:
+        """The strip of the first panel."""
+        return self.panels[0].rows
+
+
+# Letters are fitted to pixels, so they are measured as pictures of pixels have them.
+_PIXELS_PER_INCH = 150.0
+
+_UNITS_PER_PIXEL = 64.0
+
+# Hinted as text is drawn. matplotlib 3.9 takes the number itself.
+_AS_DRAWN: Any = ft2font.LoadFlags.DEFAULT if hasattr(ft2font, "LoadFlags") else 0
+
+
+def printable(text: str) -> str:
+    """Return a text that can be drawn: blanks for white space, escapes for what is unseen, else boxes."""
+    return "".join(_drawable(letter) for letter in text)
+
+
+def inches_of(text: str, size: float, *, weight: str = "normal") -> float:
+    """Return how wide a line is drawn, in inches, in letters of a size in points."""
+    font = _font(weight)
+    font.set_size(size, _PIXELS_PER_INCH)
+    font.set_text(text, 0.0, flags=_AS_DRAWN)
+    return float(font.get_width_height()[0]) / _UNITS_PER_PIXEL / _PIXELS_PER_INCH
+
+
+def wrapped(text: str, size: float, room: float) -> list[str]:
+    """Return the lines of a text that fit into a room in inches; a word that does not is cut."""
+    lines: list[str] = []
+    line = ""
+    for word in printable(text).split():
+        rest = word
+        longer = f"{line} {rest}" if line else rest
+        if inches_of(longer, size) <= room:
+            line = longer
+            continue
+        if line:
+            lines.append(line)
+        while (fits := _fitting(rest, size, room)) < len(rest):
+            lines.append(rest[:fits])
+            rest = rest[fits:]
+        line = rest
+    return [*lines, line] if line else lines
+
+
+def fitted(text: str, size: float, room: float, *, weight: str = "normal") -> str:
+    """Return as much of a text as fits into one line, cut in the middle."""
+    shown = whole = printable(text)
+    letters = len(whole)
+    while letters > 1 and (width := inches_of(shown, size, weight=weight)) > room:
+        letters = max(1, min(letters - 1, int(letters * room / width)))
+        shown = shortened(whole, letters)
+    return shown
+
+
+def shortened(text: str, letters: int) -> str:
+    """Return a text cut in the middle, where paths and column names say least."""
+    if len(text) <= letters:
+        return text
+    head = (letters - 1) // 2
+    return f"{text[:head]}…{text[head + 1 - letters :]}"
+
+
+def _drawable(letter: str) -> str:
+    if letter.isspace():
+        return " "
+    if not letter.isprintable():
+        return letter.encode("unicode_escape").decode("ascii")
+    return letter if _font("normal").get_char_index(ord(letter)) else "□"
+
+
+def _fitting(text: str, size: float, room: float) -> int:
+    """Return how many letters fit, at least one."""
+    letters = len(text)
+    while letters > 1 and (width := inches_of(text[:letters], size)) > room:
+        letters = max(1, min(letters - 1, int(letters * room / width)))
+    return letters
+
+
+@cache
+def _path(weight: str) -> str:
+    return str(findfont(FontProperties(family=FONT, weight=weight)))
+
+
+def _font(weight: str) -> FT2Font:
+    return get_font(_path(weight))
+
+
+Entry = tuple[Line2D | Patch, str]
+
+# In sizes of the letters.
+_HANDLE, _PAD, _BETWEEN_ENTRIES = 1.7, 0.5, 1.3
+
+
+def key_rows(entries: Sequence[Entry], size: float, room: float) -> list[list[Entry]]:
+    """Return the entries in rows."""
+    rows: list[list[Entry]] = []
+    used = 0.0
+    for mark, name in entries:
+        needed = inches_of(printable(name), size) + (_HANDLE + _PAD + _BETWEEN_ENTRIES) * size / 72.0
+        if not rows or used + needed > room:
+            rows.append([])
+            used = 0.0
+        rows[-1].append((mark, name))
+        used += needed
+    return rows
+
+
+def write_key(
+    figure: Figure, row: Sequence[Entry], *, look: Look, size: float, place: tuple[float, float]
+) -> None:
+    """Write one row whose upper left corner is at a place in inches."""
+    width, height = figure.get_size_inches()
+    key = figure.legend(
+        [mark for mark, _ in row],
+        [printable(name) for _, name in row],
+        loc="upper left",
+        bbox_to_anchor=(place[0] / width, place[1] / height),
+        ncols=len(row),
+        frameon=False,
+        prop=FontProperties(family=FONT, size=look.points(size)),
+        labelcolor=look.palette.ink,
+        borderpad=0.0,
+        borderaxespad=0.0,
+        handlelength=_HANDLE,
+        handletextpad=_PAD,
+        columnspacing=_BETWEEN_ENTRIES,
+    )
+    for text in key.get_texts():
+        text.set_parse_math(False)
+    key.set_in_layout(False)
+
+
+# Inches on a page of scale 1.
+_LEFT, _RIGHT, _EDGE = 0.80, 0.20, 0.12
+
+_STRIP, _GAP, _AXIS_TEXT = 0.78, 0.10, 0.54
+
+_TITLE, _HEADLINE, _LINE, _KEY, _FOOT = 0.25, 0.25, 0.19, 0.22, 0.145
+
+_BETWEEN, _TICKS = 0.16, 0.20
+
+_LABEL_AT = 0.575
+
+# Label of the lines of small print, for those who write them elsewhere.
+SMALL_PRINT = "small print"
+
+# Points on a page of scale 1.
+TITLE, HEADLINE, LINE, KEY, FOOT, HEADING, LABEL, TICK, COUNT = 11.5, 10.0, 8.5, 7.5, 7.0, 8.5, 9.5, 8.5, 6.5
+
+# Share of a slide's width for the text beside the picture.
+_BESIDE = 0.34
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Where panels go, in inches: left and lower end of the lowest row of panels, and a panel's size."""
+
+    left: float
+    bottom: float
+    width: float
+    height: float
+
+
+def new_page(words: Words, *, look: Look, sheet: Sheet | None = None, key: Sequence[Entry] = ()) -> Page:
+    """Lay out a page with all its text outside the axes."""
+    wanted = sheet or Sheet()
+    figure, frame = (_beside if look.beside else _stacked)(words, wanted, look=look, key=key)
+    panels = tuple(_panel(figure, frame, place, sheet=wanted, look=look) for place in range(wanted.panels))
+    return Page(figure, look, panels)
+
+
+def _stacked(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) -> tuple[Figure, _Frame]:
+    """Put text above and below the panels; the height follows."""
+    inch, room = look.inches, look.width - 2.0 * look.inches(_EDGE)
+    head = _head(words, look, room)
+    small = [line for part in words.foot for line in wrapped(part, look.points(FOOT), room)]
+    rows = key_rows(key, look.points(KEY), room)
+    width = _panel_width(look.width, sheet, look)
+    height = width * sheet.aspect
+    below = inch(_EDGE + _FOOT * len(small) + _AXIS_TEXT)
+    panels = sheet.rows * height + _between_rows(sheet, look)
+    above = inch(_EDGE + _TITLE + _KEY * len(rows)) + sum(step for _, _, _, step in head)
+    total = below + panels + above
+    figure = _figure(words, look, total)
+    y = _write_head(figure, words, head, look=look, x=inch(_EDGE), y=total - inch(_EDGE), room=room)
+    for row in rows:
+        write_key(figure, row, look=look, size=KEY, place=(inch(_EDGE), y))
+        y -= inch(_KEY)
+    for index, line in enumerate(reversed(small)):
+        _small(figure, line, look, (inch(_EDGE), inch(_EDGE + _FOOT * (index + 1))))
+    return figure, _Frame(inch(_LEFT), below, width, height)
+
+
+def _beside(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) -> tuple[Figure, _Frame]:
+    """Put the title above, the panels at the left, and all other text at their right."""
+    inch, total = look.inches, look.height or look.width
+    figure = _figure(words, look, total)
+    top = _write_head(figure, words, [], look=look, x=inch(_EDGE), y=total - inch(_EDGE), room=look.width)
+    frame = _frame_beside(sheet, look, top=top - inch(0.1))
+    x = frame.left + sheet.columns * frame.width + inch(_RIGHT + 0.2 + (sheet.columns - 1) * _BETWEEN)
+    room, y = look.width - x - inch(_EDGE), top - inch(0.1)
+    for line, size, colour, step in _head(words, look, room):
+        write(figure, (x, y), line, size=size, colour=colour)
+        y -= step
+    y -= inch(0.1)
+    for row in key_rows(key, look.points(KEY), room):
+        write_key(figure, row, look=look, size=KEY, place=(x, y))
+        y -= inch(_KEY)
+    small = [line for part in words.foot for line in wrapped(part, look.points(FOOT), room)]
+    for index, line in enumerate(reversed(small)):
+        _small(figure, line, look, (x, inch(_EDGE + _FOOT * (index + 1))))
+    return figure, frame
+
+
+def _frame_beside(sheet: Sheet, look: Look, *, top: float) -> _Frame:
+    """Return where panels go that have a height to fill and a width to keep to."""
+    below = look.inches(_EDGE + _AXIS_TEXT)
+    width = _panel_width((1.0 - _BESIDE) * look.width, sheet, look)
+    height = (top - below - _between_rows(sheet, look)) / sheet.rows
+    if sheet.square:
+        height = min(height, width * sheet.aspect)
+        width = height / sheet.aspect
+    spare = top - below - sheet.rows * height - _between_rows(sheet, look)
+    return _Frame(look.inches(_LEFT), below + 0.5 * spare, width, height)
+
+
+def _between_rows(sheet: Sheet, look: Look) -> float:
+    """Return the height of everything between and around rows of panels but the panels, in inches."""
+    strip = _STRIP * _strip_share(sheet) + _GAP if sheet.strip else 0.0
+    heading = sheet.heading
+    return look.inches(sheet.rows * (strip + heading) + (sheet.rows - 1) * _BETWEEN)
+
+
+def _strip_share(sheet: Sheet) -> float:
+    """Return how much lower the strips of small panels are."""
+    return 1.0 / min(max(sheet.columns, 1), 2.5)
+
+
+def _panel_width(room: float, sheet: Sheet, look: Look) -> float:
+    inner = room - look.inches(_LEFT + _RIGHT + (sheet.columns - 1) * _BETWEEN)
+    return inner / sheet.columns
+
+
+def _panel(figure: Figure, frame: _Frame, place: int, *, sheet: Sheet, look: Look) -> Panel:
+    """Add the axes of one panel."""
+    inch = look.inches
+    row, column = divmod(place, sheet.columns)
+    strip = inch(_STRIP * _strip_share(sheet)) if sheet.strip else 0.0
+    gap = inch(_GAP) if sheet.strip else 0.0
+    heading = inch(sheet.heading)
+    pitch = frame.height + strip + gap + heading + inch(_BETWEEN)
+    x = frame.left + column * (frame.width + inch(_BETWEEN))
+    bottom = frame.bottom + (sheet.rows - 1 - row) * pitch
+    main = _axes(figure, (x, bottom + strip + gap, frame.width, frame.height))
+    low = _axes(figure, (x, bottom, frame.width, strip), beside=main) if sheet.strip else None
+    if sheet.headings:
+        top = bottom + strip + gap + frame.height + heading - inch(0.05)
+        text = fitted(sheet.headings[place], look.points(HEADING), frame.width)
+        write(figure, (x, top), text, size=look.points(HEADING), colour=look.palette.ink)
+    return Panel(main, low, column == 0, place + sheet.columns >= sheet.panels)
+
+
+def _axes(figure: Figure, box: tuple[float, float, float, float], *, beside: Axes | None = None) -> Axes:
+    """Add axes at a place in inches."""
+    width, height = figure.get_size_inches()
+    x, y, wide, high = box
+    place = (x / width, y / height, wide / width, high / height)
+    return figure.add_axes(place) if beside is None else figure.add_axes(place, sharex=beside)
+
+
+def _figure(words: Words, look: Look, height: float) -> Figure:
+    figure = Figure(figsize=(look.width, height), dpi=150, facecolor=look.palette.paper)
+    figure.set_layout_engine("none")
+    figure.set_label(printable(words.title))
+    return figure
+
+
+def _head(words: Words, look: Look, room: float) -> list[tuple[str, float, str, float]]:
+    """Return each line of the caption with its size, colour and height."""
+    lines = []
+    for index, text in enumerate(words.caption):
+        size, colour, step = (
+            (HEADLINE, look.palette.ink, _HEADLINE) if index == 0 else (LINE, look.palette.faint, _LINE)
+        )
+        parts = wrapped(text, look.points(size), room) or [""]
+        lines += [(line, look.points(size), colour, look.inches(step)) for line in parts]
+    return lines
+
+
+def _write_head(
+    figure: Figure,
+    words: Words,
+    head: Sequence[tuple[str, float, str, float]],
+    *,
+    look: Look,
+    x: float,
+    y: float,
+    room: float,
+) -> float:
+    """Write title and caption from a place downwards; return where they end."""
+    wide = min(room, look.width - 2.0 * look.inches(_EDGE))
+    title = fitted(words.title, look.points(TITLE), wide, weight="bold")
+    write(figure, (x, y), title, size=look.points(TITLE), colour=look.palette.ink, weight="bold")
+    y -= look.inches(_TITLE)
+    for line, size, colour, step in head:
+        write(figure, (x, y), line, size=size, colour=colour)
+        y -= step
+    return y
+
+
+def _small(figure: Figure, line: str, look: Look, place: tuple[float, float]) -> None:
+    text = write(figure, place, line, size=look.points(FOOT), colour=look.palette.faint)
+    text.set_label(SMALL_PRINT)
+
+
+def write(
+    figure: Figure,
+    place: tuple[float, float],
+    text: str,
+    *,
+    size: float,
+    colour: str,
+    weight: str = "normal",
+) -> Text:
+    """Write a line of text whose upper left corner is at a place in inches; dollar signs are kept."""
+    width, height = figure.get_size_inches()
+    return figure.text(
+        place[0] / width,
+        place[1] / height,
+        text,
+        family=FONT,
+        fontsize=size,
+        color=colour,
+        fontweight=weight,
+        va="top",
+        ha="left",
+        parse_math=False,
+        usetex=False,
+    )
+
+
+def inches_wide(axes: Axes) -> float:
+    """Return the width of axes in inches."""
+    figure = axes.get_figure()
+    if not isinstance(figure, Figure):
+        msg = "these axes stand on no figure"
+        raise TypeError(msg)
+    return float(axes.get_position().width * figure.get_size_inches()[0])
+
+
+def label_place(axes: Axes, look: Look) -> float:
+    """Return where the name of a y axis stands, in widths of the axes."""
+    return -look.inches(_LABEL_AT) / inches_wide(axes)

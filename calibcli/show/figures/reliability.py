@@ -1,0 +1,346 @@
+"""Reliability diagrams: bins, the curve without bins, and residuals."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from calibcli.names import AxisScale
+from calibcli.show.figures.axes import dress_panel, log_odds_ticks, round_numbers, show_limits
+from calibcli.show.figures.bars import DARKER, Bars, area_key, draw_area, draw_bars, draw_diagonal, strength
+from calibcli.show.figures.look import Look, band_fill, dashed, draw_edges
+from calibcli.show.figures.page import Entry, Panel, Sheet, Words, new_page
+from calibcli.stats.curves.limits import (
+    Limits,
+    band_sentence,
+    binned_limits,
+    has_band,
+    smooth_limits,
+    unbroken,
+    with_margin,
+)
+from calibcli.stats.curves.reliability import BinnedCurve, ResidualCurve, SmoothCurve
+
+Floats = npt.NDArray[np.float64]
+
+
+def binned_figure(
+    curve: BinnedCurve, words: Words, *, look: Look, confidence: float, scale: AxisScale = AxisScale.LINEAR
+) -> Figure:
+    """Draw a reliability diagram of bins."""
+    limits = binned_limits(curve, scale)
+    foot = [*binned_notes(curve), limits.sentence, *words.foot]
+    page = new_page(
+        Words(words.title, words.caption, foot), look=look, key=binned_key(curve, look, confidence=confidence)
+    )
+    panel = page.panels[0]
+    draw_binned(panel, curve, limits=limits, look=look)
+    dress_panel(page, panel)
+    show_limits(panel.main, limits)
+    return page.figure
+
+
+def binned_notes(curve: BinnedCurve) -> list[str]:
+    """Return what the picture shows, for the small print."""
+    count, atoms = curve.rows.size, bool(np.all(curve.lower == curve.upper))
+    what = ("distinct score" if atoms else "occupied bin") + ("" if count == 1 else "s")
+    where = "" if atoms else " Points stand at mean scores."
+    band = band_sentence(curve.band, curve.rate_lower, called="Whiskers")
+    lone = count == 1 and not atoms and curve.total_rows > 1
+    finer = ["All rows lie in one bin: --binning equal-mass cuts where they are."] if lone else []
+    return [f"{count:,} {what}.{where} {DARKER}", *finer, band]
+
+
+def binned_key(curve: BinnedCurve, look: Look, *, confidence: float) -> list[Entry]:
+    """Return what the marks mean."""
+    ink = look.palette.ink
+    dot = Line2D([], [], color=ink, linestyle="", marker="o", markersize=look.points(4.5))
+    entries: list[Entry] = [(dot, "observed rate")]
+    if has_band(curve.rate_lower):
+        size, width = look.points(11), look.points(0.9)
+        whisker = Line2D([], [], color=ink, linestyle="", marker="|", markersize=size, markeredgewidth=width)
+        entries.append((whisker, f"{100 * confidence:g} % interval"))
+    return [*entries, *area_key(look)]
+
+
+def draw_binned(
+    panel: Panel, curve: BinnedCurve, *, limits: Limits, look: Look, counted: bool = True
+) -> None:
+    """Draw each bin's rate, its interval, the error as area and, below, the rows per bin."""
+    left, right = sides_of(curve, limits)
+    score, rate, lower, upper = (
+        limits.held(one) for one in (curve.score, curve.rate, curve.rate_lower, curve.rate_upper)
+    )
+    bars = Bars(left, right, score, rate, lower, upper, base=score, rows=curve.rows)
+    draw_bars(panel, bars, limits=limits, look=look, counted=counted)
+    draw_diagonal(panel.main, limits, look)
+
+
+def sides_of(curve: BinnedCurve, limits: Limits) -> tuple[Floats, Floats]:
+    """Return where each bin's bar begins and ends; a single score gets a narrow bar."""
+    span = limits.span
+    gaps = np.diff(curve.score)
+    least = 0.3 * min(float(gaps.min()), span / 15.0) if gaps.size else 0.02 * span
+    half = max(least, 0.002 * span)
+    atom = curve.lower >= curve.upper
+    left = np.where(atom, curve.score - half, np.maximum(curve.lower, limits.x[0]))
+    right = np.where(atom, curve.score + half, np.minimum(curve.upper, limits.x[1]))
+    return limits.held(left), limits.held(right)
+
+
+_THINNEST, _THICKEST = 0.7, 2.8
+
+# A stretch of curve shorter than this part of the axis is a single score, and drawn as a dot.
+_DOT = 0.004
+
+
+@dataclass(frozen=True, slots=True)
+class Strokes:
+    """
+    A curve as it is drawn; all arrays have shape (n_points,).
+
+    Args:
+        x: Mean score there; NaN where there is nothing to draw.
+        lower: Lower end of the band; NaN where there is none.
+        base: Height of the line of perfect calibration.
+    """
+
+    at: Floats
+    x: Floats
+    y: Floats
+    lower: Floats
+    upper: Floats
+    base: Floats
+    density: Floats
+
+
+def smooth_figure(
+    curve: SmoothCurve, words: Words, *, look: Look, confidence: float, scale: AxisScale = AxisScale.LINEAR
+) -> Figure:
+    """Draw a reliability diagram without bins."""
+    limits = smooth_limits(curve, scale)
+    foot = [*smooth_notes(curve), limits.sentence, *words.foot]
+    page = new_page(
+        Words(words.title, words.caption, foot), look=look, key=smooth_key(curve, look, confidence=confidence)
+    )
+    panel = page.panels[0]
+    draw_smooth(panel, curve, limits=limits, look=look)
+    dress_panel(page, panel, strip_label="density")
+    show_limits(panel.main, limits)
+    return page.figure
+
+
+def smooth_notes(curve: SmoothCurve) -> list[str]:
+    """Return what the picture shows, for the small print."""
+    notes = [
+        f"Mean label against mean score, Gaussian kernel of bandwidth {curve.bandwidth:.3g}. {DARKER}",
+        band_sentence(curve.band, curve.lower),
+    ]
+    if np.isnan(curve.x).any():
+        notes.append("The curve is broken where no score lies within three bandwidths.")
+    return notes
+
+
+def smooth_key(curve: SmoothCurve, look: Look, *, confidence: float) -> list[Entry]:
+    """Return what the marks mean."""
+    line = Line2D([], [], color=look.palette.ink, linewidth=look.points(2.4), marker="")
+    entries: list[Entry] = [(line, "observed rate")]
+    if has_band(curve.lower):
+        entries.append((Patch(**band_fill(look)), f"{100 * confidence:g} % band"))
+    return [*entries, *area_key(look)]
+
+
+def draw_smooth(panel: Panel, curve: SmoothCurve, *, limits: Limits, look: Look) -> None:
+    """Draw the curve, its band, the error as area and, below, the density of the scores."""
+    at, x, y, lower, upper = (
+        limits.held(one) for one in (curve.at, curve.x, curve.y, curve.lower, curve.upper)
+    )
+    draw_strokes(panel, Strokes(at, x, y, lower, upper, x, curve.density), limits=limits, look=look)
+    draw_diagonal(panel.main, limits, look)
+
+
+def draw_strokes(panel: Panel, strokes: Strokes, *, limits: Limits, look: Look) -> None:
+    """Draw a curve with its band, the area between it and its base and, below, the density of the scores."""
+    axes, dark = panel.main, strength(strokes.density, even=1.0 / limits.span)
+    if has_band(strokes.lower):
+        axes.fill_between(strokes.x, strokes.lower, strokes.upper, **band_fill(look), zorder=0.5)
+        draw_edges(axes, strokes.x, (strokes.lower, strokes.upper), look=look)
+    _draw_error(axes, strokes, dark, look)
+    _draw_line(axes, strokes, dark, look)
+    _draw_dots(axes, strokes, dark, limits=limits, look=look)
+    if panel.strip is not None:
+        draw_density(panel.strip, strokes.at, strokes.density, look=look)
+
+
+def draw_density(axes: Axes, at: Floats, density: Floats, *, look: Look) -> None:
+    """Draw how densely scores lie."""
+    axes.fill_between(at, 0.0, density, facecolor=look.palette.rows, edgecolor="none", linewidth=0.0)
+    top = float(density.max())
+    axes.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)
+    axes.set_yticks([])
+
+
+def _draw_error(axes: Axes, curve: Strokes, dark: Floats, look: Look) -> None:
+    start, stop = _pieces(curve)
+    x, y, base = curve.x, curve.y, curve.base
+    corners = np.stack(
+        [
+            np.stack((x[start], base[start]), axis=1),
+            np.stack((x[stop], base[stop]), axis=1),
+            np.stack((x[stop], y[stop]), axis=1),
+            np.stack((x[start], y[start]), axis=1),
+        ],
+        axis=1,
+    )
+    above = y[start] + y[stop] > base[start] + base[stop]
+    draw_area(axes, corners, above=above, dark=0.5 * (dark[start] + dark[stop]), palette=look.palette)
+
+
+def _draw_line(axes: Axes, curve: Strokes, dark: Floats, look: Look) -> None:
+    start, stop = _pieces(curve)
+    points = np.stack((curve.x, curve.y), axis=1)
+    widths = look.points(1.0) * (_THINNEST + (_THICKEST - _THINNEST) * 0.5 * (dark[start] + dark[stop]))
+    pieces = np.stack((points[start], points[stop]), axis=1)
+    line = LineCollection(
+        list(pieces), linewidths=widths.tolist(), colors=look.palette.ink, capstyle="round", zorder=3.0
+    )
+    axes.add_collection(line, autolim=False)
+
+
+def _draw_dots(axes: Axes, curve: Strokes, dark: Floats, *, limits: Limits, look: Look) -> None:
+    """Mark stretches of curve that are single scores, with a stem to the base."""
+    ink = look.palette.ink
+    for run in unbroken(curve.x):
+        if curve.x[run[-1]] - curve.x[run[0]] > _DOT * limits.span:
+            continue
+        top = run[int(np.argmax(curve.density[run]))]
+        x, y, base = curve.x[top], curve.y[top], curve.base[top]
+        width = _THINNEST + (_THICKEST - _THINNEST) * dark[top]
+        half = 0.003 * limits.span
+        left, right = limits.held(np.array([x - half, x + half]))
+        stem = np.array([[[left, base], [right, base], [right, y], [left, y]]])
+        draw_area(axes, stem, above=np.array([y > base]), dark=np.array([dark[top]]), palette=look.palette)
+        size = look.points(1.6 * width + 1.0)
+        axes.plot([x], [y], color=ink, linestyle="", marker="o", markersize=size, zorder=3.0)
+        if not np.isnan(curve.lower[top]):
+            ends = [curve.lower[top], curve.upper[top]]
+            axes.plot([x, x], ends, color=ink, linewidth=look.points(0.7), marker="", zorder=2.5)
+
+
+def _pieces(curve: Strokes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return start and end of each piece of curve that is not a gap."""
+    seen = ~np.isnan(curve.x)
+    start = np.flatnonzero(seen[:-1] & seen[1:])
+    return start, start + 1
+
+
+RESIDUAL_LABEL = "observed rate - score"
+
+_SHEET = Sheet(aspect=0.62, square=False)
+
+# A band, or a whisker, that needs more than this many times the room of the residuals is cut.
+_MOST_BAND, _MOST_WHISKER = 1.0, 3.0
+
+_ROOM, _LEAST = 0.06, 0.01
+
+
+def residual_figure(
+    curve: ResidualCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR
+) -> Figure:
+    """Draw observed rate minus score against score."""
+    limits = _limits(curve, scale)
+    foot = [*_notes(curve), *_about_axes(limits), *words.foot]
+    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=_SHEET, key=_key(curve, look))
+    panel = page.panels[0]
+    draw_residual(panel, curve, limits=limits, look=look)
+    strip = "rows" if isinstance(curve.source, BinnedCurve) else "density"
+    dress_panel(page, panel, y_label=RESIDUAL_LABEL, strip_label=strip)
+    _show_scores(panel.main, limits)
+    round_numbers(panel.main.yaxis)
+    panel.main.set_ylim(*_heights(curve, limits))
+    return page.figure
+
+
+def draw_residual(panel: Panel, curve: ResidualCurve, *, limits: Limits, look: Look) -> None:
+    """Draw the residual, its band, the error as area and, below, where the rows lie."""
+    score, base = limits.held(curve.score), np.zeros_like(curve.score)
+    if isinstance(curve.source, BinnedCurve):
+        left, right = sides_of(curve.source, limits)
+        rows = curve.source.rows
+        bars = Bars(left, right, score, curve.residual, curve.lower, curve.upper, base=base, rows=rows)
+        draw_bars(panel, bars, limits=limits, look=look)
+    else:
+        at = limits.held(curve.at)
+        strokes = Strokes(at, score, curve.residual, curve.lower, curve.upper, base, curve.density)
+        draw_strokes(panel, strokes, limits=limits, look=look)
+    panel.main.axhline(0.0, **dashed(look), zorder=2.0)
+
+
+def _limits(curve: ResidualCurve, scale: AxisScale) -> Limits:
+    """Return how much of the axis of scores is shown."""
+    if isinstance(curve.source, BinnedCurve):
+        return binned_limits(curve.source, scale)
+    return smooth_limits(curve.source, scale)
+
+
+def _heights(curve: ResidualCurve, limits: Limits) -> tuple[float, float]:
+    """Return the ends of the axis of residuals: it holds the curve, and as much of its band as has room."""
+    seen = ~np.isnan(curve.residual) & (limits.held(curve.score) >= limits.x[0])
+    seen &= limits.held(curve.score) <= limits.x[1]
+    residual = curve.residual[seen]
+    low, high = float(residual.min(initial=0.0)), float(residual.max(initial=0.0))
+    most = _MOST_WHISKER if isinstance(curve.source, BinnedCurve) else _MOST_BAND
+    reach = most * (high - low) if high > low else 1.0
+    ends = np.concatenate((curve.lower[seen], curve.upper[seen]))
+    ends = ends[~np.isnan(ends)]
+    bottom = min(low, max(float(ends.min(initial=0.0)), low - reach))
+    top = max(high, min(float(ends.max(initial=0.0)), high + reach))
+    room = _ROOM * (top - bottom) if top > bottom else _LEAST
+    return bottom - room, top + room
+
+
+def _show_scores(axes: Axes, limits: Limits) -> None:
+    """Give the axis of scores its scale, ends and numbers."""
+    if limits.scale is AxisScale.LOGIT:
+        axes.set_xscale("logit", nonpositive="clip")
+        axes.set_xlim(log_odds_ticks(axes.xaxis, limits.x))
+        return
+    round_numbers(axes.xaxis)
+    axes.set_xlim(with_margin(limits.x))
+
+
+def _about_axes(limits: Limits) -> list[str]:
+    """Return what a reader must be told of the axes."""
+    outside = f"{100.0 * limits.outside:.1g} % of the rows"
+    notes = []
+    if limits.scale is AxisScale.LOGIT:
+        notes.append("Scores by log-odds: areas do not show the size of the error.")
+        if limits.outside:
+            notes.append(f"{outside} stand at the ends.")
+    elif limits.outside > 1e-6:
+        notes.append(f"{outside} lie outside.")
+    return [" ".join(notes)] if notes else []
+
+
+def _notes(curve: ResidualCurve) -> list[str]:
+    """Return what the picture shows, for the small print."""
+    if isinstance(curve.source, BinnedCurve):
+        return binned_notes(curve.source)
+    kernel = f"Gaussian kernel of bandwidth {curve.source.bandwidth:.3g}"
+    first = f"Mean label - mean score, {kernel}. Weighted by density, the area is smECE. {DARKER}"
+    return [first, *smooth_notes(curve.source)[1:]]
+
+
+def _key(curve: ResidualCurve, look: Look) -> list[Entry]:
+    """Return what the marks mean."""
+    if isinstance(curve.source, BinnedCurve):
+        entries = binned_key(curve.source, look, confidence=curve.confidence)
+    else:
+        entries = smooth_key(curve.source, look, confidence=curve.confidence)
+    renamed = {"observed rate": RESIDUAL_LABEL}
+    return [(mark, renamed.get(name, name)) for mark, name in entries]

@@ -1,0 +1,242 @@
+"""Reports to the sections of a page: which facts stand where."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from calibcli.names import MeasureName
+from calibcli.reports.compare import CompareReport
+from calibcli.reports.input import Setting, settings_said
+from calibcli.reports.measure import MeasureReport
+from calibcli.reports.verify import VerifyReport
+from calibcli.show.blocks import Block, Line, Listing, Paragraph, Tone, paragraph
+from calibcli.show.explain import FAMILIES, LABELS, Name, definitions
+from calibcli.show.html.page import Illustration, Section
+from calibcli.show.pages.compare import compare_page
+from calibcli.show.pages.header import (
+    artifact_lines,
+    note_lines,
+    repair_lines,
+    source_line,
+    table_lines,
+    view_lines,
+)
+from calibcli.show.pages.measure import (
+    class_blocks,
+    difference_blocks,
+    group_blocks,
+    number_blocks,
+    together_blocks,
+)
+from calibcli.show.pages.verify import verify_page
+from calibcli.show.phrases import SMALL_P
+from calibcli.show.words import between, count, four, p_words, percent, quoted, span
+from calibcli.stats.measures.estimate import ClassEstimate, Estimate
+
+_NO_RULE = "No limit was given, so nothing is judged here; --max-ece 0.02, for one, asks for a verdict."
+
+
+def summary_of(report: MeasureReport) -> Paragraph:
+    """Return what was found in a few sentences."""
+    measures = {one.name: one for one in report.measures}
+    texts = [
+        _error(measures.get(MeasureName.ECE), "over bins"),
+        _error(measures.get(MeasureName.SMECE), "without bins"),
+        _bias(measures.get(MeasureName.BIAS)),
+        _tests(report),
+        _worst(report),
+    ]
+    lines = [Line(text) for text in texts if text]
+    return Paragraph((*lines, Line(_NO_RULE, Tone.FAINT)))
+
+
+def _error(estimate: Estimate | None, how: str) -> str:
+    """Say how far rates are from scores, and what chance alone would make of it."""
+    if estimate is None:
+        return ""
+    text = f"Calibration error {how} ({estimate.name.value}): {four(estimate.value)}{_ends(estimate)}."
+    if estimate.null_range is None:
+        return text
+    return f"{text} A perfectly calibrated score would show {span(*estimate.null_range)} on these rows."
+
+
+def _ends(estimate: Estimate) -> str:
+    interval = estimate.interval
+    if interval is None:
+        return ""
+    if interval.lower is not None and interval.upper is not None:
+        ends = between(interval.lower, interval.upper)
+    elif interval.upper is not None:
+        ends = f"at most {four(interval.upper)}"
+    else:
+        ends = f"at least {four(interval.lower)}"
+    return f" ({ends} at {percent(interval.confidence)} confidence)"
+
+
+def _bias(estimate: Estimate | None) -> str:
+    """Say whether scores are too high or too low over all rows."""
+    if estimate is None:
+        return ""
+    interval = estimate.interval
+    told = f"observed rate less mean score is {four(estimate.value)}{_ends(estimate)}"
+    if interval is not None and interval.lower is not None and interval.lower > 0.0:
+        return f"Over all rows the scores are too low: {told}."
+    if interval is not None and interval.upper is not None and interval.upper < 0.0:
+        return f"Over all rows the scores are too high: {told}."
+    return f"Over all rows the scores are not shown to be too high or too low: {told}."
+
+
+def _tests(report: MeasureReport) -> str:
+    combined = report.combined
+    if combined is None or combined.p_value is None:
+        return ""
+    if any(one.p_method == "contradiction" for one in report.tests):
+        return "Some rows contradict their score: a score of 0 with label 1, or of 1 with label 0."
+    return f"The tests of calibration together: p-value {p_words(combined.p_value)}. {SMALL_P}"
+
+
+def _worst(report: MeasureReport) -> str:
+    groups = report.groups
+    if groups is None or groups.worst is None or len(groups.measured) < 2:
+        return ""
+    worst, many = groups.worst, count(len(groups.measured))
+    if worst.by_lower is None:
+        return f"None of {many} groups is shown to be miscalibrated."
+    return (
+        f"Of {many} groups {worst.by_lower} stands out: its {worst.measure.value} is at least "
+        f"{four(worst.lower)}."
+    )
+
+
+# Of more classes or groups than these, those that need to be seen are listed.
+_MOST_LISTED = 100
+
+
+def top_of(report: MeasureReport, settings: tuple[Setting, ...]) -> Paragraph:
+    """Return what was read and what became of it, and what files and variables have set."""
+    return paragraph(
+        source_line(report.input),
+        *table_lines(report.table),
+        *view_lines(report.input),
+        *artifact_lines(report.artifact),
+        *repair_lines(report.input),
+        *note_lines(report.notes),
+        *(Line(said, Tone.NOTE) for said in settings_said(settings)),
+    )
+
+
+def verdict_section(report: MeasureReport, verdicts: VerifyReport | None) -> Section:
+    """Return what was judged, or what the numbers say where nothing was."""
+    if verdicts is None:
+        return Section("verdict", "In short", (summary_of(report),))
+    page = verify_page(verdicts, verbose=len(verdicts.groups) <= _MOST_LISTED)
+    # Its last block is what was read, which stands at the top of this page.
+    blocks = tuple(block for block in page[:-1] if not isinstance(block, Listing))
+    notes = tuple(note for note in verdicts.notes if note not in report.notes)
+    more = (paragraph(*note_lines(notes)),) if notes else ()
+    return Section("verdict", "Verdict", (*blocks, *more), folded=(_assumptions(verdicts),))
+
+
+def _assumptions(verdicts: VerifyReport) -> Listing:
+    """Return what every rule assumes; the groups of a rule assume the same."""
+    first = {key: verdict for _, key, verdict in reversed(verdicts.every_verdict)}
+    items = ((key, "; ".join(first[key].assumptions)) for key in verdicts.rules)
+    return Listing(tuple((key, text) for key, text in items if text), "What the verdicts assume")
+
+
+def number_sections(report: MeasureReport, against_raw: CompareReport | None) -> Iterator[Section]:
+    """Return measures and tests, then whatever else was measured beside them."""
+    blocks = (*number_blocks(report), *together_blocks(report))
+    if blocks:
+        yield Section("measures", "Measures and tests", blocks)
+    raw = _raw(report)
+    if raw is not None:
+        yield Section("recalibration", "Before and after recalibration", _recalibration(raw, against_raw))
+    others = [key for key, part in report.slices.items() if key == f"score={part.input.score}"]
+    if report.differences and others:
+        yield Section("scores", "Several scores", tuple(_scores(report, others)))
+    if report.groups is not None:
+        slices = dict(report.slices)
+        found = list(group_blocks(report, slices))
+        for key in others if report.differences else ():
+            part = report.slices[key]
+            found += [_title(f"Column {quoted(part.input.score)}"), *group_blocks(part, slices)]
+        yield Section("groups", "Groups", tuple(found))
+    if report.classes is not None and report.classes.views:
+        verbose = len(report.classes.names) <= _MOST_LISTED
+        yield Section("classes", "Classes", class_blocks(report, report.classes, verbose=verbose))
+
+
+def _raw(report: MeasureReport) -> MeasureReport | None:
+    """Return what was measured of the score before it was recalibrated."""
+    return None if report.artifact is None else report.slices.get(f"score={report.input.score}")
+
+
+def _recalibration(raw: MeasureReport, against: CompareReport | None) -> tuple[Block, ...]:
+    # The first block of the comparison is what was read.
+    compared = () if against is None else compare_page(against, verbose=False)[1:]
+    sides = () if against is None else (paragraph(_sides(against)),)
+    return (*sides, *compared, _title("The raw score by itself"), *number_blocks(raw))
+
+
+def _title(text: str) -> Paragraph:
+    return paragraph(Line(text, Tone.TITLE))
+
+
+def _sides(report: CompareReport) -> str:
+    return (
+        f"First: column {quoted(report.first.score)} as it is. Second: the same recalibrated by "
+        f"{quoted(report.second.name)}, on the same rows."
+    )
+
+
+def _scores(report: MeasureReport, others: Sequence[str]) -> Iterator[Block]:
+    yield from difference_blocks(report)
+    for key in others:
+        part = report.slices[key]
+        yield paragraph(Line(f"Column {quoted(part.input.score)}", Tone.TITLE), *note_lines(part.notes))
+        yield from number_blocks(part)
+
+
+def picture_section(pictures: Sequence[Illustration]) -> Section:
+    """Return the diagrams."""
+    return Section("diagrams", "Diagrams", pictures=tuple(pictures))
+
+
+def definition_section(report: MeasureReport) -> Section:
+    """Return what every number of the page is, as `measure --explain` says it."""
+    wanted = set(_named(report))
+    found = tuple(
+        Listing(tuple(zip(LABELS, one.paragraphs, strict=True)), f"{one.name.value}: {one.meaning}")
+        for family in FAMILIES
+        for one in definitions(family)
+        if one.name in wanted
+    )
+    return Section("definitions", "Definitions", folded=found)
+
+
+def _named(report: MeasureReport) -> Iterator[Name]:
+    for part in (report, *report.slices.values()):
+        yield from _names(part.measures)
+        yield from (one.name for one in part.tests)
+    if report.classes is not None:
+        yield from _names(report.classes.measures)
+
+
+def _names(measures: Sequence[Estimate | ClassEstimate]) -> Iterator[Name]:
+    yield from (one.name for one in measures)
+
+
+def origin_section(
+    report: MeasureReport, *, files: Mapping[str, str], artifact: str | None, seed: int
+) -> Section:
+    """Return what the page rests on, so that a reader can tell whether it is the same."""
+    facts = [(name, f"sha256 {found}") for name, found in files.items()]
+    if not files:
+        facts += [(name, "no digest: no file of this machine, or over 1 GiB") for name in report.input.files]
+    if artifact is not None and report.artifact is not None:
+        facts.append((report.artifact, f"sha256 {artifact}"))
+    table = report.table
+    if table.digest is not None:
+        facts.append(("table of scores and labels", f"{table.digest} ({table.kind})"))
+    facts.append(("seed", str(seed)))
+    facts.append(("confidence of intervals", percent(report.confidence)))
+    return Section("origin", "What this rests on", (Listing(tuple(facts)),))

@@ -1,0 +1,280 @@
+"""The page of `compare`: both values, their difference, and whether the rows tell the two apart."""
+
+import math
+
+from calibcli.names import ClassMeasure, ComparisonName
+from calibcli.reports.compare import (
+    ClassComparison,
+    ClassesComparison,
+    CompareReport,
+    Comparison,
+    Side,
+    ViewComparison,
+)
+from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
+from calibcli.show.pages.header import note_lines, repair_lines, source_line, table_lines, view_lines
+from calibcli.show.pages.measure import MOST_ROWS, title_of
+from calibcli.show.phrases import meaning_of_compared
+from calibcli.show.words import count, four, interval_words, listed, percent, plural, printable, quoted
+
+_DIRECTION = "Difference: second less first; below 0 the second is better."
+
+_UNDECIDED = '"Not told apart" means that these rows do not show which is better, not that both are equal.'
+
+_NO_PROOF = "Not shown to be worse is not shown to be no worse: few rows show little."
+
+_MOST_LISTED = 5
+
+
+def compare_page(report: CompareReport, *, verbose: bool) -> Page:
+    """Return the page of a comparison; `verbose` adds a sentence and the assumptions of every line."""
+    top = paragraph(
+        Line(source_line(report.input), Tone.TITLE),
+        *table_lines(report.first.table),
+        *_second_rows(report),
+        *view_lines(report.input),
+        f"first:  {_side(report.first)}, the baseline",
+        f"second: {_side(report.second)}",
+        *repair_lines(report.input),
+        *note_lines(report.notes),
+    )
+    meanings = (_meanings(report),) if verbose else ()
+    gate = () if report.gate is None else (_gate(report),)
+    tables = (
+        *(_differences(report, report.comparisons) if report.comparisons else ()),
+        *_together(report),
+    )
+    return (top, *tables, *_both(report), *_one_by_one(report, verbose=verbose), *meanings, *gate)
+
+
+def _side(side: Side) -> str:
+    """Return what a side is."""
+    if side.artifact is None:
+        return f"column {quoted(side.score)}"
+    return f"column {quoted(side.score)} recalibrated by {quoted(side.artifact)}"
+
+
+def _second_rows(report: CompareReport) -> list[str]:
+    """Say how many rows the second side has where they are not as many."""
+    first, second = report.first.table.rows, report.second.table.rows
+    return [] if first == second else [f"{plural(second, 'row')} on the second side"]
+
+
+def _together(report: CompareReport) -> tuple[Block, ...]:
+    classes = report.classes
+    if classes is None or not classes.comparisons:
+        return ()
+    title = paragraph(Line("All classes together", Tone.TITLE))
+    return (title, *_differences(report, classes.comparisons))
+
+
+def _one_by_one(report: CompareReport, *, verbose: bool) -> tuple[Block, ...]:
+    if report.classes is None:
+        return ()
+
+    return class_blocks(report, report.classes, verbose=verbose)
+
+
+def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> tuple[Block, ...]:
+    columns = (
+        Column("measure"),
+        Column("first"),
+        Column("second"),
+        Column("difference"),
+        Column(f"{percent(report.confidence)} interval"),
+        Column("verdict"),
+    )
+    rows = tuple(
+        (
+            one.name.value,
+            four(one.first.value),
+            four(one.second.value),
+            four(one.difference.value),
+            interval_words(one.difference.interval),
+            verdict_words(one, report),
+        )
+        for one in comparisons
+    )
+    undecided = any(one.difference.verdict is ComparisonName.NOT_TOLD_APART for one in comparisons)
+    direction = _DIRECTION
+    if any(one.name is ClassMeasure.ACCURACY for one in comparisons):
+        direction = _DIRECTION.replace(".", "; for accuracy above 0.")
+    notes = (direction, *((_UNDECIDED,) if undecided else ()))
+    return (Grid(columns, rows, tuple(Line(text, Tone.FAINT) for text in notes)),)
+
+
+def verdict_words(one: Comparison, report: CompareReport) -> str:
+    """Return who is better in a sentence, or why that is not said."""
+    match one.difference.verdict:
+        case ComparisonName.BETTER | ComparisonName.WORSE:
+            verdict = f"{quoted(report.second.name)} is {one.difference.verdict.value}"
+        case ComparisonName.NOT_TOLD_APART:
+            verdict = one.difference.verdict.value
+    reason = "; ".join(one.difference.reasons)
+    return verdict + (f": {reason}" if reason else "")
+
+
+def _both(report: CompareReport) -> tuple[Block, ...]:
+    """Return the interval of each side, and how that of the difference was found."""
+    columns = (Column("measure"), Column("first interval"), Column("second interval"), Column("how"))
+    rows = tuple(
+        (
+            one.name.value,
+            interval_words(one.first.interval),
+            interval_words(one.second.interval),
+            _how(one),
+        )
+        for one in _all(report)
+    )
+    return (Grid(columns, rows),) if rows else ()
+
+
+def _all(report: CompareReport) -> tuple[Comparison, ...]:
+    return (*report.comparisons, *(() if report.classes is None else report.classes.comparisons))
+
+
+def _how(one: Comparison) -> str:
+    """Return partitions, and method and target of the difference."""
+    sides = (one.first, one.second)
+    parts = list(
+        dict.fromkeys(str(side.details["partition"]) for side in sides if "partition" in side.details)
+    )
+    interval = one.difference.interval
+    if interval is None:
+        return "; ".join(parts)
+    sort = "finite-sample" if interval.finite_sample else "approximate"
+    return "; ".join([*parts, interval.method, f"{interval.target.value}, {sort}"])
+
+
+def _meanings(report: CompareReport) -> Listing:
+    items = [
+        (
+            one.name.value,
+            f"{meaning_of_compared(one.name)} Assumes: {'; '.join(one.difference.assumptions)}.",
+        )
+        for one in _all(report)
+    ]
+    return Listing(tuple(items), "What they say")
+
+
+def _gate(report: CompareReport) -> Paragraph:
+    """Return what --fail-if-worse found, and how often it is wrong."""
+    second = quoted(report.second.name)
+    if report.worse_by:
+        each = percent((1.0 - report.confidence) / 2.0)
+        error = f"If it is no worse, each gated measure says otherwise with probability at most about {each}."
+        worse = listed(name.value for name in report.worse_by)
+        line = f"FAIL  {second} is shown to be worse by {worse}{_where(report)}."
+        return paragraph(Line(line, Tone.FAIL), error)
+    gated = [one for _, one in report.gated]
+    judged = listed(dict.fromkeys(one.name.value for one in gated if not _blind(one)))
+    blind = listed(dict.fromkeys(one.name.value for one in gated if _blind(one)))
+    by = f" by {judged}" if judged else ""
+    without = [f"There is no interval to judge {blind} by."] if blind else []
+    return paragraph(Line(f"PASS  {second} is not shown to be worse{by}.", Tone.PASS), *without, _NO_PROOF)
+
+
+def _where(report: CompareReport) -> str:
+    """Return the classes in which the second is worse, where the gate looked at each."""
+    keys = report.worse_classes
+    if not keys:
+        return ""
+    more = f" and {count(len(keys) - _MOST_LISTED)} more" if len(keys) > _MOST_LISTED else ""
+    shown = ", ".join(printable(key) for key in keys[:_MOST_LISTED])
+    return f" in {shown}{more}"
+
+
+def _blind(one: Comparison) -> bool:
+    """Whether nothing was there to judge by."""
+    return one.difference.interval is None and one.difference.verdict is ComparisonName.NOT_TOLD_APART
+
+
+_FEW = "There are many classes: each is compared by a few measures; --metric asks for others."
+
+
+def class_blocks(report: CompareReport, classes: ClassesComparison, *, verbose: bool) -> tuple[Block, ...]:
+    """Return a table of the classes for each view."""
+    return tuple(
+        block for view in classes.views for block in _view_blocks(report, classes, view, verbose=verbose)
+    )
+
+
+def _view_blocks(
+    report: CompareReport, classes: ClassesComparison, view: ViewComparison, *, verbose: bool
+) -> tuple[Block, ...]:
+    title = [Line(title_of(view.view), Tone.TITLE)]
+    if view.left_out:
+        title.append(Line(f"note: {_left_out(view)}", Tone.NOTE))
+    if not view.classes:
+        return (paragraph(*title),)
+    parts = sorted(view.classes.items(), key=_badness)
+    listed_parts = parts if verbose else parts[:MOST_ROWS]
+    measures = len(parts[0][1].comparisons) if verbose or report.chosen else 1
+    columns = (
+        Column("class"),
+        Column("rows", numeric=True),
+        Column("measure"),
+        Column("first"),
+        Column("second"),
+        Column("difference"),
+        Column(f"{percent(view.confidence)} interval"),
+        Column("verdict"),
+    )
+    rows = tuple(
+        _cells(key, part, part.comparisons[place], report)
+        for key, part in listed_parts
+        for place in range(measures)
+    )
+    notes = _notes(report, classes, view, hidden=len(parts) - len(listed_parts), verbose=verbose)
+    return (paragraph(*title), Grid(columns, rows, tuple(Line(note, Tone.FAINT) for note in notes)))
+
+
+def _cells(key: str, part: ClassComparison, one: Comparison, report: CompareReport) -> tuple[str, ...]:
+    first, second = count(part.first_rows), count(part.second_rows)
+    return (
+        key.partition("=")[2],
+        first if first == second else f"{first}, {second}",
+        one.name.value,
+        four(one.first.value),
+        four(one.second.value),
+        four(one.difference.value),
+        interval_words(one.difference.interval),
+        verdict_words(one, report),
+    )
+
+
+def _badness(one: tuple[str, ClassComparison]) -> tuple[bool, float, float]:
+    """Return what sorts the worst second side first: by the lower bound of its difference, then its value."""
+    difference = one[1].comparisons[0].difference
+    value = difference.value
+    if value is None or math.isnan(value):
+        return True, 0.0, 0.0
+    lower = None if difference.interval is None else difference.interval.lower
+    return False, -value if lower is None else -lower, -value
+
+
+def _notes(
+    report: CompareReport, classes: ClassesComparison, view: ViewComparison, *, hidden: int, verbose: bool
+) -> list[str]:
+    notes = []
+    names = [one.name.value for one in next(iter(view.classes.values())).comparisons]
+    left_out = [] if verbose or report.chosen else names[1:]
+    if not verbose and (hidden or left_out):
+        more = [f"{count(hidden)} more {'class' if hidden == 1 else 'classes'}"] if hidden else []
+        notes.append(f"-v shows {listed([*more, *left_out])}, too.")
+    if view.confidence != report.confidence:
+        notes.append(
+            f"Each interval is at {percent(view.confidence)}, so that those of one measure hold for all "
+            f"classes at once with {percent(report.confidence)} (Bonferroni)."
+        )
+    if classes.few:
+        notes.append(_FEW)
+    return notes
+
+
+def _left_out(view: ViewComparison) -> str:
+    keys = list(view.left_out)
+    more = f" and {count(len(keys) - _MOST_LISTED)} more" if len(keys) > _MOST_LISTED else ""
+    shown = ", ".join(f"{key.partition('=')[2]} ({count(view.left_out[key])})" for key in keys[:_MOST_LISTED])
+    many = "class has" if len(keys) == 1 else "classes have"
+    return f"{count(len(keys))} {many} fewer than {count(view.least_rows)} rows on a side: {shown}{more}"

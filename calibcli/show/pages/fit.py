@@ -1,0 +1,129 @@
+"""The page of `fit`: what was fitted, on what, and what it did."""
+
+import math
+
+from calibcli.names import FitLoss, RecalibratorName
+from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
+from calibcli.show.blocks import Column, Grid, Line, Listing, Page, Tone, paragraph
+from calibcli.show.pages.header import loss_words, note_lines, repair_lines, source_line
+from calibcli.show.words import count, four, plural, quoted, share
+from calibcli.stats.recalibrators.selection import NOTHING_CHANGED, RAW, Selection, Trial
+
+_PAIRED = "The standard error is that of the difference to the best, fold by fold."
+
+_RULE = (
+    "Chosen: the simplest method whose loss exceeds the best by at most one standard error. "
+    "The raw score, simplest of all, is out if intercept, temperature or platt beats it by more than half a "
+    "standard error."
+)
+
+
+def fit_page(report: FitReport) -> Page:
+    """Return the summary of a fit."""
+    where = "standard output" if report.output is None else quoted(report.output)
+    positive = f"{count(report.positive)} positive ({share(report.positive, report.rows)})"
+    outputs = "many values" if report.outputs is None else plural(report.outputs, "distinct value")
+    facts = (
+        ("from", source_line(report.input)),
+        ("rows", f"{count(report.rows)}, {positive}"),
+        ("loss", loss_words(report.loss, report.loss_before, report.loss_after)),
+        ("outputs", outputs),
+    )
+    noted = tuple(note for note in report.notes if report.answer is None or note != NOTHING_CHANGED)
+    notes = [*repair_lines(report.input), *note_lines(noted)]
+    by = "" if report.by is None else f" by {quoted(report.by)}"
+    methods = dict.fromkeys((report.method, *(one.method for one in report.groups if one.method is not None)))
+    title = [Line(f"fitted {' and '.join(methods)}{by}, written to {where}", Tone.TITLE)]
+    if report.answer is not None:
+        title.append(Line(f"{report.answer[0].upper()}{report.answer[1:]}."))
+    trials = () if report.selection is None else (_trials(report.selection),)
+    groups = (_groups(report),) if report.groups else ()
+    return (paragraph(*title), Listing(facts), *trials, *groups, *([paragraph(*notes)] if notes else []))
+
+
+def _groups(report: FitReport) -> Grid:
+    """Return what became of each group."""
+    columns = (
+        Column(report.by or ""),
+        Column("rows", numeric=True),
+        Column("loss before"),
+        Column("after"),
+        Column("map"),
+    )
+    rows = tuple(
+        (
+            quoted(one.key),
+            count(one.rows),
+            "" if one.loss_before is None else four(one.loss_before),
+            "" if one.loss_after is None else four(one.loss_after),
+            _map_of(one),
+        )
+        for one in report.groups
+    )
+    return Grid(columns, rows)
+
+
+def _map_of(group: GroupFit) -> str:
+    if group.reason is not None:
+        return f"that of all rows: {group.reason}"
+    return "none: the raw score is as good" if group.method is RecalibratorName.IDENTITY else "its own"
+
+
+def _trials(selection: Selection) -> Grid:
+    """Return what cross-validation found, from simple to complex."""
+    loss = "squared error" if selection.loss is FitLoss.BRIER else "log loss"
+    columns = (Column("method"), Column(loss), Column("above best"), Column("standard error"), Column(""))
+    rows = tuple(
+        (
+            trial.method,
+            "" if trial.loss is None else four(trial.loss),
+            _above(trial),
+            "" if trial.standard_error is None else f"{trial.standard_error:.2g}",
+            _remark(trial),
+        )
+        for trial in selection.trials
+    )
+    how = f"drawn with seed {selection.seed}"
+    if selection.grouped_by is not None:
+        how = f"by the hash of column {quoted(selection.grouped_by)}"
+    said = f"Mean {loss} of rows that the fit had not seen, {plural(selection.folds, 'fold')} {how}."
+    return Grid(columns, rows, tuple(Line(text, Tone.FAINT) for text in (said, _PAIRED, _RULE)))
+
+
+def _above(trial: Trial) -> str:
+    if trial.difference is None:
+        return ""
+    return f"{trial.difference:.3g}"
+
+
+def _remark(trial: Trial) -> str:
+    if trial.reason is not None:
+        return f"not available: {trial.reason}"
+    if trial.loss == math.inf:
+        return "gave 0 or 1 to rows where that was wrong"
+    if trial.chosen:
+        return "chosen: identity" if trial.method == RAW else "chosen"
+    return ""
+
+
+def fit_classes_page(report: ClassFitReport) -> Page:
+    """Return the summary of a fit of several classes."""
+    where = "standard output" if report.output is None else quoted(report.output)
+    method = report.method.value if report.inner is None else f"{report.method.value} of {report.inner}"
+    facts = (
+        ("from", source_line(report.input)),
+        ("rows", f"{count(report.rows)} of {count(len(report.classes))} classes"),
+        ("loss", loss_words("log loss", report.loss_before, report.loss_after)),
+        ("accuracy", f"{four(report.accuracy_before)} before, {four(report.accuracy_after)} after"),
+        ("prediction", _prediction(report)),
+    )
+    notes = [*repair_lines(report.input), *note_lines(report.notes)]
+    title = paragraph(Line(f"fitted {method}, written to {where}", Tone.TITLE))
+    return (title, Listing(facts), *([paragraph(*notes)] if notes else []))
+
+
+def _prediction(report: ClassFitReport) -> str:
+    if report.keeps_prediction:
+        return "no row can change its predicted class"
+    rows = plural(report.changed, "fit row")
+    return f"{rows} {'has' if report.changed == 1 else 'have'} another predicted class than before"

@@ -1,0 +1,139 @@
+"""The first lines of every page: what was read and what became of it."""
+
+from typing import TYPE_CHECKING
+
+from calibcli.names import ViewName
+from calibcli.reports.input import Setting, pooled_words, settings_said
+from calibcli.show.blocks import Line, Page, Tone, paragraph
+from calibcli.show.words import count, four, listed, plural, quoted, share
+
+if TYPE_CHECKING:
+    # Most pages have a header, and few have a table of measures that start-up should pay for.
+    from calibcli.reports.apply import ApplyReport, FolderApplyReport
+    from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
+    from calibcli.reports.measure import TableSummary
+
+_MOST_FILES = 3
+
+
+def source_line(source: "InputSummary") -> str:
+    """Return files and columns in one line."""
+    columns = {"score": source.score, "label": source.label, "weight": source.weight}
+    files = file_words(source.files) if source.files else "no new rows"
+    return " ".join([files + " ", *(f"{k}={quoted(v)}" for k, v in columns.items() if v)])
+
+
+def file_words(files: tuple[str, ...]) -> str:
+    """Return the files by name, or the first of them and how many more there are."""
+    names = [quoted(name) if name != "-" else "standard input" for name in files]
+    if len(names) <= _MOST_FILES:
+        return listed(names)
+    return f"{', '.join(names[: _MOST_FILES - 1])} and {count(len(names) - _MOST_FILES + 1)} more files"
+
+
+def table_lines(table: "TableSummary") -> list[Line]:
+    """Return what the table holds, and what rounding did to it where rounding there was."""
+    positive = f"{count(table.positive)} positive ({share(table.positive, table.rows)})"
+    rows = f"{plural(table.rows, 'row')}, {positive}"
+    if table.kind == "grid":
+        first = f"{rows}, grid of {plural(table.distinct, 'occupied cell')}"
+        rounding = f"rounding moves a score by at most {table.resolution:.2g}; --exact avoids it"
+        lines = [Line(first), Line(f"The distinct scores did not fit in memory: {rounding}.", Tone.NOTE)]
+    elif table.kind == "cells":
+        lines = [Line(f"{rows}, counted in {plural(table.distinct, 'cell')} of the bins")]
+    else:
+        lines = [Line(f"{rows}, {plural(table.distinct, 'distinct score')}, exact table")]
+    if table.weighted:
+        lines.append(Line("Rows carry importance weights; rows are counted here, values are weighted."))
+    if table.discrete:
+        lines.append(Line("The score takes so few values that each is measured by itself."))
+    return lines
+
+
+def repair_lines(source: "InputSummary") -> list[Line]:
+    """Return what was dropped and moved on request, and the choices made for the user."""
+    return [*row_lines(source), *note_lines(source.notes)]
+
+
+def row_lines(source: "InputSummary") -> list[Line]:
+    """Return which rows do not count, and what was done to others on request."""
+    lines = [] if source.selected is None else selected_lines(source.selected)
+    lines += [] if source.classes is None else _class_lines(source.classes)
+    if source.dropped:
+        dropped = f"{plural(source.dropped, 'row')} with a missing value dropped"
+        lines.append(Line(f"{dropped} (--on-missing drop).", Tone.NOTE))
+    return [*lines, *clipped_lines(source.clipped)]
+
+
+def selected_lines(selected: "SelectedRows") -> list[Line]:
+    """Return which rows were asked for, and how many were left out."""
+    left = f"{plural(selected.unselected, 'row')} not selected"
+    if selected.limit is not None:
+        first = f"only the first {plural(selected.limit, 'row')}, those behind were not read"
+        left = f"{left}, then {first}" if selected.where else first[:1].upper() + first[1:]
+    return [Line(f"{left} ({selected.options()}).", Tone.NOTE)]
+
+
+def _class_lines(classes: "ClassesRead") -> list[Line]:
+    """Return what became of rows of several classes."""
+    lines = []
+    if classes.elsewhere:
+        lines.append(Line(f"{plural(classes.elsewhere, 'row')} of other predictions left out.", Tone.FAINT))
+    if classes.tied:
+        tied = f"{plural(classes.tied, 'row')} with several most probable classes: the first counts"
+        lines += note_lines((tied,))
+    if classes.normalised:
+        off = f"{plural(classes.normalised, 'row')} divided by the sum of the probabilities"
+        lines.append(Line(f"{off} (--on-sum normalise).", Tone.NOTE))
+    return lines
+
+
+def view_lines(source: "InputSummary") -> list[Line]:
+    """Return how several classes were seen as one score, if there are several."""
+    classes = source.classes
+    if classes is None:
+        return []
+    of = f"of {count(classes.count)} classes"
+    one = quoted(classes.one_class or "")
+    if classes.one_class is None:
+        seen = f"The largest probability {of}; positive where that class is the right one."
+    elif classes.view is ViewName.TOP_LABEL:
+        seen = f"Rows that predict class {one} {of}: its probability; positive where it is the right one."
+    else:
+        seen = f"Class {one} {of} against the rest."
+    return [Line(seen)]
+
+
+def clipped_lines(clipped: int) -> list[Line]:
+    """Return how many scores were moved, if any were."""
+    if not clipped:
+        return []
+    scores = f"{plural(clipped, 'score')} outside [0, 1] moved to 0 or 1"
+    return [Line(f"{scores} (--on-range clip).", Tone.NOTE)]
+
+
+def pooled_lines(report: "ApplyReport | FolderApplyReport") -> list[Line]:
+    """Return how many rows of new groups took the map of all rows, if any did."""
+    rows = report.pooled_rows
+    return note_lines((pooled_words(rows, report.pooled_groups),)) if rows else []
+
+
+def note_lines(notes: tuple[str, ...]) -> list[Line]:
+    """Return notes, marked as such."""
+    return [Line(f"note: {note}", Tone.NOTE) for note in notes]
+
+
+def settings_page(settings: tuple[Setting, ...]) -> Page:
+    """Return what files and variables have set, in a block of its own; nothing where they have not."""
+    lines = [Line(said, Tone.NOTE) for said in settings_said(settings)]
+    return (paragraph(*lines),) if lines else ()
+
+
+def artifact_lines(artifact: str | None) -> list[Line]:
+    """Return which recalibrator was applied first, if one was."""
+    return [] if artifact is None else [Line(f"recalibrated by {quoted(artifact)}")]
+
+
+def loss_words(loss: str, before: float, after: float) -> str:
+    """Return what a fit did to a loss on its own rows."""
+    return f"{loss} {four(before)} before, {four(after)} after; on the fit rows, so optimistic"

@@ -1,0 +1,26 @@
+"""The page of `inspect`: what a file is, what it holds and what to type next."""
+
+from calibcli.reports.inspect import InspectReport
+from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Tone, paragraph
+from calibcli.show.words import count, quoted
+
+# A table takes much longer to lay out than to read; those that have a role are always among them.
+_MOST_LISTED = 1_000
+
+
+def inspect_page(report: InspectReport) -> Page:
+    """Return facts, then columns, then the suggestion."""
+    title = f"{quoted(report.path)}  {report.kind}" if report.path else report.kind
+    blocks: list[Block] = [paragraph(Line(title, Tone.TITLE))]
+    if report.facts:
+        blocks.append(Listing(report.facts))
+    if report.columns:
+        columns = (Column("column"), Column("type"), Column("taken for"))
+        shown = [one for k, one in enumerate(report.columns) if k < _MOST_LISTED or one.role]
+        rows = tuple((one.name, one.kind, one.role) for one in shown)
+        more = len(report.columns) - len(shown)
+        notes = (Line(f"{count(more)} more columns; --json lists all."),) if more else ()
+        blocks.append(Grid(columns, rows, notes))
+    if report.suggestion is not None:
+        blocks.append(Listing((("next", report.suggestion),)))
+    return tuple(blocks)

@@ -1,0 +1,566 @@
+"""The page of `measure`: numbers with intervals, tests, and the reliability diagram."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from calibcli.names import ComparisonName, MeasureName, TestName, ViewName
+from calibcli.reports.measure import ClassesReport, MeasureReport, ViewSummary, WorstGroup
+from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Tone, paragraph
+from calibcli.show.pages.header import (
+    artifact_lines,
+    note_lines,
+    repair_lines,
+    source_line,
+    table_lines,
+    view_lines,
+)
+from calibcli.show.phrases import (
+    NULL_REFERENCE,
+    SMALL_P,
+    meaning_of_class_measure,
+    meaning_of_measure,
+    meaning_of_test,
+)
+from calibcli.show.words import (
+    NONE,
+    between,
+    count,
+    distinct_labels,
+    four,
+    interval_words,
+    listed,
+    p_words,
+    percent,
+    plural,
+    quoted,
+    share,
+    span,
+)
+from calibcli.stats.curves.reliability import ReliabilityCurve
+from calibcli.stats.measures.differences import Difference
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEstimate, Estimate, TestResult
+
+_SHOWN = (MeasureName.ECE, MeasureName.SMECE, MeasureName.BIAS, MeasureName.BRIER)
+
+_WITHOUT_INTERVAL = (MeasureName.SMECE, MeasureName.BRIER)
+
+_MOST_LISTED = 5
+
+# What stands beside the names of slices is so wide at most; further columns make a table of their own.
+_WIDEST = 84
+
+Shown = MeasureName | TestName
+
+_UNDECIDED = '"Not told apart" means that these rows do not show which is better, not that both are equal.'
+
+
+def cluster_lines(report: MeasureReport) -> list[Line]:
+    """Return which rows depend on each other, if some do."""
+    clusters = report.clusters
+    if clusters is None:
+        return []
+    many = f"{plural(clusters.count, 'cluster')} of dependent rows by {quoted(clusters.column)}"
+    return [Line(f"{many}, as good as {four(clusters.effective)} of equal weight")]
+
+
+def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tuple[Block, ...]:
+    """Return the groups of a score as one table, the largest error first."""
+    groups = report.groups
+    if groups is None:
+        return ()
+    parts = [(key, slices[key]) for key in groups.measured]
+    by = f"Groups by {listed(quoted(column) for column in groups.columns)}"
+    left_out = (
+        [Line(f"note: {left_out_words(groups.left_out, groups.least_rows)}", Tone.NOTE)]
+        if groups.left_out
+        else []
+    )
+    if not parts:
+        return (paragraph(Line(by, Tone.TITLE), *left_out),)
+    shown = shown_of(report)
+    if shown and isinstance(shown[0], MeasureName):
+        values = {key: _estimate(part, shown[0]).value for key, part in parts}
+        parts.sort(key=lambda one: (math.isnan(values[one[0]]), -values[one[0]]))
+    title = paragraph(Line(by, Tone.TITLE), *left_out)
+    notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence)
+    if groups.worst is not None and len(groups.measured) > 1:
+        notes.append(worst_words(groups.worst))
+    return (title, *slice_grids("group", parts, shown, notes=notes))
+
+
+def shown_of(report: MeasureReport) -> tuple[Shown, ...]:
+    """Return what a table of slices has columns for: all that somebody asked for, else the usual measures."""
+    names = tuple(one.name for one in report.measures)
+    if report.chosen:
+        return (*names, *(one.name for one in report.tests))
+    return tuple(name for name in _SHOWN if name in names)
+
+
+def slice_grids(
+    first: str,
+    parts: Sequence[tuple[str, MeasureReport]],
+    shown: tuple[Shown, ...],
+    *,
+    notes: Sequence[str],
+) -> tuple[Grid, ...]:
+    """Return slices as a table, or as several below each other where it would be too wide."""
+    fixed = (Column(first), Column("rows", numeric=True), Column("positive", numeric=True))
+    named = [
+        (name, count(part.table.rows), share(part.table.positive, part.table.rows)) for name, part in parts
+    ]
+    tables: list[list[tuple[str, list[str]]]] = [[]]
+    for name in shown:
+        columns = _columns_of(name, [part for _, part in parts])
+        if tables[-1] and _width(tables[-1]) + _width(columns) > _WIDEST:
+            tables.append([])
+        tables[-1] += columns
+    return tuple(
+        Grid(
+            (*fixed, *(Column(title) for title, _ in table)),
+            tuple((*names, *(cells[place] for _, cells in table)) for place, names in enumerate(named)),
+            tuple(Line(note, Tone.FAINT) for note in notes) if table is tables[-1] else (),
+        )
+        for table in tables
+    )
+
+
+def _width(columns: Sequence[tuple[str, list[str]]]) -> int:
+    return sum(2 + max(map(len, (title, *cells))) for title, cells in columns)
+
+
+def _columns_of(name: Shown, parts: Sequence[MeasureReport]) -> list[tuple[str, list[str]]]:
+    """Return the columns of a measure or test over slices, each with its title and cells."""
+    if isinstance(name, TestName):
+        tests = [next(one for one in part.tests if one.name is name) for part in parts]
+        return [(f"{name.value} p-value", [p_words(one.p_value, one.p_method) for one in tests])]
+    estimates = [_estimate(part, name) for part in parts]
+    values = (name.value, [four(one.value) for one in estimates])
+    if not _has_interval(name, parts):
+        return [values]
+    level = next(one.interval.confidence for one in estimates if one.interval is not None)
+    return [values, (f"{percent(level)} interval", [interval_words(one.interval) for one in estimates])]
+
+
+def _has_interval(name: MeasureName, parts: Sequence[MeasureReport]) -> bool:
+    """Whether a measure has a column of intervals: where there are some; of a few only if asked for."""
+    wanted = name not in _WITHOUT_INTERVAL or any(part.chosen for part in parts)
+    return wanted and any(_estimate(part, name).interval is not None for part in parts)
+
+
+def _estimate(part: MeasureReport, name: MeasureName) -> Estimate:
+    return next(one for one in part.measures if one.name is name)
+
+
+def slice_notes(
+    what: str, parts: Sequence[MeasureReport], whole: MeasureReport, confidence: float
+) -> list[str]:
+    """Return what intervals and p-values of slices mean together, as far as there are any."""
+    notes = []
+    shown = shown_of(parts[0])
+    names = [name for name in shown if isinstance(name, MeasureName)]
+    if confidence != whole.confidence and any(_has_interval(name, parts) for name in names):
+        notes.append(
+            f"Each interval is at {percent(confidence)}, so that those of one measure hold for all {what} at "
+            f"once with {percent(whole.confidence)} (Bonferroni)."
+        )
+    if len(parts) > 1 and any(one.p_value is not None for part in parts for one in part.tests):
+        many = max(1, round((1.0 - whole.confidence) / (1.0 - confidence)))
+        together = f": times {count(many)} they hold for all at once (Bonferroni)"
+        in_table = any(isinstance(name, TestName) for name in shown)
+        notes.append(f"P-values of {what} are not adjusted{together if in_table else ''}.")
+    return [" ".join(notes)] if notes else []
+
+
+def difference_blocks(report: MeasureReport) -> tuple[Block, ...]:
+    """Return how each further score differs from the first."""
+    return tuple(
+        block for key, found in report.differences.items() for block in _difference(report, key, found)
+    )
+
+
+def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) -> tuple[Block, ...]:
+    other = quoted(report.slices[key].input.score)
+    title = f"{other} less {quoted(report.input.score)}: below 0, {other} is better"
+    interval = Column(f"{percent(report.confidence)} interval")
+    columns = (Column("measure"), Column("difference"), interval, Column("verdict"))
+    rows = tuple(
+        (one.name.value, four(one.value), interval_words(one.interval), _verdict(one, other)) for one in found
+    )
+    undecided = any(one.verdict is ComparisonName.NOT_TOLD_APART for one in found)
+    notes = [Line(_UNDECIDED, Tone.FAINT)] if undecided else []
+    compared = {one.name for one in found}
+    names = (*(one.name for one in report.measures), *(one.name for one in report.tests))
+    others = [name.value for name in names if name not in compared]
+    if report.chosen and others:
+        notes.append(Line(f"Shown for each score, and not compared: {listed(others)}.", Tone.FAINT))
+    return paragraph(Line(title, Tone.TITLE)), Grid(columns, rows, tuple(notes))
+
+
+def _verdict(one: Difference, other: str) -> str:
+    told = one.verdict is not ComparisonName.NOT_TOLD_APART
+    return "; ".join([f"{other} is {one.verdict.value}" if told else one.verdict.value, *one.reasons])
+
+
+def worst_words(worst: WorstGroup) -> str:
+    """Return which slice stands out, and why that is to be taken with care."""
+    name = worst.measure.value
+    first = f"Largest {name}: {worst.by_estimate} with {four(worst.estimate)}"
+    bound = "" if worst.lower is None else "; no lower bound is above 0"
+    if worst.by_lower is not None:
+        bound = f"; largest lower bound: {worst.by_lower} with {four(worst.lower)}"
+    noise = "small groups err more by noise alone, and the largest of several estimates tends to be too high"
+    return f"{first}{bound}. Mind that {noise}."
+
+
+def left_out_words(
+    left_out: Mapping[str, int], least_rows: int, *, one: str = "group", many: str = "groups"
+) -> str:
+    """Return which slices are not measured, the largest first, and the option that says so."""
+    few = sorted(left_out.items(), key=lambda one: (-one[1], one[0]))
+    listing = ", ".join(f"{key} ({count(rows)})" for key, rows in few[:_MOST_LISTED])
+    more = f" and {count(len(few) - _MOST_LISTED)} more" if len(few) > _MOST_LISTED else ""
+    return (
+        f"{count(len(few))} {one if len(few) == 1 else many} of fewer than {plural(least_rows, 'row')} "
+        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not measured: {listing}{more}"
+    )
+
+
+_SIDES = ("lower", "upper")
+
+_OF_THE_POPULATION = ("theorem_12_4", "empirical_bernstein", "betting_any_time")
+
+_SUN = "sun"
+
+
+def other_bounds(report: MeasureReport) -> tuple[Grid, ...]:
+    """Return a table of every further bound among the details of the measures, or nothing."""
+    rows = [row for one in report.measures for row in _rows_of(one)]
+    if not rows:
+        return ()
+    columns = (*map(Column, ("measure", "bound", "lower", "upper")), Column("speaks of"))
+    level = percent((1.0 + report.confidence) / 2.0)
+    note = f"Each end holds by itself with {level}; choose one before looking, not the best of them."
+    return (Grid(columns, tuple(rows), (Line(note, Tone.FAINT),)),)
+
+
+def _rows_of(estimate: Estimate) -> list[tuple[str, ...]]:
+    details = estimate.details
+    names = [key.partition("_")[2] for key in details if key.partition("_")[0] in _SIDES]
+    rows = [
+        (
+            estimate.name.value,
+            name,
+            *(four(float(details[key])) if key in details else NONE for key in _keys(name)),
+            "the population, bins fixed before" if name in _OF_THE_POPULATION else "these very scores",
+        )
+        for name in dict.fromkeys(names)
+    ]
+    if _SUN in details:
+        words = f"{details[_SUN]}, both together, asymptotic"
+        rows.append((estimate.name.value, _SUN, "", "", words))
+    return rows
+
+
+def _keys(name: str) -> tuple[str, ...]:
+    return tuple(f"{side}_{name}" for side in _SIDES)
+
+
+MOST_BINS = 50
+
+
+def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
+    """Return the diagram, one row per bin with rows; of more than 50 bins the first and last 25."""
+    bins = curve.binned
+    total = len(bins.rows)
+    shown = list(range(total))
+    if total > MOST_BINS:
+        shown = shown[: MOST_BINS // 2] + shown[-(MOST_BINS // 2) :]
+    labels = _places(bins.lower.tolist(), bins.upper.tolist())
+    rows = tuple(
+        (
+            labels[k],
+            count(int(bins.rows[k])),
+            four(float(bins.score[k])),
+            four(float(bins.rate[k])),
+            between(float(bins.rate_lower[k]), float(bins.rate_upper[k])),
+            _bar(curve, k),
+        )
+        for k in shown
+    )
+    interval = Column(f"{percent(curve.confidence)} interval")
+    columns = (
+        Column("score range"),
+        Column("rows", numeric=True),
+        Column("mean"),
+        Column("observed"),
+        interval,
+        Column("reliability"),
+    )
+    return (Grid(columns, rows, _notes(curve, total - len(shown))),) if rows else ()
+
+
+def _notes(curve: ReliabilityCurve, hidden: int) -> tuple[Line, ...]:
+    notes = [Line(f"Observed rates: {curve.binned.band}.", Tone.FAINT)]
+    if hidden:
+        omitted = f"{count(hidden)} bins in the middle are not shown; --format json holds them all."
+        notes.insert(0, Line(omitted, Tone.NOTE))
+    return tuple(notes)
+
+
+def _places(lower: list[float], upper: list[float]) -> list[str]:
+    """Return the value of an atom, and both edges of any other bin."""
+    labels = dict(zip(edges := sorted({*lower, *upper}), distinct_labels(edges), strict=True))
+    return [
+        labels[low] if low == high else f"{labels[low]} to {labels[high]}"
+        for low, high in zip(lower, upper, strict=True)
+    ]
+
+
+def _bar(curve: ReliabilityCurve, k: int) -> Bar:
+    bins = curve.binned
+    return Bar(
+        float(bins.score[k]), float(bins.rate[k]), float(bins.rate_lower[k]), float(bins.rate_upper[k])
+    )
+
+
+_UNBOUNDED = "no interval"
+
+
+def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
+    """Return the page of a measurement; `verbose` adds a sentence and the assumptions of every line."""
+    top = paragraph(
+        Line(source_line(report.input), Tone.TITLE),
+        *table_lines(report.table),
+        *view_lines(report.input),
+        *artifact_lines(report.artifact),
+        *cluster_lines(report),
+        *repair_lines(report.input),
+        *note_lines(report.notes),
+    )
+    meaning = _meanings(report) if verbose else ()
+    groups = group_blocks(report, dict(report.slices))
+    differences = difference_blocks(report)
+    slices = [
+        block for key, part in report.slices.items() for block in _slice(report, key, part, verbose=verbose)
+    ]
+    curve = reliability_grid(report.curve)
+    return (
+        top,
+        *number_blocks(report),
+        *together_blocks(report),
+        *meaning,
+        *curve,
+        *_classes(report, verbose=verbose),
+        *groups,
+        *differences,
+        *slices,
+    )
+
+
+def _classes(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
+    if report.classes is None:
+        return ()
+
+    return class_blocks(report, report.classes, verbose=verbose)
+
+
+def _slice(report: MeasureReport, key: str, part: MeasureReport, *, verbose: bool) -> list[Block]:
+    """Return the page of a slice; groups and classes have one only where every detail was asked for."""
+    views = [report, *report.slices.values()]
+    classes = report.classes
+    if classes is not None and key in classes.measured and (classes.few or not verbose):
+        return []
+    group = any(view.groups is not None and key in view.groups.measured for view in views)
+    if group and not verbose:
+        return []
+    title = paragraph(Line(key, Tone.TITLE), *_slice_lines(report, part))
+    curve = reliability_grid(part.curve) if group else ()
+    return [title, *number_blocks(part), *curve, *group_blocks(part, dict(report.slices))]
+
+
+def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
+    """Return what a slice was made of, where that differs from the whole."""
+    same = part.table.rows == report.table.rows and part.table.kind == report.table.kind
+    table = [] if same else table_lines(part.table)
+    applied = artifact_lines(part.artifact) if part.artifact != report.artifact else []
+    return [*table, *applied, *note_lines(part.notes)]
+
+
+def number_blocks(report: MeasureReport) -> tuple[Block, ...]:
+    """Return the measures, their other bounds, and the tests."""
+    blocks: list[Block] = []
+    if report.measures:
+        blocks.append(_measures(report, report.measures))
+        blocks.extend(other_bounds(report))
+    if report.tests:
+        blocks.append(_tests(report))
+    return tuple(blocks)
+
+
+def together_blocks(report: MeasureReport) -> tuple[Block, ...]:
+    """Return the measures of several classes together."""
+    if report.classes is None or not report.classes.measures:
+        return ()
+    title = paragraph(Line("All classes together", Tone.TITLE))
+    return (title, _measures(report, report.classes.measures))
+
+
+def _measures(report: MeasureReport, measures: tuple[Estimate | ClassEstimate, ...]) -> Grid:
+    interval = Column(f"{percent(report.confidence)} interval")
+    rows = tuple(
+        (
+            one.name.value,
+            four(one.value),
+            interval_words(one.interval),
+            _if_calibrated(one),
+            _how(one, report),
+        )
+        for one in measures
+    )
+    columns = (Column("measure"), Column("value"), interval, Column("if calibrated"), Column("how"))
+    known = any(one.null is not None for one in measures)
+    return Grid(columns, rows, (Line(NULL_REFERENCE, Tone.FAINT),) if known else ())
+
+
+def _if_calibrated(estimate: Estimate | ClassEstimate) -> str:
+    """Return where a calibrated score would lie; about where on average, if its range is not known."""
+    if estimate.null_range is not None:
+        return span(*estimate.null_range)
+    return four(None) if estimate.null is None else f"about {four(estimate.null)}"
+
+
+def _how(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
+    """Return partition, method and target of an interval, or why there is none."""
+    parts = [str(estimate.details[key]) for key in ("partition",) if key in estimate.details]
+    interval = estimate.interval
+    if interval is None:
+        return "; ".join([*parts, *(one for one in estimate.assumptions if one.startswith(_UNBOUNDED))])
+    sort = "finite-sample" if interval.finite_sample else "approximate"
+    parts += [interval.method, f"{interval.target.value}, {sort}"]
+    if interval.confidence != report.confidence:
+        parts.append(f"at {percent(interval.confidence)}")
+    return "; ".join(parts)
+
+
+def _tests(report: MeasureReport) -> Grid:
+    columns = (Column("test"), Column("statistic"), Column("p-value"), Column("how"))
+    rows = [
+        (one.name.value, four(one.statistic), p_words(one.p_value, one.p_method), _p_how(one))
+        for one in report.tests
+    ]
+    combined = report.combined
+    if combined is not None and combined.p_value is not None:
+        members = listed(name.value for name in combined.tests)
+        together = "0 (contradiction)" if _contradicted(report) else p_words(combined.p_value)
+        rows.append(("together", "", together, f"Bonferroni over {members}"))
+    known = any(one.p_value is not None for one in report.tests)
+    return Grid(columns, tuple(rows), (Line(SMALL_P, Tone.FAINT),) if known else ())
+
+
+def _p_how(test: TestResult) -> str:
+    """Return how a p-value was found, or why there is none, and what is peculiar to this test."""
+    peculiar = [one for one in test.assumptions if one not in (INDEPENDENT_ROWS, HELD_OUT)]
+    if peculiar and (test.p_value is None or test.p_method == "contradiction"):
+        return "; ".join(peculiar)
+    return "; ".join([test.p_method, *peculiar])
+
+
+def _contradicted(report: MeasureReport) -> bool:
+    return any(one.p_method == "contradiction" for one in report.tests)
+
+
+def _meanings(report: MeasureReport) -> tuple[Listing, ...]:
+    measures = [
+        (one.name.value, _meant(meaning_of_measure(one.name), one.assumptions)) for one in report.measures
+    ]
+    tests = [(one.name.value, _meant(meaning_of_test(one.name), one.assumptions)) for one in report.tests]
+    of_classes = () if report.classes is None else report.classes.measures
+    together = [
+        (one.name.value, _meant(meaning_of_class_measure(one.name), one.assumptions)) for one in of_classes
+    ]
+    return (Listing((*measures, *together, *tests), "What they say"),)
+
+
+def _meant(sentence: str, assumptions: tuple[str, ...]) -> str:
+    return f"{sentence} Assumes: {'; '.join(assumptions)}." if assumptions else sentence
+
+
+MOST_ROWS = 10
+
+_FEW = "There are many classes: each is measured by a few measures; --metric asks for others."
+
+
+def class_blocks(report: MeasureReport, classes: ClassesReport, *, verbose: bool) -> tuple[Block, ...]:
+    """Return a table of the classes for each view."""
+    return tuple(
+        block for view in classes.views for block in _view_blocks(report, classes, view, verbose=verbose)
+    )
+
+
+def _view_blocks(
+    report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, verbose: bool
+) -> tuple[Block, ...]:
+    title = [Line(title_of(view.view), Tone.TITLE)]
+    if view.left_out:
+        title.append(Line(f"note: {_left_out(view)}", Tone.NOTE))
+    if not view.measured:
+        return (paragraph(*title),)
+    parts = sorted(((key, report.slices[key]) for key in view.measured), key=_goodness)
+    shown = shown_of(parts[0][1])
+    listed = parts if verbose else parts[:MOST_ROWS]
+    named = [(key.partition("=")[2], part) for key, part in listed]
+    notes = _class_notes(report, classes, view, hidden=len(parts) - len(listed))
+    return (paragraph(*title), *slice_grids("class", named, shown, notes=notes))
+
+
+def title_of(view: ViewName) -> str:
+    """Return the heading of a view."""
+    match view:
+        case ViewName.ONE_VS_REST:
+            return "Each class against the rest, the worst first"
+        case ViewName.TOP_LABEL:
+            return "Rows by the class they predict, the worst first"
+        case ViewName.CONFIDENCE:
+            return "All rows by the largest probability"
+
+
+def _goodness(one: tuple[str, MeasureReport]) -> tuple[bool, float, float]:
+    """Return what sorts the worst first: by the lower bound of ECE, then by its value."""
+    measures = one[1].measures
+    found = next(
+        (each for each in measures if each.name is MeasureName.ECE), measures[0] if measures else None
+    )
+    if found is None or math.isnan(found.value):
+        return True, 0.0, 0.0
+    lower = None if found.interval is None else found.interval.lower
+    return False, 0.0 if lower is None else -lower, -found.value
+
+
+def _class_notes(
+    report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, hidden: int
+) -> list[str]:
+    notes = []
+    if hidden:
+        notes.append(f"{count(hidden)} more {'class' if hidden == 1 else 'classes'} not shown; -v lists all.")
+    parts = [report.slices[key] for key in view.measured]
+    notes += slice_notes("classes", parts, report, view.confidence)
+    if view.worst is not None and len(view.measured) > 1:
+        notes.append(worst_words(view.worst))
+    table = report.slices[view.measured[0]].table
+    if table.kind == "grid":
+        notes.append(
+            "The distinct scores of all classes did not fit in memory: rounding moves one by at most "
+            f"{table.resolution:.2g}; --exact avoids it."
+        )
+    if classes.few:
+        notes.append(_FEW)
+    return notes
+
+
+def _left_out(view: ViewSummary) -> str:
+    never = sum(rows == 0 for rows in view.left_out.values())
+    few = {key: rows for key, rows in view.left_out.items() if rows}
+    parts = [left_out_words(few, view.least_rows, one="class", many="classes")] if few else []
+    if never:
+        parts.append(f"{count(never)} {'class is' if never == 1 else 'classes are'} never predicted")
+    return "; ".join(parts)

@@ -1,0 +1,78 @@
+"""The page of `plan`: how many rows to collect, and what that number supposes."""
+
+from calibcli.names import VerdictName
+from calibcli.reports.plan import PlanReport
+from calibcli.show.blocks import Line, Listing, Page, Paragraph, Tone, paragraph
+from calibcli.show.pages.header import artifact_lines, note_lines, repair_lines, source_line
+from calibcli.show.words import about, count, percent, plural
+from calibcli.stats.gates.plan import MOST_ROWS
+
+
+def plan_page(report: PlanReport, *, verbose: bool) -> Page:
+    """Return the page of a plan; `verbose` adds the assumptions of the gate."""
+    assumed = Listing(tuple(("assumes", one) for one in report.assumptions))
+    return (_answer(report), _grounds(report), *([assumed] if verbose else []), _bottom(report))
+
+
+def _answer(report: PlanReport) -> Paragraph:
+    found, claim = report.found, f"{report.measure.replace('_', ' ')} <= {report.limit:g}"
+    passes = report.wanted is VerdictName.PASS
+    aim = f"to {'pass' if passes else 'fail'}  {claim}"
+    if found.rows is None:
+        line = f"MORE THAN {count(MOST_ROWS)} ROWS  {aim}  (power {percent(report.power)})"
+        return paragraph(Line(line, Tone.TITLE))
+    headline = f"ABOUT {about(found.rows)} LABELLED ROWS  {aim}  (power {percent(report.power)})"
+    return paragraph(Line(headline, Tone.TITLE), *_likely(report), *_theorem(report))
+
+
+def _likely(report: PlanReport) -> list[str]:
+    found, passes = report.found, report.wanted is VerdictName.PASS
+    verdict = "passes" if passes else "fails"
+    does = f"asked once after so many rows {verdict}"
+    if found.step is not None:
+        done = "passed" if passes else "failed"
+        does = f"asked after every {plural(found.step, 'row')} has {done} by then"
+    chance = f"with a probability of {percent(round(found.reached or 0.0, 3))} ({_error(report)})"
+    lines = [f"If {found.population.words}, a gate {does} {chance}."]
+    if found.half is not None:
+        lines.append(f"Every second such gate {verdict} with about {about(found.half)} rows.")
+    return lines
+
+
+def _error(report: PlanReport) -> str:
+    """Return how many gates were simulated, and how far their share may be from the probability."""
+    reached, times = report.found.reached or 0.0, report.found.times
+    off = 2.0 * (reached * (1.0 - reached) / times) ** 0.5
+    return f"{count(times)} simulated, give or take {percent(round(off, 3))}"
+
+
+def _theorem(report: PlanReport) -> list[str]:
+    found = report.found
+    if found.by_theorem is None or found.rows is None:
+        return []
+    times = f"{found.by_theorem / found.rows:.2g} times as many"
+    return [f"By Theorem 12.4 it would take about {about(found.by_theorem)} rows for the same, {times}."]
+
+
+def _grounds(report: PlanReport) -> Listing:
+    error = "none: calibrated" if report.error == 0.0 else f"{report.error:g}"
+    partition = f"{report.partition}; " if report.partition else ""
+    gate = f"{partition}{report.method}; {percent(report.confidence)} confidence"
+    return Listing(
+        (
+            ("gate", f"{gate}; nothing is concluded below {plural(report.least_rows, 'row')}"),
+            ("scores", f"as {report.scores_from}"),
+            ("true error", f"{error}; {report.found.population.words}"),
+            ("seed", str(report.seed)),
+        )
+    )
+
+
+def _bottom(report: PlanReport) -> Paragraph:
+    source = []
+    if report.input is not None:
+        source = [Line(source_line(report.input)), *repair_lines(report.input)]
+    promise = Line(
+        "A plan is no promise: if the error or the scores turn out otherwise, so does the number.", Tone.FAINT
+    )
+    return paragraph(*source, *artifact_lines(report.artifact), *note_lines(report.notes), promise)

@@ -1,0 +1,409 @@
+"""The page of `verify`: the verdict first, then what it means and what it rests on."""
+
+import math
+from collections import Counter
+
+from calibcli.names import Bound, Inconclusive, Relation, Target, VerdictName
+from calibcli.reports.verify import StateSummary, VerifyReport
+from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
+from calibcli.show.ci.cases import Case, cases_of, worst_first
+from calibcli.show.pages.header import (
+    artifact_lines,
+    note_lines,
+    repair_lines,
+    source_line,
+    table_lines,
+    view_lines,
+)
+from calibcli.show.phrases import whose
+from calibcli.show.words import NONE, about, beside, count, four, listed, p_words, percent, plural, quoted
+from calibcli.stats.gates.claim import FEWER, Claim, Evidence, RowsNeeded, Verdict
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
+
+TONES = {
+    VerdictName.PASS: Tone.PASS,
+    VerdictName.FAIL: Tone.FAIL,
+    VerdictName.INCONCLUSIVE: Tone.INCONCLUSIVE,
+}
+
+# Beyond this, log(1,000,000), only the power of ten is told.
+_MOST_TOLD = math.log(1e6)
+
+
+def verdict_paragraph(verdict: Verdict) -> Paragraph:
+    """Return everything that is said of one verdict, the headline first."""
+    claim = verdict.claim
+    headline = f"{verdict.outcome.value.upper()}  {claim_words(claim)}  ({evidence_words(verdict)})"
+    if verdict.evidence is not None and verdict.evidence.log_pass is None:
+        headline = _alarm_headline(verdict)
+    return paragraph(
+        Line(headline, TONES[verdict.outcome]),
+        _meaning(verdict),
+        *_needed(verdict),
+        *_beside_bounds(verdict),
+        *_gathered(verdict.evidence),
+        *_footing(verdict),
+    )
+
+
+def _alarm_headline(verdict: Verdict) -> str:
+    claim = verdict.claim
+    outcome = "ALARM" if verdict.outcome is VerdictName.FAIL else "NO ALARM"
+    watched = "calibration" if claim.limit == 0.0 else f"{claim.words} <= {claim.limit:g}"
+    return f"{outcome}  {watched}  ({beside(verdict.value, claim.limit)} over all rows)"
+
+
+def claim_words(claim: Claim) -> str:
+    """Return the claim in one line, without underscores."""
+    return claim.expression.replace(claim.measure, claim.words, 1)
+
+
+def evidence_words(verdict: Verdict) -> str:
+    """Return the estimate, and the bounds that decide with their confidence."""
+    claim, limit = verdict.claim, verdict.claim.limit
+    if claim.bound is Bound.P_VALUE:
+        return f"p = {p_words(verdict.value)}"
+    value = beside(verdict.value, limit)
+    if claim.bound is Bound.VALUE:
+        return f"{value}; the estimate alone, without confidence"
+    lower, upper = (_bound(verdict, end) for end in (Bound.LOWER, Bound.UPPER))
+    at_most = claim.relation is Relation.AT_MOST
+    kept, broken = (upper, lower) if at_most else (lower, upper)
+    levels = (claim.confidence, claim.confidence_of_fail)
+    passes, fails = (f"at {_roughly(verdict)}{percent(one)} confidence" for one in levels)
+    match verdict.outcome:
+        case VerdictName.PASS if not claim.only_not_refuted:
+            return f"{value}; {kept} {passes}"
+        case VerdictName.PASS | VerdictName.FAIL:
+            return f"{value}; {broken} {fails}"
+        case VerdictName.INCONCLUSIVE if passes == fails:
+            return f"{value}; {lower} and {upper}, each {passes}"
+        case VerdictName.INCONCLUSIVE:
+            first, second = (fails, passes) if at_most else (passes, fails)
+            return f"{value}; {lower} {first} and {upper} {second}"
+
+
+def _bound(verdict: Verdict, end: Bound) -> str:
+    bound = verdict.lower if end is Bound.LOWER else verdict.upper
+    if bound is None:
+        return f"no {end.value} bound"
+    return f"{end.value} bound {beside(bound, verdict.claim.limit)}"
+
+
+def _meaning(verdict: Verdict) -> str:
+    """Return what was concluded, for whom, and how likely that is to be wrong."""
+    claim = verdict.claim
+    named = claim.words.replace(" - baseline", " less the baseline's")
+    target = _decisive(verdict)
+    what = named if target is None else f"{named} {whose(target)}"
+    if verdict.outcome is VerdictName.INCONCLUSIVE:
+        one_sided = verdict.lower is None or verdict.upper is None
+        undecided = "the one bound that there is does not decide" if one_sided else None
+        why = verdict.reason or undecided or f"the bounds lie on both sides of {claim.limit:g}"
+        concluded = f"Nothing is concluded about the {what}: {why}."
+    else:
+        concluded = _concluded(verdict, what)
+    if verdict.void is not None:
+        return f"No bound holds for new rows: {verdict.void}."
+    return concluded
+
+
+def _decisive(verdict: Verdict) -> Target | None:
+    """Return whom the bound that decided speaks for."""
+    if verdict.target is not Target.MIXED or verdict.outcome is VerdictName.INCONCLUSIVE:
+        return verdict.target
+    kept = verdict.outcome is VerdictName.PASS and not verdict.claim.only_not_refuted
+    # The upper bound speaks of the population: it keeps an "at most", and breaks an "at least".
+    by_upper = kept == (verdict.claim.relation is Relation.AT_MOST)
+    return Target.POPULATION if by_upper else Target.FIXED_DESIGN
+
+
+def _concluded(verdict: Verdict, what: str) -> str:
+    claim, limit = verdict.claim, f"{verdict.claim.limit:g}"
+    passed = verdict.outcome is VerdictName.PASS
+    if claim.bound is Bound.P_VALUE:
+        if passed:
+            return f"The test does not reject calibration at level {limit}, which is no proof of it."
+        return (
+            f"The test rejects calibration, as it does with a calibrated score at a rate of {limit} at most."
+        )
+    at_most = claim.relation is Relation.AT_MOST
+    kept, broken = ("at most", "above") if at_most else ("at least", "below")
+    if claim.bound is Bound.VALUE:
+        found = kept if passed else broken
+        return f"The {what} of these rows is {found} {limit}; of other rows nothing is said."
+    if not passed:
+        wrong = _wrong(verdict, claim.confidence_of_fail)
+        return f"The {what} is {broken} {limit}; a fail that is wrong {wrong}."
+    if claim.only_not_refuted:
+        return f"The {what} is not shown to be {broken} {limit}, which is no proof that it is {kept} {limit}."
+    return f"The {what} is {kept} {limit}; a pass that is wrong {_wrong(verdict, claim.confidence)}."
+
+
+def _wrong(verdict: Verdict, confidence: float) -> str:
+    return f"has a probability of at most {_roughly(verdict)}{percent(1.0 - confidence)}"
+
+
+def _roughly(verdict: Verdict) -> str:
+    return "" if verdict.finite_sample else "approximately "
+
+
+def _needed(verdict: Verdict) -> list[str]:
+    """Return how many rows would decide, where rows would."""
+    needed = verdict.needed
+    if needed is None:
+        return []
+    if needed.within_noise:
+        return [f"The estimate is within noise of the limit; {_at_best(needed, verdict.rows)}."]
+    sentences = []
+    truth = "if the error is what it looks like"
+    if needed.to_pass is not None:
+        best = _at_best(needed, verdict.rows)
+        if needed.at_best > verdict.rows and about(needed.at_best) == about(needed.to_pass):
+            best = "at best (if perfectly calibrated) as many"
+        sentences.append(f"About {about(needed.to_pass)} rows would pass {truth}; {best}.")
+    if needed.to_fail is not None:
+        sentences.append(f"About {about(needed.to_fail)} rows would fail {truth}.")
+    return sentences
+
+
+def _at_best(needed: RowsNeeded, rows: int) -> str:
+    if needed.at_best <= 0:
+        return "no number of rows can show an error of exactly 0"
+    if needed.at_best <= rows:
+        return (
+            f"a perfectly calibrated score would have passed with about {about(needed.at_best)} of these rows"
+        )
+    return f"at best (if perfectly calibrated) about {about(needed.at_best)} rows would pass"
+
+
+def _beside_bounds(verdict: Verdict) -> list[str]:
+    """Return what is to be said of a pass or a fail beside its bounds."""
+    reason, passed = verdict.reason, verdict.outcome is VerdictName.PASS
+    # That a pass is no proof has been said already, and so has why nothing was concluded.
+    told = verdict.outcome is VerdictName.INCONCLUSIVE or (passed and verdict.claim.only_not_refuted)
+    if reason is None or told:
+        return []
+    return [f"{reason[:1].upper()}{reason[1:]}."]
+
+
+def _gathered(evidence: Evidence | None) -> list[str]:
+    """Return how the bets of a gate that may be asked again stand."""
+    if evidence is None:
+        return []
+    failing, enough = _wealth(evidence.log_fail), _wealth(evidence.threshold)
+    looks = "1 look" if evidence.looks == 1 else f"{count(evidence.looks)} looks"
+    if evidence.log_pass is None:
+        stand = f"the bets on an alarm stand at {failing}; {enough} raises it."
+    else:
+        passing = _wealth(evidence.log_pass)
+        stand = f"the bets on a pass stand at {passing}, on a fail at {failing}; {enough} decides."
+    lines = [f"After {looks} {stand}" if evidence.looks else f"{stand[:1].upper()}{stand[1:]}"]
+    if evidence.passed_at is not None:
+        lines.append(f"Passed at {plural(evidence.passed_at, 'row')}.")
+    if evidence.failed_at is not None:
+        lines.append(f"Failed at {plural(evidence.failed_at, 'row')}.")
+    return lines
+
+
+def _wealth(log: float) -> str:
+    """Return a number from its logarithm; of a very large one the power of ten is enough."""
+    if _MOST_TOLD < log < math.inf:
+        return f"over 10^{math.floor(log / math.log(10.0))}"
+    return four(math.exp(log)) if log <= _MOST_TOLD else "infinity"
+
+
+def _footing(verdict: Verdict) -> list[Line]:
+    """Return how the bounds were found, what they do not say, and the bound that is for information only."""
+    target = "" if verdict.target is None else verdict.target.value
+    rough = "" if verdict.finite_sample or verdict.claim.bound is Bound.VALUE else "approximate"
+    how = "; ".join(
+        one for one in (verdict.partition, verdict.method, target, rough, plural(verdict.rows, "row")) if one
+    )
+    common = (INDEPENDENT_ROWS, HELD_OUT)
+    scope = "; ".join(one for one in verdict.assumptions if not one.startswith(common))
+    lines = [f"How: {how}.", *([f"Scope: {scope}."] if scope else [])]
+    if verdict.fixed_design_upper is not None:
+        lines.append(
+            f"For information: {verdict.claim.words} for these very scores (fixed-design) is at most "
+            f"{four(verdict.fixed_design_upper)} at {percent(verdict.claim.confidence)} confidence."
+        )
+    return [Line(line, Tone.FAINT) for line in lines]
+
+
+def verify_page(report: VerifyReport, *, verbose: bool) -> Page:
+    """Return the page of a gate; `verbose` adds the assumptions of every verdict, and lists every group."""
+    verdicts = list(report.verdicts.items())
+    blocks: list[Block] = [] if len(report.every_verdict) == 1 else [_overall(report)]
+    for key, verdict in verdicts:
+        blocks.append(verdict_paragraph(verdict))
+        if verbose:
+            blocks.append(_details(key, verdict))
+    if report.by:
+        blocks.extend(group_blocks(report, verbose=verbose))
+    return (*blocks, _bottom(report))
+
+
+def verdict_lines(verdict: Verdict) -> tuple[str, ...]:
+    """Return what is said of one verdict in plain words, the headline first."""
+    return tuple(line.text for line in verdict_paragraph(verdict).lines)
+
+
+def _overall(report: VerifyReport) -> Paragraph:
+    outcomes = Counter(verdict.outcome for _, _, verdict in report.every_verdict)
+    parts = ", ".join(f"{outcomes[name]} {name.value}" for name in VerdictName if outcomes[name])
+    what = plural(len(report.rules), "rule")
+    if report.groups:
+        every = "all rows and " if report.verdicts else ""
+        what += f" in {every}{plural(len(report.groups), 'group')}"
+    words = f"{report.outcome.value.upper()}  {what}: {parts or 'none'}"
+    return paragraph(Line(words, TONES[report.outcome]), *_correction(report))
+
+
+def _correction(report: VerifyReport) -> list[Line]:
+    """Return what judging several claims together does to the confidence of each."""
+    claims = report.claims
+    if not claims or claims[0].fail_confidence is None:
+        return []
+    one = claims[0]
+    passes, fails = percent(one.confidence), percent(one.confidence_of_fail)
+    return [
+        Line(
+            f"All {count(len(claims))} claims must pass, so each may pass at {passes}; any of them may fail, "
+            f"so each fails at {fails} only (Bonferroni).",
+            Tone.FAINT,
+        )
+    ]
+
+
+def _details(key: str, verdict: Verdict) -> Listing:
+    return Listing((("rule", key), *(("assumes", one) for one in verdict.assumptions)))
+
+
+def _bottom(report: VerifyReport) -> Paragraph:
+    policy = []
+    if report.outcome is VerdictName.INCONCLUSIVE and report.policy is not Inconclusive.ERROR:
+        policy.append(f"Inconclusive counts as {report.policy.value} (--inconclusive {report.policy.value}).")
+    return paragraph(
+        *policy,
+        source_line(report.input),
+        *table_lines(report.table),
+        *view_lines(report.input),
+        *artifact_lines(report.artifact),
+        *_state_lines(report.state),
+        *repair_lines(report.input),
+        *note_lines(report.notes),
+    )
+
+
+def _state_lines(state: StateSummary | None) -> list[Line]:
+    """Return what the state holds, and what of these rows it held before."""
+    if state is None:
+        return []
+    held = f"{plural(state.rows, 'row')} in {_batches(state.batches)}"
+    lines = [Line(f"state {quoted(state.path)}: {held}, {count(state.new_rows)} of them new")]
+    if state.known_rows or state.known:
+        before = f"{plural(state.known_rows, 'row')} counted before and not again"
+        lines.append(Line(f"note: {before}", Tone.NOTE))
+    return lines
+
+
+def _batches(number: int) -> str:
+    return "1 batch" if number == 1 else f"{count(number)} batches"
+
+
+MOST_ROWS = 20
+
+_MOST_LISTED = 5
+
+_HOW_LEFT_OUT = "--min-group-rows N leaves groups of fewer than N rows out of the verdict."
+
+
+def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
+    """Return the groups of a gate as one table, the worst first."""
+    if not report.by:
+        return ()
+    title = Line(f"Groups by {listed(quoted(column) for column in report.by)}", Tone.TITLE)
+    left_out = [Line(f"note: {_left_out(report)}", Tone.NOTE)] if report.left_out else []
+    cases = worst_first(cases_of(report)[len(report.verdicts) :])
+    if not cases:
+        return (paragraph(title, *left_out),)
+    shown = cases if verbose else _shown(cases)
+    several = len(report.rules) > 1
+    claims = [Column("claim")] if several else []
+    columns = (
+        Column("group"),
+        Column("rows", numeric=True),
+        *claims,
+        Column("verdict"),
+        Column("value"),
+        Column("lower bound"),
+        Column("upper bound"),
+        Column("why"),
+    )
+    rows = tuple(_cells(case, several=several) for case in shown)
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], tuple(row[:-1] for row in rows)
+    small = [Line(_HOW_LEFT_OUT, Tone.FAINT)] if any(map(_of_few_rows, cases)) else []
+    hidden = len(cases) - len(shown)
+    more = (
+        [Line(f"{plural(hidden, 'more verdict')} passed; -v lists every one.", Tone.FAINT)] if hidden else []
+    )
+    return (paragraph(title, *left_out), Grid(columns, rows, (*small, *more)))
+
+
+def _shown(cases: tuple[Case, ...]) -> tuple[Case, ...]:
+    """Return every case that did not pass, and as many others as fill the table."""
+    open_cases = sum(case.verdict.outcome is not VerdictName.PASS for case in cases)
+    return cases[: max(MOST_ROWS, open_cases)]
+
+
+def _cells(case: Case, *, several: bool) -> tuple[str, ...]:
+    verdict = case.verdict
+    limit = verdict.claim.limit
+    lower, upper = (NONE if one is None else beside(one, limit) for one in (verdict.lower, verdict.upper))
+    return (
+        case.group,
+        count(verdict.rows),
+        *([claim_words(verdict.claim)] if several else []),
+        verdict.outcome.value.upper(),
+        beside(verdict.value, limit),
+        lower,
+        upper,
+        _why(verdict),
+    )
+
+
+def _why(verdict: Verdict) -> str:
+    """Return what a reader would ask about a verdict, in few words."""
+    if verdict.void is not None or verdict.reason is not None:
+        return verdict.void or verdict.reason or ""
+    if verdict.needed is not None:
+        return _needed_by_group(verdict.needed, verdict.rows)
+    if verdict.outcome is VerdictName.PASS and verdict.claim.only_not_refuted:
+        return "the contrary is not shown"
+    return "the estimate alone" if verdict.claim.bound is Bound.VALUE else ""
+
+
+def _needed_by_group(needed: RowsNeeded, rows: int) -> str:
+    if needed.to_pass is not None:
+        return f"about {about(needed.to_pass)} rows would pass"
+    if needed.to_fail is not None:
+        return f"about {about(needed.to_fail)} rows would fail"
+    if needed.at_best > rows:
+        return f"within noise; at best {about(needed.at_best)} rows would pass"
+    return "within noise of the limit"
+
+
+def _of_few_rows(case: Case) -> bool:
+    return FEWER in (case.verdict.reason or "")
+
+
+def _left_out(report: VerifyReport) -> str:
+    few = sorted(report.left_out.items(), key=lambda one: (-one[1], one[0]))
+    listing = ", ".join(f"{key} ({count(rows)})" for key, rows in few[:_MOST_LISTED])
+    more = f" and {count(len(few) - _MOST_LISTED)} more" if len(few) > _MOST_LISTED else ""
+    return (
+        f"{plural(len(few), 'group')} of fewer than {plural(report.least_group_rows or 1, 'row')} "
+        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not judged: {listing}{more}"
+    )

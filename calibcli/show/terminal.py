@@ -1,0 +1,224 @@
+"""Reports for people, on a terminal or in a log."""
+
+import io
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.color import ColorSystem
+from rich.console import Console
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from calibcli.reports.input import Setting
+from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
+from calibcli.show.pages import page_of
+from calibcli.show.pages.header import settings_page
+from calibcli.show.words import in_ascii, printable
+
+if TYPE_CHECKING:
+    from calibcli.show import Report
+
+LEAST_WIDTH = 13
+
+WIDTH = 41
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """
+    The letters a bar is drawn with.
+
+    Args:
+        both: Rate and mean score in one place.
+    """
+
+    rate: str
+    interval: str
+    score: str
+    both: str
+
+    @property
+    def legend(self) -> str:
+        """What the letters mean."""
+        return (
+            f"{self.rate} observed rate  {self.interval} its interval  {self.score} mean score  "
+            f"{self.both} rate and score in one place"
+        )
+
+
+UNICODE = Marks("●", "─", "│", "◉")
+
+ASCII = Marks("o", "-", "|", "@")
+
+
+def drawn(bar: Bar, *, width: int, marks: Marks) -> str:
+    """Return the bar of a bin, `width` letters from 0 to 1, without trailing spaces."""
+    letters = [" "] * width
+    if not (math.isnan(bar.lower) or math.isnan(bar.upper)):
+        for place in range(_place(bar.lower, width), _place(bar.upper, width) + 1):
+            letters[place] = marks.interval
+    score, rate = _place(bar.score, width), _place(bar.rate, width)
+    letters[score] = marks.score
+    letters[rate] = marks.both if rate == score else marks.rate
+    return "".join(letters).rstrip()
+
+
+def axis(width: int) -> str:
+    """Return the heading of the bars: 0, a half and 1 over their places."""
+    left = (width - 1) // 2 - 1
+    return "0" + "0.5".center(3).rjust(left + 2) + "1".rjust(width - left - 3)
+
+
+def _place(value: float, width: int) -> int:
+    return round(min(max(value, 0.0), 1.0) * (width - 1))
+
+
+_GAP = 2
+
+_LEAST_FOLDED = 24
+
+# Wider than any line: off a terminal nothing is folded.
+_UNLIMITED = 1_000_000
+
+# Spaces, and colour switches between them, at the end of a line.
+_TRAILING = re.compile(r"(?: |\x1b\[[\d;]*m)+$", re.MULTILINE)
+
+_STYLES = {
+    Tone.PLAIN: "",
+    Tone.TITLE: "bold",
+    Tone.FAINT: "dim",
+    Tone.NOTE: "yellow",
+    Tone.PASS: "bold green",
+    Tone.FAIL: "bold red",
+    Tone.INCONCLUSIVE: "bold yellow",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalRenderer:
+    """
+    Writes text that never loses a number: only sentences and the last column of a table are folded.
+
+    Args:
+        width: Letters in a line of the terminal, or None off a terminal, where nothing is folded.
+        verbose: Whether to add plain English and assumptions.
+    """
+
+    width: int | None
+    color: bool
+    verbose: bool
+    unicode: bool
+    settings: tuple[Setting, ...] = ()
+
+    def render(self, report: "Report") -> str:
+        """Return the page of a report as text without trailing spaces."""
+        return self.text((*page_of(report, verbose=self.verbose), *settings_page(self.settings)))
+
+    def text(self, page: Page) -> str:
+        """Return a page as text without trailing spaces."""
+        text = "\n".join(self._block(block) for block in page)
+        return _TRAILING.sub(lambda end: end.group().replace(" ", ""), text)
+
+    def _block(self, block: Block) -> str:
+        match block:
+            case Paragraph():
+                return "".join(self._line(line) for line in block.lines)
+            case Grid():
+                notes = (*self._legend(block), *block.notes)
+                return self._grid(block) + "".join(self._line(line) for line in notes)
+            case Listing():
+                title = self._line(Line(block.title, Tone.TITLE)) if block.title else ""
+                return title + self._listing(block)
+
+    def _line(self, line: Line) -> str:
+        text = Text(self._plain(line.text), style=_STYLES[line.tone], overflow="fold")
+        return self._laid_out(text, width=self.width)
+
+    def _grid(self, grid: Grid) -> str:
+        fixed, last = grid.columns[:-1], grid.columns[-1]
+        cells = [[self._plain(cell) for cell in row[:-1] if isinstance(cell, str)] for row in grid.rows]
+        widths = [
+            max(cell_len(text) for text in (self._plain(column.title), *(row[k] for row in cells)))
+            for k, column in enumerate(fixed)
+        ]
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+        for column, width in zip(fixed, widths, strict=True):
+            title = Text(self._plain(column.title))
+            table.add_column(
+                title, min_width=width, no_wrap=True, justify="right" if column.numeric else "left"
+            )
+        left = sum(widths) + _GAP * len(widths)
+        room = None if self.width is None else self.width - left
+        table.add_column(Text(self._heading(last.title, grid, room)), overflow="fold")
+        for row, texts in zip(grid.rows, cells, strict=True):
+            table.add_row(*(Text(text) for text in texts), Text(self._last(row[-1], room)))
+        return self._laid_out(table, width=None if room is None else left + max(room, _LEAST_FOLDED))
+
+    def _listing(self, listing: Listing) -> str:
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=False)
+        words = [self._plain(word) for word, _ in listing.items]
+        left = max(map(cell_len, words), default=0)
+        table.add_column(min_width=left, no_wrap=True, style="bold")
+        table.add_column(overflow="fold")
+        for word, (_, sentence) in zip(words, listing.items, strict=True):
+            table.add_row(Text(word), Text(self._plain(sentence)))
+        least = left + _GAP + _LEAST_FOLDED
+        return self._laid_out(table, width=None if self.width is None else max(self.width, least))
+
+    def _heading(self, title: str, grid: Grid, room: int | None) -> str:
+        return axis(_bar_width(room)) if _draws(grid) else self._plain(title)
+
+    def _last(self, cell: str | Bar, room: int | None) -> str:
+        if isinstance(cell, Bar):
+            return drawn(cell, width=_bar_width(room), marks=self._marks)
+        return self._plain(cell)
+
+    def _legend(self, grid: Grid) -> tuple[Line, ...]:
+        return (Line(self._marks.legend, Tone.FAINT),) if _draws(grid) else ()
+
+    @property
+    def _marks(self) -> Marks:
+        return UNICODE if self.unicode else ASCII
+
+    def _plain(self, text: str) -> str:
+        text = printable(text)
+        return text if self.unicode else in_ascii(text)
+
+    def _laid_out(self, what: Text | Table, *, width: int | None) -> str:
+        """Return what rich makes of a text, told everything that it would otherwise look for itself."""
+        console = Console(
+            file=io.StringIO(),
+            width=width or _UNLIMITED,
+            height=100,
+            color_system=None,
+            force_terminal=False,
+            force_jupyter=False,
+            legacy_windows=False,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+        return "".join(
+            style.render(text, color_system=ColorSystem.STANDARD) if style and self.color else text
+            for text, style, _ in console.render(what)
+        )
+
+
+def styled(text: str, tone: Tone, *, color: bool) -> str:
+    """Return text in the colour of a tone, where colour is wanted."""
+    style = Style.parse(_STYLES[tone]) if color and _STYLES[tone] else None
+    return text if style is None else style.render(text, color_system=ColorSystem.STANDARD)
+
+
+def _draws(grid: Grid) -> bool:
+    return any(isinstance(row[-1], Bar) for row in grid.rows)
+
+
+def _bar_width(room: int | None) -> int:
+    """Return an odd width, so that a half has a place of its own."""
+    width = WIDTH if room is None else min(WIDTH, max(LEAST_WIDTH, room))
+    return width - (width + 1) % 2

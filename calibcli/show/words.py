@@ -1,0 +1,139 @@
+"""Numbers and names as a reader sees them, the same in every report for people."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from calibcli.stats.bounds.interval import Interval
+
+NONE = "none"
+UNDEFINED = "undefined"
+# Whole numbers from here on take powers of ten to write: no column is so wide.
+_LARGE = 1e15
+_MOST_DIGITS = 17
+
+
+def four(value: float | None) -> str:
+    """Return four significant digits, "none" where there is no number, "undefined" for what is not one."""
+    if value is None:
+        return NONE
+    return UNDEFINED if math.isnan(value) else _digits(value, 4)
+
+
+def count(rows: int) -> str:
+    """Return a whole number with separators between thousands."""
+    return f"{rows:,}"
+
+
+def percent(share: float) -> str:
+    """Return a confidence or an error probability in per cent, without digits that float arithmetic added."""
+    return f"{100.0 * share:.6g} %"
+
+
+def share(part: int, whole: int) -> str:
+    """Return what part of the rows this is, in per cent with one decimal."""
+    return f"{100.0 * part / whole:.1f} %" if whole else NONE
+
+
+def p_words(p_value: float | None, p_method: str = "") -> str:
+    """Return a p-value with two significant digits; only a contradiction makes it an honest zero."""
+    if p_value is None:
+        return NONE
+    if p_method == "contradiction":
+        return "0 (contradiction)"
+    return "below 1e-300" if p_value < 1e-300 else f"{p_value:.2g}"
+
+
+def interval_words(interval: Interval | None) -> str:
+    """Return the bounds in words, "none" where there are none."""
+    if interval is None or (interval.lower is None and interval.upper is None):
+        return NONE
+    if interval.lower is None:
+        return f"at most {four(interval.upper)}"
+    if interval.upper is None:
+        return f"at least {four(interval.lower)}"
+    return between(interval.lower, interval.upper)
+
+
+def between(lower: float, upper: float) -> str:
+    """Return both ends, "none" where either is not a number."""
+    if math.isnan(lower) or math.isnan(upper):
+        return NONE
+    return f"{four(lower)} to {four(upper)}"
+
+
+def span(low: float, high: float) -> str:
+    """Return a range with three significant digits, or with as many more as tell its ends apart."""
+    if low == high:
+        return four(low)
+    for digits in range(3, _MOST_DIGITS):
+        ends = _digits(low, digits), _digits(high, digits)
+        if ends[0] != ends[1]:
+            break
+    return " to ".join(ends)
+
+
+def beside(value: float, limit: float) -> str:
+    """
+    Return a bound with as many digits as it takes to stand on its own side of the limit.
+
+    A bound of 0.0200001 printed as 0.02000 would contradict the verdict that it is above 0.02.
+    """
+    for digits in range(4, _MOST_DIGITS):
+        text = _digits(value, digits)
+        shown = float(text.replace(",", ""))
+        if (shown > limit) == (value > limit):
+            return text
+    return repr(value)
+
+
+def distinct_labels(values: Sequence[float]) -> list[str]:
+    """Return each value with as few digits, four at least, as keep different values different."""
+    wanted = len(set(values))
+    for digits in range(4, _MOST_DIGITS):
+        texts = [f"{value:.{digits}g}" for value in values]
+        if len(set(texts)) == wanted:
+            return texts
+    return [repr(value) for value in values]
+
+
+def about(rows: int) -> str:
+    """Return an extrapolated number of rows with three significant digits, rounded up."""
+    step = 10 ** max(0, len(str(rows)) - 3)
+    return count(-(-rows // step) * step)
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a count with its noun, such as "1 row" and "2 rows"."""
+    return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names separated by commas, "and" before the last."""
+    names = list(names)
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def quoted(name: str) -> str:
+    """Return a column or file name, in quotes where it would run into the words around it."""
+    return repr(name) if not name or any(letter in name for letter in " =,'\"") else name
+
+
+def printable(text: str) -> str:
+    """Return the text with whatever could steer a terminal, or fake its lines, as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+
+
+def in_ascii(text: str) -> str:
+    """Return the text with every letter outside ASCII written as an escape."""
+    return text.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def _digits(value: float, digits: int) -> str:
+    """Return significant digits, zeros included, so that columns of them line up."""
+    if value == 0.0 or not math.isfinite(value):
+        return str(value) if value else "0"
+    if 10.0**digits <= abs(value) < _LARGE:
+        return f"{value:,.0f}"
+    return f"{value:#.{digits}g}".removesuffix(".")

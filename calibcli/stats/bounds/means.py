@@ -1,0 +1,169 @@
+"""Bounds on a mean of bounded rows: by one added row of the worst value, and in closed form."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.stats.numerics import Floats, crossing, normal_quantile
+
+METHOD = "one added row"
+
+_TURNS = 60
+
+# Of the distance between mean and bound, how much the bound may be off.
+_PART = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """
+    How often rows had which value.
+
+    Args:
+        value: Shape (n,), finite.
+        rows: How many rows had it, shape (n,), positive; for importance weights, as many as they count for.
+    """
+
+    value: Floats
+    rows: Floats
+
+    @property
+    def total(self) -> float:
+        """Number of rows."""
+        return float(self.rows.sum())
+
+    @property
+    def mean(self) -> float:
+        """Mean value."""
+        return float(self.rows @ self.value) / self.total
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean."""
+        return math.sqrt(float(self.rows @ (self.value - self.mean) ** 2)) / self.total
+
+    @property
+    def costly_rows(self) -> float:
+        """
+        How many rows the variance rests on: (sum d^2)^2 / sum d^4 of the distances d from the mean.
+
+        Where k rows of n are costly by the same amount and the others by nothing it is k, for few k.
+        """
+        square = (self.value - self.mean) ** 2
+        fourth = float(self.rows @ (square * square))
+        return float(self.rows @ square) ** 2 / fourth if fourth > 0.0 else 0.0
+
+    def negated(self) -> Self:
+        """Return the same with every sign turned."""
+        return type(self)(-self.value, self.rows)
+
+    def evidence_below(self, mean: float, *, most: float) -> float:
+        """
+        Return how many standard deviations of evidence there are that the true mean is below a number.
+
+        Returns:
+            The normal quantile of the probability that the randomly weighted mean is below; inf or -inf
+            where it always or never is.
+        """
+        distance = np.append(self.value, most) - mean
+        rows = np.append(self.rows, 1.0)
+        if distance.max() <= 0.0:
+            return math.inf
+        if distance.min() >= 0.0:
+            return -math.inf
+        return _signed_root(distance, rows)
+
+    def upper_bound(self, *, most: float, delta: float) -> float:
+        """Return an upper bound of the true mean."""
+        if math.isinf(most):
+            return math.inf
+        most = max(most, float(self.value.max()))
+        scale = most - float(self.value.min())
+        if scale <= 0.0:
+            return most
+        # From -1, the least value, to 0, the largest there can be, so that nothing under- or overflows.
+        unit = Values((self.value - most) / scale, self.rows)
+        n, z = unit.total, normal_quantile(1.0 - delta)
+        mean = n * unit.mean / (n + 1.0)
+        spread = math.sqrt(float(unit.rows @ (unit.value - mean) ** 2) + mean * mean) / n
+        high = min(0.0, mean + spread)
+        while high < 0.0 and unit.evidence_below(high, most=0.0) < z:
+            high = min(0.0, mean + 2.0 * (high - mean))
+        within = _PART * (high - mean)
+        found = crossing(lambda at: unit.evidence_below(at, most=0.0) - z, mean, high, within=within)
+        return most + scale * found[1]
+
+    def lower_bound(self, *, least: float, delta: float) -> float:
+        """Return a lower bound likewise, `least` being the smallest value that a row can have."""
+        return -self.negated().upper_bound(most=-least, delta=delta)
+
+
+def as_many(mean: float, spread: float, *, rows: float) -> Values:
+    """Return rows of two values that have a mean with a standard error, where no more is known of them."""
+    away = spread * math.sqrt(max(rows - 1.0, 0.0))
+    return Values(np.array([mean - away, mean + away]), np.full(2, 0.5 * rows))
+
+
+def _signed_root(distance: Floats, rows: Floats) -> float:
+    """Return r* of P(sum G_i d_i <= 0), G_i gamma with as many degrees as rows, d_i of both signs."""
+    scale = float(np.abs(distance).max())
+    d = distance / scale
+    low, high = 1.0 / float(d.min()), 1.0 / float(d.max())
+    slope, bend = float(rows @ d), float(rows @ (d * d))
+    low, high = (low, 0.0) if slope > 0.0 else (0.0, high)
+    tilt = -slope / bend
+    for _ in range(_TURNS):
+        if not low < tilt < high:
+            tilt = 0.5 * (low + high)
+        tilted = d / (1.0 - tilt * d)
+        slope, bend = float(rows @ tilted), float(rows @ (tilted * tilted))
+        low, high = (low, tilt) if slope > 0.0 else (tilt, high)
+        step = -slope / bend
+        tilt += step
+        if abs(step) <= 1e-9 * abs(tilt):
+            break
+    tilt = min(max(tilt, low), high)
+    tilted = d / (1.0 - tilt * d)
+    bend = float(rows @ (tilted * tilted))
+    size = 2.0 * float(rows @ np.log1p(-tilt * d))
+    root = math.copysign(math.sqrt(max(size, 0.0)), tilt)
+    if abs(root) < 1e-4:
+        # The limit of log(u / r) / r as both tend to 0.
+        return root - float(rows @ tilted**3) / float(3.0 * bend**1.5)
+    return root + float(math.log(tilt * math.sqrt(bend) / root)) / root
+
+
+def bounded_differences(rows: float, delta: float) -> float:
+    """
+    Return sqrt(2 ln(1/delta) / n): how far a function strays that one row moves by 2/n at most, one side.
+
+    References:
+        McDiarmid (1989), "On the method of bounded differences".
+    """
+    return math.sqrt(2.0 * math.log(1.0 / delta) / rows)
+
+
+def empirical_bernstein(mean_size: float, mean_square: float, *, rows: int, delta: float) -> float:
+    """
+    Return an upper bound for the mean of a variable in [-1, 1] whose sign pattern is fixed but unknown.
+
+    With x the sample mean under that pattern, |x| <= mean_size, the bound of Maurer and Pontil is
+    x + sqrt(2 V ln(2/delta) / n) + 14 ln(2/delta) / (3 (n - 1)), V = (mean_square - x^2) n / (n - 1). It is
+    largest at x = mean_size, or at the root of mean_square / (1 + 2 ln(2/delta) / (n - 1)) where that is
+    less; the largest holds whichever x it is.
+
+    Returns:
+        The bound, 1 where there are fewer than two rows.
+
+    References:
+        Maurer & Pontil (2009), COLT, Theorem 4, for a range of 2.
+    """
+    if rows < 2:
+        return 1.0
+    log_term = math.log(2.0 / delta)
+    stretch = 2.0 * log_term / (rows - 1.0)
+    mean = min(mean_size, math.sqrt(mean_square / (1.0 + stretch)))
+    spread = math.sqrt(stretch * max(mean_square - mean**2, 0.0))
+    return min(1.0, mean + spread + 14.0 * log_term / (3.0 * (rows - 1.0)))

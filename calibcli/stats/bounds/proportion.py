@@ -1,0 +1,251 @@
+"""
+Exact bounds for a proportion and for sums of two, and how much of what is
+still to come may be of kinds not seen.
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+
+from calibcli.stats.numerics import Floats, beta_quantile, crossing
+from calibcli.stats.table.score_table import Integers
+
+_AT_ONCE = 4_096
+
+# Of the error probability, what is spent on how far the labels may scatter more than they were seen to.
+_SHARE_ON_SPREAD = 0.05
+
+# |P(S <= k) - normal law with its skewness term| <= this / variance for labels of any chances, from 10 on.
+_NORMAL_ERROR = 0.08
+
+_LEAST_VARIANCE = 10.0
+
+
+def clopper_pearson(positive: Floats, rows: Floats, *, delta_each_side: float) -> tuple[Floats, Floats]:
+    """
+    Return lower and upper Clopper-Pearson bounds, each failing with probability at most `delta_each_side`.
+
+    References:
+        Clopper & Pearson (1934), Biometrika 26.
+    """
+    lower, upper = np.zeros_like(rows), np.ones_like(rows)
+    some, short = positive > 0, positive < rows
+    x, n = positive[some], rows[some]
+    y, m = positive[short], rows[short]
+    # Both sides at once: for a few bins the steps cost more than what they work on.
+    levels = np.repeat([delta_each_side, 1.0 - delta_each_side], [x.size, y.size])
+    ends = beta_quantile(levels, np.concatenate((x, y + 1.0)), np.concatenate((n - x + 1.0, m - y)))
+    lower[some], upper[short] = ends[: x.size], ends[x.size :]
+    return lower, upper
+
+
+@cache
+def deviation_of_a_mean(rows: int, delta: float) -> float:
+    """
+    Return d*: a mean of so many labels falls this far below its expectation with probability <= delta.
+
+    The labels may have different probabilities. d* is the largest Clopper-Pearson upper margin,
+    max_x CP_U(x, n; delta) - x / n: by Hoeffding (1956) the sum of unlike labels is no more spread below its
+    mean than the binomial with the same mean.
+
+    References:
+        Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4.
+    """
+    # The margin is widest near the middle; with many rows there is no need to look elsewhere.
+    low, high = (0, rows - 1) if rows <= 20_000 else (rows // 4, rows - rows // 4)
+    while True:
+        count = min(high - low + 1, 101)
+        x = low + np.floor(np.linspace(0.0, high - low, count))
+        margin = beta_quantile(1.0 - delta, x + 1.0, rows - x) - x / rows
+        best = int(margin.argmax())
+        if x.size == high - low + 1:
+            # Hoeffding's comparison needs n d* >= 1 (so it is for delta <= 1/4), or a single label; his
+            # inequality of 1963 needs neither.
+            compared = max(float(margin[best]), 1.0 / rows if rows > 1 else 0.0)
+            return min(compared, hoeffding_deviation(rows, delta))
+        low, high = int(x[max(best - 1, 0)]), int(x[min(best + 1, x.size - 1)])
+
+
+def hoeffding_deviation(rows: float, delta: float) -> float:
+    """Return sqrt(ln(1/delta) / (2 n)): how far a mean of independent values of range 1 strays, one side."""
+    return math.sqrt(math.log(1.0 / delta) / (2.0 * rows))
+
+
+def mean_absolute_deviation(rows: Floats, proportion: Floats) -> Floats:
+    """Return E|X / n - v| for X binomial(n, v), exactly (De Moivre's formula)."""
+    result = np.zeros_like(rows)
+    for index, (n, v) in enumerate(zip(rows.tolist(), proportion.tolist(), strict=True)):
+        if 0.0 < v < 1.0:
+            c = min(math.floor(n * v) + 1, n)
+            log_choose = math.lgamma(n + 1) - math.lgamma(c + 1) - math.lgamma(n - c + 1)
+            log_term = log_choose + c * math.log(v) + (n - c + 1) * math.log1p(-v)
+            result[index] = 2.0 / n * c * math.exp(log_term)
+    return result
+
+
+def rate_bounds(positive: Floats, rows: Floats, *, delta_each_side: float) -> tuple[Floats, Floats]:
+    """
+    Return bounds for the mean probability of labels that may each have their own.
+
+    Those of Clopper and Pearson, by Hoeffding (1956): a tail of the sum of unlike labels that ends at least 1
+    away from its mean is no heavier than the binomial's. That leaves out rows - 1 positives for the upper
+    bound and 1 for the lower: there the chance that any label is 0, at most the sum of the chances, gives
+    1 - delta / rows, which is hardly wider. Equal pairs of counts are worked out once.
+
+    Args:
+        positive: Number of labels 1, shape (n,).
+        rows: Number of labels, shape (n,), at least 1.
+        delta_each_side: Error probability of each end, at most 1/4.
+
+    References:
+        Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4; Greenberg & Mohri (2014), Stat. Probab. Lett.
+        86, for the quarter.
+    """
+    pairs, place = np.unique(np.stack((rows, positive)), axis=1, return_inverse=True)
+    n, x = pairs
+    lower, upper = np.zeros_like(n), np.ones_like(n)
+    for start in range(0, n.size, _AT_ONCE):
+        near = slice(start, start + _AT_ONCE)
+        lower[near], upper[near] = clopper_pearson(x[near], n[near], delta_each_side=delta_each_side)
+    upper = np.where(x == n - 1.0, np.maximum(upper, 1.0 - delta_each_side / n), upper)
+    lower = np.where(x == 1.0, np.minimum(lower, delta_each_side / n), lower)
+    place = place.reshape(-1)
+    return lower[place], upper[place]
+
+
+def sum_margin(squares: float, *, delta: float) -> float:
+    """
+    Return how far, but for a probability of delta, a sum of unlike labels lies from its mean on one side.
+
+    The variance of the sum is not known. It is at most the mean of the sum of squared residuals, label less
+    any number fixed for the row, and that mean is at most (sqrt(L / 2) + sqrt(squares + L / 2))^2 but for
+    a twentieth of delta, L = ln(20 / delta). At each variance the tail is at most that of the normal law with
+    its skewness term, for the worst skewness, and a proven error; below a least variance Bennett's inequality
+    stands in.
+
+    References:
+        Volkova (1996), Theory Probab. Appl. 40, for the form of the approximation; the error is derived in
+        `docs/methods.md`. Maurer (2003), J. Inequal. Pure Appl. Math. 4, for the lower tail of squares.
+    """
+    half_log = 0.5 * math.log(1.0 / (_SHARE_ON_SPREAD * delta))
+    spread = math.sqrt(half_log) + math.sqrt(squares + half_log)
+    left = (1.0 - _SHARE_ON_SPREAD) * delta
+    least = math.sqrt(max(_LEAST_VARIANCE, 4.0 * _NORMAL_ERROR / left))
+    margin = _bennett_margin(least**2, delta=left)
+    return margin if spread <= least else max(margin, 0.5 + spread * _normal_deviate(spread, delta=left))
+
+
+def _normal_deviate(spread: float, *, delta: float) -> float:
+    """Return the x at which Phi(-x), the worst skewness term and the error of both add up to delta."""
+
+    def room(x: float) -> float:
+        density = math.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
+        tail = 0.5 * math.erfc(x / math.sqrt(2.0))
+        return delta - tail - abs(x * x - 1.0) * density / (6.0 * spread) - _NORMAL_ERROR / spread**2
+
+    return crossing(room, 0.0, 40.0)[1]
+
+
+def _bennett_margin(variance: float, *, delta: float) -> float:
+    """Return what a sum of independent values, each at most 1 above its mean, exceeds its mean by at most."""
+    level = math.log(1.0 / delta)
+
+    def beyond(x: float) -> float:
+        return (variance + x) * math.log1p(x / variance) - x - level
+
+    return crossing(beyond, 0.0, math.sqrt(2.0 * variance * level) + level)[1]
+
+
+TWO_SHARES = "Clopper-Pearson bounds of both kinds of error, combined (MOVER)"
+
+
+def bounds_of_two_shares(
+    first: Floats, second: Floats, *, rows: float, factors: tuple[Floats, Floats], confidence: float
+) -> tuple[Floats, Floats]:
+    """
+    Return bounds of a p + b q, where no row counts for both p and q.
+
+    The distances of the estimate from the bounds of each share are added as standard deviations are: by
+    squares. Shares of the same rows have the correlation -sqrt(p q / ((1 - p) (1 - q))), which is heeded
+    where it makes the interval wider, for factors of unlike sign, and left out where it would make it
+    narrower. Where one of the factors is 0 these are the bounds of Clopper and Pearson. Coverage is not
+    proved for the sum; that it is kept from 20 rows on is simulated in `tests/claims`.
+
+    Args:
+        first: Number of rows that count for p, shape (n,).
+        second: Number of rows that count for q, shape (n,).
+        rows: Number of rows in all, at least 1.
+        factors: a and b, shapes (n,), of any sign.
+        confidence: Of the two-sided interval at each single place, in (0, 1).
+
+    References:
+        Zou & Donner (2008), Stat. Med. 27, for the method of variance estimates recovery, with correlation.
+    """
+    shares, lower, upper = _shares(first, second, rows=rows, confidence=confidence)
+    rising = np.stack(factors) >= 0.0
+    size = np.abs(np.stack(factors))
+    below = size * np.where(rising, shares - lower, upper - shares)
+    above = size * np.where(rising, upper - shares, shares - lower)
+    rest = (1.0 - shares[0]) * (1.0 - shares[1])
+    together = np.sqrt(shares[0] * shares[1] / np.where(rest > 0.0, rest, 1.0))
+    together = np.where(rising[0] == rising[1], 0.0, np.minimum(together, 1.0))
+    value = factors[0] * shares[0] + factors[1] * shares[1]
+    return value - _length(below, together), value + _length(above, together)
+
+
+def _shares(
+    first: Floats, second: Floats, *, rows: float, confidence: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return both shares with their bounds, shapes (2, n); equal counts are worked out once."""
+    counts, place = np.unique(np.concatenate((first, second)), return_inverse=True)
+    ends = clopper_pearson(counts, np.full_like(counts, rows), delta_each_side=(1.0 - confidence) / 2.0)
+    shape = (2, first.size)
+    share, lower, upper = (column[place].reshape(shape) for column in (counts / rows, *ends))
+    return share, lower, upper
+
+
+def _length(parts: Floats, together: Floats) -> Floats:
+    square = parts[0] ** 2 + parts[1] ** 2 + 2.0 * together * parts[0] * parts[1]
+    return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+
+
+# So many rows of the first, in any order, show the kinds that later rows are held against.
+_FIRST = 4
+
+
+def unseen_share(counts: Integers, *, delta: float) -> float:
+    """
+    Return an upper bound of the probability that a new row is of a kind that no row here is.
+
+    Let K be the number of rows after the first b, in random order, whose kind is new when they come. Each is
+    new with a probability that is never below the share u of the kinds that stay unseen. So the product of
+    e^(-l X) / (1 - u (1 - e^-l)) over those m = n - b rows is at most 1 on average, and so is its mean over
+    all orders: u is at most (1 - (delta A)^(1/m)) / (1 - e^-l) but with probability delta, A the mean of
+    e^(-l K). It is at least 1 - E K for infinite l, and e^(-E K) for l = 1 (Jensen), with E K known from the
+    counts; half of delta is for each. With kinds of many rows each the bound is about 4.9 / n, where all rows
+    differ it is 1.
+
+    References:
+        Good (1953), Biometrika 40, for the estimate K / m; the bound is derived in `docs/methods.md`.
+    """
+    rows = int(counts.sum())
+    first = rows // _FIRST
+    if first == 0:
+        return 1.0
+    later = rows - first
+    fresh = float(_chances_to_miss(counts, rows=rows, first=first).sum())
+    none = 1.0 - (0.5 * delta * max(0.0, 1.0 - fresh)) ** (1.0 / later)
+    some = -math.expm1((math.log(0.5 * delta) - fresh) / later) / -math.expm1(-1.0)
+    return float(min(1.0, none, some))
+
+
+def _chances_to_miss(counts: Integers, *, rows: int, first: int) -> Floats:
+    """Return the probability that the first rows in random order have none of a kind, for each kind."""
+    kinds, times = np.unique(counts, return_counts=True)
+    found = np.zeros(kinds.size)
+    for place, held in enumerate(kinds.tolist()):
+        if held <= rows - first:
+            log = math.lgamma(rows - held + 1) - math.lgamma(rows - first - held + 1)
+            found[place] = math.exp(min(0.0, log + math.lgamma(rows - first + 1) - math.lgamma(rows + 1)))
+    return found * times

@@ -1,0 +1,352 @@
+"""
+What part of the unit square a diagram shows, where the rows lie in it,
+and no more points than can be seen.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.names import AxisScale
+from calibcli.stats.curves.reliability import BinnedCurve, SmoothCurve
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.score_table import frozen, run_starts
+
+Floats = npt.NDArray[np.float64]
+
+# Scores that fill no more than this part of [0, 1] are looked at more closely.
+_ZOOM_BELOW = 0.5
+
+# A closer look leaves out this share of the rows at each end, so that one stray score cannot undo it.
+_STRAY = 0.0005
+
+_ROOM = 0.04
+
+# A kernel reaches so many bandwidths beyond the last row before its density counts as strays.
+_KERNEL = 2.5
+
+# Rows of a bin lie up to so many times as far from its edge as their mean does.
+_SKEWED = 4.0
+
+# By log-odds nothing nearer to 0 or 1 is looked at.
+_FARTHEST = 1e-6
+
+# Scores nearer than this to 0 or 1 are there: an axis shorter than that has no readable ticks.
+_SMALLEST = 1e-8
+
+# Rounding must not move an end by a tick.
+_NEARLY = 1e-9
+
+# What stands on an axis laid out by log-odds.
+LOG_ODDS_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+
+# Room beside the axes, so that a dot at 0 or 1 is whole.
+_MARGIN = 0.012
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """
+    What both axes show.
+
+    Args:
+        x: Ends of the scores.
+        y: Ends of the rates.
+        outside: Share of the rows whose score is not shown.
+        cut: Whether some rate at a score that is shown is not.
+        scale: How both axes are laid out. By log-odds, ends lie within (0, 1), and what lies beyond them is
+            drawn at them.
+    """
+
+    x: tuple[float, float] = (0.0, 1.0)
+    y: tuple[float, float] = (0.0, 1.0)
+    outside: float = 0.0
+    cut: bool = False
+    scale: AxisScale = AxisScale.LINEAR
+
+    @property
+    def span(self) -> float:
+        """Length of the score axis."""
+        return self.x[1] - self.x[0]
+
+    @property
+    def sentence(self) -> str:
+        """What a reader must be told, or nothing."""
+        if self.scale is AxisScale.LOGIT:
+            beyond = f" {100.0 * self.outside:.2g} % of the rows stand at the ends." if self.outside else ""
+            return f"Both axes by log-odds: areas do not show the size of the error.{beyond}"
+        if self.x == self.y == (0.0, 1.0):
+            return ""
+        scores = f"{self.x[0]:.3g} to {self.x[1]:.3g}"
+        if self.x == self.y:
+            ends = f"both axes run from {scores}"
+        else:
+            ends = f"scores from {scores}, rates from {self.y[0]:.3g} to {self.y[1]:.3g}, on different scales"
+        left_out = f"; {100.0 * self.outside:.1g} % of the rows lie outside" if self.outside > 1e-6 else ""
+        cut = " The curve leaves the picture where rows are few." if self.cut else ""
+        return f"Zoomed: {ends}{left_out}.{cut}"
+
+    def shares(self, scores: Floats) -> Floats:
+        """Return how far along the axis scores stand, in [0, 1] for those that are shown."""
+        if self.scale is AxisScale.LINEAR:
+            return (scores - self.x[0]) / self.span
+        low, high, at = (np.log(one) - np.log1p(-one) for one in (*self.x, self.held(scores)))
+        return np.asarray((at - low) / (high - low))
+
+    def held(self, values: Floats) -> Floats:
+        """Return where values are drawn: by log-odds, what lies beyond the ends stands at them."""
+        return values if self.scale is AxisScale.LINEAR else np.clip(values, *self.x)
+
+
+def limits_of(
+    score: Floats,
+    rate: Floats,
+    *,
+    mass: Floats,
+    lower: Floats,
+    upper: Floats,
+    reach: tuple[float, float] | None = None,
+    scale: AxisScale = AxisScale.LINEAR,
+) -> Limits:
+    """
+    Return the unit square, or where the scores fill at most half of it, the part that holds the curve.
+
+    Args:
+        score: Of each point, ascending, shape (n,); at least one.
+        rate: Of each point.
+        mass: Share of the rows at each point.
+        lower: Lower end of each interval, NaN where there is none.
+        upper: Upper end of each interval.
+        reach: Between what the rows lie, where a point is the mean of many and the rows go farther than it.
+        scale: How axes are laid out; by log-odds they hold every score but strays, to whole powers of ten.
+    """
+    if scale is AxisScale.LOGIT:
+        return _by_log_odds(score, rate, mass=mass)
+    least, most = (1.0, 0.0) if reach is None else reach
+    if max(float(score[-1]), most) - min(float(score[0]), least) > _ZOOM_BELOW:
+        return Limits()
+    reached = np.cumsum(mass) / mass.sum()
+    first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
+    x = _closer(min(float(score[first]), least), max(float(score[min(last, score.size - 1)]), most))
+    shown = (score >= x[0]) & (score <= x[1])
+    dense = shown & (mass >= 0.02 * mass.max())
+    # Where the band of the bulk would need more than the curve does, it is cut.
+    bottom = min(float(rate[dense].min()), x[0])
+    top = max(float(rate[dense].max()), x[1])
+    span = top - bottom
+    ends = np.concatenate((lower[dense], upper[dense]))
+    ends = ends[(ends > bottom - 0.5 * span) & (ends < top + 0.5 * span)]
+    y = _closer(min(bottom, float(ends.min(initial=bottom))), max(top, float(ends.max(initial=top))))
+    both = (min(x[0], y[0]), max(x[1], y[1]))
+    outside = float(mass[~shown].sum() / mass.sum())
+    if both[1] - both[0] <= 2.0 * (x[1] - x[0]):
+        x = y = both
+    cut = bool(np.any((rate[shown] < y[0]) | (rate[shown] > y[1])))
+    return Limits(x, y, outside, cut)
+
+
+def smooth_limits(curve: SmoothCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
+    """Return how much of the unit square the curve needs."""
+    seen = ~np.isnan(curve.x) & ~np.isnan(curve.y)
+    if not np.any(curve.density[seen] > 0.0):
+        return Limits()
+    return limits_of(
+        curve.x[seen],
+        curve.y[seen],
+        mass=curve.density[seen],
+        lower=curve.lower[seen],
+        upper=curve.upper[seen],
+        reach=_reach_of_kernel(curve),
+        scale=scale,
+    )
+
+
+def binned_limits(curve: BinnedCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
+    """Return how much of the unit square the bins need."""
+    mass = curve.rows / curve.rows.sum()
+    return limits_of(
+        curve.score,
+        curve.rate,
+        mass=mass,
+        lower=curve.rate_lower,
+        upper=curve.rate_upper,
+        reach=_reach_of_bins(curve),
+        scale=scale,
+    )
+
+
+def _reach_of_kernel(curve: SmoothCurve) -> tuple[float, float]:
+    """Return about where the rows end: where the density does, less what the kernel adds to it."""
+    reached = np.cumsum(curve.density) / curve.density.sum()
+    first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
+    low, high = float(curve.at[first]), float(curve.at[min(last, curve.at.size - 1)])
+    added = _KERNEL * curve.bandwidth
+    low = low if low <= _STRAY else low + added
+    high = high if high >= 1.0 - _STRAY else high - added
+    # A kernel wider than the scores leaves nothing to tell.
+    return (low, high) if low <= high else (1.0, 0.0)
+
+
+def _reach_of_bins(curve: BinnedCurve) -> tuple[float, float]:
+    """Return about where rows of the outer bins end: at an edge, or before it where the mean is far off."""
+    down = _SKEWED * float(curve.upper[0] - curve.score[0])
+    up = _SKEWED * float(curve.score[-1] - curve.lower[-1])
+    return max(float(curve.lower[0]), float(curve.upper[0]) - down), min(
+        float(curve.upper[-1]), float(curve.lower[-1]) + up
+    )
+
+
+def _by_log_odds(score: Floats, rate: Floats, *, mass: Floats) -> Limits:
+    """Return ends at ticks that hold all scores but strays, and the rates where rows are many."""
+    share = mass / mass.sum()
+    inner = (score >= _FARTHEST) & (score <= 1.0 - _FARTHEST)
+    if not inner.any():
+        ends = (_FARTHEST, 1.0 - _FARTHEST)
+        return Limits(ends, ends, float(share.sum()), scale=AxisScale.LOGIT)
+    reached = np.cumsum(share[inner]) / share[inner].sum()
+    first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
+    held = score[inner][[first, min(last, reached.size - 1)]]
+    dense = rate[(mass >= 0.02 * mass.max()) & (rate > 0.0) & (rate < 1.0)]
+    low, high = min(held[0], dense.min(initial=1.0)), max(held[1], dense.max(initial=0.0))
+    below = [tick for tick in LOG_ODDS_TICKS if tick <= low * (1.0 + _NEARLY)]
+    above = [tick for tick in LOG_ODDS_TICKS if 1.0 - tick <= (1.0 - high) * (1.0 + _NEARLY)]
+    ends = (max(below, default=_FARTHEST), min(above, default=1.0 - _FARTHEST))
+    if ends[0] >= ends[1]:
+        ends = (0.1, 0.9)
+    outside = float(share[(score < ends[0]) | (score > ends[1])].sum())
+    return Limits(ends, ends, outside, scale=AxisScale.LOGIT)
+
+
+def with_margin(ends: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of an axis with room for half a dot on both sides."""
+    room = _MARGIN * (ends[1] - ends[0])
+    return ends[0] - room, ends[1] + room
+
+
+def _closer(low: float, high: float) -> tuple[float, float]:
+    """Return a round view of an interval: from 0 or up to 1 where that is near, with some room."""
+    to_an_end = min(high, 1.0 - low)
+    if to_an_end < _SMALLEST:
+        return 0.0, 1.0
+    if high - low < 0.1 * to_an_end:
+        # As good as one score: show it halfway between the nearer end of [0, 1] and as far again.
+        if to_an_end > 0.25:
+            return 0.0, 1.0
+        return (0.0, 2.0 * high) if high < 0.5 else (1.0 - 2.0 * (1.0 - low), 1.0)
+    span = high - low
+    start = 0.0 if low <= 0.5 * span else low - _ROOM * span
+    stop = 1.0 if 1.0 - high <= 0.5 * span else high + _ROOM * span
+    return max(0.0, start), min(1.0, stop)
+
+
+Places = npt.NDArray[np.intp]
+
+PARTS = 1_024
+
+
+def thinned(x: Floats, y: Floats, *, parts: int = PARTS) -> Places:
+    """
+    Return which points to keep: of each part of the range of x the first, last, lowest and highest.
+
+    So ends and extremes stay exact, and a line through what is kept covers what a line through all would.
+    """
+    if x.size <= 4 * parts or not x[-1] > x[0]:
+        return np.arange(x.size)
+    part = np.minimum(((x - x[0]) * (parts / (x[-1] - x[0]))).astype(np.int64), parts - 1)
+    starts = run_starts(part)
+    ends = np.append(starts[1:], x.size) - 1
+    extremes = [_first_equal(y, part, one.reduceat(y, starts)) for one in (np.minimum, np.maximum)]
+    return np.unique(np.concatenate((starts, ends, *extremes)))
+
+
+def _first_equal(y: Floats, part: npt.NDArray[np.int64], extreme: Floats) -> Places:
+    """Return where in each occupied part its extreme is first met."""
+    number = np.cumsum(np.concatenate(([0], part[1:] != part[:-1])))
+    met = np.flatnonzero(y == extreme[number])
+    return met[run_starts(number[met])]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """
+    Share of the rows, or of the weight, below and up to each of some scores; all of shape (n,).
+
+    Between two of the scores the share rises in a straight line.
+
+    Args:
+        upto: Share of the rows up to and with each.
+    """
+
+    score: Floats
+    below: Floats
+    upto: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("score", "below", "upto"):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
+
+    @classmethod
+    def of(cls, table: Table) -> "Spread":
+        """Return the spread of a table that has rows, thinned to what can be seen."""
+        some = np.flatnonzero(table.weight > 0.0)
+        score, weight = table.score[some], table.weight[some]
+        upto = np.cumsum(weight)
+        upto /= upto[-1]
+        below = np.concatenate(([0.0], upto[:-1]))
+        # Evenly along the scores, and evenly along the rows.
+        kept = np.union1d(thinned(score, score), thinned(upto, score))
+        return cls(score[kept], below[kept], upto[kept])
+
+    def around(self, score: float) -> tuple[float, float]:
+        """Return the share of the rows below a score, and up to it."""
+        place = int(np.searchsorted(self.score, score))
+        if place < self.score.size and self.score[place] == score:
+            return float(self.below[place]), float(self.upto[place])
+        share = self._share(np.array([score]))
+        return float(share[0]), float(share[0])
+
+    def at(self, share: float) -> float:
+        """Return the score that this share of the rows lies below."""
+        steps, scores = self._corners()
+        return float(np.interp(share, steps, scores))
+
+    def between(self, edges: Floats) -> Floats:
+        """
+        Return the share of the rows between each two of some edges.
+
+        Args:
+            edges: Ascending, shape (n,). A score on an edge counts to its left; on the first, to its right.
+        """
+        share = self._share(np.asarray(edges))
+        share[0] = self.around(float(edges[0]))[0]
+        return np.diff(share)
+
+    def _share(self, score: Floats) -> Floats:
+        """Return the share of the rows up to each of some scores."""
+        place = np.searchsorted(self.score, score, side="right") - 1
+        left, right = np.maximum(place, 0), np.minimum(place + 1, self.score.size - 1)
+        gap = self.score[right] - self.score[left]
+        part = np.divide(score - self.score[left], gap, out=np.zeros_like(gap), where=gap > 0.0)
+        share = self.upto[left] + part * (self.below[right] - self.upto[left])
+        return np.where(place < 0, 0.0, np.where(place + 1 >= self.score.size, 1.0, share))
+
+    def _corners(self) -> tuple[Floats, Floats]:
+        return np.stack((self.below, self.upto), axis=1).ravel(), np.repeat(self.score, 2)
+
+
+def has_band(ends: Floats) -> bool:
+    """Whether any place has an end."""
+    return bool(np.any(~np.isnan(ends)))
+
+
+def band_sentence(band: str, ends: Floats, *, called: str = "Grey") -> str:
+    """Return a sentence of small print."""
+    return f"{called}: {band}." if has_band(ends) else f"{band[:1].upper()}{band[1:]}."
+
+
+def unbroken(x: Floats) -> list[npt.NDArray[np.intp]]:
+    """Return the places of each stretch of a curve without gaps, which are NaN."""
+    places = np.flatnonzero(~np.isnan(x))
+    breaks = np.flatnonzero(np.diff(places) > 1) + 1
+    return [run for run in np.split(places, breaks) if run.size]

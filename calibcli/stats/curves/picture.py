@@ -1,0 +1,22 @@
+"""Everything that a figure can be drawn of."""
+
+from typing import TypeAlias
+
+from calibcli.stats.curves.cumulative import CumulativeCurve
+from calibcli.stats.curves.isotonic import IsotonicCurve
+from calibcli.stats.curves.map import MapCurve
+from calibcli.stats.curves.monitor import MonitorCurve
+from calibcli.stats.curves.reliability import CurvePanels, ReliabilityCurve, ResidualCurve
+from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
+
+Picture: TypeAlias = (
+    CumulativeCurve
+    | CurvePanels
+    | DecisionCurve
+    | IsotonicCurve
+    | MapCurve
+    | MonitorCurve
+    | MurphyCurve
+    | ReliabilityCurve
+    | ResidualCurve
+)

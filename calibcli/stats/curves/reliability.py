@@ -1,0 +1,448 @@
+"""Reliability curves: how often label 1 was observed where the scores promised it, as points to draw."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+import numpy as np
+
+from calibcli.codec import GAPS, INLINE, Ascending, Between, Declared, Fraction, Kept, Node, Size
+from calibcli.errors import EmptyTable
+from calibcli.names import PlotKind
+from calibcli.stats.bounds.proportion import clopper_pearson
+from calibcli.stats.table.bins import Partition, binned
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_series_of_cells
+from calibcli.stats.table.score_table import Floats, Integers, frozen
+
+NO_WEIGHTED_BAND = "no interval: importance weights leave none that holds at a single score"
+
+_BIN_KEYS = ("lower", "upper", "rows", "score", "rate", "rate_lower", "rate_upper")
+
+_SMOOTH_KEYS = ("at", "x", "y", "lower", "upper", "density")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedCurve:
+    """
+    Mean score and observed rate of each occupied bin; all arrays have shape (n_bins,).
+
+    Args:
+        lower: Left edge of each bin (the score itself where every distinct score is a bin).
+        rate_lower: Lower bound of the rate, pointwise; NaN where there is none.
+        band: What the bounds are, or why there are none.
+    """
+
+    lower: Floats
+    upper: Floats
+    rows: Integers
+    score: Floats
+    rate: Floats
+    rate_lower: Floats
+    rate_upper: Floats
+    band: str
+
+    def __post_init__(self) -> None:
+        for name in _BIN_KEYS:
+            kind = np.int64 if name == "rows" else np.float64
+            object.__setattr__(self, name, frozen(getattr(self, name), kind))
+
+    @property
+    def total_rows(self) -> int:
+        """Number of rows."""
+        return int(self.rows.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Bin(Declared):
+    """An occupied bin of a curve."""
+
+    lower: Annotated[
+        Fraction,
+        "Left edge, not included except in the first bin; the score itself where each distinct score is a "
+        "bin.",
+    ]
+    upper: Annotated[Fraction, "Right edge, included."]
+    rows: Annotated[int, Between(1)]
+    score: Annotated[Fraction, "Mean score."]
+    rate: Annotated[Fraction, "Share of label 1."]
+    rate_lower: Annotated[Fraction | None, "Lower bound of the rate, pointwise; null where there is none."]
+    rate_upper: Annotated[Fraction | None, "Upper bound of the rate."]
+
+
+@dataclass(frozen=True, slots=True)
+class Bins(Declared):
+    """A binned curve as a document keeps it: bin by bin."""
+
+    bins: Annotated[tuple[Bin, ...], Size(1), "Occupied bins, ascending."]
+    band: Annotated[str, "What the bounds of each bin are, or why there are none."]
+
+    @classmethod
+    def of(cls, curve: BinnedCurve) -> Self:
+        """Return the bins of a curve."""
+        columns: Any = (getattr(curve, name).tolist() for name in _BIN_KEYS)
+        rows: Any = ([None if math.isnan(one) else one for one in row] for row in zip(*columns, strict=True))
+        return cls(tuple(Bin(*row) for row in rows), curve.band)
+
+    def curve(self, _: Node) -> BinnedCurve:
+        """Return the curve."""
+        columns: Any = {
+            name: np.array([getattr(one, name) for one in self.bins], np.float64) for name in _BIN_KEYS
+        }
+        return BinnedCurve(**columns, band=self.band)
+
+
+# One for each place of the kernel.
+_AT_EACH = (Between(0.0, 1.0), GAPS, Size(of="at", reason="one for each place of the kernel"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SmoothCurve(Declared):
+    """
+    Kernel-weighted mean label against kernel-weighted mean score; all arrays have shape (n_points,).
+
+    At a place t the kernel sees rows around t, and the curve's point is their mean score and their mean
+    label, just as a bin's point is. So a calibrated model lies on the diagonal at any bandwidth, and the
+    integral of density(t) |y(t) - x(t)| dt is the smoothed calibration error at that bandwidth. x does not
+    decrease.
+    """
+
+    at: Annotated[Floats, Between(0.0, 1.0), Size(1), Ascending(), "Where the kernel stands, evenly spaced."]
+    x: Annotated[Floats, *_AT_EACH, "Mean score there; null where no row lies within reach."]
+    y: Annotated[Floats, *_AT_EACH, "Mean label there."]
+    lower: Annotated[Floats, *_AT_EACH, "Lower end of the band; null where there is none."]
+    upper: Annotated[Floats, *_AT_EACH, "Upper end of the band."]
+    density: Annotated[
+        Floats, Between(0.0), _AT_EACH[2], "Density of the scores there, smoothed by the same kernel."
+    ]
+    bandwidth: Annotated[float, Between(0.0), "Standard deviation of the kernel."]
+    band: Annotated[str, "What the band is, or why there is none."]
+
+    def __post_init__(self) -> None:
+        for name in _SMOOTH_KEYS:
+            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReliabilityCurve(Declared):
+    """Everything a reliability diagram draws."""
+
+    kind: Annotated[PlotKind, "The diagram this curve is meant for."]
+    binned: Annotated[BinnedCurve, Kept(Bins, Bins.of, Bins.curve), INLINE]
+    smooth: Annotated[SmoothCurve | None, "The curve without bins; null where only bins were asked for."]
+    confidence: Annotated[Fraction, "Of the bounds at each single bin or point."]
+
+
+def binned_curve(table: Table, *, bins: Partition, confidence: float = 0.95) -> BinnedCurve:
+    """Return mean score and observed rate of each occupied bin."""
+    refuse_empty(table)
+    sums = binned(table, bins)
+    some = sums.occupied
+    weight = sums.weight[some]
+    if table.weighted:
+        lower = upper = np.full(weight.size, math.nan)
+        band = NO_WEIGHTED_BAND
+    else:
+        lower, upper = clopper_pearson(sums.positive[some], weight, delta_each_side=(1.0 - confidence) / 2.0)
+        band = f"pointwise {percent(confidence)} Clopper-Pearson"
+    return BinnedCurve(
+        lower=sums.lower[some],
+        upper=sums.upper[some],
+        rows=sums.rows[some],
+        score=np.clip(sums.score_sum[some] / weight, sums.lower[some], sums.upper[some]),
+        rate=np.minimum(sums.positive[some] / weight, 1.0),
+        rate_lower=lower,
+        rate_upper=upper,
+        band=band,
+    )
+
+
+def refuse_empty(table: Table) -> None:
+    """Refuse a table that has no curve."""
+    if table.total_rows == 0 or not table.weight.sum() > 0.0:
+        msg = "no rows to draw"
+        raise EmptyTable(msg)
+
+
+def percent(confidence: float) -> str:
+    """Return a confidence in words, such as `95 %`."""
+    return f"{100.0 * confidence:g} %"
+
+
+DRAWS = 200
+
+_CELLS = 1_024
+
+# No place is drawn that is farther from every score than this many bandwidths.
+_REACH = 3.0
+
+# Mass beyond this many bandwidths from the end of the window would be felt inside it.
+_MARGIN = 6.0
+
+_FINEST = 256
+
+_MOST_INTERVALS = 512
+
+_FEWEST_INTERVALS = 128
+
+# A smoothed mass smaller than this share of all is rounding.
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """
+    The part of [0, 1] that the curve looks at, stretched to [0, 1] so that narrow scores are resolved.
+
+    Args:
+        start: Left end: 0, or far enough from every score that reflecting there changes nothing.
+        width: Its length.
+        bandwidth: Standard deviation of the kernel, in units of the score.
+    """
+
+    start: float
+    width: float
+    bandwidth: float
+
+    @classmethod
+    def around(cls, score: Floats, bandwidth: float) -> "_Window":
+        """Return the window that holds all scores and what the kernel spreads them to."""
+        low, high = float(score.min()), float(score.max())
+        sigma = max(bandwidth, LEAST_BANDWIDTH, (high - low) / _FINEST)
+        start = max(0.0, low - _MARGIN * sigma)
+        return cls(start, min(1.0, high + _MARGIN * sigma) - start, sigma)
+
+    def stretched(self, score: Floats) -> Floats:
+        """Return scores in units of the window."""
+        return np.clip((score - self.start) / self.width, 0.0, 1.0)
+
+    @property
+    def scale(self) -> float:
+        """Bandwidth in units of the window."""
+        return self.bandwidth / self.width
+
+    @property
+    def oversampling(self) -> int:
+        """What gives the curve enough points, however wide the kernel."""
+        return math.ceil(_FEWEST_INTERVALS * self.scale / 2.8)
+
+
+def smooth_curve(
+    table: Table,
+    *,
+    bandwidth: float,
+    generator: np.random.Generator,
+    confidence: float = 0.95,
+    draws: int = DRAWS,
+) -> SmoothCurve:
+    """
+    Return the kernel-weighted mean label against the kernel-weighted mean score.
+
+    Args:
+        table: The rows.
+        bandwidth: Standard deviation of the reflected Gaussian, that of smECE. Bandwidths below 1/256 of the
+            scores' range are raised to it: a picture shows no more.
+        generator: Where the randomness of the band comes from.
+        confidence: Of the band at each single point, in (0, 1).
+        draws: Number of times the labels are drawn anew for the band.
+    """
+    refuse_empty(table)
+    score, total = table.score, table.weight.sum()
+    present = score[table.weight > 0.0]
+    window = _Window.around(present, bandwidth)
+    masses = np.stack((table.weight, table.weight * score, table.positive)) / total
+    series = cosine_series(window.stretched(score), masses)
+    weight, score_sum, positive = series.smoothed(window.scale, oversampling=window.oversampling)
+    at = window.start + window.width * np.linspace(0.0, 1.0, weight.size)
+    seen = _within_reach(at, present, _REACH * window.bandwidth) & (weight * window.scale > _NOTHING)
+    mean_score, rate = (_ratio(part, weight, seen) for part in (score_sum, positive))
+    if table.weighted:
+        lower = upper = np.full_like(at, math.nan)
+        band = NO_WEIGHTED_BAND
+    else:
+        spread = _spread_of_draws(table, window, rate=rate, generator=generator, draws=draws)
+        lower, upper = _around(rate, spread, confidence)
+        band = f"pointwise {percent(confidence)} resampling band, bandwidth held"
+    kept = _shown(seen)
+    return SmoothCurve(
+        at=np.clip(at[kept], 0.0, 1.0),
+        x=mean_score[kept],
+        y=rate[kept],
+        lower=lower[kept],
+        upper=upper[kept],
+        density=np.maximum(weight[kept], 0.0) / window.width,
+        bandwidth=window.bandwidth,
+        band=band,
+    )
+
+
+def _within_reach(at: Floats, score: Floats, reach: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return at which places some score lies within reach."""
+    right = np.searchsorted(score, at)
+    after = score[np.minimum(right, score.size - 1)]
+    before = score[np.maximum(right - 1, 0)]
+    return np.minimum(np.abs(after - at), np.abs(at - before)) <= reach
+
+
+def _shown(seen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> slice:
+    """Return the places from the first to the last one with rows, every second one where they are many."""
+    places = np.flatnonzero(seen)
+    step = 1 if seen.size <= _MOST_INTERVALS + 1 else 2
+    return slice(int(places[0]), int(places[-1]) + 1, step)
+
+
+def _ratio(part: Floats, whole: Floats, seen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
+    """Return a mean of values in [0, 1], NaN where nothing is seen."""
+    mean = np.full_like(whole, math.nan)
+    np.divide(part, whole, out=mean, where=seen)
+    return np.clip(mean, 0.0, 1.0)
+
+
+def _spread_of_draws(
+    table: Table, window: _Window, *, rate: Floats, generator: np.random.Generator, draws: int
+) -> Floats:
+    """
+    Draw the labels anew at the smoothed rate and return the smoothed rates less their expectation.
+
+    The rate of a cell is pulled towards 1/2 by one row's worth against the rows the kernel sees there, as
+    Jeffreys would, so that a stretch without a single label 1 has a band, too.
+    """
+    cell = np.minimum((window.stretched(table.score) * _CELLS).astype(np.int64), _CELLS - 1)
+    rows = np.bincount(cell, weights=table.weight, minlength=_CELLS).astype(np.float64)
+    some = np.flatnonzero(rows)
+    weight = cosine_series_of_cells(rows).smoothed(window.scale, oversampling=window.oversampling)
+    # Sum of squared kernel weights of a Gaussian over the square of their sum.
+    seen_rows = np.maximum(weight, 0.0) * window.scale * 2.0 * math.sqrt(math.pi)
+    pulled = (seen_rows * rate + 0.5) / (seen_rows + 1.0)
+    known = np.flatnonzero(~np.isnan(pulled))
+    centre = (some + 0.5) / _CELLS * (rate.size - 1)
+    chance = np.interp(centre, known, pulled[known])
+    count = rows[some].astype(np.int64)[:, None]
+    # Cell by cell, since setting up a binomial costs more than drawing from it.
+    drawn = generator.binomial(count, chance[:, None], size=(some.size, draws))
+    deviation = np.zeros((draws, _CELLS))
+    deviation[:, some] = (drawn - count * chance[:, None]).T
+    smoothed = cosine_series_of_cells(deviation).smoothed(window.scale, oversampling=window.oversampling)
+    result = np.full_like(smoothed, math.nan)
+    np.divide(smoothed, weight, out=result, where=~np.isnan(rate))
+    return result
+
+
+def _around(rate: Floats, spread: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return the band: quantiles of the draws about the curve, which stays inside it."""
+    # The order statistics just outside the tails: np.quantile would import numpy.ma on the way to a report.
+    ranked = np.sort(spread, axis=0)
+    cut = int((1.0 - confidence) / 2.0 * len(ranked))
+    below, above = ranked[cut], ranked[len(ranked) - 1 - cut]
+    return np.clip(rate + below, 0.0, rate), np.clip(rate + above, rate, 1.0)
+
+
+_KEYS = ("score", "residual", "lower", "upper", "at", "density")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidualCurve:
+    """
+    Observed rate minus score against score; all arrays have shape (n_points,).
+
+    Args:
+        score: Mean score of each point, non-decreasing; NaN in gaps.
+        residual: Mean label less mean score there. Of a smooth curve, the integral of density times its
+            size over `at` is the smoothed calibration error; of bins, so is the sum of shares times it the
+            binned one.
+        lower: Lower end of the band or interval; NaN where there is none.
+        upper: Upper end.
+        at: Where the kernel stands; the mean scores where there are bins.
+        density: Of the scores, smoothed by the kernel; the share of the rows in each bin.
+        source: The reliability curve this is taken from.
+        confidence: Of the band at each single point.
+    """
+
+    score: Floats
+    residual: Floats
+    lower: Floats
+    upper: Floats
+    at: Floats
+    density: Floats
+    source: BinnedCurve | SmoothCurve
+    confidence: float
+
+    def __post_init__(self) -> None:
+        for name in _KEYS:
+            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
+
+
+def residual_curve(curve: ReliabilityCurve, *, by_bins: bool = False) -> ResidualCurve:
+    """Return a reliability curve less its diagonal."""
+    smooth, bins = curve.smooth, curve.binned
+    if smooth is not None and not by_bins:
+        return _less_score(
+            smooth.x,
+            (smooth.y, smooth.lower, smooth.upper),
+            at=smooth.at,
+            density=smooth.density,
+            source=smooth,
+            confidence=curve.confidence,
+        )
+    return _less_score(
+        bins.score,
+        (bins.rate, bins.rate_lower, bins.rate_upper),
+        at=bins.score,
+        density=bins.rows / bins.total_rows,
+        source=bins,
+        confidence=curve.confidence,
+    )
+
+
+def _less_score(
+    score: Floats,
+    rates: tuple[Floats, Floats, Floats],
+    *,
+    at: Floats,
+    density: Floats,
+    source: BinnedCurve | SmoothCurve,
+    confidence: float,
+) -> ResidualCurve:
+    """Return rate, lower and upper end less the score."""
+    residual, lower, upper = (np.asarray(rate - score) for rate in rates)
+    return ResidualCurve(score, residual, lower, upper, at, density, source, confidence)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurvePanel:
+    """
+    One of several curves.
+
+    Args:
+        name: What it is of: a score, a class, a group.
+        rows: How many rows it rests on.
+        error: The error that it shows with its interval, in wordings that say the same, the longest first; as
+            many as the other panels have.
+        curve: The curve.
+        against: How that error differs from that of the first, likewise; empty where nothing is said.
+    """
+
+    name: str
+    rows: int
+    error: tuple[str, ...]
+    curve: ReliabilityCurve
+    against: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurvePanels:
+    """
+    Several curves, all of bins or all without.
+
+    Args:
+        kind: What they are of: scores, classes, groups.
+        panels: In reading order, at least one.
+    """
+
+    kind: PlotKind
+    panels: tuple[CurvePanel, ...]
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the curves are those without bins."""
+        return all(one.curve.kind is PlotKind.SMOOTH for one in self.panels)

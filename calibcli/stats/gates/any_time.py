@@ -1,0 +1,235 @@
+"""Bets on the sums of a state that may be asked at any time (e-values), and the alarm made of them."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.codec import INLINE, Between, Declared
+from calibcli.names import MeasureName
+from calibcli.stats.bounds.betting import Stakes, log_mean_over_signs, log_sum, stakes_for_any_time
+from calibcli.stats.gates.cells import SPARSE, UNIT, Partition, Sums
+from calibcli.stats.numerics import crossing
+from calibcli.stats.table.score_table import Floats
+
+_ROUNDING = 2.0**-46
+
+# Sizes are kept to so many decimals: they are free to choose, and logarithms differ between processors.
+_DECIMALS = 9
+
+
+def frozen_stakes(*, delta: float, variance: float | None) -> Stakes:
+    """Return the bets that a state keeps for good."""
+    stakes = stakes_for_any_time(delta=delta, variance=0.25 if variance is None else variance)
+    return Stakes(tuple(round(size, _DECIMALS) for size in stakes.sizes), stakes.shares)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factors:
+    """
+    What a bet multiplies up: 1 + slope * x(f) for each row.
+
+    Args:
+        values: x at the mean score of each cell, for rows with label 1 and with label 0; shape (2, n_cells).
+        starts: Where each group of cells starts whose sign is chosen by itself.
+        places: Where groups lie in [0, 1]: the output, or the right edge of the bin.
+        steepness: Largest |x'| over all scores.
+        bend: Largest |x''|.
+        scale: What the limit is multiplied by before it is compared with a mean of x.
+    """
+
+    values: Floats
+    starts: npt.NDArray[np.intp]
+    places: Floats
+    steepness: float = 1.0
+    bend: float = 0.0
+    scale: float = 1.0
+
+
+class Bets:
+    """
+    Bets for and against "the error is at most eps" on the rows behind some sums.
+
+    For the ECE with residuals r = y - f and bins k, and for every lambda of the stakes:
+
+        against ">= eps":  prod_k min_s prod_{i in k} (1 - lambda (s r_i - eps))
+        against "<= eps":  the average over signs s_k of prod_k prod_{i in k} (1 + lambda (s_k r_i - eps))
+
+    For the distance to calibration, above: the same with s (y - m_k) + |f - m_k| for s r, m_k the middle of
+    the bin; below: over one bin, the average of the bets on r with eps and on r (2 f - 1) with 3 eps.
+    """
+
+    def __init__(self, sums: Sums, partition: Partition, *, measure: MeasureName) -> None:
+        rows, positive, *below = (np.array(column, np.float64) for column in sums.columns)
+        some = rows > 0
+        self.rows = float(rows.sum())
+        self._width = partition.width
+        self._counts = np.stack((positive, rows - positive))[:, some]
+        distance = np.stack(below)[:, some] / np.maximum(self._counts, 1.0) / UNIT
+        score = np.clip(partition.upper[some] - distance, 0.0, 1.0)
+        residual = np.stack((1.0 - score[0], -score[1]))
+        starts = partition.occupied_starts(some)
+        places = partition.places[np.flatnonzero(some)[starts] // partition.per_bin]
+        bins = Factors(residual, starts, places)
+        if measure is MeasureName.DCE:
+            middle = (np.flatnonzero(some) // partition.per_bin + 0.5) / max(partition.bins, 1)
+            gap, moved = np.stack((1.0 - middle, -middle)), np.abs(score - middle)
+            whole = np.zeros(min(1, starts.size), np.intp)
+            self._signed = (Factors(gap + moved, starts, places), Factors(moved - gap, starts, places))
+            end = np.ones(whole.size)
+            tilted = Factors(residual * (2.0 * score - 1.0), whole, end, steepness=3.0, bend=4.0, scale=3.0)
+            self._tests: tuple[Factors, ...] = (Factors(residual, whole, end), tilted)
+            self._moved = float((self._counts * moved).sum())
+            self._gap = gap
+        else:
+            self._signed = (bins, Factors(-residual, starts, places))
+            self._tests = (bins,)
+            self._moved, self._gap = 0.0, residual
+
+    @property
+    def value(self) -> float:
+        """The plug-in estimate."""
+        gaps = np.add.reduceat((self._counts * self._gap).sum(axis=0), self._signed[0].starts)
+        return min(1.0, (float(np.abs(gaps).sum()) + self._moved) / self.rows)
+
+    def log_pass(self, eps: float, stakes: Stakes) -> float:
+        """Return the log of the e-value against "the error is at least eps"; grows with eps."""
+        wealth = []
+        for size, share in zip(stakes.sizes, stakes.shares, strict=True):
+            # 1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps).
+            a = size / (1.0 + size * eps)
+            plus, minus = (self._log_product(terms, -a) for terms in self._signed)
+            wealth.append(
+                math.log(share) + self.rows * math.log1p(size * eps) + float(np.minimum(plus, minus).sum())
+            )
+        return log_sum(wealth)
+
+    def log_fail(self, eps: float, stakes: Stakes) -> float:
+        """Return the log of the e-value against "the error is at most eps"; falls with eps."""
+        wealth = []
+        for terms in self._tests:
+            limit = terms.scale * eps
+            for size, share in zip(stakes.sizes, stakes.shares, strict=True):
+                bet = min(size, 0.95 / (1.0 + limit))
+                b = bet / (1.0 - bet * limit)
+                both = self._log_product(terms, b), self._log_product(terms, -b)
+                average = log_mean_over_signs(*both, terms.places, alone=stakes.alone)
+                part = math.log(share / len(self._tests)) + self.rows * math.log1p(-bet * limit)
+                wealth.append(part + float(average))
+        return log_sum(wealth)
+
+    def upper_bound(self, stakes: Stakes, *, delta: float) -> float:
+        """Return the least eps at which "at least eps" is refuted at level delta; 1 if none is."""
+        level = math.log(1.0 / delta)
+        return crossing(lambda eps: self.log_pass(eps, stakes) - level, 0.0, 1.0)[1]
+
+    def lower_bound(self, stakes: Stakes, *, delta: float) -> float:
+        """Return the largest eps at which "at most eps" is refuted at level delta; 0 if none is."""
+        level = math.log(1.0 / delta)
+        return crossing(lambda eps: level - self.log_fail(eps, stakes), 0.0, 1.0)[0]
+
+    def _log_product(self, terms: Factors, slope: float) -> Floats:
+        """Return sum of log(1 + slope x) over the rows of each group, or less; |slope| < 1."""
+        steep = slope / (1.0 - abs(slope))
+        bent = (steep * terms.steepness) ** 2 + abs(steep) * terms.bend
+        loss = bent * self._width**2 / 8.0 + _ROUNDING
+        logs = (self._counts * (np.log1p(slope * terms.values) - loss)).sum(axis=0)
+        return np.asarray(np.add.reduceat(logs, terms.starts))
+
+
+def log_evidence_against_calibration(sums: Sums, partition: Partition, *, weight: float = 30.0) -> float:
+    """
+    Return the log of the e-value against "every output is the rate of label 1 exactly".
+
+    With x of n rows positive at output v it is the sum over outputs of
+    ln B(k v + x, k (1 - v) + n - x) - ln B(k v, k (1 - v)) - x ln v - (n - x) ln(1 - v): the odds of labels
+    whose rates are drawn from Beta distributions about the outputs. A label that an output of 0 or 1 rules
+    out makes it infinite.
+    """
+    total = 0.0
+    for v, n, x in zip(partition.outputs, sums.rows, sums.positive, strict=True):
+        if n == 0:
+            continue
+        if v in (0.0, 1.0):
+            if x != n * v:
+                return math.inf
+            continue
+        a, b = weight * v, weight * (1.0 - v)
+        drawn = _log_beta(a + x, b + n - x) - _log_beta(a, b)
+        total += drawn - x * math.log(v) - (n - x) * math.log1p(-v) - 4.0 * n * _ROUNDING
+    return total
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+MOST_EPOCHS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch(Declared):
+    """Consecutive batches added up."""
+
+    first: Annotated[int, Between(1), "Number of the first batch, from 1 on."]
+    sums: Annotated[Sums, SPARSE, INLINE]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """
+    What the bet that starts with a batch has made.
+
+    Args:
+        first: The number of that batch.
+        log_wealth: Log of its wealth, its weight included.
+    """
+
+    first: int
+    log_wealth: float
+
+
+def thinned(epochs: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+    """
+    Return at most `MOST_EPOCHS` epochs.
+
+    While there are more, the two neighbours are put together that span the fewest batches for their age,
+    so that for a change at any time in the past a start is kept within a small part of the time since.
+    """
+    found = list(epochs)
+    while len(found) > MOST_EPOCHS:
+        last = found[-1].first + 1
+        ends = [*(epoch.first for epoch in found[1:]), last]
+        # The last epoch is the batch that has just come and stays by itself.
+        spans = [(ends[i + 1] - found[i].first) / (last - found[i + 1].first) for i in range(len(found) - 2)]
+        i = spans.index(min(spans))
+        found[i : i + 2] = [Epoch(found[i].first, found[i].sums + found[i + 1].sums)]
+    return tuple(found)
+
+
+def starts_of(
+    epochs: tuple[Epoch, ...],
+    partition: Partition,
+    stakes: Stakes,
+    *,
+    measure: MeasureName,
+    limit: float | None,
+) -> list[Start]:
+    """Return what each start has made, the latest first."""
+    found = []
+    since = Sums.none(partition.size)
+    for epoch in reversed(epochs):
+        since = since + epoch.sums
+        if limit is None and partition.outputs:
+            wealth = log_evidence_against_calibration(since, partition)
+        else:
+            wealth = Bets(since, partition, measure=measure).log_fail(limit or 0.0, stakes)
+        found.append(Start(epoch.first, wealth - math.log(epoch.first * (epoch.first + 1.0))))
+    return found
+
+
+def log_evidence(starts: list[Start]) -> float:
+    """Return the log of the e-value against "the score has been calibrated throughout"."""
+    return log_sum([start.log_wealth for start in starts]) if starts else -math.inf

@@ -1,0 +1,283 @@
+"""
+What a gate counts rows by, and the sums it keeps: whole numbers, so that adding them is exact in any order.
+
+For a discrete artifact these are its outputs, with the rows and the positive rows of each. For any other
+score [0, 1] is cut into bins fixed in advance and every bin into equal cells; of a cell the rows are kept by
+label, and how far their scores lie below its upper edge, summed in units of 2^-52. A row's distance is
+rounded by itself, so the sums are those of the rows, however they were split, ordered or tabled.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.codec import OR_NULL, Ascending, Between, Declared, Kept, Node, Size
+from calibcli.errors import UsageProblem
+from calibcli.stats.table import grid as cells
+from calibcli.stats.table.bins import bin_index, equal_width_edges, segment_sums
+from calibcli.stats.table.grid import GridTable, Table, placed
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts
+
+UNIT = float(1 << 52)
+# Scores are known to a cell: of so many the loss of evidence is beyond notice (see `Bets`).
+_LEAST_CELLS = 720
+# A state may have so many.
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Partition(Declared):
+    """What rows are counted by."""
+
+    outputs: Annotated[
+        tuple[float, ...],
+        Between(0.0, 1.0),
+        Size(1),
+        Ascending(),
+        OR_NULL,
+        "Distinct values of a discrete score, ascending; null where bins are used.",
+    ] = ()
+    bins: Annotated[int, Between(0, _MOST), "Number of equal-width bins; 0 where outputs are listed."] = 0
+    per_bin: Annotated[int, Between(1, _MOST), "Equal cells in each bin."] = 1
+
+    def check(self, node: Node) -> None:
+        """Refuse bins beside outputs, and more cells than a state may have."""
+        if self.outputs:
+            node.child("bins").expect(0)
+            node.child("per_bin").expect(1)
+            return
+        node.child("bins").whole(1, _MOST)
+        if self.size > _MOST:
+            msg = f"has {self.size:,} cells, should have at most {_MOST:,}"
+            raise node.problem(msg)
+
+    @classmethod
+    def of_bins(cls, bins: int, *, halved: bool = False) -> Self:
+        """Return a partition of bins whose cells nest those of a grid table where any such cells do."""
+        step = 2 if halved else 1
+        least = max(step, -(-_LEAST_CELLS // bins))
+        least += least % step
+        nested = (n for n in range(least, 4 * least + 1, step) if cells.CELLS % (bins * n) == 0)
+        return cls(bins=bins, per_bin=next(nested, least))
+
+    @property
+    def size(self) -> int:
+        """Number of outputs or cells."""
+        return len(self.outputs) or self.bins * self.per_bin
+
+    @property
+    def width(self) -> float:
+        """Width of a cell; 0 where scores are known exactly."""
+        return 0.0 if self.outputs else 1.0 / self.size
+
+    @property
+    def upper(self) -> Floats:
+        """The output, or the upper edge of the cell; shape (size,)."""
+        return np.array(self.outputs) if self.outputs else self.edges[1:]
+
+    @property
+    def places(self) -> Floats:
+        """The output, or the right edge of the bin."""
+        return np.array(self.outputs) if self.outputs else equal_width_edges(self.bins)[1:]
+
+    @property
+    def edges(self) -> Floats:
+        """The edges of the cells, shape (size + 1,)."""
+        return equal_width_edges(self.size)
+
+    @property
+    def described(self) -> str:
+        """The words reports use for what error is judged over."""
+        if self.outputs:
+            return "each output of the artifact by itself"
+        return f"{self.bins} equal-width {'bin' if self.bins == 1 else 'bins'}"
+
+    def occupied_starts(self, occupied: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+        """Return where each bin that holds rows starts among the cells that do."""
+        return run_starts(np.flatnonzero(occupied) // self.per_bin)
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """
+    Rows counted by a partition; every tuple has its size.
+
+    Args:
+        rows: Number of rows.
+        positive: How many of them have label 1.
+        below_positive: Sum over rows with label 1 of the distance from the score up to the cell's upper edge,
+            in units of 2^-52; 0 where scores are outputs.
+        below_negative: The same over rows with label 0.
+    """
+
+    rows: tuple[int, ...]
+    positive: tuple[int, ...]
+    below_positive: tuple[int, ...]
+    below_negative: tuple[int, ...]
+
+    @classmethod
+    def none(cls, size: int) -> Self:
+        """Return the sums of no rows."""
+        nothing = (0,) * size
+        return cls(nothing, nothing, nothing, nothing)
+
+    @property
+    def columns(self) -> tuple[tuple[int, ...], ...]:
+        """The four columns in the order of the constructor."""
+        return self.rows, self.positive, self.below_positive, self.below_negative
+
+    @property
+    def total_rows(self) -> int:
+        """Number of rows."""
+        return sum(self.rows)
+
+    @property
+    def total_positive(self) -> int:
+        """Number of rows with label 1."""
+        return sum(self.positive)
+
+    def __add__(self, other: "Sums") -> "Sums":
+        pairs = zip(self.columns, other.columns, strict=True)
+        return Sums(*(tuple(a + b for a, b in zip(mine, theirs, strict=True)) for mine, theirs in pairs))
+
+
+_Count = Annotated[int, Between(0, 2**127)]
+_Distance = Annotated[int, Between(-(2**53), 2**127)]
+_EACH = Size(of="cells", reason="one for each cell")
+
+
+@dataclass(frozen=True, slots=True)
+class OccupiedCells(Declared):
+    """Rows counted by a partition, of the outputs or cells that hold some."""
+
+    cells: Annotated[tuple[int, ...], Ascending(), "Places of the outputs or cells, from 0 on."]
+    rows: Annotated[tuple[_Count, ...], _EACH, "Number of rows."]
+    positive: Annotated[tuple[_Count, ...], _EACH, "How many of them have label 1."]
+    below_positive: Annotated[
+        tuple[_Distance, ...],
+        _EACH,
+        "Sums over rows with label 1 of the distance from the score up to the edge of its cell, in units of "
+        "2^-52; 0 where scores are outputs.",
+    ]
+    below_negative: Annotated[tuple[_Distance, ...], _EACH, "The same over rows with label 0."]
+
+    @classmethod
+    def of(cls, sums: Sums) -> Self:
+        """Return the cells that hold rows."""
+        some = tuple(place for place, rows in enumerate(sums.rows) if rows)
+        return cls(some, *(tuple(column[place] for place in some) for column in sums.columns))
+
+    def sums(self, node: Node) -> Sums:
+        """Return the sums over every cell of the partition that is given."""
+        columns = []
+        for found in (self.rows, self.positive, self.below_positive, self.below_negative):
+            column = [0] * node.given["partition"].size
+            for place, value in zip(self.cells, found, strict=True):
+                column[place] = value
+            columns.append(tuple(column))
+        return Sums(*columns)
+
+    def check(self, node: Node) -> None:
+        """Refuse places that there are not, more positive rows than rows, and distances that no score has."""
+        partition = node.given["partition"]
+        if self.cells and self.cells[-1] >= partition.size:
+            msg = f"is {self.cells[-1]}, should be below {partition.size}"
+            raise node.child("cells").items()[-1].problem(msg)
+        columns = (self.rows, self.positive, self.below_positive, self.below_negative)
+        for rows, ones, *below in zip(*columns, strict=True):
+            if ones > rows:
+                msg = f"has {ones:,} of {rows:,} rows in one place"
+                raise node.child("positive").problem(msg)
+            names = ("below_positive", "below_negative")
+            for name, found, count in zip(names, below, (ones, rows - ones), strict=True):
+                if not plausible_distance(found, count, width=partition.width):
+                    msg = f"has {found:,} for {count:,} rows of one place, which no scores there give"
+                    raise node.child(name).problem(msg)
+
+
+# Sums as a document keeps them.
+SPARSE = Kept(OccupiedCells, OccupiedCells.of, OccupiedCells.sums)
+
+
+def plausible_distance(found: int, count: int, *, width: float) -> bool:
+    """Whether a sum of distances may be that of so many rows of one cell; outputs have none."""
+    if width == 0.0:
+        return found == 0
+    # Each is rounded twice.
+    return -count <= found <= count * (width * UNIT + 1.0)
+
+
+def sums_of(table: Table, partition: Partition) -> Sums:
+    """Count the rows of a table."""
+    if table.weighted:
+        msg = "a gate has no valid bound for importance weights"
+        raise UsageProblem(msg, "gate without --weight, or with --weights-are frequency if they count rows")
+    return _sums_by_output(table, partition) if partition.outputs else _sums_by_cell(table, partition)
+
+
+def table_of(sums: Sums, partition: Partition) -> ScoreTable:
+    """Return a table of one score for each output or cell that holds rows: the output, or the mean there."""
+    rows = np.array(sums.rows, np.int64)
+    some = rows > 0
+    score = partition.upper
+    if not partition.outputs:
+        below = np.array([a + b for a, b in zip(*sums.columns[2:], strict=True)], np.float64)
+        mean = score - below / np.maximum(rows, 1) / UNIT
+        edges = partition.edges
+        score = np.clip(mean, np.append(0.0, np.nextafter(edges[1:-1], 1.0)), edges[1:])
+    return ScoreTable(score[some], rows[some], np.array(sums.positive, np.int64)[some])
+
+
+def _sums_by_output(table: Table, partition: Partition) -> Sums:
+    if isinstance(table, GridTable):
+        msg = "a grid table does not keep the outputs of the artifact apart"
+        raise UsageProblem(msg, "pass --exact")
+    outputs = np.array(partition.outputs)
+    place = np.minimum(np.searchsorted(outputs, table.score), outputs.size - 1)
+    if not np.array_equal(outputs[place], table.score):
+        msg = "a score is none of the outputs that the gate counts by"
+        raise ValueError(msg)
+    found = np.zeros((2, outputs.size), np.int64)
+    found[:, place] = table.rows, table.positive_rows
+    nothing = (0,) * outputs.size
+    return Sums(tuple(found[0].tolist()), tuple(found[1].tolist()), nothing, nothing)
+
+
+def _sums_by_cell(table: Table, partition: Partition) -> Sums:
+    ones, zeros = table.positive_rows, table.rows - table.positive_rows
+    edges = partition.edges
+    place = bin_index(edges, table.upper)
+    starts = np.searchsorted(place, np.arange(partition.size + 1))
+    if isinstance(table, GridTable):
+        fine = table.edge
+        below = [_summed(column, None, starts) for column in (table.below_positive, table.below_negative)]
+    else:
+        # Through the same fine cells as a grid table, so that it does not matter which the table was.
+        code, distance = placed(table.score)
+        fine = cells.upper_edge(code)
+        below = [_summed(distance.astype(np.int64), rows, starts) for rows in (ones, zeros)]
+    up = np.rint((edges[1:][place] - fine) * UNIT).astype(np.int64)
+    for column, rows in zip(below, (ones, zeros), strict=True):
+        column[:] = [a + b for a, b in zip(column, _summed(up, rows, starts), strict=True)]
+    counts = (tuple(segment_sums(column, starts).tolist()) for column in (table.rows, ones))
+    return Sums(*counts, *(tuple(column) for column in below))
+
+
+def _summed(value: Integers, rows: Integers | None, starts: npt.NDArray[np.intp]) -> list[int]:
+    """
+    Return the sum of value * rows over each segment exactly, whatever its size.
+
+    Values are cut into pieces of so few bits that no sum of them times their rows passes 62 bits.
+    """
+    count = np.ones_like(value) if rows is None else rows
+    bits = 62 - int(count.sum()).bit_length()
+    totals = [0] * (starts.size - 1)
+    for shift in range(0, 64, bits):
+        last = shift + bits >= 64
+        piece = value >> shift if last else (value >> shift) & ((1 << bits) - 1)
+        found: Sequence[int] = segment_sums(piece * count, starts).tolist()
+        totals = [total + (part << shift) for total, part in zip(totals, found, strict=True)]
+    return totals

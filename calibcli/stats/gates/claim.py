@@ -1,0 +1,306 @@
+"""
+A rule about calibration, the claim it makes, what the rows say of it,
+and which of three answers that is.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Key
+from calibcli.errors import UsageProblem
+from calibcli.names import DEFAULT_LEAST_ROWS, Bound, Relation, Target, VerdictName
+from calibcli.options.rules import ClassRule, Rule
+from calibcli.stats.table.bins import Bins
+from calibcli.stats.table.grid import Table
+
+# The ends of an interval, which hold with a confidence; the estimate itself and a p-value have none.
+BOUNDS = (Bound.LOWER, Bound.UPPER)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """
+    What is settled before a label is looked at.
+
+    Args:
+        bins: The partition: the distinct scores by themselves, or bins fixed in advance.
+        variance: Mean of f (1 - f) on the rows an artifact was fitted on, which settles the bets for one
+            look; None where there is no artifact, which makes verdicts by betting valid at any time.
+        outputs: The distinct outputs of a discrete recalibrator, ascending; None for any other score.
+        least_rows: Below so many rows, or ten of the rarer label, nothing is concluded.
+        confidence: 1 - delta: a pass that is wrong has a probability of at most delta.
+        claims: How many claims are judged together. All must pass, so each may pass at delta; any may fail,
+            so each fails at delta / claims only (intersection-union against Bonferroni).
+        rows_wanted: Whether an open verdict says how many rows would decide, which takes time.
+    """
+
+    bins: Bins
+    variance: float | None = None
+    outputs: tuple[float, ...] | None = None
+    least_rows: int = DEFAULT_LEAST_ROWS
+    confidence: float = 0.95
+    claims: int = 1
+    rows_wanted: bool = True
+
+    @property
+    def delta(self) -> float:
+        """Largest probability of a pass that is wrong."""
+        return 1.0 - self.confidence
+
+    @property
+    def fail_delta(self) -> float:
+        """Largest probability of a fail of this one claim that is wrong."""
+        return self.delta / self.claims
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Declared):
+    """What is judged."""
+
+    measure: Annotated[
+        str,
+        "The measure or test: `ece` where each value of the score is judged by itself, `binned_ece` where "
+        "bins of a continuous score are, `ece - baseline` where it is compared.",
+    ]
+    limit: Annotated[float, "The tolerance eps: the claim is measure <= limit, or >=."]
+    confidence: Annotated[Chance, "Probability that a pass is right."]
+    bound: Annotated[Bound, "Which number of the measure the rule names."] = Bound.UPPER
+    relation: Relation = Relation.AT_MOST
+    # 1 - delta of a fail, higher where several claims are judged together; None where it is that of a pass.
+    fail_confidence: Annotated[float | None, HIDDEN] = None
+
+    @property
+    def expression(self) -> Annotated[str, Key("expr"), "The claim in one line."]:
+        """The claim in one line; no bound is named where it is the one that must keep to the limit."""
+        plain = self.bound in BOUNDS and not self.only_not_refuted
+        end = "" if plain else f".{self.bound.value}"
+        return f"{self.measure}{end} {self.relation.value} {self.limit:g}"
+
+    @property
+    def only_not_refuted(self) -> bool:
+        """Whether it is enough that the contrary is not shown, as in `ece.lower<=0.02`."""
+        return (self.bound, self.relation) in (
+            (Bound.LOWER, Relation.AT_MOST),
+            (Bound.UPPER, Relation.AT_LEAST),
+        )
+
+    @property
+    def words(self) -> str:
+        """The measure as sentences name it."""
+        return self.measure.replace("_", " ")
+
+    @property
+    def confidence_of_fail(
+        self,
+    ) -> Annotated[
+        Chance,
+        Key("fail_confidence"),
+        "Probability that a fail is right: higher where several claims are judged together.",
+    ]:
+        """The confidence with which a fail is right."""
+        return self.confidence if self.fail_confidence is None else self.fail_confidence
+
+
+@dataclass(frozen=True, slots=True)
+class RowsNeeded(Declared):
+    """How many labelled rows would decide the claim, if the truth is what it looks like now."""
+
+    to_pass: Annotated[
+        int | None, "Rows for a pass; null where the estimate, less its noise, is above the limit."
+    ]
+    to_fail: Annotated[
+        int | None, "Rows for a fail; null where the estimate, less its noise, is below the limit."
+    ]
+    at_best: Annotated[int, "Rows for a pass if the score were perfectly calibrated."]
+    within_noise: Annotated[
+        bool, "Whether the estimate cannot be told from the limit, so that no number of rows is promised."
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence(Declared):
+    """What the bets of a gate that may be asked again have gathered."""
+
+    log_pass: Annotated[
+        AnyNumber | None,
+        "Log of the e-value against the error being at least the limit; null in an alarm, which nothing "
+        "can pass for good.",
+    ]
+    log_fail: Annotated[AnyNumber, "Log of the e-value against the error being at most the limit."]
+    threshold: Annotated[float, "log(1 / delta), which one of them must reach once."]
+    passed_at: Annotated[int | None, "Rows counted when the first did, or null."]
+    failed_at: Annotated[int | None, "Rows counted when the second did, or null."]
+    looks: Annotated[int, "How often the gate was asked after new rows."]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Declared):
+    """The answer to a claim with its evidence."""
+
+    claim: Annotated[Claim, INLINE]
+    outcome: Annotated[
+        VerdictName,
+        Key("status"),
+        "pass if the bound that speaks for the claim is on its side of the limit, fail if the other is "
+        "beyond it.",
+    ]
+    value: Annotated[AnyNumber, "The estimate."]
+    lower: Annotated[AnyNumber | None, "Lower bound, one-sided; null where there is none."]
+    upper: Annotated[AnyNumber | None, "Upper bound, one-sided; null where there is none."]
+    method: Annotated[str, "How the bounds were found."]
+    target: Annotated[
+        Target | None,
+        "What the bounds speak of: the population, or these very scores with labels drawn anew; null where "
+        "nothing is bounded.",
+    ]
+    partition: Annotated[str, "The bins, in words; empty where the measure has none."]
+    any_time: Annotated[bool, "Whether the verdict holds however often it is asked for."]
+    assumptions: Annotated[tuple[str, ...], "Under which the verdict means what it says."]
+    rows: Annotated[int, "Rows judged."]
+    finite_sample: Annotated[
+        bool, "Whether the confidence holds at every number of rows, or only as rows grow."
+    ] = True
+    fixed_design_upper: Annotated[
+        AnyNumber | None, "Upper bound for these very scores, for information; null where there is none."
+    ] = None
+    needed: Annotated[
+        RowsNeeded | None,
+        Key("rows_needed"),
+        "Null where the rows decided, or where more would not.",
+    ] = None
+    reason: Annotated[str | None, "Why nothing was concluded, where that is not the bounds."] = None
+    void: Annotated[
+        str | None, "Why the bounds say nothing of new rows, where the user insisted on them all the same."
+    ] = None
+    evidence: Annotated[Evidence | None, "The bets of a gate that keeps a state; null for any other."] = None
+    unseen_share: Annotated[
+        float | None,
+        LATELY,
+        "The most that values of the score which no row here has may hold of later rows, where the rule "
+        "speaks of the values seen.",
+    ] = None
+
+    @property
+    def sides(self) -> Annotated[Literal[1], "On how many sides each bound may err."]:
+        """One: a rule asks for one bound."""
+        return 1
+
+
+LEAST_RARER = 10
+
+NO_CONFIDENCE = "the estimate alone was compared with the limit: nothing is said of how far off it may be"
+
+FEWER = "fewer than --min-rows"
+
+ONE_LOOK = "valid for one look; ask again only on fresh rows"
+
+
+def claim_of(rule: Rule | ClassRule, ground: Ground, *, measure: str) -> Claim:
+    """Return the claim that a rule makes of a measure by its name in reports."""
+    fail_confidence = None if ground.claims == 1 else 1.0 - ground.fail_delta
+    return Claim(measure, rule.limit, ground.confidence, rule.bound, rule.relation, fail_confidence)
+
+
+def refuse_weights(table: Table) -> None:
+    """Refuse importance weights, for which no bound of a gate holds."""
+    if table.weighted:
+        msg = "a gate has no valid bound for importance weights"
+        raise UsageProblem(msg, "gate without --weight, or with --weights-are frequency if they count rows")
+
+
+def refuse_many_values(table: Table, ground: Ground, *, words: str) -> None:
+    """
+    Refuse an error of a score with many values, value by value: no number of rows bounds it from above.
+
+    Rows whose scores are all different cannot be told from rows whose labels are settled by their scores, and
+    of those the error is |label - score| itself.
+    """
+    if ground.bins.edges is None and table.kind == "exact":
+        return
+    missed = table.positive * (1.0 - table.score_of_positive)
+    missed += (table.weight - table.positive) * table.score_of_negative
+    least = float(missed.sum()) / float(table.weight.sum())
+    msg = (
+        f"no number of rows bounds the {words} error of a score with many values: by Theorem 12.5 a valid "
+        f"upper bound is at least the mean of |label - score|, {least:.4g} here"
+    )
+    raise UsageProblem(msg, "gate on --max-ece, which is taken over bins, on --max-smece or on --max-dce")
+
+
+def levels(rule: Rule | ClassRule, ground: Ground) -> tuple[float, float]:
+    """
+    Return the error probabilities of the lower and of the upper bound.
+
+    The bound that can pass the claim has delta, the one that can fail it delta / claims.
+    """
+    if rule.relation is Relation.AT_MOST:
+        return ground.fail_delta, ground.delta
+    return ground.delta, ground.fail_delta
+
+
+def outcome_of(
+    table: Table, claim: Claim, ground: Ground, *, lower: float | None, upper: float | None
+) -> tuple[VerdictName, str | None]:
+    """Return the verdict and, where too few rows forbid one, the reason."""
+    reason = too_few(table, ground)
+    if reason is not None:
+        return VerdictName.INCONCLUSIVE, reason
+    return by_bounds(claim, lower=lower, upper=upper), None
+
+
+def by_bounds(claim: Claim, *, lower: float | None, upper: float | None) -> VerdictName:
+    """Return the verdict that bounds give, however few the rows are."""
+    most = claim.relation is Relation.AT_MOST
+    if most:
+        held = upper is not None and upper <= claim.limit
+        refuted = lower is not None and lower > claim.limit
+    else:
+        held = lower is not None and lower >= claim.limit
+        refuted = upper is not None and upper < claim.limit
+    if held or (claim.only_not_refuted and not refuted):
+        return VerdictName.PASS
+    return VerdictName.FAIL if refuted else VerdictName.INCONCLUSIVE
+
+
+def compared(
+    claim: Claim, value: float, *, few: str | None, undefined: str
+) -> tuple[VerdictName, str | None]:
+    """Return how a number stands to the limit, or why that is not said."""
+    reason = undefined if few is None and math.isnan(value) else few
+    if reason is not None:
+        return VerdictName.INCONCLUSIVE, reason
+    kept = value <= claim.limit if claim.relation is Relation.AT_MOST else value >= claim.limit
+    return (VerdictName.PASS if kept else VerdictName.FAIL), None
+
+
+def wants_rows(claim: Claim, ground: Ground, *, outcome: VerdictName, reason: str | None) -> bool:
+    """Whether to say how many rows would decide: nothing but the bounds left "at most" open."""
+    left_open = outcome is VerdictName.INCONCLUSIVE and reason is None
+    return left_open and ground.rows_wanted and claim.relation is Relation.AT_MOST
+
+
+def too_few(table: Table, ground: Ground) -> str | None:
+    """Return why so few rows are not judged, or None."""
+    return too_few_counted(table.total_rows, table.total_positive_rows, least=ground.least_rows)
+
+
+def fewer_rows(rows: int, *, least: int) -> str | None:
+    """Return why so few rows are not judged, whatever their labels, or None."""
+    if rows >= least:
+        return None
+    counted = "1 row is" if rows == 1 else f"{rows:,} rows are"
+    return f"{counted} {FEWER} {least:,}"
+
+
+def too_few_counted(rows: int, ones: int, *, least: int) -> str | None:
+    """Return why so few rows, of which so many have label 1, are not judged, or None."""
+    fewer = fewer_rows(rows, least=least)
+    if fewer is not None:
+        return fewer
+    rarer = min(ones, rows - ones)
+    if rarer < LEAST_RARER:
+        label = 1 if ones <= rows - ones else 0
+        counted = "1 row has" if rarer == 1 else f"{rarer:,} rows have"
+        return f"{counted} label {label}, fewer than {LEAST_RARER}"
+    return None

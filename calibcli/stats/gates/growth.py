@@ -1,0 +1,322 @@
+"""Batches and states of shards added up: no batch, and no row with an identity, is counted twice."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import DEFAULT_LEAST_ROWS, LEAST_TWIN_ROWS, MOST_IDENTITIES, IdKind
+from calibcli.stats.gates.any_time import Epoch
+from calibcli.stats.gates.cells import Sums, sums_of
+from calibcli.stats.gates.state import Batch, Fingerprints, GateState, differences
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Rows one by one, each with its identity; arrays of shape (n,)."""
+
+    ids: Fingerprints
+    score: Floats
+    label: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    counts: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Incoming:
+    """
+    A batch that has been read.
+
+    Args:
+        key: Its name, or the digest of its rows.
+        digest: The digest of its rows.
+        shown: The file it came from, for messages.
+        rows: Its rows: a table, or one by one where they have identities.
+        id_kinds: What the identities are written as.
+        content: The digest of its scores and labels alone, where its rows have identities.
+        distinct: How many different scores it has.
+        ids_renamed: Whether they had other names in the first version of states.
+    """
+
+    key: str
+    digest: str
+    shown: str
+    rows: Table | Rows
+    id_kinds: frozenset[IdKind] = frozenset()
+    content: str | None = None
+    distinct: int = 0
+    ids_renamed: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Growth:
+    """
+    What became of batches.
+
+    Args:
+        state: The state with the rows that it did not know.
+        known: Batches that it knew.
+        known_rows: Rows that it knew, in those batches or by their identities.
+        notes: Sentences the reader should not miss.
+    """
+
+    state: GateState
+    known: tuple[str, ...] = ()
+    known_rows: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def grown(state: GateState, batches: tuple[Incoming, ...], *, least_rows: int = DEFAULT_LEAST_ROWS) -> Growth:
+    """Count batches in order."""
+    growth = Growth(state)
+    for batch in batches:
+        growth = _counted(growth, batch, least_rows=least_rows)
+    state = growth.state
+    if state.batches:
+        # The sums of a merged state have not been looked at yet, and a look is never wrong.
+        growth = replace(growth, state=state.latched(state.look(), least_rows=least_rows))
+    return growth
+
+
+def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
+    state = growth.state
+    twin = next((one for one in state.batches if one.digest == batch.digest), None)
+    # Rows without a name are known by their digest, whatever name they were counted under.
+    known = twin if batch.key == batch.digest else state.knows(batch.key)
+    rows = batch.rows
+    total = int(rows.counts.sum()) if isinstance(rows, Rows) else rows.total_rows
+    if known is not None:
+        _refuse_other_rows(known, batch)
+        return replace(
+            growth,
+            known=(*growth.known, batch.key),
+            known_rows=growth.known_rows + total,
+            notes=(*growth.notes, _known_note(batch, total)),
+        )
+    notes = growth.notes
+    if twin is not None and not state.terms.identified:
+        _refuse_twin(twin, batch, total)
+        note = f"batch {batch.key!r} has the very rows of batch {twin.key!r}: it counts since its name is new"
+        notes = (*notes, note)
+    mixed = kinds_mixed(state.id_kinds, batch.id_kinds, shown=batch.shown)
+    if mixed is not None:
+        notes = (*notes, mixed)
+    state = replace(state, id_kinds=state.id_kinds | batch.id_kinds)
+    sums, ids = _new_rows(state, batch)
+    left_out = total - sums.total_rows
+    if left_out:
+        notes = (
+            *notes,
+            f"{batch.shown}: {left_out:,} of {total:,} rows were counted before, by their identity",
+        )
+    if sums.total_rows:
+        alike = _alike_note(state, batch, total)
+        notes = notes if alike is None else (*notes, alike)
+        state = state.counted(
+            sums, key=batch.key, digest=batch.digest, content=batch.content, ids=ids, least_rows=least_rows
+        )
+        state = state.bounded()
+    return Growth(state, growth.known, growth.known_rows + left_out, notes)
+
+
+def kinds_mixed(before: frozenset[IdKind], new: frozenset[IdKind], *, shown: str) -> str | None:
+    """
+    Return what there is to say of ids that are numbers in one place and text in another, or None.
+
+    Args:
+        before: What the ids of a state are written as.
+        new: What those are that are added to it.
+        shown: Where they come from.
+    """
+    both = before | new
+    if not {IdKind.NUMBERS, IdKind.TEXT} <= both:
+        return None
+    mine, other = ("numbers", "text") if IdKind.NUMBERS in new else ("text", "numbers")
+    said = f"{shown}: its ids are {mine}, and {other} in what was counted before"
+    if IdKind.RESPELLED in both:
+        msg = f"{said}, and some of the text is numbers written otherwise than numbers are, as 7.0 or 007"
+        raise InputProblem(msg, "a row could count twice: write all ids alike, and begin a state with them")
+    return None if new <= before else f"{said}: the text '7' is the number 7"
+
+
+def _new_rows(state: GateState, batch: Incoming) -> tuple[Sums, Fingerprints | None]:
+    """Return what is not in the state yet, with its identities where rows have some."""
+    rows, partition = batch.rows, state.terms.partition
+    if not isinstance(rows, Rows):
+        return sums_of(rows, partition), None
+    order = np.argsort(rows.ids, kind="stable")
+    ids = rows.ids[order]
+    again = np.flatnonzero(ids[1:] == ids[:-1])
+    if again.size:
+        first = int(order[again + 1].min())
+        some = f"{again.size:,} of {ids.size:,} rows"
+        msg = f"{batch.shown}: {some} repeat the identity of an earlier one; the first is row {first + 1:,}"
+        raise InputProblem(msg, "name a column with --id whose values are different in every row")
+    place = np.minimum(np.searchsorted(state.ids, rows.ids), max(state.ids.size - 1, 0))
+    new = state.ids[place] != rows.ids if state.ids.size else np.ones(ids.size, np.bool_)
+    if state.ids.size + int(np.count_nonzero(new)) > MOST_IDENTITIES:
+        msg = f"the state would hold more than {MOST_IDENTITIES:,} identities"
+        raise UsageProblem(msg, "begin a state without --id: whole batches are known again by their digests")
+    table = ScoreTable.from_rows(rows.score[new], rows.label[new], counts=rows.counts[new])
+    return sums_of(table, partition), rows.ids[new]
+
+
+def _refuse_other_rows(known: Batch, batch: Incoming) -> None:
+    if known.digest != batch.digest:
+        msg = f"{batch.shown}: batch {batch.key!r} was counted before, with other rows"
+        raise InputProblem(msg, "give these rows another name with --batch")
+
+
+def _refuse_twin(twin: Batch, batch: Incoming, total: int) -> None:
+    """Refuse rows that were counted under another name, where they are too many to be alike by chance."""
+    if total >= LEAST_TWIN_ROWS:
+        msg = f"{batch.shown}: these are the very {total:,} rows that were counted as {_named(twin)}"
+        raise InputProblem(
+            msg,
+            "every row counts once; if these are others, begin a new state with --id COL",
+        )
+
+
+def _alike_note(state: GateState, batch: Incoming, total: int) -> str | None:
+    """Return what there is to say of scores and labels that were counted under other ids, or None."""
+    twin = next((one for one in state.batches if one.content and one.content == batch.content), None)
+    if twin is None:
+        return None
+    these = (
+        f"{batch.shown}: these {total:,} rows have the scores and labels of {_named(twin)} under other ids"
+    )
+    if batch.distinct >= LEAST_TWIN_ROWS:
+        raise InputProblem(
+            these, "every row counts once: write ids as before; 7, 7.0 and 007 as text are three ids"
+        )
+    return f"{these}: they count; are ids written alike?"
+
+
+def _named(batch: Batch) -> str:
+    return "a batch without a name" if batch.key == batch.digest else f"batch {batch.key!r}"
+
+
+def _known_note(batch: Incoming, total: int) -> str:
+    name = f"batch {batch.key!r}" if batch.key != batch.digest else "a batch of the very same rows"
+    said = f"{batch.shown}: {name} was counted before and is not counted again"
+    if isinstance(batch.rows, Rows):
+        return said
+    if total >= LEAST_TWIN_ROWS:
+        return f"{said}; rows that only look alike are told apart by a state with --id"
+    how = "--batch another name" if batch.key != batch.digest else "--batch a name"
+    return f"{said}; if these are other rows, give {how}, or begin a state with --id"
+
+
+def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
+    """
+    Add up the states of shards.
+
+    Args:
+        states: Names and states, at least one, all different.
+
+    Returns:
+        A state without looks; batches in the order of their names.
+    """
+    name, first = states[0]
+    named = next((state.terms for _, state in states if state.terms.label is not None), first.terms)
+    for path, state in states:
+        if state.terms.alarm:
+            msg = f"{path} is an alarm, which watches one stream of batches in their order"
+            raise UsageProblem(msg, "give each stream a state of its own, or all batches to one")
+        found = differences(first.terms, state.terms) or differences(named, state.terms)
+        if found:
+            msg = f"{name} and {path} were begun on other terms: {'; '.join(found)}"
+            raise UsageProblem(msg, "merge states of the same gate only")
+    _refuse_twice(states)
+    kinds: frozenset[IdKind] = frozenset()
+    mixed = []
+    for path, state in states:
+        mixed.append(kinds_mixed(kinds, state.id_kinds, shown=path) if kinds else None)
+        kinds |= state.id_kinds
+    ids = np.sort(np.concatenate([state.ids for _, state in states]))
+    if ids.size > MOST_IDENTITIES:
+        msg = f"together the states hold {ids.size:,} identities, and at most {MOST_IDENTITIES:,} can be kept"
+        raise UsageProblem(msg, "begin the states without --id: whole batches are known by their digests")
+    total = first.sums
+    for _, state in states[1:]:
+        total = total + state.sums
+    batches = sorted(
+        (replace(batch, look=None) for _, state in states for batch in state.batches),
+        key=lambda batch: batch.key,
+    )
+    epochs = (Epoch(1, total),) if batches else ()
+    said = [*(note for _, state in states for note in state.notes), *filter(None, mixed)]
+    said += [*_renamed(states), *_alike(states)]
+    return GateState(
+        named,
+        epochs,
+        tuple(batches),
+        ids=ids,
+        since=min(state.since for _, state in states),
+        notes=tuple(dict.fromkeys(said)),
+        id_kinds=kinds,
+    )
+
+
+def _refuse_twice(states: Sequence[tuple[str, GateState]]) -> None:
+    """Refuse batches, and rows with an identity, that more than one state has counted."""
+    times = Counter(batch.key for _, state in states for batch in state.batches)
+    twice = sorted(key for key, count in times.items() if count > 1)
+    if twice:
+        where = [path for path, state in states if state.knows(twice[0]) is not None]
+        counted = "1 batch is" if len(twice) == 1 else f"{len(twice):,} batches are"
+        msg = f"{counted} in more than one state; the first is {twice[0]!r}, in {' and '.join(where)}"
+        raise InputProblem(msg, "every row counts once; if these are different rows, name them with --batch")
+    if not states[0][1].terms.identified:
+        _refuse_twins(states)
+        return
+    ids, counts = np.unique(np.concatenate([state.ids for _, state in states]), return_counts=True)
+    again = ids[counts > 1]
+    if again.size:
+        where = [path for path, state in states if np.isin(again[0], state.ids)]
+        counted = "1 row is" if again.size == 1 else f"{again.size:,} rows are"
+        msg = f"{counted} in more than one state by their identity; the first in {' and '.join(where)}"
+        raise InputProblem(msg, "every row counts once: count the rows of one of them into the other")
+
+
+def _renamed(states: Sequence[tuple[str, GateState]]) -> list[str]:
+    """Return what there is to say of states of which some were begun when ids had other names."""
+    began = {state.since: path for path, state in reversed(states) if state.ids.size}
+    later = frozenset().union(*(state.id_kinds for _, state in states if state.since > 1))
+    if set(began) != {1, 2} or later == {IdKind.TEXT}:
+        return []
+    which = "that named ids otherwise that are floats, decimals, times or durations"
+    return [f"{began[1]} was begun by a calibcli {which}: rows with such ids in {began[2]} too count twice"]
+
+
+def _alike(states: Sequence[tuple[str, GateState]]) -> list[str]:
+    """Return what there is to say of scores and labels that two states have under other ids."""
+    seen: dict[str, tuple[str, str]] = {}
+    found = []
+    for path, state in states:
+        for batch in state.batches:
+            if batch.content in seen:
+                key, where = seen[batch.content]
+                these = f"batch {batch.key!r} in {path} has the scores and labels of batch {key!r} in {where}"
+                found.append(f"{these} under other ids: are ids written alike?")
+        seen |= {one.content: (one.key, path) for one in state.batches if one.content}
+    return found
+
+
+def _refuse_twins(states: Sequence[tuple[str, GateState]]) -> None:
+    """Refuse the very rows of a batch of one state under another name in a second."""
+    seen: dict[str, tuple[str, str]] = {}
+    for path, state in states:
+        large = [one for one in state.batches if one.digest and one.rows >= LEAST_TWIN_ROWS]
+        for batch in large:
+            if batch.digest in seen:
+                key, where = seen[batch.digest]
+                some = f"the very {batch.rows:,} rows of batch {key!r} in {where}"
+                msg = f"batch {batch.key!r} in {path} has {some}"
+                raise InputProblem(
+                    msg, "every row counts once; if these are other rows, begin new states with --id COL"
+                )
+        seen |= {one.digest: (one.key, path) for one in large}

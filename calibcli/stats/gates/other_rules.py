@@ -1,0 +1,270 @@
+"""
+Claims about any measure with an interval, about several classes
+together, and about numbers as they are.
+"""
+
+import math
+from dataclasses import replace
+
+from calibcli.errors import UsageProblem
+from calibcli.names import (
+    DEFAULT_SEED,
+    WITHOUT_INTERVAL,
+    Bound,
+    MeasureName,
+    Purpose,
+    Relation,
+    TestName,
+    VerdictName,
+)
+from calibcli.options.rules import ClassRule, Rule
+from calibcli.stats.gates.claim import (
+    ONE_LOOK,
+    Claim,
+    Ground,
+    Verdict,
+    by_bounds,
+    claim_of,
+    compared,
+    fewer_rows,
+    levels,
+    outcome_of,
+    refuse_weights,
+    too_few,
+)
+from calibcli.stats.gates.measured import (
+    Ends,
+    ends_of,
+    measured,
+    verdict_by_ends,
+    verdict_by_value,
+    why_none,
+    why_open,
+)
+from calibcli.stats.measures.classes import ClassViews, class_measure
+from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
+from calibcli.stats.measures.if_calibrated import DRAWS, draw_calibrated
+from calibcli.stats.measures.regression import population_bounds
+from calibcli.stats.measures.tests import calibration_tests
+from calibcli.stats.numerics import stream
+from calibcli.stats.table.bins import binned
+from calibcli.stats.table.grid import Table
+
+# r (1 - r) and the entropy of r fall on both sides of r = 1/2, so both ends of the interval of r stand behind
+# each end of theirs, which together fail with the probability of the whole.
+_ENDS_TOGETHER = (
+    MeasureName.BRIER_UNCERTAINTY,
+    MeasureName.BRIER_UNCERTAINTY_CORRECTED,
+    MeasureName.BRIER_UNC,
+    MeasureName.LOG_LOSS_UNC,
+)
+
+# Verdicts on coefficients were wrong in at most 6 % at the limit where so many rows carry the noise.
+LEAST_CARRY = 10.0
+
+
+def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
+    """
+    Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta.
+
+    Returns:
+        Pass, fail or inconclusive; each wrong verdict has probability at most delta, approximately where the
+        interval is approximate.
+    """
+    name = _with_interval(rule)
+    refuse_weights(table)
+    claim = claim_of(rule, ground, measure=name.value)
+    at_lower, at_upper = levels(rule, ground)
+    estimate = measured(name, table, ground=ground, confidence=_coverage(name, at_upper))
+    ends = ends_of(estimate)
+    if at_lower != at_upper:
+        other = measured(name, table, ground=ground, confidence=_coverage(name, at_lower))
+        ends = replace(ends, lower=ends_of(other).lower)
+    outcome, reason = outcome_of(table, claim, ground, lower=ends.lower, upper=ends.upper)
+    if reason is None:
+        reason = _few_carry(estimate)
+        outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
+    if reason is None and name is MeasureName.BIAS and outcome is not VerdictName.INCONCLUSIVE:
+        reason = _of_other_rows(table, rule, ground, claim=claim, outcome=outcome)
+        outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
+    if reason is None and ends.lower is None and ends.upper is None:
+        outcome, reason = VerdictName.INCONCLUSIVE, why_none(estimate)
+    elif reason is None and outcome is VerdictName.INCONCLUSIVE:
+        reason = why_open(estimate, claim, ends)
+    said = outcome, reason
+    return verdict_by_ends(claim, estimate, ends, said=said, rows=table.total_rows)
+
+
+def _with_interval(rule: Rule) -> MeasureName:
+    """Return the measure that a rule bounds."""
+    name = rule.subject
+    if isinstance(name, TestName):
+        msg = f"{name.value} is a test, which has a p-value and no bounds"
+        raise UsageProblem(msg, f"write {name.value}.p>=0.05 to fail where calibration is rejected at 5 %")
+    if name in WITHOUT_INTERVAL:
+        msg = f"{name.value} has no confidence interval, so no bound of it can be gated"
+        raise UsageProblem(msg, f"gate on the estimate alone, without confidence: {name.value}.value")
+    return name
+
+
+def _of_other_rows(
+    table: Table, rule: Rule, ground: Ground, *, claim: Claim, outcome: VerdictName
+) -> str | None:
+    """Return why bounds that settle the bias of these scores do not settle the population's, or None."""
+    at_lower, at_upper = levels(rule, ground)
+    lower, upper = population_bounds(table, lower=at_lower, upper=at_upper)
+    if by_bounds(claim, lower=lower, upper=upper) is outcome:
+        return None
+    return (
+        "the bounds settle it for these very scores, but not for the population, whose mean score may be "
+        f"another: there it is {lower:.4g} to {upper:.4g}, approximately"
+    )
+
+
+def _few_carry(estimate: Estimate) -> str | None:
+    """Return why so few rows settle how uncertain a coefficient is that no verdict rests on it, or None."""
+    carried = float(estimate.details.get("carried_by", LEAST_CARRY))
+    if carried >= LEAST_CARRY:
+        return None
+    return (
+        f"its uncertainty rests on the labels of about {max(carried, 1.0):.0f} rows whose scores say "
+        f"otherwise, fewer than {LEAST_CARRY:g}"
+    )
+
+
+def _coverage(name: MeasureName, delta: float) -> float:
+    """Return the two-sided coverage at which one end fails with probability delta."""
+    return 1.0 - delta if name in _ENDS_TOGETHER else 1.0 - 2.0 * delta
+
+
+def class_rule(views: ClassViews, rule: ClassRule, *, ground: Ground) -> Verdict:
+    """
+    Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta.
+
+    Every interval of a measure of several classes leaves half of its error probability to each end. One that
+    holds at every number of rows needs no rows of the rarer kind, right or wrong; one that holds for many
+    rows needs ten.
+
+    Args:
+        views: The rows, over bins that no label had a say in.
+        rule: The measure and its limit.
+        ground: The confidence, and how few rows conclude nothing.
+
+    Returns:
+        Pass, fail or inconclusive; each wrong verdict has probability at most delta, approximately where the
+        interval is approximate. A rule on the value compares the estimate.
+    """
+    claim = claim_of(rule, ground, measure=rule.subject.value)
+    if rule.bound is Bound.VALUE:
+        estimate = class_measure(rule.subject, replace(views, confidence=ground.confidence))
+        few = fewer_rows(views.rows, least=ground.least_rows)
+        return verdict_by_value(claim, estimate, few=few, rows=views.rows)
+    refuse_weights(views.whole)
+    at_lower, at_upper = levels(rule, ground)
+    estimate = _measured(views, rule, delta=at_upper)
+    ends = ends_of(estimate)
+    if at_lower != at_upper:
+        ends = replace(ends, lower=ends_of(_measured(views, rule, delta=at_lower)).lower)
+    said = _outcome(views, claim, ground, ends=ends, estimate=estimate)
+    return verdict_by_ends(claim, estimate, ends, said=said, rows=views.rows)
+
+
+def _measured(views: ClassViews, rule: ClassRule, *, delta: float) -> ClassEstimate:
+    return class_measure(rule.subject, replace(views, confidence=1.0 - 2.0 * delta))
+
+
+def _outcome(
+    views: ClassViews, claim: Claim, ground: Ground, *, ends: Ends, estimate: ClassEstimate
+) -> tuple[VerdictName, str | None]:
+    """Return the verdict, and the reason where it is not the bounds."""
+    few = fewer_rows(views.rows, least=ground.least_rows)
+    few = few if few is not None or ends.finite_sample else too_few(views.whole, ground)
+    if few is not None:
+        return VerdictName.INCONCLUSIVE, few
+    if ends.lower is None and ends.upper is None:
+        return VerdictName.INCONCLUSIVE, why_none(estimate)
+    outcome = by_bounds(claim, lower=ends.lower, upper=ends.upper)
+    return outcome, why_open(estimate, claim, ends) if outcome is VerdictName.INCONCLUSIVE else None
+
+
+_NO_EVIDENCE = "not rejected, which is no evidence that the score is calibrated: few rows reject nothing"
+
+_USES_BINS = (TestName.T, TestName.HOSMER_LEMESHOW)
+
+
+def plain_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
+    """
+    Compare an estimate or a p-value with the limit.
+
+    Returns:
+        Pass or fail as the number stands to the limit; inconclusive where it is undefined.
+    """
+    subject = rule.subject
+    if rule.bound is Bound.P_VALUE:
+        if isinstance(subject, MeasureName):
+            msg = f"{subject.value} is a measure, which has no p-value"
+            tests = ", ".join(name.value for name in TestName)
+            raise UsageProblem(msg, f"tests have one: {tests}")
+        return _tested(table, rule, subject, ground=ground)
+    if isinstance(subject, TestName):
+        msg = f"{subject.value} is a test: its statistic says nothing without its p-value"
+        raise UsageProblem(msg, f"write {subject.value}.p>=0.05 to fail where calibration is rejected at 5 %")
+    return _estimated(table, rule, subject, ground=ground)
+
+
+def _estimated(table: Table, rule: Rule, name: MeasureName, *, ground: Ground) -> Verdict:
+    over_bins = name is MeasureName.ECE and ground.bins.edges is not None
+    claim = claim_of(rule, ground, measure="binned_ece" if over_bins else name.value)
+    estimate = measured(name, table, ground=ground, confidence=ground.confidence)
+    return verdict_by_value(claim, estimate, few=too_few(table, ground), rows=table.total_rows)
+
+
+def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verdict:
+    refuse_weights(table)
+    claim = claim_of(rule, ground, measure=name.value)
+    result = _test(table, name, ground=ground)
+    p = math.nan if result.p_value is None else result.p_value
+    undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"
+    few = too_few(table, ground) or _below_draws(p, rule, drawn=result.p_method.startswith("monte-carlo"))
+    outcome, reason = compared(claim, p, few=few, undefined=undefined)
+    words = (
+        f"a calibrated score fails with probability {rule.limit:g}, whatever the confidence of other rules"
+        if rule.relation is Relation.AT_LEAST
+        else "the rule passes where calibration is rejected"
+    )
+    kept = (_NO_EVIDENCE,) if outcome is VerdictName.PASS and rule.relation is Relation.AT_LEAST else ()
+    return Verdict(
+        claim=claim,
+        outcome=outcome,
+        value=p,
+        lower=None,
+        upper=None,
+        method=f"p-value: {result.p_method}",
+        target=None,
+        partition=ground.bins.described if name in _USES_BINS else "",
+        any_time=False,
+        assumptions=(*result.assumptions, words, *kept, ONE_LOOK),
+        rows=table.total_rows,
+        finite_sample=result.p_asymptotic is None or result.p_value != result.p_asymptotic,
+        reason=reason,
+    )
+
+
+def _below_draws(p: float, rule: Rule, *, drawn: bool) -> str | None:
+    """Return why the least p-value that draws can show does not settle a smaller limit, or None."""
+    least = 1.0 / (DRAWS + 1)
+    if not drawn or p > least or rule.limit >= least:
+        return None
+    return f"the p-value comes of {DRAWS} simulated draws, which show none below {least:g}"
+
+
+def _test(table: Table, name: TestName, *, ground: Ground) -> TestResult:
+    sums = binned(table, ground.bins)
+    drawn = draw_calibrated(
+        table,
+        partitions=(sums,),
+        generator=stream(DEFAULT_SEED, Purpose.MONTE_CARLO),
+        smece_generator=stream(DEFAULT_SEED, Purpose.SMECE_NULL),
+    )
+    results, _ = calibration_tests((name,), table, bins=sums, calibrated=drawn)
+    return results[0]

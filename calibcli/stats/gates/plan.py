@@ -1,0 +1,742 @@
+"""How many labelled rows a gate will take, before any are collected: by simulation with its own verdicts."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import UsageProblem
+from calibcli.names import MeasureName, TestName, VerdictName
+from calibcli.options.rules import Rule
+from calibcli.stats.bounds.betting import (
+    GroupedResiduals,
+    Stakes,
+    log_gain,
+    log_mean_over_signs,
+    stakes_for_any_time,
+    stakes_for_one_look,
+)
+from calibcli.stats.bounds.means import bounded_differences
+from calibcli.stats.bounds.proportion import rate_bounds
+from calibcli.stats.gates import judge
+from calibcli.stats.gates.claim import LEAST_RARER, Ground
+from calibcli.stats.gates.rows_needed import Growth
+from calibcli.stats.gates.smece import norm_may_stray
+from calibcli.stats.measures.binned import each_of, farthest, grouped_residuals
+from calibcli.stats.measures.distance import dictionary, distance_interval
+from calibcli.stats.measures.l2 import lower_bound, upper_bound
+from calibcli.stats.measures.regression import error_shares, least_by_mean
+from calibcli.stats.measures.smooth_ece import stakes_for, weighed
+from calibcli.stats.numerics import crossing
+from calibcli.stats.table.bins import Bins, binned, segment_sums
+from calibcli.stats.table.grid import Table, residuals
+from calibcli.stats.table.kernel import LEAST_BANDWIDTH, residual_series
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts
+
+# Scores are kept to about so many values, each within one bin: labels tell neighbours apart by less.
+MOST_VALUES = 128
+
+CALIBRATED = "labels follow the scores"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Population:
+    """
+    A population of rows.
+
+    Args:
+        score: The values that scores take, ascending, shape (n_values,).
+        share: The share of rows with each; they sum to 1.
+        rate: Probability of label 1 at each.
+        starts: Position of each bin's first value, shape (n_bins + 1,), the last is the end; no bin is empty.
+        places: The right edge of each bin, or its value, shape (n_bins,).
+        words: How labels go with scores.
+    """
+
+    score: Floats
+    share: Floats
+    rate: Floats
+    starts: npt.NDArray[np.intp]
+    places: Floats
+    words: str = CALIBRATED
+
+    @property
+    def variance(self) -> float:
+        """Mean of f (1 - f)."""
+        return float((self.share * self.score * (1.0 - self.score)).sum())
+
+    def drawn(
+        self, rows: int, *, times: int, generator: np.random.Generator, shares_kept: bool = False
+    ) -> tuple[Integers, Integers]:
+        """
+        Draw independent rows, several times over.
+
+        Returns:
+            Rows of each value and how many of them have label 1, shape (times, n_values).
+        """
+        if shares_kept:
+            count = np.tile(_shared_out(rows, self.share), (times, 1))
+        else:
+            count = generator.multinomial(rows, self.share, size=times)
+        return count, generator.binomial(count, self.rate)
+
+    def table(self, count: Integers, ones: Integers) -> ScoreTable:
+        """Return one draw as a table."""
+        some = count > 0
+        return ScoreTable(self.score[some], count[some], ones[some])
+
+
+def population_of(score: Floats, rows: Floats, *, bins: Bins) -> Population:
+    """Return the population in which scores fall as they did in some rows, and labels follow them."""
+    some = rows > 0
+    score, rows = score[some], np.asarray(rows[some], dtype=np.float64)
+    place = _bin_of(score, bins)
+    if score.size > MOST_VALUES:
+        middle = (np.cumsum(rows) - 0.5 * rows) / rows.sum()
+        together = place * MOST_VALUES + np.minimum((middle * MOST_VALUES).astype(np.int64), MOST_VALUES - 1)
+        first = run_starts(together)
+        total = np.add.reduceat(rows, first)
+        score, rows, place = np.add.reduceat(rows * score, first) / total, total, place[first]
+    starts = np.append(run_starts(place), place.size)
+    places = score if bins.edges is None else bins.edges[1:][place[starts[:-1]]]
+    return Population(score, rows / rows.sum(), score, starts, places)
+
+
+def population_like(table: Table, *, bins: Bins) -> Population:
+    """Return the population in which scores fall as in a table, whatever its labels."""
+    return population_of(table.score, table.rows.astype(np.float64), bins=bins)
+
+
+def erring(population: Population, measure: MeasureName, error: float) -> tuple[Population, ...]:
+    """
+    Return populations with these scores whose error is exactly so large, in the patterns that are tried.
+
+    Every score is too low, every score is too high, or all of the error sits in the bin with the fewest rows
+    that can hold it. Errors have one sign, so that ECE, over whichever bins, smECE and the distance to
+    calibration are all the mean of label rate - score: smoothing keeps the mean of residuals of one sign, and
+    that mean is the least and moving to the rates the most that recalibrating can take.
+    """
+    if error == 0.0:
+        return (population,)
+    found = (*_spread(population, measure, error), *_in_one_bin(population, measure, error))
+    if not found:
+        msg = f"no labels make the error of these scores {error:g}"
+        raise UsageProblem(msg, "--error takes what may be feared, such as half the limit")
+    return found
+
+
+def _spread(population: Population, measure: MeasureName, error: float) -> Iterator[Population]:
+    for sign, word in ((1.0, "low"), (-1.0, "high")):
+        shift = _shift(population, _room(population, sign), measure, error=error)
+        if shift is not None:
+            rate = population.score + sign * shift
+            yield replace(population, rate=rate, words=f"every score is too {word}")
+
+
+def _in_one_bin(population: Population, measure: MeasureName, error: float) -> Iterator[Population]:
+    """Yield the pattern with the whole error in the bin of the fewest rows that can hold it."""
+    shares = segment_sums(population.share, population.starts)
+    if shares.size == 1:
+        return
+    for place in np.argsort(shares, kind="stable").tolist():
+        inside = slice(*population.starts[place : place + 2])
+        for sign in (1.0, -1.0):
+            room = np.zeros_like(population.score)
+            room[inside] = _room(population, sign)[inside]
+            shift = _shift(population, room, measure, error=error)
+            if shift is not None:
+                where = f"the {100.0 * shares[place]:.2g} % of rows with scores {_around(population, inside)}"
+                way = "low" if sign > 0.0 else "high"
+                rate = population.score + sign * shift
+                yield replace(population, rate=rate, words=f"only {where} are wrong, and too {way}")
+                return
+
+
+def _around(population: Population, inside: slice) -> str:
+    values = population.score[inside]
+    low, high = f"{values[0]:.3g}", f"{values[-1]:.3g}"
+    return f"of {low}" if low == high else f"from {low} to {high}"
+
+
+def _room(population: Population, sign: float) -> Floats:
+    return 1.0 - population.score if sign > 0.0 else population.score
+
+
+def _shift(population: Population, room: Floats, measure: MeasureName, *, error: float) -> Floats | None:
+    """Return the one shift, cut to the room of each value, that makes the error; None if none does."""
+
+    def size(shift: float) -> float:
+        cut = np.minimum(shift, room)
+        match measure:
+            case MeasureName.L2:
+                return math.sqrt(float((population.share * cut**2).sum()))
+            case MeasureName.LINF:
+                return float(cut.max())
+            case _:
+                return float((population.share * cut).sum())
+
+    if size(1.0) < error:
+        return None
+    shift = sum(crossing(lambda one: size(one) - error, 0.0, 1.0, within=1e-12)) / 2.0
+    return np.asarray(np.minimum(shift, room))
+
+
+def _bin_of(score: Floats, bins: Bins) -> Integers:
+    """Return the bin of every score; each score is one of its own where the partition is of atoms."""
+    table = ScoreTable(score, np.ones(score.size, np.int64), np.zeros(score.size, np.int64))
+    starts = binned(table, bins).starts
+    return np.repeat(np.arange(starts.size - 1), np.diff(starts))
+
+
+def _shared_out(rows: int, share: Floats) -> Integers:
+    """Return whole numbers as near to rows * share as adds up."""
+    count = np.floor(rows * share).astype(np.int64)
+    rest = np.argsort(count - rows * share, kind="stable")[: rows - int(count.sum())]
+    count[rest] += 1
+    return count
+
+
+def log_evidence(
+    count: Integers,
+    ones: Integers,
+    *,
+    population: Population,
+    limit: float,
+    stakes: Stakes,
+    above: bool = False,
+) -> Floats:
+    """Return logs of e-values: those of `GroupedResiduals.log_evidence_below`, or `_above`."""
+    positive, negative = ones.astype(np.float64), (count - ones).astype(np.float64)
+    rows = count.sum(axis=-1).astype(np.float64)
+    score, inside = population.score, _membership(population)
+
+    def log_product(slope: float) -> Floats:
+        of_one, of_zero = np.log1p(slope * (1.0 - score)), np.log1p(-slope * score)
+        if inside is None:
+            return np.asarray(positive * of_one + negative * of_zero)
+        return np.asarray(positive @ (of_one[:, None] * inside) + negative @ (of_zero[:, None] * inside))
+
+    terms = []
+    for share, slope, growth in _bets(stakes, limit, above=above):
+        plus, minus = log_product(slope), log_product(-slope)
+        if above:
+            average = log_mean_over_signs(plus, minus, population.places, alone=stakes.alone)
+            average += log_gain(stakes, rows * slope * limit / (1.0 + slope * limit))
+        else:
+            average = np.minimum(plus, minus).sum(axis=-1)
+        terms.append(math.log(share) + rows * growth + average)
+    return np.asarray(np.logaddexp.reduce(terms, axis=0))
+
+
+def _membership(population: Population) -> Floats | None:
+    """Return which value lies in which bin, shape (n_values, n_bins); None where each is a bin of its own."""
+    values, bins = population.score.size, population.starts.size - 1
+    if values == bins:
+        return None
+    place = np.repeat(np.arange(bins), np.diff(population.starts))
+    return np.asarray(place[:, None] == np.arange(bins), dtype=np.float64)
+
+
+def _bets(stakes: Stakes, limit: float, *, above: bool) -> Iterator[tuple[float, float, float]]:
+    """Yield the share, the slope and the growth in each row of every bet."""
+    for size, share in zip(stakes.sizes, stakes.shares, strict=True):
+        if above:
+            bet = min(size, 0.95 / (1.0 + limit))
+            yield share, bet / (1.0 - bet * limit), math.log1p(-bet * limit)
+        else:
+            yield share, size / (1.0 + size * limit), math.log1p(size * limit)
+
+
+Flags = npt.NDArray[np.bool_]
+
+_OVERSAMPLING = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The gate that is simulated."""
+
+    rule: Rule
+    ground: Ground
+    wanted: VerdictName
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """
+    A gate that is asked once, simulated.
+
+    Every table is judged as `judge` does, but for the rows needed that its verdicts come with. The ECE is bet
+    on at the limit itself, and rates are bounded for many tables at once. For the l2 error, whose bound is
+    dear, tables hold every score as often as its share says: then verdicts go with the size of one statistic
+    and need not be asked of every table.
+    """
+
+    asked: Asked
+    population: Population
+    generator: np.random.Generator
+
+    def share(self, rows: int, times: int) -> float:
+        """Return the share of so many tables of so many rows that get the wanted verdict."""
+        if rows < self.asked.ground.least_rows:
+            return 0.0
+        count, ones = self._drawn(rows, times)
+        match self.asked.rule.subject:
+            case MeasureName.ECE:
+                given = _by_bets(self.asked, self.population, count, ones)
+            case MeasureName.LINF:
+                given = _by_rates(self.asked, self.population, count, ones)
+            case MeasureName.L2:
+                given = _by_order(self.asked, self.population, count, ones)
+            case _:
+                tables = zip(count, ones, strict=True)
+                given = np.array([is_given(self.asked, self.population.table(*one)) for one in tables])
+        return float(np.mean(given & _enough(count, ones)))
+
+    def reaches(self, rows: int, times: int, power: float) -> bool:
+        """Whether the wanted verdict comes in at least this share of so many tables."""
+        subject = self.asked.rule.subject
+        if rows < self.asked.ground.least_rows or subject in (MeasureName.ECE, MeasureName.LINF):
+            return self.share(rows, times) >= power
+        count, ones = self._drawn(rows, times)
+        count, ones = count[_enough(count, ones)], ones[_enough(count, ones)]
+        last = math.ceil(power * times) - 1
+        if last >= count.shape[0]:
+            return False
+        if subject is not MeasureName.L2:
+            return _so_many(self.asked, self.population, count, ones, wanted=last + 1)
+        place = _in_order(self.asked, self.population, count, ones)[last]
+        return is_given(self.asked, self.population.table(count[place], ones[place]))
+
+    def _drawn(self, rows: int, times: int) -> tuple[Integers, Integers]:
+        kept = self.asked.rule.subject is MeasureName.L2
+        return self.population.drawn(rows, times=times, generator=self.generator, shares_kept=kept)
+
+
+def share_by_theorem(looks: Looks, rows: int, times: int) -> float:
+    """Return the share of tables to which Theorem 12.4 gives the verdict, for the ECE."""
+    asked, population = looks.asked, looks.population
+    count, ones = population.drawn(rows, times=times, generator=looks.generator)
+    gap = segment_sums(ones - count * population.score, population.starts)
+    value = np.abs(gap).sum(axis=-1) / rows
+    margin = bounded_differences(rows, asked.ground.delta)
+    if asked.wanted is VerdictName.PASS:
+        return float(np.mean(value + margin <= asked.rule.limit))
+    bins = population.starts.size - 1
+    return float(np.mean(value - math.sqrt(bins / rows) - margin > asked.rule.limit))
+
+
+def stakes_of(ground: Ground, *, rows: int, delta: float) -> Stakes:
+    """Return the bets of a gate on the ECE."""
+    if ground.variance is None:
+        return stakes_for_any_time(delta=delta)
+    return stakes_for_one_look(rows, ground.variance, delta=delta)
+
+
+def level_of(asked: Asked) -> float:
+    """Return the error probability of the wanted verdict."""
+    return asked.ground.delta if asked.wanted is VerdictName.PASS else asked.ground.fail_delta
+
+
+def _enough(count: Integers, ones: Integers) -> Flags:
+    positive = ones.sum(axis=-1)
+    return np.asarray(np.minimum(positive, count.sum(axis=-1) - positive) >= LEAST_RARER)
+
+
+def _by_bets(asked: Asked, population: Population, count: Integers, ones: Integers) -> Flags:
+    delta = level_of(asked)
+    stakes = stakes_of(asked.ground, rows=int(count[0].sum()), delta=delta)
+    above = asked.wanted is VerdictName.FAIL
+    limit = asked.rule.limit
+    found = log_evidence(count, ones, population=population, limit=limit, stakes=stakes, above=above)
+    return np.asarray(found >= math.log(1.0 / delta))
+
+
+def _by_rates(asked: Asked, population: Population, count: Integers, ones: Integers) -> Flags:
+    given = np.zeros(count.shape[0], np.bool_)
+    occupied = (count > 0).sum(axis=-1)
+    for number in np.unique(occupied).tolist():
+        some = occupied == number
+        given[some] = _by_rates_of(asked, population, count[some], ones[some], bins=number)
+    return given
+
+
+def _by_rates_of(
+    asked: Asked, population: Population, count: Integers, ones: Integers, *, bins: int
+) -> Flags:
+    """Judge tables with equally many values that occur."""
+    passes = asked.wanted is VerdictName.PASS
+    delta = level_of(asked) if passes else each_of(bins, level_of(asked)) / 2.0
+    some, score = count > 0, np.broadcast_to(population.score, count.shape)
+    low, high = score.copy(), score.copy()
+    counted = (one[some].astype(np.float64) for one in (ones, count))
+    low[some], high[some] = rate_bounds(*counted, delta_each_side=delta)
+    if not passes:
+        return np.asarray(np.maximum(low - score, score - high).max(axis=-1) > asked.rule.limit)
+    outputs = asked.ground.outputs
+    seen = outputs is None or bins == len(outputs)
+    return np.asarray((np.maximum(high - score, score - low).max(axis=-1) <= asked.rule.limit) & seen)
+
+
+def _by_order(asked: Asked, population: Population, count: Integers, ones: Integers) -> Flags:
+    """Judge as few tables as it takes to find from which value of sum G on the verdict is given."""
+    order = _in_order(asked, population, count, ones)
+    low, high = 0, order.size
+    while low < high:
+        middle = (low + high) // 2
+        place = order[middle]
+        if is_given(asked, population.table(count[place], ones[place])):
+            low = middle + 1
+        else:
+            high = middle
+    given = np.zeros(order.size, np.bool_)
+    given[order[:low]] = True
+    return given
+
+
+def _so_many(asked: Asked, population: Population, count: Integers, ones: Integers, *, wanted: int) -> bool:
+    """Whether at least so many tables get the verdict; no further ones are judged once that is settled."""
+    given, left = 0, count.shape[0]
+    for one in zip(count, ones, strict=True):
+        if given >= wanted or given + left < wanted:
+            break
+        given, left = given + is_given(asked, population.table(*one)), left - 1
+    return given >= wanted
+
+
+def _in_order(asked: Asked, population: Population, count: Integers, ones: Integers) -> npt.NDArray[np.intp]:
+    """Return the places of the tables, those with the most to say for the verdict first."""
+    if population.score.size == 1:
+        # One rate has bounds of its own, and the farther end of them goes with the verdict.
+        counted = (one[:, 0].astype(np.float64) for one in (ones, count))
+        low, high = rate_bounds(*counted, delta_each_side=level_of(asked))
+        announced = population.score
+        passes = asked.wanted is VerdictName.PASS
+        farther = (
+            np.maximum(high - announced, announced - low)
+            if passes
+            else np.minimum(announced - low, high - announced)
+        )
+        return np.argsort(farther, kind="stable")
+    some = count[0] > 1
+    n, v, x = count[0][some], population.score[some], ones[:, some]
+    gap = x - n * v
+    size = ((gap**2 - x * (1.0 - 2.0 * v) - n * v**2) / (n - 1.0)).sum(axis=-1)
+    return np.argsort(size if asked.wanted is VerdictName.PASS else -size, kind="stable")
+
+
+def is_given(asked: Asked, table: ScoreTable) -> bool:
+    """Whether a table of enough rows gets the wanted verdict: by the bound that decides it, and no other."""
+    delta, limit = level_of(asked), asked.rule.limit
+    found = (_passes if asked.wanted is VerdictName.PASS else _fails)(asked, table, delta=delta, limit=limit)
+    if found is None:
+        return judge(table, asked.rule, ground=asked.ground).outcome is asked.wanted
+    return found
+
+
+def _passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+    """Whether the upper bound is at most the limit; None where there is no short way to tell."""
+    match asked.rule.subject:
+        case MeasureName.ECE:
+            return _bets_on(asked, table).log_evidence_below(limit, _stakes(asked, table)) >= -math.log(delta)
+        case MeasureName.L2 if asked.ground.bins.edges is None:
+            found = upper_bound(table, binned(table, asked.ground.bins), delta=delta)
+            return None if found is None else found[0] <= limit
+        case MeasureName.LINF if asked.ground.bins.edges is None:
+            seen = asked.ground.outputs is None or bool(np.isin(asked.ground.outputs, table.score).all())
+            sums = binned(table, asked.ground.bins)
+            return seen and float(farthest(sums, delta=delta)[1].max()) <= limit
+        case MeasureName.SMECE:
+            return _smece_passes(asked, table, delta=delta, limit=limit)
+        case MeasureName.DCE:
+            interval = distance_interval(table, confidence=1.0 - 2.0 * delta)
+            return interval.upper is not None and interval.upper <= limit
+        case _:
+            return None
+
+
+def _fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+    """Whether the lower bound is above the limit; None where there is no short way to tell."""
+    match asked.rule.subject:
+        case MeasureName.ECE:
+            return _bets_on(asked, table).log_evidence_above(limit, _stakes(asked, table)) >= -math.log(delta)
+        case MeasureName.L2 if asked.ground.bins.edges is None:
+            return lower_bound(table, binned(table, asked.ground.bins), delta=delta)[0] > limit
+        case MeasureName.LINF if asked.ground.bins.edges is None:
+            sums = binned(table, asked.ground.bins)
+            each = each_of(int(sums.occupied.sum()), delta) / 2.0
+            return float(farthest(sums, delta=each)[0].max()) > limit
+        case MeasureName.SMECE:
+            return _smece_fails(table, delta=delta, limit=limit)
+        case MeasureName.DCE:
+            level, tilt = dictionary(table, delta=delta)
+            return max(level, tilt / 3.0) > limit
+        case _:
+            return None
+
+
+def _smece_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
+    """Whether bets refute a norm above the limit; narrower bandwidths than the least are not resolved."""
+    stakes, held = stakes_for(table.total_rows, asked.ground.variance, delta=delta), weighed(table)
+
+    def refuted(norm: float) -> bool:
+        return held.log_evidence_below(limit, stakes, norm=norm) >= -math.log(delta)
+
+    # No norm is below the size of the mean residual, which is found sooner.
+    least = abs(float(residuals(table).sum())) / table.total_rows
+    return limit >= LEAST_BANDWIDTH and refuted(least) and refuted(_norm(table, limit))
+
+
+def _smece_fails(table: ScoreTable, *, delta: float, limit: float) -> bool:
+    """Whether either lower bound is above the limit; that by the norm is where the norm at the limit is."""
+    of_mean, of_norm = error_shares(delta, signs=table.distinct)
+    by_mean = least_by_mean(table, delta=of_mean) > limit
+    if by_mean or not of_norm:
+        return by_mean
+    at = max(limit, LEAST_BANDWIDTH)
+    strays = norm_may_stray(table, at, delta=of_norm)
+    return strays + limit < 1.0 and _norm(table, at) - strays > limit
+
+
+def _norm(table: ScoreTable, bandwidth: float) -> float:
+    """Return the smoothed norm of the residuals, within some 1e-4 of its size."""
+    return float(residual_series(table).l1_norm(bandwidth, oversampling=_OVERSAMPLING))
+
+
+def _bets_on(asked: Asked, table: ScoreTable) -> GroupedResiduals:
+    return grouped_residuals(table, binned(table, asked.ground.bins))
+
+
+def _stakes(asked: Asked, table: ScoreTable) -> Stakes:
+    return stakes_of(asked.ground, rows=table.total_rows, delta=level_of(asked))
+
+
+# Numbers held at once while streams are simulated.
+_AT_ONCE = 2_000_000
+
+
+def first_verdicts(
+    asked: Asked,
+    population: Population,
+    *,
+    step: int,
+    looks: int,
+    times: int,
+    generator: np.random.Generator,
+) -> Floats:
+    """
+    Simulate streams of rows, asked after every so many of them.
+
+    Returns:
+        Rows at the first look that gave the verdict, infinite where none did, shape (times,).
+    """
+    delta, size = level_of(asked), population.score.size
+    variance = 0.25 if asked.ground.variance is None else asked.ground.variance
+    stakes = stakes_for_any_time(delta=delta, variance=variance)
+    at_once = max(1, _AT_ONCE // (looks * size))
+    found: list[Floats] = []
+    for start in range(0, times, at_once):
+        streams = min(at_once, times - start)
+        count, ones = population.drawn(step, times=streams * looks, generator=generator)
+        so_far = [one.reshape(streams, looks, size).cumsum(axis=1) for one in (count, ones)]
+        evidence = log_evidence(
+            *so_far,
+            population=population,
+            limit=asked.rule.limit,
+            stakes=stakes,
+            above=asked.wanted is VerdictName.FAIL,
+        )
+        positive = so_far[1].sum(axis=-1)
+        rows = step * np.arange(1, looks + 1)
+        enough = (np.minimum(positive, rows - positive) >= LEAST_RARER) & (rows >= asked.ground.least_rows)
+        found.append(_first((evidence >= math.log(1.0 / delta)) & enough, rows))
+    return np.concatenate(found)
+
+
+def _first(given: npt.NDArray[np.bool_], rows: npt.NDArray[np.int64]) -> Floats:
+    first = given.argmax(axis=-1)
+    return np.where(given.any(axis=-1), rows[first], np.inf)
+
+
+MOST_ROWS = 1_000_000_000
+
+_WITHIN = 1.01
+
+# A number of rows that turns out too small is raised so often, by so much.
+_TRIES = 8
+
+_FURTHER = 1.02
+
+_LOOKS = 60
+
+_STANDING_IN = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """
+    How often a gate is simulated.
+
+    Args:
+        searching: Tables at each number of rows that is tried on the way.
+        final: Tables at the number of rows that is reported, or streams.
+    """
+
+    searching: int
+    final: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """
+    What simulation found.
+
+    Args:
+        population: The pattern of errors that took most rows.
+        rows: Rows at which the verdict comes with the power asked for; None above a billion.
+        reached: Share of simulated gates that gave it there.
+        times: How many were simulated there.
+        half: Rows at which every second one gives it, or None.
+        by_theorem: Rows that Theorem 12.4 takes with the same power, or None where it does not apply.
+        step: Rows between two looks, for a gate that is asked again, else None.
+    """
+
+    population: Population
+    rows: int | None
+    reached: float | None
+    times: int
+    half: int | None
+    by_theorem: int | None
+    step: int | None = None
+
+
+def planned(
+    asked: Asked,
+    patterns: Sequence[Population],
+    *,
+    power: float,
+    again: bool,
+    generator: np.random.Generator,
+) -> Plan:
+    """Find how many rows a gate takes under the pattern of errors that takes most."""
+    effort = effort_of(asked.rule.subject)
+    plans = [
+        (_streaming if again else _looking)(asked, one, power=power, effort=effort, generator=generator)
+        for one in patterns
+    ]
+    return max(plans, key=lambda plan: math.inf if plan.rows is None else plan.rows)
+
+
+def effort_of(measure: MeasureName | TestName) -> Effort:
+    """Return how often a gate on a measure is simulated: as often as a few seconds allow."""
+    match measure:
+        case MeasureName.ECE | MeasureName.L2:
+            return Effort(300, 1000)
+        case MeasureName.LINF:
+            return Effort(150, 500)
+        case _:
+            return Effort(60, 200)
+
+
+def _looking(
+    asked: Asked, population: Population, *, power: float, effort: Effort, generator: np.random.Generator
+) -> Plan:
+    looks = Looks(asked, population, generator)
+    start, least = _start(asked, population), asked.ground.least_rows
+    rows = _rows_at(lambda n: looks.reaches(n, effort.searching, power), start=start, least=least)
+    reached = half = None
+    if rows is not None:
+        rows, reached = _settled(looks, power, rows=rows, times=effort.final)
+        half = _rows_at(lambda n: looks.reaches(n, effort.searching, 0.5), start=rows, least=least)
+    theorem = _by_theorem(looks, start=start, power=power, effort=effort)
+    return Plan(population, rows, reached, effort.final, half, theorem)
+
+
+def _streaming(
+    asked: Asked, population: Population, *, power: float, effort: Effort, generator: np.random.Generator
+) -> Plan:
+    start = horizon = _start(asked, population)
+    first, step = np.full(1, np.inf), None
+    while not np.mean(np.isfinite(first)) > power and horizon < MOST_ROWS:
+        horizon *= 2
+        step = _round(horizon / _LOOKS)
+        first = first_verdicts(
+            asked, population, step=step, looks=_LOOKS, times=effort.final, generator=generator
+        )
+    looks = Looks(asked, population, generator)
+    theorem = _by_theorem(looks, start=start, power=power, effort=effort)
+    half, rows = (_quantile(first, one) for one in (0.5, power))
+    reached = None if rows is None else float(np.mean(first <= rows))
+    return Plan(population, rows, reached, effort.final, half, theorem, step)
+
+
+def _round(step: float) -> int:
+    """Return a whole number with one digit that is not 0, at least as large."""
+    unit: int = 10 ** max(0, len(str(int(step))) - 1)
+    return unit * math.ceil(step / unit)
+
+
+def _quantile(first: Floats, power: float) -> int | None:
+    found = float(np.quantile(first, power, method="inverted_cdf"))
+    return int(found) if math.isfinite(found) else None
+
+
+def _by_theorem(looks: Looks, *, start: int, power: float, effort: Effort) -> int | None:
+    asked = looks.asked
+    if asked.rule.subject is not MeasureName.ECE:
+        return None
+    return _rows_at(
+        lambda rows: share_by_theorem(looks, rows, effort.final) >= power,
+        start=min(2 * start, MOST_ROWS),
+        least=asked.ground.least_rows,
+    )
+
+
+def _start(asked: Asked, population: Population) -> int:
+    """Return where to begin: the rows at which bets on the ECE grow to their level on average."""
+    ground = asked.ground
+    score = population.score
+    table = ScoreTable(
+        score, np.ceil(_STANDING_IN * population.share).astype(np.int64), np.zeros(score.size, np.int64)
+    )
+    edges = np.concatenate(([0.0], score[population.starts[1:-1] - 1], [1.0]))
+    growth = Growth(table, binned(table, Bins(None, edges)), delta=ground.delta, variance=population.variance)
+    gap = asked.rule.limit - _error_of(population)
+    rows = growth.rows_to_pass(gap) if asked.wanted is VerdictName.PASS else growth.rows_to_fail(-gap)
+    return min(max(rows, ground.least_rows), MOST_ROWS)
+
+
+def _error_of(population: Population) -> float:
+    return float((population.share * np.abs(population.rate - population.score)).sum())
+
+
+def _rows_at(reaches: Callable[[int], bool], *, start: int, least: int) -> int | None:
+    """Return the rows from which on something is reached, to 1 %; None above a billion."""
+    low, high, rows = 0, 0, start
+    while not (low and high and high <= _WITHIN * low):
+        if reaches(rows):
+            high = rows
+        else:
+            low = rows
+        if high == least:
+            return least
+        if low >= MOST_ROWS:
+            return None
+        guess = math.sqrt(low * high) if low and high else 1.5 * low if low else high / 1.5
+        rows = min(max(round(guess), least), MOST_ROWS)
+        if rows in (low, high):
+            break
+    return high
+
+
+def _settled(looks: Looks, power: float, *, rows: int, times: int) -> tuple[int, float]:
+    """Simulate at the rows found more often, and take a little more rows until that is enough."""
+    reached = looks.share(rows, times)
+    for _ in range(_TRIES):
+        if reached >= power:
+            break
+        rows = math.ceil(_FURTHER * rows)
+        reached = looks.share(rows, times)
+    return rows, reached

@@ -1,0 +1,185 @@
+"""How many labelled rows would decide a claim, by letting the very bets grow on rows like these."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from calibcli.stats.bounds.betting import (
+    GroupedResiduals,
+    Stakes,
+    log_sum,
+    stakes_for_any_time,
+    stakes_for_one_look,
+)
+from calibcli.stats.gates.claim import Claim, Ground, RowsNeeded
+from calibcli.stats.measures.binned import mean_noise
+from calibcli.stats.numerics import crossing, normal_quantile
+from calibcli.stats.table.bins import BinnedTable
+from calibcli.stats.table.grid import Table
+
+_MOST_ROWS = 18.0  # as a power of ten
+
+
+class Growth:
+    """
+    The evidence that bets would gather on more rows with these scores.
+
+    Labels are taken to follow the scores, and the limit to be nearer by the estimated error; noise costs a
+    pass what it costs on average, or with the probability asked for.
+
+    Args:
+        variance: What the bets for one look are set by; None for bets that hold at any time.
+    """
+
+    def __init__(self, table: Table, sums: BinnedTable, *, delta: float, variance: float | None) -> None:
+        weight, score = table.weight, table.score
+        self._expected = GroupedResiduals(
+            score, positive=weight * score, negative=weight * (1.0 - score), starts=np.array([0, score.size])
+        )
+        some = sums.occupied
+        self._bins = int(np.count_nonzero(some))
+        self._roots = float(np.sqrt(sums.variance[some] / sums.total).sum())
+        self._mean_variance = float(sums.variance[some].sum()) / sums.total
+        self._delta, self._variance = delta, variance
+
+    def rows_to_pass(self, room: float, *, power: float = 0.5) -> int:
+        """
+        Return the rows at which "at least the limit" is refuted.
+
+        The size of the noise in a bin, sqrt(n_k v_k) |Z|, has mean sqrt(2 n_k v_k / pi) and variance
+        (1 - 2 / pi) n_k v_k; over bins their sum is taken as normal.
+        """
+        noise = mean_size_of_noise(self._roots, self._mean_variance, power=power)
+
+        def evidence(digits: float) -> float:
+            rows = 10.0**digits
+            cost = noise * math.sqrt(rows)
+            terms = []
+            for size, share in self._bets(rows):
+                slope = size / (1.0 + size * room)
+                growth = math.log1p(size * room) + self._per_row(slope)
+                terms.append(math.log(share) + rows * growth - slope * cost)
+            return log_sum(terms) - math.log(1.0 / self._delta)
+
+        return first_rows(evidence)
+
+    def rows_to_fail(self, excess: float, *, one_sign: float = 0.0) -> int:
+        """
+        Return the rows at which "at most the limit" is refuted.
+
+        Args:
+            excess: How far the error is above it.
+            one_sign: How far the size of the mean residual is, the error of signs that are all alike.
+        """
+        alone = self._rows_to_fail(excess, cost=(self._bins + 1.0) * math.log(2.0))
+        return min(alone, self._rows_to_fail(one_sign, cost=2.0 * math.log(2.0))) if one_sign > 0.0 else alone
+
+    def _rows_to_fail(self, excess: float, *, cost: float) -> int:
+        """Return the rows at which bets by the right signs, which cost so much evidence, refute."""
+        gain = 0.0 if self._variance is None else math.log(2.0)
+
+        def evidence(digits: float) -> float:
+            rows = 10.0**digits
+            terms = []
+            for size, share in self._bets(rows):
+                bet = min(size, 0.475)
+                slope = bet / (1.0 + bet * excess)
+                growth = math.log1p(bet * excess) + self._per_row(slope)
+                terms.append(math.log(share) + rows * growth - cost + gain)
+            return log_sum(terms) - math.log(1.0 / self._delta)
+
+        return first_rows(evidence)
+
+    def _per_row(self, slope: float) -> float:
+        """Return the mean of log(1 + slope r) for calibrated labels, over both signs."""
+        both = self._expected.log_product(slope) + self._expected.log_product(-slope)
+        return 0.5 * float(both.sum()) / self._expected.rows
+
+    def _bets(self, rows: float) -> list[tuple[float, float]]:
+        stakes = self._stakes(rows)
+        return list(zip(stakes.sizes, stakes.shares, strict=True))
+
+    def _stakes(self, rows: float) -> Stakes:
+        if self._variance is None:
+            return stakes_for_any_time(delta=self._delta)
+        return stakes_for_one_look(rows, self._variance, delta=self._delta)
+
+
+def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, width: float) -> RowsNeeded:
+    """
+    Extrapolate from the noise-corrected estimate to the rows that would decide.
+
+    Returns:
+        Approximate: about a tenth off where the truth is near zero, a guess elsewhere.
+    """
+    growth = Growth(table, sums, delta=ground.delta, variance=ground.variance)
+    failing = Growth(table, sums, delta=ground.fail_delta, variance=ground.variance)
+    value = float(np.abs(sums.residual).sum()) / sums.total
+    room = claim.limit - max(0.0, value - mean_noise(table, sums))
+    spread = float(sums.variance.sum()) / sums.total**2
+    mean = math.sqrt(max(0.0, (float(sums.residual.sum()) / sums.total) ** 2 - spread))
+    best = growth.rows_to_pass(claim.limit) if claim.limit > 0.0 else 0
+    return promise(
+        room,
+        width=width,
+        rows=table.total_rows,
+        at_best=at_best(best, ground),
+        to_pass=lambda: growth.rows_to_pass(room),
+        to_fail=lambda: failing.rows_to_fail(-room, one_sign=mean - claim.limit),
+    )
+
+
+def promise(
+    room: float,
+    *,
+    width: float,
+    rows: int,
+    at_best: int,
+    to_pass: Callable[[], int],
+    to_fail: Callable[[], int | None],
+) -> RowsNeeded:
+    """
+    Promise rows where the estimate can be told from the limit, and no fewer than were not enough.
+
+    Args:
+        room: How far the limit is above the estimate less its noise.
+        width: Width of the interval now.
+        rows: Rows now.
+        at_best: Rows for a pass if the score were perfectly calibrated, 0 if no number does.
+        to_pass: Rows for a pass, wanted where there is room.
+        to_fail: Rows for a fail, wanted where there is none; None if the bound cannot show it.
+    """
+    if room == 0.0 or abs(room) < width / 2.0:
+        return RowsNeeded(None, None, at_best, within_noise=True)
+    deciding = to_pass() if room > 0.0 else to_fail()
+    # Rows that were not enough are no promise, whatever the estimate says.
+    if deciding is not None and deciding <= rows:
+        return RowsNeeded(None, None, at_best, within_noise=True)
+    if room > 0.0:
+        return RowsNeeded(deciding, None, at_best, within_noise=False)
+    return RowsNeeded(None, deciding, at_best, within_noise=False)
+
+
+def at_best(rows: int, ground: Ground) -> int:
+    """Return the rows for a pass at best, which are never fewer than are judged at all; 0 stays 0."""
+    return max(ground.least_rows, rows) if rows else 0
+
+
+def mean_size_of_noise(roots: float, variance: float, *, power: float) -> float:
+    """
+    Return what a sum of sizes of noise stays below with a probability, over the root of the rows.
+
+    Args:
+        roots: Sum of the standard deviations of a row's share in each part.
+        variance: Sum of their squares.
+        power: The probability; at one half the mean.
+    """
+    mean = math.sqrt(2.0 / math.pi) * roots
+    return max(0.0, mean + normal_quantile(power) * math.sqrt((1.0 - 2.0 / math.pi) * variance))
+
+
+def first_rows(evidence: Callable[[float], float], *, most: float = _MOST_ROWS) -> int:
+    """Return the rows, from the power of ten at which evidence becomes positive."""
+    _, digits = crossing(evidence, 0.0, most, within=1e-3)
+    return math.ceil(float(10.0**digits))

@@ -1,0 +1,238 @@
+"""Is smECE at most eps? One bandwidth is looked at, eps itself, and the mean residual; delta on each side."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcli.names import Target
+from calibcli.options.rules import Rule
+from calibcli.stats.bounds.proportion import hoeffding_deviation
+from calibcli.stats.gates.claim import (
+    ONE_LOOK,
+    Claim,
+    Ground,
+    RowsNeeded,
+    Verdict,
+    claim_of,
+    levels,
+    outcome_of,
+    refuse_weights,
+    wants_rows,
+)
+from calibcli.stats.gates.rows_needed import at_best, first_rows, mean_size_of_noise, promise
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
+from calibcli.stats.measures.if_calibrated import mean_spread
+from calibcli.stats.measures.regression import BY_MEAN_OR_NOISE, error_shares, least_by_mean, least_error
+from calibcli.stats.measures.smooth_ece import BY_BETS, gathered, noise_of_norm, stakes_for, upper_bound
+from calibcli.stats.table.grid import Table, residuals
+from calibcli.stats.table.kernel import (
+    LEAST_BANDWIDTH,
+    MESH,
+    CosineSeries,
+    cosine_series_of_cells,
+    fixpoint,
+    residual_series,
+)
+from calibcli.stats.table.score_table import Floats
+
+
+class SmeceGrowth:
+    """
+    The bounds that more rows with these scores would have.
+
+    Args:
+        table: The rows.
+        limit: The limit, which is also the bandwidth that is looked at.
+        expected: What the bets of a pass take the mean of f (1 - f) for, or None.
+    """
+
+    def __init__(self, table: Table, *, limit: float, expected: float | None = None) -> None:
+        self.limit, rows = limit, table.total_rows
+        self._table, self._expected = table, expected
+        self._bandwidth = max(limit, LEAST_BANDWIDTH)
+        variance = table.weight * table.score * (1.0 - table.score)
+        cell = np.minimum((table.score * MESH).astype(np.int64), MESH - 1)
+        held: Floats = np.bincount(cell, weights=variance, minlength=MESH).astype(np.float64)
+        series = cosine_series_of_cells(held)
+        self._spread = mean_spread(series, held, bandwidth=self._bandwidth) / math.sqrt(rows)
+        self._variance = float(variance.sum()) / rows
+        placed = gathered(table, table.score) if table.distinct > MESH else table
+        self._strays = noise_of_norm(placed, self._bandwidth) * math.sqrt(rows)
+
+    def noise(self, rows: float, *, power: float = 0.5) -> float:
+        """Return the norm that noise alone has at a number of rows, exceeded with probability 1 - power."""
+        return mean_size_of_noise(self._spread, self._variance, power=power) / math.sqrt(rows)
+
+    def margin(self, rows: float, *, delta: float) -> float:
+        """Return by how much the limit is to exceed the norm of calibrated labels for the bets to pass it."""
+        stakes = stakes_for(math.ceil(rows), self._expected, delta=delta)
+        return min(
+            ((math.log(1.0 / delta) - math.log(share)) / rows + 0.5 * size**2 * self._variance) / size
+            for size, share in zip(stakes.sizes, stakes.shares, strict=True)
+        )
+
+    def rows_to_pass(self, *, error: float, delta: float, power: float = 0.5) -> int:
+        """Return the rows at which the upper bound comes down to the limit."""
+
+        def evidence(digits: float) -> float:
+            rows = 10.0**digits
+            return self.limit - error - self.noise(rows, power=power) - self.margin(rows, delta=delta)
+
+        return first_rows(evidence)
+
+    def rows_to_fail(self, *, error: float, mean: float, delta: float) -> int:
+        """
+        Return the rows at which either lower bound rises to the limit.
+
+        Args:
+            error: The true norm at the bandwidth of the limit.
+            mean: The size of the true mean residual; either is above the limit.
+            delta: Error probability.
+        """
+        of_mean, of_norm = error_shares(delta, signs=self._table.distinct)
+
+        def evidence(digits: float) -> float:
+            rows = 10.0**digits
+            strays = self._strays / math.sqrt(rows) + hoeffding_deviation(rows, of_norm or of_mean)
+            return error - strays - self.limit
+
+        by_norm = first_rows(evidence)
+        if mean <= self.limit:
+            return by_norm
+        # The interval of the mean narrows as the root of the rows.
+        rows, found = (
+            self._table.total_rows,
+            abs(float(residuals(self._table).sum())) / self._table.total_rows,
+        )
+        short = (found - least_by_mean(self._table, delta=of_mean)) / (mean - self.limit)
+        return min(by_norm, math.ceil(rows * short**2))
+
+    def mean(self, rows: float) -> float:
+        """Return the size of the mean residual without noise, which adds up as squares do."""
+        found = float(residuals(self._table).sum()) / rows
+        return math.sqrt(max(0.0, found**2 - self._variance / rows))
+
+    def error(self, series: CosineSeries, rows: float) -> float:
+        """Return the norm at the bandwidth of the limit without noise, which adds up as squares do."""
+        return math.sqrt(max(0.0, float(series.l1_norm(self._bandwidth)) ** 2 - self.noise(rows) ** 2))
+
+
+def smece_rows_needed(table: Table, series: CosineSeries, claim: Claim, *, ground: Ground) -> RowsNeeded:
+    """
+    Extrapolate from the smoothed residuals, less their noise, to the rows that would decide.
+
+    Returns:
+        Approximate: about a tenth off for a calibrated score, a guess elsewhere.
+    """
+    if claim.limit <= 0.0:
+        return RowsNeeded(None, None, 0, within_noise=True)
+    growth = SmeceGrowth(table, limit=claim.limit, expected=ground.variance)
+    rows = float(table.total_rows)
+    mean = growth.mean(rows)
+    error = max(growth.error(series, rows), mean)
+    return promise(
+        claim.limit - error,
+        width=2.0 * growth.margin(rows, delta=ground.delta),
+        rows=table.total_rows,
+        at_best=at_best(growth.rows_to_pass(error=0.0, delta=ground.delta), ground),
+        to_pass=lambda: growth.rows_to_pass(error=error, delta=ground.delta),
+        to_fail=lambda: growth.rows_to_fail(error=error, mean=mean, delta=ground.fail_delta),
+    )
+
+
+_ASSUMPTIONS = (
+    INDEPENDENT_ROWS,
+    HELD_OUT,
+    "the upper bound speaks of the population, the lower one of these scores with labels drawn anew",
+    ONE_LOOK,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What is known of smECE."""
+
+    value: float
+    lower: float | None
+    upper: float | None
+
+
+def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
+    """
+    Judge "smECE <= eps": for the population where it passes, for these scores where it fails.
+
+    Since the smoothed norm does not increase with the bandwidth, smECE <= eps says that the norm at the
+    bandwidth eps, which is fixed before a row is seen, is at most eps. Nor is it ever below the size of the
+    mean residual, which takes far fewer rows to see; that bound has three quarters of the error.
+
+    Returns:
+        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
+
+    References:
+        Blasiok & Nakkiran (2023), Definition 5; the bounds are proved in `docs/methods.md`.
+    """
+    refuse_weights(table)
+    claim = claim_of(rule, ground, measure="smece")
+    series = residual_series(table)
+    found = _bounds(table, series, rule=rule, ground=ground)
+    outcome, reason = outcome_of(table, claim, ground, lower=found.lower, upper=found.upper)
+    needed = None
+    if wants_rows(claim, ground, outcome=outcome, reason=reason):
+        needed = smece_rows_needed(table, series, claim, ground=ground)
+    return Verdict(
+        claim=claim,
+        outcome=outcome,
+        value=found.value,
+        lower=found.lower,
+        upper=found.upper,
+        method=f"upper: {BY_BETS}; lower: {BY_MEAN_OR_NOISE} at the bandwidth of the limit",
+        target=Target.MIXED,
+        partition="",
+        any_time=False,
+        assumptions=_ASSUMPTIONS,
+        rows=table.total_rows,
+        needed=needed,
+        reason=reason,
+    )
+
+
+def _bounds(table: Table, series: CosineSeries, *, rule: Rule, ground: Ground) -> _Bounds:
+    value = 0.0 if not np.any(series.coefficients) else fixpoint(series)
+    if 0.0 < value <= LEAST_BANDWIDTH:
+        value = min(value, float(series.l1_norm(LEAST_BANDWIDTH)))
+    if table.total_rows < 2:
+        return _Bounds(value, None, None)
+    at_lower, at_upper = levels(rule, ground)
+    upper = min(1.0, upper_bound(table, series, delta=at_upper, variance=ground.variance))
+    lower = least_error(
+        table,
+        lambda delta: lower_bound_at(table, series, bandwidth=rule.limit, delta=delta),
+        delta=at_lower,
+    )
+    return _Bounds(value, lower, upper)
+
+
+def lower_bound_at(table: Table, series: CosineSeries, *, bandwidth: float, delta: float) -> float:
+    """
+    Return a lower bound of smECE at these scores that exceeds a bandwidth iff the norm there shows as much.
+
+    With N(s) the norm at that bandwidth s and c = b + sqrt(ln(1/delta) / (2 n)), b what noise adds at most,
+    N(s) - c is a lower bound of the true norm at s. Where it is at most s, it is one of smECE, which is at
+    least the lesser of s and the true norm there. Else the bound is the bandwidth t > s with N(t) - c = t.
+    It exceeds a smECE of theta >= s only if N(theta) - c > theta, which is the true norm at theta: since
+    noise adds less at wider bandwidths, that takes N to stray at theta, which is fixed. It exceeds one of
+    theta < s only if N strays at s.
+    """
+    at = max(bandwidth, LEAST_BANDWIDTH)
+    strays = norm_may_stray(table, at, delta=delta)
+    here = float(series.l1_norm(at)) - strays
+    if here <= at:
+        return max(0.0, here)
+    return max(math.nextafter(at, 1.0), fixpoint(series, added=-strays))
+
+
+def norm_may_stray(table: Table, bandwidth: float, *, delta: float) -> float:
+    """Return how far above the true one the norm at a bandwidth is, but with a probability of delta."""
+    placed = gathered(table, table.score) if table.distinct > MESH else table
+    return noise_of_norm(placed, bandwidth) + hoeffding_deviation(table.total_rows, delta)

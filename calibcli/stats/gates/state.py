@@ -1,0 +1,602 @@
+"""The state of a gate that is asked again as rows come in: its terms, what it adds up, and what it says."""
+
+import base64
+import math
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Annotated, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.codec import (
+    ABSENT,
+    DIFFERENT,
+    HIDDEN,
+    INLINE,
+    LOOSE,
+    Among,
+    Between,
+    Declared,
+    Fraction,
+    In,
+    Key,
+    Node,
+    OrInfinite,
+    Since,
+    Size,
+    With,
+)
+from calibcli.names import (
+    DEFAULT_LEAST_ROWS,
+    Binning,
+    Bound,
+    IdKind,
+    MeasureName,
+    Scale,
+    Target,
+    VerdictName,
+    ViewName,
+)
+from calibcli.stats.bounds.betting import Stakes
+from calibcli.stats.gates.any_time import MOST_EPOCHS, Bets, Epoch, Start, log_evidence, starts_of, thinned
+from calibcli.stats.gates.cells import SPARSE, Partition, Sums, sums_of, table_of
+from calibcli.stats.gates.claim import Claim, Evidence, Ground, RowsNeeded, Verdict, too_few_counted
+from calibcli.stats.gates.rows_needed import rows_needed
+from calibcli.stats.measures.estimate import HELD_OUT
+from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.stats.table.grid import Table
+
+
+@dataclass(frozen=True, slots=True)
+class SeenClasses(Declared):
+    """How rows of several classes become scores of a yes or no."""
+
+    view: ViewName
+    one_class: Annotated[
+        str | None, Key("class"), "The class that is looked at; null for the largest probability."
+    ]
+    # Empty before a file is read.
+    names: Annotated[
+        tuple[str, ...],
+        Size(2, expected="two different classes or more"),
+        DIFFERENT,
+        "What the classes are called, in the order of their columns.",
+    ] = ()
+
+    def check(self, node: Node) -> None:
+        """Refuse a class that does not go with the view."""
+        one = self.one_class
+        if (one is None) != (self.view is ViewName.CONFIDENCE) or (one is not None and one not in self.names):
+            msg = f"does not go with the view {self.view.value!r} of these classes"
+            raise node.child("class").problem(msg)
+
+    @property
+    def words(self) -> str:
+        """The view in words."""
+        return self.view.value if self.one_class is None else f"{self.view.value} of {self.one_class!r}"
+
+
+def class_differences(mine: SeenClasses | None, other: SeenClasses | None) -> list[tuple[str, str, str]]:
+    """Return what two states must agree on where there are several classes, with both answers."""
+    if mine is None or other is None:
+        return [("scores", _kind(mine), _kind(other))]
+    return [
+        ("view", mine.words, other.words),
+        ("classes", ", ".join(mine.names), ", ".join(other.names)),
+    ]
+
+
+def _kind(seen: SeenClasses | None) -> str:
+    return "of two classes" if seen is None else "of several classes"
+
+
+Fingerprints = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms(Declared):
+    """What is settled when a state is begun, and the same in every call and every shard."""
+
+    measure: Annotated[MeasureName, Among((MeasureName.ECE, MeasureName.DCE)), In("rule"), "What is bounded."]
+    limit: Annotated[
+        float | None,
+        Between(0.0, 1.0),
+        In("rule"),
+        "The tolerance: measure <= limit; null for an alarm on any error at all.",
+    ]
+    confidence: Annotated[
+        float,
+        Between(0.5, 0.999999),
+        "1 - delta; a wrong verdict ever has probability at most delta on each side.",
+    ]
+    partition: Annotated[
+        Partition,
+        "What rows are counted by: the outputs of a discrete artifact, or equal cells of equal-width bins.",
+    ]
+    stakes: Annotated[Stakes, "The bets: settled when the state was begun."]
+    alarm: Annotated[bool, "Whether the question is: is the score still calibrated?"] = False
+    artifact: Annotated[str | None, "Fingerprint of the map of the recalibrator applied first."] = None
+    score: Annotated[str, In("input"), "Name of the score column, or what --probs named."] = "score"
+    label: Annotated[
+        str | None,
+        In("input"),
+        Since(2),
+        "Name of the label column; null where it is not known: before rows came, or in a state of version 1.",
+    ] = None
+    weight: Annotated[str | None, In("input"), Since(2), "Name of the column that counts rows, or null."] = (
+        None
+    )
+    scale: Annotated[Scale, In("input"), "What the score column holds."] = Scale.PROB
+    positive: Annotated[str | None, In("input"), "The label that counts as 1, where labels are not 0/1."] = (
+        None
+    )
+    identified: Annotated[bool, HIDDEN] = False
+    classes: Annotated[
+        SeenClasses | None,
+        In("input"),
+        ABSENT,
+        "How several classes are seen; absent where there is one score.",
+    ] = None
+
+    @property
+    def threshold(self) -> float:
+        """log(1 / delta)."""
+        return -math.log(1.0 - self.confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Look(Declared):
+    """What the gate said after a batch."""
+
+    rows: Annotated[int, Between(1), "Rows counted by then."]
+    value: Annotated[Fraction, "The estimate over them."]
+    log_pass: Annotated[
+        float | None,
+        "Natural logarithm of the e-value against: at least the limit; null in an alarm.",
+    ]
+    log_fail: Annotated[
+        OrInfinite,
+        "Natural logarithm of the e-value against: at most the limit; in an alarm, against: calibrated "
+        "throughout.",
+    ]
+    lower: Annotated[
+        float | None,
+        Between(0.0, 1.0),
+        ABSENT,
+        With("upper"),
+        "Lower bound of the error then, at the confidence and at any time; absent in an alarm and in older "
+        "states. For pictures: no verdict uses it.",
+    ] = None
+    upper: Annotated[float | None, Between(0.0, 1.0), ABSENT, With("lower"), "Upper bound, likewise."] = None
+    positive: Annotated[
+        int | None, ABSENT, Since(2), "Rows with label 1 counted by then; not in looks of version 1."
+    ] = None
+    least: Annotated[
+        int | None,
+        ABSENT,
+        Since(2),
+        With("positive"),
+        "Below so many rows nothing was to be concluded; not in looks of version 1.",
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Declared):
+    """Rows that came together."""
+
+    key: Annotated[str, "The name given, or the digest."]
+    digest: Annotated[str, "Of the rows, raw scores and labels; with their identities where they have some."]
+    rows: Annotated[int, Between(1), "How many of them were counted."]
+    look: Annotated[Look | None, "What the gate said then; null in a merged state, which has no order."] = (
+        None
+    )
+    content: Annotated[
+        str | None,
+        ABSENT,
+        "Of raw scores and labels alone, where rows have identities; not in states that were begun before it "
+        "was kept.",
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GateState(Declared):
+    """What a gate has counted and found."""
+
+    SCHEMA: ClassVar = "calibcli.gate/2"
+    ORIGIN: ClassVar = {
+        "what": "the state of a gate",
+        "hint": "a gate's state is what `calibcli verify --state` writes",
+    }
+
+    terms: Annotated[Terms, INLINE]
+    epochs: Annotated[
+        tuple[Epoch, ...],
+        Size(0, MOST_EPOCHS),
+        "The rows: one sum in a gate, one for each starting point in an alarm.",
+    ] = ()
+    batches: Annotated[tuple[Batch, ...], "What was counted, in order; in a merged state by name."] = ()
+    passed_at: Annotated[
+        int | None, Between(1), "Rows counted when the evidence for a pass was first enough."
+    ] = None
+    failed_at: Annotated[
+        int | None, Between(1), "Rows counted when the evidence for a fail, or an alarm, was first enough."
+    ] = None
+    passed_on: Annotated[
+        Sums | None,
+        SPARSE,
+        Since(2),
+        "The rows that the pass was shown on, of which it is derived anew; null in an alarm.",
+    ] = None
+    failed_on: Annotated[Sums | None, SPARSE, Since(2), "The same of a fail."] = None
+    # Fingerprints of the rows counted, ascending; empty where rows have no identity.
+    ids: Annotated[Fingerprints, HIDDEN] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    since: Annotated[int, Between(1, 2), Since(2), "The schema version that the state was begun in."] = 2
+    notes: Annotated[
+        tuple[str, ...],
+        Since(2),
+        "What must be said of the state wherever it is used, such as that it was edited.",
+    ] = ()
+    id_kinds: Annotated[
+        frozenset[IdKind],
+        ABSENT,
+        Since(2),
+        Size(1),
+        DIFFERENT,
+        "What the identities were written as, so that a number is not counted again as other text; only "
+        "where rows have identities.",
+    ] = frozenset()
+
+    @property
+    def ids_text(
+        self,
+    ) -> Annotated[
+        str | None,
+        Key("ids"),
+        LOOSE,
+        "Fingerprints of the rows counted: ascending unsigned integers of eight bytes, little-endian, in "
+        "base64; null where rows have no identity.",
+    ]:
+        """The fingerprints as text."""
+        if not self.terms.identified:
+            return None
+        return base64.b64encode(self.ids.astype("<u8").tobytes()).decode("ascii")
+
+    def doubted(self, doubts: tuple[str, ...]) -> Self:
+        """Return the state with what must be said of its document, for good."""
+        new = (f"the state {one}" for one in doubts)
+        return replace(self, notes=tuple(dict.fromkeys((*self.notes, *new))))
+
+    @property
+    def sums(self) -> Sums:
+        """All rows added up."""
+        *_, whole = accumulate(
+            (epoch.sums for epoch in self.epochs), initial=Sums.none(self.terms.partition.size)
+        )
+        return whole
+
+    @property
+    def bets(self) -> Bets:
+        """Bets on all rows."""
+        return Bets(self.sums, self.terms.partition, measure=self.terms.measure)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows counted."""
+        return sum(batch.rows for batch in self.batches)
+
+    @property
+    def looks(self) -> int:
+        """How often the gate was asked after new rows."""
+        return sum(batch.look is not None for batch in self.batches)
+
+    @property
+    def starts(self) -> list[Start]:
+        """What each starting point of an alarm has made, the latest first."""
+        terms = self.terms
+        return starts_of(self.epochs, terms.partition, terms.stakes, measure=terms.measure, limit=terms.limit)
+
+    def knows(self, key: str) -> Batch | None:
+        """Return the batch of a name, or None."""
+        return next((batch for batch in self.batches if batch.key == key), None)
+
+    def counted(
+        self,
+        rows: Table | Sums,
+        *,
+        key: str,
+        digest: str = "",
+        content: str | None = None,
+        ids: Fingerprints | None = None,
+        least_rows: int = DEFAULT_LEAST_ROWS,
+    ) -> Self:
+        """Return the state after a batch that it does not know, and a look at it."""
+        sums = rows if isinstance(rows, Sums) else sums_of(rows, self.terms.partition)
+        number = len(self.batches) + 1
+        epochs = self.epochs
+        if self.terms.alarm or not epochs:
+            epochs = thinned((*epochs, Epoch(number, sums)))
+        else:
+            epochs = (Epoch(epochs[0].first, epochs[0].sums + sums),)
+        known = self.ids if ids is None else np.sort(np.concatenate((self.ids, ids)))
+        grown = replace(
+            self,
+            epochs=epochs,
+            ids=known,
+            batches=(*self.batches, Batch(key, digest, sums.total_rows, content=content)),
+        )
+        look = replace(grown.look(), positive=grown.sums.total_positive, least=least_rows)
+        grown = replace(grown, batches=(*self.batches, replace(grown.batches[-1], look=look)))
+        return grown.latched(look, least_rows=least_rows)
+
+    def look(self) -> Look:
+        """Return what the rows say now; there are some."""
+        bets, terms = self.bets, self.terms
+        if terms.alarm:
+            return Look(self.rows, bets.value, None, log_evidence(self.starts))
+        limit = terms.limit or 0.0
+        return Look(
+            self.rows, bets.value, bets.log_pass(limit, terms.stakes), bets.log_fail(limit, terms.stakes)
+        )
+
+    def bounded(self) -> Self:
+        """Return the state with the bounds of its last look; an alarm has none."""
+        *before, last = self.batches
+        if self.terms.alarm or last.look is None:
+            return self
+        bets, stakes, delta = self.bets, self.terms.stakes, 1.0 - self.terms.confidence
+        lower, upper = bets.lower_bound(stakes, delta=delta), bets.upper_bound(stakes, delta=delta)
+        look = replace(last.look, lower=lower, upper=upper)
+        return replace(self, batches=(*before, replace(last, look=look)))
+
+    def latched(self, look: Look, *, least_rows: int = DEFAULT_LEAST_ROWS) -> Self:
+        """
+        Return the state with what a look shows for good.
+
+        Evidence that has ever reached 1 / delta stays: Ville's inequality is about the largest value there
+        ever is. Too few rows for a verdict show nothing, but an alarm is as rarely false with few.
+        """
+        if not self.terms.alarm and self.too_few(least_rows) is not None:
+            return self
+        level, passed, failed = self.terms.threshold, self.passed_at, self.failed_at
+        found, sums = self, None if self.terms.alarm else self.sums
+        if passed is None and look.log_pass is not None and look.log_pass >= level:
+            found = replace(found, passed_at=look.rows, passed_on=sums)
+        if failed is None and look.log_fail >= level:
+            found = replace(found, failed_at=look.rows, failed_on=sums)
+        return found
+
+    def too_few(self, least_rows: int) -> str | None:
+        """Return why so few rows are not judged, or None."""
+        sums = self.sums
+        return too_few_counted(sums.total_rows, sums.total_positive, least=least_rows)
+
+
+def differences(mine: Terms, other: Terms) -> list[str]:
+    """Return what differs between terms, as `what: mine, not other`; rows under both could not be added."""
+    pairs = [
+        ("measure", mine.measure.value, other.measure.value),
+        ("limit", _limit(mine), _limit(other)),
+        ("confidence", f"{mine.confidence:g}", f"{other.confidence:g}"),
+        ("question", _question(mine), _question(other)),
+        ("artifact", mine.artifact or "none", other.artifact or "none"),
+        ("score column", mine.score.strip().casefold(), other.score.strip().casefold()),
+        *_columns(mine, other),
+        ("scale", mine.scale.value, other.scale.value),
+        *class_differences(mine.classes, other.classes),
+        ("label that counts as 1", repr(mine.positive), repr(other.positive)),
+        ("bins", _bins(mine.partition), _bins(other.partition)),
+        ("identities", _kept(mine), _kept(other)),
+    ]
+    found = [f"{what}: {one}, not {two}" for what, one, two in pairs if one != two]
+    if not found and mine.partition != other.partition:
+        found.append("outputs of the artifact: other values")
+    if not found and mine.stakes != other.stakes:
+        found.append("bets: other sizes")
+    return found
+
+
+def _columns(mine: Terms, other: Terms) -> list[tuple[str, str, str]]:
+    """Return the columns beside the score, where both are known: a state of version 1 does not say."""
+    if mine.label is None or other.label is None:
+        return []
+    return [
+        ("label column", _folded(mine.label), _folded(other.label)),
+        ("weight column", _folded(mine.weight), _folded(other.weight)),
+    ]
+
+
+def _folded(name: str | None) -> str:
+    return "none" if name is None else name.strip().casefold()
+
+
+def _limit(terms: Terms) -> str:
+    return "none" if terms.limit is None else f"{terms.limit!r}"
+
+
+def _question(terms: Terms) -> str:
+    return "an alarm" if terms.alarm else "a gate"
+
+
+def _bins(partition: Partition) -> str:
+    return "each output" if partition.outputs else f"{partition.bins}"
+
+
+def _kept(terms: Terms) -> str:
+    return "of rows" if terms.identified else "of batches"
+
+
+NO_ALARM = "no alarm so far, which is no proof of calibration"
+
+TWO_POPULATIONS = (
+    "the evidence was once enough for a pass and once for a fail, so the rows cannot be of one population"
+)
+
+_EARLY = "no alarm is no proof of it"
+
+_INDEPENDENT = (
+    "rows are independent draws from the population the gate speaks of, in whatever batches they come"
+)
+
+# Of a digest so much tells batches apart.
+_SHORT = 24
+
+_KEPT = "a fail stands, and a pass while the estimate is at most the limit"
+
+_FROZEN = "limit, partition and bets were settled before the first row and stay as they are"
+
+
+def verdict_of(state: GateState, *, least_rows: int = DEFAULT_LEAST_ROWS) -> Verdict:
+    """
+    Judge by what a state holds.
+
+    A fail that the evidence was once enough for stands, whatever comes later; a pass stands only while the
+    estimate over all rows is at most the limit. That is one more condition on a pass, so that passes can only
+    be rarer and none is wrong with more probability than before. Bounds speak of all rows counted by now, and
+    where they no longer show what was shown, the reason says so.
+
+    Returns:
+        Pass, fail or inconclusive; each wrong verdict has probability at most delta, however often one
+        looks. An alarm fails, or passes with the words that this proves nothing.
+    """
+    look = state.look()
+    return _said(state.latched(look, least_rows=least_rows), look, least_rows=least_rows)
+
+
+def verdict_on_file(state: GateState) -> Verdict:
+    """Return what a state says as it stands: nothing is concluded now that was not when it was written."""
+    return _said(state, state.look(), least_rows=1)
+
+
+def _said(state: GateState, look: Look, *, least_rows: int) -> Verdict:
+    return _alarm(state, look) if state.terms.alarm else _gate(state, look, least_rows=least_rows)
+
+
+def measure_word(measure: MeasureName, partition: Partition) -> str:
+    """Return the name of a measure in reports: "ece" only where each value is judged by itself."""
+    return measure.value if partition.outputs or measure is MeasureName.DCE else "binned_ece"
+
+
+def _gate(state: GateState, look: Look, *, least_rows: int) -> Verdict:
+    terms = state.terms
+    delta = 1.0 - terms.confidence
+    outcome, reason = _outcome(state, look, least_rows=least_rows)
+    bets = state.bets
+    lower = bets.lower_bound(terms.stakes, delta=delta)
+    upper = bets.upper_bound(terms.stakes, delta=delta)
+    needed = None
+    if outcome is VerdictName.INCONCLUSIVE and reason is None and terms.measure is MeasureName.ECE:
+        needed = _needed(state, least_rows, width=upper - lower)
+    return Verdict(
+        claim=_claim(terms),
+        outcome=outcome,
+        value=look.value,
+        lower=lower,
+        upper=upper,
+        method="betting, any time",
+        target=Target.POPULATION,
+        partition=terms.partition.described,
+        any_time=True,
+        assumptions=_assumptions(state),
+        rows=look.rows,
+        needed=needed,
+        reason=reason,
+        evidence=_evidence(state, look),
+    )
+
+
+def _needed(state: GateState, least_rows: int, *, width: float) -> RowsNeeded:
+    """Return the rows that would decide: those of a gate without a state, whose bets are nearly the same."""
+    partition = state.terms.partition
+    bins = ATOMS if partition.outputs else Bins(Binning.EQUAL_WIDTH, equal_width_edges(partition.bins))
+    table = table_of(state.sums, partition)
+    ground = Ground(bins, least_rows=least_rows, confidence=state.terms.confidence)
+    return rows_needed(table, binned(table, bins), _claim(state.terms), ground=ground, width=width)
+
+
+def _outcome(state: GateState, look: Look, *, least_rows: int) -> tuple[VerdictName, str | None]:
+    passed, failed, level = state.passed_at, state.failed_at, state.terms.threshold
+    if failed is not None:
+        then = None if look.log_fail >= level else _shown_then(failed, look, "lower bound is not")
+        both = None if passed is None else TWO_POPULATIONS
+        return VerdictName.FAIL, "; ".join(one for one in (both, then) if one is not None) or None
+    if passed is None:
+        return VerdictName.INCONCLUSIVE, state.too_few(least_rows)
+    if look.value > (state.terms.limit or 0.0):
+        return VerdictName.INCONCLUSIVE, _no_longer(passed, look)
+    shown = look.log_pass is not None and look.log_pass >= level
+    return VerdictName.PASS, None if shown else _shown_then(passed, look, "upper bound is")
+
+
+def _shown_then(then: int, look: Look, bound_is: str) -> str:
+    """Return when a verdict was shown that the bounds over all rows no longer show."""
+    return f"shown at {then:,} rows; over all {look.rows:,} rows the {bound_is} above the limit"
+
+
+def _no_longer(passed: int, look: Look) -> str:
+    return (
+        f"it passed at {passed:,} rows, but over all {look.rows:,} rows the estimate is above the limit: "
+        "they may not be of one population; --alarm watches for a change"
+    )
+
+
+def _alarm(state: GateState, look: Look) -> Verdict:
+    terms = state.terms
+    alarmed = state.failed_at is not None
+    within = "calibrated" if terms.limit is None else f"calibrated within {terms.limit:g}"
+    reason = NO_ALARM
+    if alarmed:
+        best = max(state.starts, key=lambda start: start.log_wealth)
+        since = state.batches[best.first - 1].key[:_SHORT]
+        reason = (
+            f"not {within} any longer: shown after {state.failed_at:,} rows; "
+            f"the evidence is strongest from batch {best.first} ({since}) on"
+        )
+    return Verdict(
+        claim=_claim(terms),
+        outcome=VerdictName.FAIL if alarmed else VerdictName.PASS,
+        value=look.value,
+        lower=None,
+        upper=None,
+        method="betting from every starting point, any time",
+        target=Target.POPULATION,
+        partition=terms.partition.described,
+        any_time=True,
+        assumptions=(f"what is doubted is that the score is {within}; {_EARLY}", *_assumptions(state)),
+        rows=look.rows,
+        reason=reason,
+        evidence=_evidence(state, look),
+    )
+
+
+def _claim(terms: Terms) -> Claim:
+    """Return the claim; that of an alarm is never shown, only not refuted."""
+    bound = Bound.LOWER if terms.alarm else Bound.UPPER
+    return Claim(measure_word(terms.measure, terms.partition), terms.limit or 0.0, terms.confidence, bound)
+
+
+def _evidence(state: GateState, look: Look) -> Evidence:
+    return Evidence(
+        log_pass=look.log_pass,
+        log_fail=look.log_fail,
+        threshold=state.terms.threshold,
+        passed_at=state.passed_at,
+        failed_at=state.failed_at,
+        looks=state.looks,
+    )
+
+
+def _assumptions(state: GateState) -> tuple[str, ...]:
+    terms = state.terms
+    if terms.measure is MeasureName.DCE:
+        what = "the bounds hold for the lower and for the upper distance"
+    elif terms.partition.outputs:
+        what = "the score takes few values, so this is its calibration error and not that of bins"
+    else:
+        what = (
+            f"binned ECE over {terms.partition.described}, fixed in advance; the unbinned ECE of a "
+            "continuous score cannot be bounded"
+        )
+    kept = "an alarm stands" if terms.alarm else _KEPT
+    looks = f"valid however often it is asked as rows come in; once shown, {kept}"
+    return _INDEPENDENT, HELD_OUT, what, _FROZEN, looks

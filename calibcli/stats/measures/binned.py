@@ -1,0 +1,553 @@
+"""Measures over bins: binned ECE and its kin, the worst bin, and l_p."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.names import Binning, MeasureName, Target
+from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_one_look
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.proportion import deviation_of_a_mean, mean_absolute_deviation, rate_bounds
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, deviation
+from calibcli.stats.measures.if_calibrated import UNKNOWN, CalibratedDraws, Reference, of_draws
+from calibcli.stats.measures.regression import BY_MEAN_OR_NOISE, least_error
+from calibcli.stats.numerics import normal_quantile
+from calibcli.stats.table.bins import BinnedTable, Partition, binned, equal_mass_ends, segment_sums
+from calibcli.stats.table.grid import Table, residuals
+from calibcli.stats.table.score_table import Floats
+
+
+def binned_ece(
+    table: Table,
+    *,
+    bins: Partition,
+    confidence: float = 0.95,
+    calibrated: CalibratedDraws | None = None,
+    name: MeasureName = MeasureName.ECE,
+) -> Estimate:
+    """
+    Weighted mean absolute gap between observed rate and mean score, (1/n) sum_k |S_k|.
+
+    Returns:
+        The plug-in estimate, biased upward in small bins: read it beside `null`. The interval is
+        finite-sample, for these scores with labels drawn anew.
+
+    References:
+        Naeini, Cooper & Hauskrecht (2015), AAAI; bounds in `docs/methods.md`.
+    """
+    sums = binned(table, bins)
+    value = float(np.abs(sums.residual).sum()) / sums.total
+    delta = (1.0 - confidence) / 2.0
+    upper, method = upper_bound(table, sums, delta=delta)
+    lower = lower_bound(table, sums, delta=delta)
+    interval = Interval(
+        lower,
+        max(upper, value),
+        confidence,
+        f"{method}; lower: {BY_MEAN_OR_NOISE}",
+        Target.FIXED_DESIGN,
+        finite_sample=True,
+    )
+    null = UNKNOWN if calibrated is None else of_draws(calibrated.ece_of(sums.bins))
+    return Estimate(
+        name=name,
+        value=value,
+        interval=interval,
+        null=null[0],
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {bins.spoken_of}, not of finer ones"),
+        rows=table.total_rows,
+        details={"bins": int(np.count_nonzero(sums.rows)), "partition": bins.described},
+        null_range=null[1],
+    )
+
+
+def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str]:
+    """
+    Return a fixed-design upper bound of the binned ECE, one-sided, and its method.
+
+    Which of two bounds is taken is settled by the scores alone: betting where scores are near 0 or 1, and
+    otherwise the plug-in plus d*.
+    """
+    value = float(np.abs(sums.residual).sum()) / sums.total
+    if table.weighted:
+        bound = min(1.0, value + deviation(table, delta=delta))
+        return bound, "upper: Hoeffding at the effective number of rows"
+    variance = float(sums.variance.sum()) / sums.total
+    if bets_are_sharper(variance, delta=delta):
+        stakes = stakes_for_one_look(table.total_rows, variance, delta=delta)
+        return grouped_residuals(table, sums).upper_bound(stakes, delta=delta), "upper: betting"
+    return min(1.0, value + deviation_of_a_mean(table.total_rows, delta)), "upper: d*"
+
+
+def lower_bound(table: Table, sums: BinnedTable, *, delta: float) -> float:
+    """Return a fixed-design lower bound of the binned ECE, one-sided."""
+    value = float(np.abs(sums.residual).sum()) / sums.total
+
+    def beyond_noise(delta: float) -> float:
+        return value - mean_noise(table, sums) - deviation(table, delta=delta)
+
+    return least_error(table, beyond_noise, delta=delta)
+
+
+def bets_are_sharper(variance: float, *, delta: float) -> bool:
+    """Return whether scores with this mean of f (1 - f) are near enough to 0 and 1 for betting to beat d*."""
+    log_odds = math.log(1.0 / delta)
+    return -normal_quantile(delta) / 2.0 > 1.02 * math.sqrt(2.0 * variance * log_odds)
+
+
+def grouped_residuals(table: Table, sums: BinnedTable) -> GroupedResiduals:
+    """Return the residuals of each bin, ready for bets."""
+    negative = table.weight - table.positive
+    return GroupedResiduals(
+        table.score, positive=table.positive, negative=negative, starts=sums.starts, places=sums.upper
+    )
+
+
+def mean_noise(table: Table, sums: BinnedTable) -> float:
+    """
+    Return how much of a binned ECE labels alone can make on average: the most that E|gap| exceeds |E gap|.
+
+    Where a bin holds one score this is the mean absolute deviation of a binomial; elsewhere the bound
+    sqrt(n_k) / 2 of the standard deviation.
+    """
+    if sums.bins.binning is Binning.ATOMS and not table.weighted:
+        noise = sums.weight * mean_absolute_deviation(sums.weight, np.clip(table.score, 0.0, 1.0))
+        return float(noise.sum()) / sums.total
+    return float(np.sqrt(segment_sums(table.weight_sq, sums.starts)).sum()) / (2.0 * sums.total)
+
+
+# From gaps of shape (..., n_bins) to values of shape (...).
+OfGaps = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gaps:
+    """
+    The bins that hold weight.
+
+    Args:
+        share: Share of the weight, shape (n_bins,), summing to 1.
+        gap: Observed rate minus mean score.
+        score: Mean score.
+        lightness: Sum of squared weights over squared sum of weights: 1 / n_k where every row counts once.
+    """
+
+    share: Floats
+    gap: Floats
+    score: Floats
+    lightness: Floats
+
+
+def gaps_in(sums: BinnedTable) -> Gaps:
+    """Return the gaps of the bins that hold weight."""
+    some = sums.occupied
+    weight = sums.weight[some]
+    return Gaps(
+        share=weight / weight.sum(),
+        gap=sums.residual[some] / weight,
+        score=sums.score_sum[some] / weight,
+        lightness=sums.weight_sq[some] / weight**2,
+    )
+
+
+def gaps_if_calibrated(sums: BinnedTable, calibrated: CalibratedDraws | None, statistic: OfGaps) -> Reference:
+    """Return mean and range of a function of the gaps over labels drawn from the scores, where kept."""
+    drawn = None if calibrated is None else calibrated.gaps_of(sums.bins)
+    if drawn is None:
+        return UNKNOWN
+    some = sums.occupied
+    return of_draws(statistic(drawn[:, some] / sums.weight[some]))
+
+
+def for_these_scores(value: float, *, lower: float, upper: float, confidence: float, method: str) -> Interval:
+    """Return a finite-sample interval for these scores, cut to [0, 1] and enclosing its value."""
+    low, high = max(0.0, min(lower, value)), min(1.0, max(upper, value))
+    return Interval(low, high, confidence, method, Target.FIXED_DESIGN, finite_sample=True)
+
+
+def estimate_of_gaps(
+    name: MeasureName,
+    value: float,
+    *,
+    sums: BinnedTable,
+    interval: Interval | None,
+    null: Reference = UNKNOWN,
+    because: tuple[str, ...] = (),
+    details: dict[str, float | int | str] | None = None,
+) -> Estimate:
+    """Return a measure of gaps with what all of them say."""
+    return Estimate(
+        name=name,
+        value=value,
+        interval=interval,
+        null=null[0],
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {sums.spoken_of}", *because),
+        rows=int(sums.rows.sum()),
+        details={"bins": int(sums.occupied.sum()), "partition": sums.described, **(details or {})},
+        null_range=null[1],
+    )
+
+
+def adaptive_error(
+    table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
+) -> Estimate:
+    """
+    Plain mean over the bins that hold rows of |rate - mean score|.
+
+    Returns:
+        The mean, biased upward as the ECE is. The interval is finite-sample, for these scores: with d the
+        square root of ln(1/delta) sum_k (1/n_k) / 2 over the number K of bins, the upper end adds d and the
+        lower one, at a quarter of the error, subtracts d and (1/K) sum_k 1 / (2 sqrt(n_k)), the most that
+        noise adds on average; or it is that of |bias| times n / (K max n_k), which no such mean is below.
+
+    References:
+        Nixon, Dusenberry, Zhang, Jerfel & Tran (2019), CVPR workshops, equation 4 with one class.
+    """
+    sums = binned(table, bins)
+    found = gaps_in(sums)
+    value = float(_mean_size(found.gap))
+    delta, count = (1.0 - confidence) / 2.0, found.gap.size
+    noise = float(np.sqrt(found.lightness).mean()) / 2.0
+    # Of what a bin counts, and what its rows do: the ECE has the latter, and is at least |bias|.
+    lightest = 1.0 / (count * float(found.share.max()))
+
+    def margin(delta: float) -> float:
+        return math.sqrt(math.log(1.0 / delta) * float(found.lightness.sum()) / 2.0) / count
+
+    interval = for_these_scores(
+        value,
+        lower=least_error(table, lambda one: value - noise - margin(one), delta=delta, factor=lightest),
+        upper=value + margin(delta),
+        confidence=confidence,
+        method=f"upper: Hoeffding; lower: {BY_MEAN_OR_NOISE}",
+    )
+    null = gaps_if_calibrated(sums, calibrated, _mean_size)
+    return estimate_of_gaps(MeasureName.ACE, value, sums=sums, interval=interval, null=null)
+
+
+def _mean_size(gap: Floats) -> Floats:
+    return np.asarray(np.abs(gap).mean(axis=-1))
+
+
+Side = Literal[MeasureName.OVERCONFIDENCE, MeasureName.UNDERCONFIDENCE]
+
+_MIDDLE = 0.5
+
+
+def one_side(
+    name: Side,
+    table: Table,
+    *,
+    bins: Partition,
+    confidence: float = 0.95,
+    calibrated: CalibratedDraws | None = None,
+) -> Estimate:
+    """
+    The part of the binned ECE from bins that are overconfident, or from those that are underconfident.
+
+    A mean score above 1/2 announces label 1, one below announces label 0. A bin is overconfident if what it
+    announces happens less often than announced: rate < score above 1/2, rate > score below. Otherwise it is
+    underconfident; a mean score of exactly 1/2 announces nothing, so any gap there is underconfidence.
+
+    Returns:
+        The plug-in estimate; the two sides add up to the binned ECE. The interval is finite-sample, for
+        these scores.
+    """
+    sums = binned(table, bins)
+    found = gaps_in(sums)
+
+    def part(gap: Floats) -> Floats:
+        return np.asarray((found.share * _claimed(name, gap, found.score)).sum(axis=-1))
+
+    value = float(part(found.gap))
+    margin = deviation(table, delta=(1.0 - confidence) / 2.0)
+    # One sign of a gap counts, and so does half of its noise; at 1/2 both may.
+    half = 1.0 if np.any(found.score == _MIDDLE) else 0.5
+    interval = for_these_scores(
+        value,
+        lower=value - half * mean_noise(table, sums) - margin,
+        upper=value + margin,
+        confidence=confidence,
+        method="upper: Hoeffding; lower: McDiarmid",
+    )
+    null = gaps_if_calibrated(sums, calibrated, part)
+    return estimate_of_gaps(name, value, sums=sums, interval=interval, null=null)
+
+
+def _claimed(name: Side, gap: Floats, score: Floats) -> Floats:
+    """Return how much too much, or too little, each bin claims for the label that it announces."""
+    # The gap of the announced label: its rate less what the score gives it.
+    announced = np.where(score > _MIDDLE, gap, np.where(score < _MIDDLE, -gap, np.abs(gap)))
+    return np.maximum(-announced if name is MeasureName.OVERCONFIDENCE else announced, 0.0)
+
+
+MOST_BINS = 4_096
+
+_NO_INTERVAL = "no interval: the bins are chosen by the labels, which voids every bound"
+
+Starts = npt.NDArray[np.intp]
+
+
+def sweep_ece(table: Table) -> Estimate:
+    """
+    Binned ECE over as many equal-mass bins of 1, 2, 3, ... as come before a rate lies below the one before.
+
+    Where the rates never fall, from one distinct score to the next, every score is a bin by itself. Otherwise
+    no more than 4,096 bins are tried, and the estimate says so where that is what ended the sweep.
+
+    Returns:
+        A point estimate: the partition depends on the labels.
+
+    References:
+        Roelofs, Cain, Shlens & Mozer (2022), AISTATS, algorithm 1, with ties kept together.
+    """
+    count, starts = _swept(table)
+    because = () if count <= MOST_BINS else (f"stopped at {MOST_BINS:,} bins, where rates did not fall yet",)
+    value = float(np.abs(segment_sums(residuals(table), starts)).sum()) / float(table.weight.sum())
+    bins = starts.size - 1
+    described = f"{bins:,} equal-mass {'bin' if bins == 1 else 'bins'}, swept"
+    if bins == table.distinct:
+        described = "each distinct score by itself, swept"
+    return Estimate(
+        name=MeasureName.ECE_SWEEP,
+        value=value,
+        interval=None,
+        null=None,
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, *because, _NO_INTERVAL),
+        rows=table.total_rows,
+        details={"bins": bins, "partition": described},
+    )
+
+
+def _swept(table: Table) -> tuple[int, Starts]:
+    """Return the number of bins that ended the sweep, and where the bins before it start."""
+    each = np.arange(table.distinct + 1)
+    if never_falls(_rates(table, each)):
+        return 1, each
+    reached = np.cumsum(table.weight) if table.weighted else np.cumsum(table.rows)
+    positive = np.concatenate(([0.0], np.cumsum(table.positive)))
+    total = np.concatenate(([0.0], np.cumsum(table.weight)))
+    starts = np.array([0, table.distinct])
+    for count in range(2, MOST_BINS + 1):
+        ends = equal_mass_ends(reached, count) + 1
+        tried = np.concatenate(([0], ends, [table.distinct]))
+        weights = np.diff(total[tried])
+        some = weights > 0.0
+        if not never_falls(np.diff(positive[tried])[some] / weights[some]):
+            return count, starts
+        starts = tried
+    return MOST_BINS + 1, starts
+
+
+def never_falls(rate: Floats) -> bool:
+    """Whether no entry lies below the one before."""
+    return bool(np.all(rate[1:] >= rate[:-1]))
+
+
+def _rates(table: Table, starts: Starts) -> Floats:
+    weight = segment_sums(table.weight, starts)
+    some = weight > 0.0
+    return segment_sums(table.positive, starts)[some] / weight[some]
+
+
+def lp_error(
+    table: Table,
+    *,
+    bins: Partition,
+    power: float = 2.0,
+    confidence: float = 0.95,
+    calibrated: CalibratedDraws | None = None,
+    name: MeasureName = MeasureName.LP,
+) -> Estimate:
+    """
+    (sum_k p_k |e_k|^p)^(1/p), p_k the share of the rows in bin k and e_k its rate less its mean score.
+
+    Returns:
+        The plug-in estimate, biased upward. The interval is finite-sample, for these scores: above by
+        Hoeffding in the direction in which the norm is attained, below by the lower bound of the ECE,
+        which no l_p falls short of.
+
+    References:
+        Kumar, Liang & Ma (2019), NeurIPS, definition 2.3; bounds in `measure --explain lp`.
+    """
+    sums = binned(table, bins)
+    found = gaps_in(sums)
+    value = float(p_mean(found.gap, share=found.share, power=power))
+    delta = (1.0 - confidence) / 2.0
+    interval = for_these_scores(
+        value,
+        lower=lower_bound(table, sums, delta=delta),
+        upper=value + margin_of_norm(found, power=power, delta=delta),
+        confidence=confidence,
+        method="upper: Hoeffding; lower: that of the ECE",
+    )
+    return estimate_of_gaps(
+        name,
+        value,
+        sums=sums,
+        interval=interval,
+        null=gaps_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=power)),
+        details={"power": power},
+    )
+
+
+def p_mean(gap: Floats, *, share: Floats, power: float) -> Floats:
+    """Return the p-th mean of the sizes of gaps, without underflow at large p."""
+    size = np.abs(gap)
+    largest = size.max(axis=-1, keepdims=True)
+    part = np.divide(size, largest, out=np.zeros_like(size), where=largest > 0.0)
+    return np.asarray(largest[..., 0] * (share * part**power).sum(axis=-1) ** (1.0 / power))
+
+
+def margin_of_norm(found: Gaps, *, power: float, delta: float) -> float:
+    """
+    Return how far the plug-in falls short of the true l_p error, exceeded with probability at most delta.
+
+    The true norm is sum_k p_k u_k e_k in a fixed direction u with sum_k p_k |u_k|^q = 1, 1/p + 1/q = 1, and
+    no direction gives the plug-in more than itself. Each label has range p_k u_k / n_k; sum_k p_k u_k^2 is at
+    most 1 for p <= 2 and s^((2 - p) / p) for p > 2, s the smallest share.
+    """
+    # For unit weights lightness * share is 1 / n in every bin.
+    per_row = float((found.lightness * found.share).max())
+    stretch = float(found.share.min()) ** ((2.0 - power) / power) if power > 2.0 else 1.0
+    return math.sqrt(math.log(1.0 / delta) / 2.0 * per_row * stretch)
+
+
+_ATOMS_SPEAK = "also of the population's rates at the scores seen, since each score is a bin of its own"
+
+
+def worst_bin(
+    table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
+) -> Estimate:
+    """
+    Largest |rate - mean score| of a bin that holds rows: the maximum calibration error (MCE).
+
+    Returns:
+        The plug-in estimate, which a bin of few rows can make large: see `worst_rows` among the details.
+        The interval is finite-sample, for these scores. Its upper end is the farthest that the rate of any
+        bin can lie from the mean score, each at the full level, since the worst bin is a fixed one
+        (intersection-union); its lower end pays for all bins (Sidak).
+
+    References:
+        Naeini, Cooper & Hauskrecht (2015), AAAI; Berger (1982), Technometrics 24, intersection-union tests.
+    """
+    sums = binned(table, bins)
+    found = gaps_in(sums)
+    value = float(_largest(found.gap))
+    delta = (1.0 - confidence) / 2.0
+    if table.weighted:
+        lower, upper = _by_hoeffding(found.gap, found.lightness, delta=delta)
+        method = "Hoeffding at each bin's effective number of rows"
+    else:
+        upper = float(farthest(sums, delta=delta)[1].max())
+        lower = float(farthest(sums, delta=each_of(found.gap.size, delta) / 2.0)[0].max())
+        method = "upper: Clopper-Pearson, intersection-union; lower: Clopper-Pearson, Sidak"
+    worst = np.flatnonzero(sums.occupied)[int(np.abs(found.gap).argmax())]
+    return estimate_of_gaps(
+        MeasureName.LINF,
+        value,
+        sums=sums,
+        interval=for_these_scores(value, lower=lower, upper=upper, confidence=confidence, method=method),
+        null=gaps_if_calibrated(sums, calibrated, _largest),
+        because=(_ATOMS_SPEAK,) if sums.bins.binning is Binning.ATOMS and not table.weighted else (),
+        details={
+            "worst_from": float(sums.lower[worst]),
+            "worst_to": float(sums.upper[worst]),
+            "worst_rows": int(sums.rows[worst]),
+        },
+    )
+
+
+def farthest(sums: BinnedTable, *, delta: float) -> tuple[Floats, Floats]:
+    """Return the least and the most that each occupied bin's |rate - mean score| can be."""
+    some = sums.occupied
+    rows = sums.weight[some]
+    score = sums.score_sum[some] / rows
+    low, high = rate_bounds(sums.positive[some], rows, delta_each_side=delta)
+    return np.maximum(np.maximum(low - score, score - high), 0.0), np.maximum(high - score, score - low)
+
+
+def each_of(count: int, delta: float) -> float:
+    """Return the level at which so many independent bounds all hold but with probability delta (Sidak)."""
+    return -math.expm1(math.log1p(-delta) / count)
+
+
+def _largest(gap: Floats) -> Floats:
+    return np.asarray(np.abs(gap).max(axis=-1))
+
+
+def _by_hoeffding(gap: Floats, lightness: Floats, *, delta: float) -> tuple[float, float]:
+    size = np.abs(gap)
+    both = each_of(gap.size, delta) / 2.0
+    low = size - np.sqrt(math.log(1.0 / both) * lightness / 2.0)
+    high = size + np.sqrt(math.log(1.0 / delta) * lightness / 2.0)
+    return float(low.max()), float(high.max())
+
+
+_NO_L1_INTERVAL = "no interval: none is known to hold for it; see the one of ece, of which it is an estimate"
+
+
+def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws | None = None) -> Estimate:
+    """
+    2 ECE - sum_k p_k E|e_k + s_k Z|: the plug-in less its own estimated bias, Z standard normal.
+
+    e_k is the bin's rate less its mean score and s_k^2 the variance of label - score in the bin over n_k.
+    The expectation has a closed form, so nothing is drawn. Below 0 the estimate is 0; what it was is
+    `unclipped` among the details.
+
+    References:
+        Kumar, Liang & Ma (2019), NeurIPS, appendix, debiasing for p other than 2. Where a bin holds
+        several scores they take the variance of the label in place of that of label - score.
+    """
+    sums = binned(table, bins)
+    found = gaps_in(sums)
+    raw = float(_less_bias(found.gap, found=found, mean_square=_mean_squares(table, sums)))
+    null = UNKNOWN
+    squares = None if calibrated is None else calibrated.squares_of(sums.bins)
+    if squares is not None:
+        drawn = squares[:, sums.occupied] / sums.weight[sums.occupied]
+        null = gaps_if_calibrated(
+            sums,
+            calibrated,
+            lambda gap: np.maximum(_less_bias(gap, found=found, mean_square=drawn), 0.0),
+        )
+    lonely = int(sums.rows[sums.rows == 1].size)
+    because = (f"{lonely:,} rows alone in their bin are not corrected for",) if lonely else ()
+    return estimate_of_gaps(
+        MeasureName.L1_DEBIASED,
+        max(raw, 0.0),
+        sums=sums,
+        interval=None,
+        null=null,
+        because=(*because, _NO_L1_INTERVAL),
+        details={"unclipped": raw, "plug_in": float((found.share * np.abs(found.gap)).sum())},
+    )
+
+
+def mean_size(mean: Floats, spread: Floats) -> Floats:
+    """Return E|m + s Z| for standard normal Z."""
+    from scipy.special import ndtr
+
+    # Beyond 40 spreads the mean is all there is.
+    noisy = spread * 40.0 > np.abs(mean)
+    safe = np.where(noisy, spread, 1.0)
+    ratio = np.where(noisy, mean, 0.0) / safe
+    density = np.exp(-0.5 * ratio**2) * np.sqrt(2.0 / np.pi)
+    return np.where(noisy, safe * density + mean * (2.0 * ndtr(ratio) - 1.0), np.abs(mean))
+
+
+def _less_bias(gap: Floats, *, found: Gaps, mean_square: Floats) -> Floats:
+    """Return the plug-in less its bias, from every bin's gap and its mean of (label - score)^2."""
+    spread = np.sqrt(np.maximum(mean_square - gap**2, 0.0) * found.lightness)
+    return np.asarray((found.share * (2.0 * np.abs(gap) - mean_size(gap, spread))).sum(axis=-1))
+
+
+def _mean_squares(table: Table, sums: BinnedTable) -> Floats:
+    """Return the mean of (label - score)^2 in every occupied bin."""
+    positive, negative = table.positive, table.weight - table.positive
+    squares = positive * (1.0 - table.score_of_positive) ** 2 + negative * table.score_of_negative**2
+    return segment_sums(squares, sums.starts)[sums.occupied] / sums.weight[sums.occupied]

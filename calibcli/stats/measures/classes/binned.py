@@ -1,0 +1,495 @@
+"""Binned and debiased errors of several classes: class by class, and by the class that is predicted."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from calibcli.names import ClassMeasure
+from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_one_look
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.proportion import deviation_of_a_mean, hoeffding_deviation, mean_absolute_deviation
+from calibcli.stats.measures.binned import bets_are_sharper, for_these_scores, mean_noise
+from calibcli.stats.measures.estimate import (
+    HELD_OUT,
+    INDEPENDENT_ROWS,
+    NO_WEIGHTED_INTERVAL,
+    ClassEstimate,
+    deviation,
+    effective_rows,
+)
+from calibcli.stats.measures.if_calibrated import UNKNOWN, Reference, of_moments
+from calibcli.stats.measures.l2 import (
+    TVariance,
+    l2_squared_plug_in,
+    pairs_in,
+    score_interval,
+    t_interval,
+    t_statistic,
+    t_variance,
+)
+from calibcli.stats.measures.regression import (
+    BY_MEAN_OR_NOISE,
+    error_shares,
+    least_error,
+    least_rise_and_fall,
+)
+from calibcli.stats.table.bins import BinnedTable
+from calibcli.stats.table.classes import ClassSums
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.score_table import Floats
+
+
+class Moments(NamedTuple):
+    """The first three moments of a sum: its mean, and the second and third about the mean."""
+
+    mean: float
+    variance: float
+    third: float
+
+    def times(self, factor: float) -> "Moments":
+        """Return those of a multiple."""
+        return Moments(factor * self.mean, factor**2 * self.variance, factor**3 * self.third)
+
+    @property
+    def reference(self) -> Reference:
+        """Mean and range, of what is not negative."""
+        return self.mean, of_moments(*self, least=0.0)
+
+
+def size_if_calibrated(sums: BinnedTable) -> Moments:
+    """
+    Return the moments of the sum over bins of |S_k| for labels that follow the scores.
+
+    The number of positives in a bin is then a sum of unlike Bernoulli labels. Its mean absolute deviation
+    is taken as that of the binomial with the same rows and mean score, times the ratio of their standard
+    deviations: exact where the scores of a bin are equal, and right in the limits of many rows (both are
+    normal) and of few events (both are Poisson). The third moment is that of normal sums, for which it is as
+    good as the standard deviation of |S_k| cubed.
+
+    Args:
+        sums: The table over its bins, without importance weights.
+    """
+    some = sums.occupied & (sums.variance > 0.0)
+    rows = sums.weight[some]
+    mean = np.clip(sums.score_sum[some] / rows, 0.0, 1.0)
+    spread = rows * mean * (1.0 - mean)
+    ratio = np.sqrt(np.divide(sums.variance[some], spread, out=np.zeros_like(spread), where=spread > 0.0))
+    size = rows * mean_absolute_deviation(rows, mean) * ratio
+    own = np.maximum(sums.variance[some] - size**2, 0.0)
+    return Moments(float(size.sum()), float(own.sum()), float((own**1.5).sum()))
+
+
+def alike(parts: Sequence[Moments]) -> Moments:
+    """
+    Return the moments of a sum over classes, each class seen against the rest.
+
+    One row is right for one class and wrong for the others, so residuals of two of C classes have the
+    correlation -1 / (C - 1), if classes are alike, and their sizes about
+    (sqrt(1 - r^2) + r arcsin r - 1) / (pi / 2 - 1), as the sizes of normal variables have.
+    """
+    r = 1.0 / max(len(parts) - 1, 1)
+    together = (math.sqrt(1.0 - r * r) + r * math.asin(r) - 1.0) / (math.pi / 2.0 - 1.0)
+    spread = sum(math.sqrt(one.variance) for one in parts)
+    own = sum(one.variance for one in parts)
+    return Moments(
+        sum(one.mean for one in parts),
+        own + together * (spread**2 - own),
+        sum(one.third for one in parts),
+    )
+
+
+COLUMNS = (
+    "lower",
+    "upper",
+    "rows",
+    "positive_rows",
+    "weight",
+    "positive",
+    "score_sum",
+    "residual",
+    "residual_sq",
+    "weight_sq",
+    "variance",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """
+    The rows as one class sees them.
+
+    Args:
+        table: Scores, and whether the class is the right one.
+        sums: The table over its bins.
+    """
+
+    table: Table
+    sums: BinnedTable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassViews:
+    """
+    Rows of several classes, by the views of them.
+
+
+    Every class has rows, some of them with weight.
+
+    Args:
+        whole: All rows by their largest probability, and whether that class is the right one.
+        rest: All rows by the probability of each class, against the rest.
+        top: The rows that predict each class by their largest probability; classes that none does are left
+            out.
+        joint: Joint sums.
+        confidence: Coverage asked of every interval.
+    """
+
+    whole: Table
+    rest: tuple[Seen, ...]
+    top: tuple[Seen, ...]
+    joint: ClassSums
+    confidence: float
+
+    @property
+    def delta(self) -> float:
+        """The error probability of each end of an interval."""
+        return (1.0 - self.confidence) / 2.0
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.whole.total_rows
+
+
+def side_by_side(seen: tuple[Seen, ...]) -> BinnedTable:
+    """Return the bins of several classes as those of one table; positions count on from class to class."""
+    sums = [one.sums for one in seen]
+    sizes = [one.table.distinct for one in seen]
+    before = np.cumsum([0, *sizes[:-1]])
+    starts = [one.starts[:-1] + offset for one, offset in zip(sums, before, strict=True)]
+    columns = {name: np.concatenate([getattr(one, name) for one in sums]) for name in COLUMNS}
+    return BinnedTable(bins=sums[0].bins, starts=np.concatenate((*starts, [sum(sizes)])), **columns)
+
+
+_EFFECTIVE = "upper: Hoeffding at the effective number of rows"
+
+_LOWER = f"lower: {BY_MEAN_OR_NOISE}"
+
+
+def classwise_ece(views: ClassViews) -> ClassEstimate:
+    """
+    Mean over classes of the binned ECE of one class against the rest, (1/C) sum_c (1/n) sum_b |S_cb|.
+
+    The interval is finite-sample, for these scores with labels drawn anew. Let s_cb be the signs of the
+    expected gaps. They are fixed, and the true value is the expectation of (1/n) sum_i X_i with
+    X_i = (1/C) sum_c s_c,b(i,c) (1[Y_i = c] - p_ic); the estimate, whose signs are the best for these
+    labels, is never below that mean. As exactly one class is right, X_i is s_c,b(i,c) / C at c = Y_i less a
+    constant. It takes two values, 2/C apart: it is 2/C times a Bernoulli variable, plus a constant. So the
+    true value exceeds the estimate by more than (2/C) d* with probability at most delta, d* being how far
+    the mean of n Bernoulli variables of unlike chances falls below its expectation (Hoeffding 1956). A new
+    label of one row moves at most two of the S_cb, by 1 each, hence the estimate by 2/(C n) at most: it
+    exceeds its mean by (2/C) sqrt(ln(1/delta)/(2n)) with probability at most delta (McDiarmid), and its mean
+    exceeds the true value by at most the mean over classes of sum_b sqrt(n_cb) / (2n), as E|S| - |E S| is at
+    most the standard deviation of S. That has a quarter of the error; the rest goes to the classes' mean
+    residuals, which no class's error is below.
+
+    References:
+        Nixon et al. (2019), CVPR workshops, equation 3 (static calibration error); Kull et al. (2019),
+        NeurIPS, for the name.
+    """
+    count, delta = len(views.rest), views.delta
+    of_mean, of_noise = error_shares(delta, signs=count)
+    value = float(np.mean([_ece(one) for one in views.rest]))
+    noise = float(np.mean([mean_noise(one.table, one.sums) for one in views.rest]))
+    table = views.whole
+    if table.weighted:
+        above, method = deviation(table, delta=delta), _EFFECTIVE
+    else:
+        above, method = deviation_of_a_mean(views.rows, delta), "upper: d*"
+    interval = for_these_scores(
+        value,
+        lower=max(value - noise - 2.0 / count * deviation(table, delta=of_noise), _by_means(views, of_mean)),
+        upper=value + 2.0 / count * above,
+        confidence=views.confidence,
+        method=f"{method}; {_LOWER}",
+    )
+    parts = _null(views, views.rest, np.full(count, 1.0 / count))
+    null, null_range = UNKNOWN if parts is None else alike(parts).reference
+    over = views.rest[0].sums
+    return ClassEstimate(
+        name=ClassMeasure.CLASSWISE_ECE,
+        value=value,
+        interval=interval,
+        null=null,
+        assumptions=(
+            INDEPENDENT_ROWS,
+            HELD_OUT,
+            f"of {over.spoken_of} of each class; every class counts alike",
+        ),
+        rows=views.rows,
+        details={"classes": count, "partition": over.described},
+        null_range=null_range,
+    )
+
+
+def top_label_ece(views: ClassViews) -> ClassEstimate:
+    """
+    Binned ECE over bins of the largest probability within each predicted class, sum_c (n_c/n) ECE_c.
+
+    It is a binned ECE whose bins are the pairs of predicted class and bin, which the scores fix; so the
+    bounds of `binned_ece` hold as they are, finite-sample, for these scores with labels drawn anew. The mean
+    residual is that of all rows, whatever class they predict.
+
+    References:
+        Gupta & Ramdas (2022), ICLR, "Top-label calibration and multiclass-to-binary reductions".
+    """
+    share = _shares(views)
+    value = float(share @ [_ece(one) for one in views.top])
+    noise = float(share @ [mean_noise(one.table, one.sums) for one in views.top])
+    upper, method = _upper(views, value)
+    interval = for_these_scores(
+        value,
+        lower=least_error(
+            views.whole,
+            lambda one: value - noise - deviation(views.whole, delta=one),
+            delta=views.delta,
+            parts=len(views.top),
+        ),
+        upper=upper,
+        confidence=views.confidence,
+        method=f"{method}; {_LOWER}",
+    )
+    null, null_range = _of_all(_null(views, views.top, share))
+    over = views.top[0].sums
+    return ClassEstimate(
+        name=ClassMeasure.TOP_LABEL_ECE,
+        value=value,
+        interval=interval,
+        null=null,
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {over.spoken_of} of each predicted class"),
+        rows=views.rows,
+        details={"classes": len(views.top), "partition": over.described},
+        null_range=null_range,
+    )
+
+
+def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
+    """
+    Mean over the classes that are predicted of the binned ECE of the rows that predict them.
+
+    A rare class counts as much as a frequent one. The interval is finite-sample, for these scores: a row
+    that predicts class c moves the value by 1/(m n_c) at most, m being the number of classes predicted, so
+    that it strays by sqrt(ln(1/delta) sum_c (1/n_c) / 2) / m on either side (Hoeffding above, where the
+    signs of the expected gaps are fixed; McDiarmid below, less the most that noise adds on average, at a
+    quarter of the error). Nor is it below |bias| of all rows times n / (m max n_c).
+
+    References:
+        The class-wise mean that MAPIE gives as `top_label_ece`.
+    """
+    count = len(views.top)
+    value = float(np.mean([_ece(one) for one in views.top]))
+    noise = float(np.mean([mean_noise(one.table, one.sums) for one in views.top]))
+    lightness = sum(1.0 / effective_rows(one.table) for one in views.top)
+    most = max(one.sums.total for one in views.top)
+
+    def strays(delta: float) -> float:
+        return hoeffding_deviation(1.0, delta) * math.sqrt(lightness) / count
+
+    interval = for_these_scores(
+        value,
+        lower=least_error(
+            views.whole,
+            lambda one: value - noise - strays(one),
+            delta=views.delta,
+            factor=float(views.whole.weight.sum()) / (count * most),
+            parts=count,
+        ),
+        upper=value + strays(views.delta),
+        confidence=views.confidence,
+        method=f"upper: Hoeffding; {_LOWER}",
+    )
+    null, null_range = _of_all(_null(views, views.top, np.full(count, 1.0 / count)))
+    over = views.top[0].sums
+    every = f"of {over.spoken_of} of each predicted class; every class predicted counts alike"
+    return ClassEstimate(
+        name=ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED,
+        value=value,
+        interval=interval,
+        null=null,
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, every),
+        rows=views.rows,
+        details={"classes": count, "partition": over.described},
+        null_range=null_range,
+    )
+
+
+def _by_means(views: ClassViews, delta: float) -> float:
+    """
+    Return a lower bound of the mean size of the classes' mean residuals, at `delta` for all of them together.
+
+    The residuals of a row add up to what its probabilities leave of 1, so that the means add up to a number B
+    that no label moves, and their sizes to twice those above 0, less B, and to twice those below 0 and B.
+    """
+    ends = [least_rise_and_fall(one.table, delta=delta / len(views.rest)) for one in views.rest]
+    above, below = (math.fsum(one) for one in zip(*ends, strict=True))
+    left = sum(float(one.sums.residual.sum()) / one.sums.total for one in views.rest)
+    return max(2.0 * above - left, 2.0 * below + left) / len(views.rest)
+
+
+def _ece(one: Seen) -> float:
+    return float(np.abs(one.sums.residual).sum()) / one.sums.total
+
+
+def _shares(views: ClassViews) -> Floats:
+    """Return the share of the weight that predicts each class."""
+    weight = np.array([one.sums.total for one in views.top])
+    return np.asarray(weight / weight.sum())
+
+
+def _null(views: ClassViews, seen: tuple[Seen, ...], share: Floats) -> tuple[Moments, ...] | None:
+    """Return the moments of what each class adds for labels that follow the scores."""
+    if views.whole.weighted:
+        return None
+    return tuple(
+        size_if_calibrated(one.sums).times(part / one.sums.total)
+        for one, part in zip(seen, share.tolist(), strict=True)
+    )
+
+
+def _of_all(parts: tuple[Moments, ...] | None) -> Reference:
+    """Return mean and range of a sum over classes whose rows are different ones."""
+    return UNKNOWN if parts is None else Moments(*map(sum, zip(*parts, strict=True))).reference
+
+
+def _upper(views: ClassViews, value: float) -> tuple[float, str]:
+    """Return the upper bound of `binned_ece` over pairs of class and bin."""
+    delta, table = views.delta, views.whole
+    if table.weighted:
+        return value + deviation(table, delta=delta), _EFFECTIVE
+    sums = side_by_side(views.top)
+    variance = float(sums.variance.sum()) / sums.total
+    if not bets_are_sharper(variance, delta=delta):
+        return value + deviation_of_a_mean(views.rows, delta), "upper: d*"
+    tables = [one.table for one in views.top]
+    residuals = GroupedResiduals(
+        np.concatenate([one.score for one in tables]),
+        positive=np.concatenate([one.positive for one in tables]),
+        negative=np.concatenate([one.weight - one.positive for one in tables]),
+        starts=sums.starts,
+    )
+    stakes = stakes_for_one_look(views.rows, variance, delta=delta)
+    return residuals.upper_bound(stakes, delta=delta), "upper: betting"
+
+
+_NO_PAIRS = "no interval: no bin has two rows"
+
+_CERTAIN = "no interval: every score is 0 or 1 and right, so nothing varies"
+
+
+def marginal_l2(views: ClassViews) -> ClassEstimate:
+    """
+    Root of the mean over classes of T_c, the debiased squared l2 error of one class against the rest.
+
+    Classes are averaged first and the root is taken last, so that noise cancels between classes; the mean T
+    may be negative, in which case the estimate is 0, and is among the details.
+
+    Returns:
+        The estimate with a score interval, asymptotic. How the T_c depend on each other is not in the
+        tables: the standard deviation of a mean is at most the mean of the standard deviations (Minkowski),
+        and that at most the root of the mean variance, which is what the interval uses. It is
+        conservative, the more so the more classes there are.
+
+    References:
+        Kumar, Liang & Ma (2019), NeurIPS, definition 2.3 with equal weights, and section 5.
+    """
+    sums = [one.sums for one in views.rest]
+    defined = [one for one in sums if pairs_in(one).any()]
+    t = float(np.mean([t_statistic(one) for one in sums]))
+    count = len(sums)
+    why = _why_none(views, sums, t)
+    interval = None
+    if why is None:
+        parts = [t_variance(one) for one in defined]
+        energy = sum(one.energy for one in parts)
+        noise = sum(one.noise for one in parts) / energy if energy > 0.0 else _mean_floor(parts)
+        still = sum(one.still for one in parts) / count
+        interval = t_interval(t, still=still, slope=4.0 * noise / parts[0].total, confidence=views.confidence)
+    conservative = "as if the classes erred together, which makes the interval wide"
+    return _estimate(
+        ClassMeasure.MARGINAL_L2,
+        t if defined else math.nan,
+        views=views,
+        plug_in=float(np.mean([l2_squared_plug_in(one) for one in sums])),
+        interval=interval,
+        because=(f"of {sums[0].spoken_of} of each class; every class counts alike", why or conservative),
+        details={"classes": count, "partition": sums[0].described},
+    )
+
+
+def top_label_l2(views: ClassViews) -> ClassEstimate:
+    """
+    Root of the debiased squared l2 error over bins of the largest probability within each predicted class.
+
+    T is the sum over classes of (n_c/n) T_c, which is the T of one table whose bins are the pairs of
+    predicted class and bin; so the score interval of `debiased_l2` holds as it is.
+
+    References:
+        Kumar, Liang & Ma (2019), NeurIPS, section 5; Gupta & Ramdas (2022), ICLR, for the view.
+    """
+    sums = side_by_side(views.top)
+    t = t_statistic(sums)
+    why = _why_none(views, [sums], t)
+    interval = None if why is not None else score_interval(sums, t, confidence=views.confidence)
+    because = f"of {sums.spoken_of} of each predicted class; approximate below 1,000 rows"
+    return _estimate(
+        ClassMeasure.TOP_LABEL_L2,
+        t if pairs_in(sums).any() else math.nan,
+        views=views,
+        plug_in=l2_squared_plug_in(sums),
+        interval=interval,
+        because=(because, *([] if why is None else [why])),
+        details={
+            "classes": len(views.top),
+            "rows_alone": int(np.count_nonzero(sums.rows == 1)),
+            "partition": sums.described,
+        },
+    )
+
+
+def _mean_floor(parts: list[TVariance]) -> float:
+    return sum(one.floor for one in parts) / len(parts)
+
+
+def _why_none(views: ClassViews, sums: list[BinnedTable], t: float) -> str | None:
+    """Return why there is no interval, or None."""
+    if views.whole.weighted:
+        return NO_WEIGHTED_INTERVAL
+    if not any(pairs_in(one).any() for one in sums):
+        return _NO_PAIRS
+    if t == 0.0 and not any(one.variance.any() for one in sums):
+        return _CERTAIN
+    return None
+
+
+def _estimate(
+    name: ClassMeasure,
+    t: float,
+    *,
+    views: ClassViews,
+    plug_in: float,
+    interval: Interval | None,
+    because: tuple[str, ...],
+    details: dict[str, float | int | str],
+) -> ClassEstimate:
+    return ClassEstimate(
+        name=name,
+        value=math.sqrt(max(t, 0.0)) if math.isfinite(t) else math.nan,
+        interval=interval,
+        null=None,
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, *because),
+        rows=views.rows,
+        details={"t": t, "plug_in": math.sqrt(plug_in), **details},
+    )

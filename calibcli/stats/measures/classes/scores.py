@@ -1,0 +1,198 @@
+"""Accuracy and proper scores of several classes."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from calibcli.names import ClassMeasure, Target
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.means import Values, as_many
+from calibcli.stats.bounds.proportion import clopper_pearson
+from calibcli.stats.measures.classes.binned import ClassViews
+from calibcli.stats.measures.decompositions import observed_parts
+from calibcli.stats.measures.estimate import (
+    INDEPENDENT_ROWS,
+    NO_WEIGHTED_INTERVAL,
+    ClassEstimate,
+    effective_rows,
+)
+from calibcli.stats.measures.if_calibrated import of_mean, of_moments
+from calibcli.stats.measures.scores import (
+    NO_MORE_EXTREME,
+    from_cells,
+    interval_of_mean,
+    rests_on,
+    were_certain_and_wrong,
+)
+from calibcli.stats.table.classes import Moments
+from calibcli.stats.table.score_table import Floats
+
+NO_LARGEST_OF_CLASSES = (
+    "no upper end: there are probabilities of exactly 0, and one of a right class makes the log loss infinite"
+)
+_PARTS = {
+    "reliability": "reliability",
+    "resolution": "resolution",
+    "uncertainty": "uncertainty",
+    "within_variance": "variance",
+    "within_covariance": "covariance",
+}
+
+
+def accuracy(views: ClassViews) -> ClassEstimate:
+    """
+    Share of the rows whose most probable class is the right one; the first of several counts.
+
+    Returns:
+        The share with its Clopper-Pearson interval for the population; none with importance weights. `null`
+        is the mean of the largest probability.
+    """
+    table = views.whole
+    total = float(table.weight.sum())
+    value = float(table.positive.sum()) / total
+    interval, assumptions = None, [INDEPENDENT_ROWS]
+    if table.weighted:
+        assumptions.append(NO_WEIGHTED_INTERVAL)
+    else:
+        counts = np.array([float(table.total_positive_rows)]), np.array([float(views.rows)])
+        lower, upper = clopper_pearson(*counts, delta_each_side=views.delta)
+        interval = Interval(
+            float(lower[0]),
+            float(upper[0]),
+            views.confidence,
+            "Clopper-Pearson",
+            Target.POPULATION,
+            finite_sample=True,
+        )
+    score_sum = table.positive * table.score_of_positive
+    score_sum = score_sum + (table.weight - table.positive) * table.score_of_negative
+    null = float(score_sum.sum()) / total
+    return ClassEstimate(
+        name=ClassMeasure.ACCURACY,
+        value=value,
+        interval=interval,
+        null=null,
+        assumptions=tuple(assumptions),
+        rows=views.rows,
+        null_range=of_mean(table, null, np.ones_like(table.score)),
+    )
+
+
+def class_log_loss(views: ClassViews) -> ClassEstimate:
+    """
+    Mean of -ln of the probability of the right class.
+
+    Returns:
+        The mean with its interval for the population, by one added row; infinite without one if a right
+        class had probability 0. `null` is the mean of the entropy -sum_c p_c ln p_c.
+
+    References:
+        Good (1952), JRSS-B 14.
+    """
+    wrong = views.joint.log_loss.infinite
+    null = sum(_entropy(one.table.score, one.table.weight) for one in views.rest)
+    squares = sum(_squared_log(one.table.score, one.table.weight) for one in views.rest)
+    return _mean_loss(
+        ClassMeasure.CLASS_LOG_LOSS,
+        views.joint.log_loss,
+        views=views,
+        null=null,
+        noise=squares - null**2 / views.rows,
+        details={"certain_and_wrong": wrong},
+    )
+
+
+def class_brier(views: ClassViews) -> ClassEstimate:
+    """
+    Mean of the squared distances of probability and label, summed over the classes; it lies in [0, 2].
+
+    The details hold Murphy's parts over the bins of each class, summed over classes: reliability -
+    resolution + uncertainty + within_variance - within_covariance.
+
+    Returns:
+        The mean with its interval for the population, by one added row. `null` is the mean of
+        sum_c p_c (1 - p_c).
+
+    References:
+        Brier (1950), Monthly Weather Review 78; Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho &
+        Jolliffe (2008), Weather and Forecasting 23, for the within-bin terms.
+    """
+    parts = [observed_parts(one.table, one.sums) for one in views.rest]
+    details: dict[str, float | int | str] = {
+        name: float(sum(getattr(one, part) for one in parts)) for name, part in _PARTS.items()
+    }
+    null = sum(float(one.sums.variance.sum()) for one in views.rest)
+    cubes = sum(float((one.table.weight * one.table.score**3).sum()) for one in views.rest)
+    return _mean_loss(
+        ClassMeasure.CLASS_BRIER,
+        views.joint.brier,
+        views=views,
+        null=null,
+        noise=4.0 * (cubes - (views.rows - null) ** 2 / views.rows),
+        details={**details, "parts_over": views.rest[0].sums.described},
+    )
+
+
+def _entropy(score: Floats, weight: Floats) -> float:
+    """Return the weighted sum of -p ln p."""
+    return float(-(weight * score * np.log(np.where(score > 0.0, score, 1.0))).sum())
+
+
+def _squared_log(score: Floats, weight: Floats) -> float:
+    """Return the weighted sum of p (ln p)^2."""
+    return float((weight * score * np.log(np.where(score > 0.0, score, 1.0)) ** 2).sum())
+
+
+def _mean_loss(
+    name: ClassMeasure,
+    moments: Moments,
+    *,
+    views: ClassViews,
+    null: float,
+    noise: float,
+    details: dict[str, float | int | str],
+) -> ClassEstimate:
+    """Return the mean of a loss whose sums were gathered."""
+    joint, total = views.joint, float(views.whole.weight.sum())
+    assumptions = [INDEPENDENT_ROWS]
+    interval, value = None, math.inf
+    if moments.infinite:
+        assumptions.append(f"no interval: {were_certain_and_wrong(moments.infinite)}")
+    else:
+        weight = joint.weight.exact() if joint.weighted else Fraction(joint.rows)
+        mean = moments.linear.exact() / weight
+        value = float(mean)
+        values = _values(moments, views, mean, total=weight)
+        if isinstance(values, str):
+            assumptions.append(values)
+        else:
+            interval = interval_of_mean(values, most=moments.worst, confidence=views.confidence)
+            details = {**details, **rests_on(values, largest=moments.worst)}
+            if name is ClassMeasure.CLASS_LOG_LOSS:
+                bounded = math.isfinite(moments.worst)
+                assumptions.append(NO_MORE_EXTREME if bounded else NO_LARGEST_OF_CLASSES)
+    return ClassEstimate(
+        name=name,
+        value=value,
+        interval=interval,
+        null=null / total,
+        assumptions=tuple(assumptions),
+        rows=views.rows,
+        details=details,
+        null_range=None if joint.weighted else of_moments(null / total, noise / total**2, least=0.0),
+    )
+
+
+def _values(moments: Moments, views: ClassViews, mean: Fraction, *, total: Fraction) -> Values | str:
+    """Return which losses rows have, or why there is no interval."""
+    rows = effective_rows(views.whole)
+    if rows < 1.5:
+        return "no interval: one row" if views.rows < 2 else "no interval: one row has the weight"
+    joint = views.joint
+    cross = moments.squared_linear.exact() if joint.weighted else moments.linear.exact()
+    weight_sq = joint.weight_sq.exact() if joint.weighted else Fraction(joint.rows)
+    squares = max(float(moments.squares.exact() - 2 * mean * cross + mean**2 * weight_sq), 0.0)
+    if joint.weighted:
+        return as_many(float(mean), math.sqrt(squares * rows / (rows - 1.0)) / float(total), rows=rows)
+    return from_cells(moments.cells, mean=float(mean), variance=squares / rows)

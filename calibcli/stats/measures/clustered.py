@@ -1,0 +1,271 @@
+"""Rows that come in clusters: intervals for means over rows when only clusters are independent."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import InputProblem
+from calibcli.names import MeasureName, Target, TestName
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.means import METHOD
+from calibcli.stats.measures.differences import PAIRED, PAIRED_METHOD, Difference
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
+from calibcli.stats.measures.tests import CombinedTest
+from calibcli.stats.numerics import student_quantile
+from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table.sliced import Name, Registry, Sums, summed
+
+MEANS = (MeasureName.BIAS, *PAIRED)
+LEAST_CLUSTERS = 20
+# Clusters of equal weight that would leave as much noise as these do.
+LEAST_EFFECTIVE = 10.0
+MOST_CLUSTERS = 5_000_000
+INDEPENDENT_CLUSTERS = "clusters are independent; rows of one cluster may depend on each other in any way"
+EXACT = "no interval: rows of one cluster are dependent: exact bounds need independent rows"
+LIMIT_LAW = "no interval: rows of one cluster are dependent, and this interval needs independent rows"
+NO_TEST = "no test: rows of one cluster are dependent, and under the null hypothesis rows are independent"
+NO_BAND = "no interval: rows of one cluster are dependent"
+_METHOD = "cluster-robust (jackknife sandwich), Student's t"
+_NONE: Name = ()
+_BUFFER_ROWS = 1 << 18
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """
+    Sums over the rows of each cluster; arrays of shape (n_clusters,).
+
+    Args:
+        weight: Of the weights; the number of rows where each counts once.
+        log: Of weight times log loss, rows that were certain and wrong left out.
+    """
+
+    key: Integers
+    weight: Floats
+    residual: Floats
+    squared: Floats
+    log: Floats
+
+    @property
+    def count(self) -> int:
+        """How many clusters have weight."""
+        return int(np.count_nonzero(self.weight > 0.0))
+
+    @property
+    def effective(self) -> float:
+        """How many clusters of equal weight would vary as much: (sum w)^2 / sum w^2; 0 without weight."""
+        squares = float((self.weight**2).sum())
+        return float(self.weight.sum()) ** 2 / squares if squares > 0.0 else 0.0
+
+    def sums(self, name: MeasureName) -> Floats:
+        """Return the sums of a measure that is a mean over rows."""
+        match name:
+            case MeasureName.BIAS:
+                return self.residual
+            case MeasureName.BRIER:
+                return self.squared
+            case MeasureName.LOG_LOSS:
+                return self.log
+            case _:
+                msg = f"{name} is no mean over rows"
+                raise ValueError(msg)
+
+
+class ClusterSums:
+    """
+    Sums by cluster under construction, apart for each part of the rows, in memory of one entry per cluster.
+
+    Sums of doubles are added in the order of the rows: another order may change the last digit.
+    """
+
+    def __init__(self) -> None:
+        self._registry = Registry()
+        self._waiting: list[Sums] = []
+        self._parts: list[Sums] = []
+
+    def add_rows(
+        self,
+        key: Integers,
+        score: Floats,
+        label: npt.NDArray[np.bool_],
+        *,
+        names: Sequence[Name] = (_NONE,),
+        code: Integers | None = None,
+        weight: npt.NDArray[np.int64] | Floats | None = None,
+    ) -> None:
+        """Add rows."""
+        residual = label - score
+        loss = np.zeros_like(score)
+        np.log(score, out=loss, where=label & (score > 0.0))
+        np.log1p(-score, out=loss, where=~label & (score < 1.0))
+        each = np.ones_like(score) if weight is None else np.asarray(weight, np.float64)
+        columns = (each, each * residual, each * residual**2, -each * loss)
+        places = self._registry.places(names)
+        part = np.full(key.size, places[0]) if code is None else places[code]
+        self._take(Sums(part, key, real=columns))
+
+    def add(self, other: "ClusterSums") -> None:
+        """Add the rows of another."""
+        places = self._registry.places(other._registry.names)  # noqa: SLF001 - its own kind
+        for part in (*other._parts, *other._waiting):  # noqa: SLF001 - its own kind
+            self._take(part.moved(places))
+
+    def whole(self) -> Clusters:
+        """Return the clusters of all rows."""
+        self._fold(0)
+        ones = [Sums(np.zeros_like(part.part), part.point, real=part.real) for part in self._parts]
+        return _clusters(summed(ones))
+
+    def of(self, name: Name) -> Clusters:
+        """Return the clusters of the rows of one part."""
+        self._fold(0)
+        return _clusters(self._parts[0].of(self._registry.names.index(name)))
+
+    def _take(self, part: Sums) -> None:
+        self._waiting.append(part)
+        if sum(one.size for one in self._waiting) >= _BUFFER_ROWS:
+            self._fold(_BUFFER_ROWS)
+
+    def _fold(self, least: int) -> None:
+        """Add up what waits, merge where that is worth it, and look at the bound."""
+        if self._waiting:
+            self._parts.append(summed(self._waiting))
+            self._waiting = []
+        first = self._parts[0].size if self._parts else 0
+        if sum(one.size for one in self._parts[1:]) > (max(first, least) if least else 0):
+            self._parts = [summed(self._parts)]
+        if self._parts and self._parts[0].size > MOST_CLUSTERS:
+            each = ", each counted once in every group" if len(self._registry) > 1 else ""
+            msg = f"there are over {MOST_CLUSTERS:,} clusters{each}"
+            raise InputProblem(msg, "if nearly every row is a cluster of its own, leave out --cluster")
+
+
+def _clusters(sums: Sums) -> Clusters:
+    return Clusters(sums.point, *sums.real)
+
+
+def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) -> Estimate:
+    """
+    Return an estimate with what clusters leave of it.
+
+    A mean over rows gets a cluster-robust interval. With the share h_g of cluster g in the weight and the
+    sum e_g of its rows' departures from the mean, over the whole weight, the variance is that of the
+    jackknife over clusters, (G-1)/G sum (e_g / (1 - h_g))^2, and the quantile that of Student's t with
+    1 / sum h_g^2 - 1 degrees of freedom. For clusters of equal weight this is the usual sandwich,
+    G/(G-1) sum e_g^2 and t with G - 1; for unequal ones that form misses up to three times too often.
+
+    All other intervals need independent rows and are taken away, with the reason, and so is what labels
+    drawn row by row would give.
+
+    References:
+        Liang & Zeger (1986), Biometrika 73, for the sandwich; Cameron & Miller (2015), Journal of Human
+        Resources 50, for the jackknife form (CR3) and few or unequal clusters.
+    """
+    details = {**estimate.details, "clusters": clusters.count}
+    estimate = replace(estimate, null_range=None)
+    assumptions: tuple[str, ...] = (INDEPENDENT_CLUSTERS, HELD_OUT)
+    kept = tuple(one for one in estimate.assumptions if one not in (INDEPENDENT_ROWS, HELD_OUT))
+    if estimate.name not in MEANS:
+        reasons = (*kept, *_why_not(estimate, kept))
+        return replace(
+            estimate, interval=None, null=None, assumptions=(*assumptions, *reasons), details=details
+        )
+    assumptions = (*assumptions, _approximate(clusters))
+    if not math.isfinite(estimate.value):
+        kept = tuple(one for one in kept if one.startswith("no interval"))
+        return replace(estimate, interval=None, assumptions=(*assumptions, *kept), details=details)
+    sums = clusters.sums(estimate.name)
+    interval, reasons = _interval(estimate.value, sums, clusters, confidence=confidence)
+    interval = None if interval is None else _no_narrower(interval, estimate.interval)
+    interval = None if interval is None else _within_range(interval, estimate.name)
+    return replace(estimate, interval=interval, assumptions=(*assumptions, *reasons), details=details)
+
+
+def _why_not(estimate: Estimate, kept: tuple[str, ...]) -> tuple[str, ...]:
+    """Return why an estimate that is no mean has no interval, unless it says so already."""
+    if estimate.interval is not None:
+        return (EXACT if estimate.interval.finite_sample else LIMIT_LAW,)
+    return () if any(one.startswith("no interval") for one in kept) else (LIMIT_LAW,)
+
+
+def _no_narrower(interval: Interval, of_rows: Interval | None) -> Interval:
+    """
+    Return an interval over clusters that is nowhere narrower than that over rows, of a loss.
+
+    The costly row that no cluster has shown is missing from the spread of the clusters as well.
+    """
+    if of_rows is None or of_rows.method not in (METHOD, PAIRED_METHOD):
+        return interval
+    ends = (interval.lower, of_rows.lower), (interval.upper, of_rows.upper)
+    lower, upper = (None if None in pair else pair for pair in ends)
+    return replace(
+        interval,
+        lower=None if lower is None else min(one for one in lower if one is not None),
+        upper=None if upper is None else max(one for one in upper if one is not None),
+    )
+
+
+def _within_range(interval: Interval, name: MeasureName) -> Interval:
+    """Return an interval cut to the values that the measure can take."""
+    least = -1.0 if name is MeasureName.BIAS else 0.0
+    most = math.inf if name is MeasureName.LOG_LOSS else 1.0
+    lower, upper = interval.lower, interval.upper
+    return replace(
+        interval,
+        lower=None if lower is None else max(least, lower),
+        upper=None if upper is None else min(most, upper),
+    )
+
+
+def clustered_difference(
+    difference: Difference, first: Clusters, second: Clusters, *, confidence: float
+) -> Difference:
+    """Return the difference of two mean losses of the same rows with its interval over clusters."""
+    kept = tuple(one for one in difference.assumptions if one.startswith(("no interval", "no difference")))
+    assumptions = (INDEPENDENT_CLUSTERS, HELD_OUT, _approximate(first))
+    if difference.value is None or not math.isfinite(difference.value):
+        return replace(difference, interval=None, assumptions=(*assumptions, *kept))
+    name = MeasureName(difference.name)
+    sums = second.sums(name) - first.sums(name)
+    interval, reason = _interval(difference.value, sums, first, confidence=confidence)
+    interval = None if interval is None else _no_narrower(interval, difference.interval)
+    return replace(difference, interval=interval, assumptions=(*assumptions, *reason))
+
+
+def clustered_tests(
+    names: Sequence[TestName], *, combined: bool
+) -> tuple[tuple[TestResult, ...], CombinedTest | None]:
+    """Return the tests, none of them defined for clusters; `combined` if one answer of several was due."""
+    results = tuple(TestResult(name, None, None, "undefined", None, (NO_TEST,)) for name in names)
+    return results, CombinedTest(None, ()) if combined else None
+
+
+def _interval(
+    mean: float, sums: Floats, clusters: Clusters, *, confidence: float
+) -> tuple[Interval | None, tuple[str, ...]]:
+    """Return the interval of a mean over rows, or why there is none."""
+    count, effective = clusters.count, clusters.effective
+    if count < LEAST_CLUSTERS:
+        some = f"{count} cluster" if count == 1 else f"{count} clusters"
+        return None, (f"no interval: {some}, fewer than {LEAST_CLUSTERS}",)
+    if effective < LEAST_EFFECTIVE:
+        like = f"{count:,} clusters so unequal that they count as {effective:.3g}"
+        return None, (f"no interval: {like}, fewer than {LEAST_EFFECTIVE:.0f}",)
+    total = float(clusters.weight.sum())
+    left_out = 1.0 - clusters.weight / total
+    squares = float((((sums - mean * clusters.weight) / left_out) ** 2).sum())
+    spread = math.sqrt(squares * (count - 1.0) / count) / total
+    if spread <= 1e-12 * abs(mean):
+        return None, ("no interval: every cluster has the same mean, so nothing varies",)
+    margin = student_quantile(0.5 + confidence / 2.0, effective - 1.0) * spread
+    ends = (mean - margin, mean + margin)
+    return Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False), ()
+
+
+def _approximate(clusters: Clusters) -> str:
+    return (
+        f"approximate, by {clusters.count:,} clusters that count as {clusters.effective:.3g} of equal weight"
+    )

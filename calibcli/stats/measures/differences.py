@@ -1,0 +1,405 @@
+"""
+How two scores of the same rows differ: row by row where a loss is a
+mean over rows, else by both intervals.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
+from calibcli.names import ClassMeasure, ComparisonName, MeasureName, Target
+from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.bounds.means import METHOD, Values, as_many
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEstimate, Estimate
+from calibcli.stats.measures.scores import (
+    NO_MORE_EXTREME,
+    from_cells,
+    losses_of_rows,
+    unseen_words,
+    were_certain_and_wrong,
+)
+from calibcli.stats.numerics import ExactSum, normal_quantile
+from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table.value_cells import ValueCells
+
+Compared = MeasureName | ClassMeasure
+
+Map = Callable[[Floats], Floats]
+
+PAIRED = (MeasureName.BRIER, MeasureName.LOG_LOSS)
+
+# How the sentence begins that says why two scores are not told apart.
+UNDECIDED = "not told apart because "
+
+LOG_LOSSES = (MeasureName.LOG_LOSS, ClassMeasure.CLASS_LOG_LOSS)
+
+PAIRED_METHOD = f"paired, {METHOD}"
+
+# Measures of which more is better.
+_MORE_IS_BETTER = (ClassMeasure.ACCURACY,)
+
+# Rows whose differences are summed at once: they fit the processor's cache.
+_CHUNK = 1 << 17
+
+_ROUNDED = 1 << 50
+
+# At so many scores maps are compared.
+_POINTS = 10_001
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Declared):
+    """
+    How much larger a measure is for the second score than for the first; below 0 the second is better, but
+    for accuracy, which it is above 0.
+    """
+
+    name: Annotated[Compared, HIDDEN]
+    value: Annotated[
+        AnyNumber | None, "Second less first; infinite where one of them is, null where both are."
+    ]
+    interval: Annotated[Interval | None, INLINE]
+    assumptions: Annotated[
+        tuple[str, ...],
+        "Under which value and interval mean what they say; the reason where there is no difference or "
+        "interval.",
+    ]
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why there is no number, no interval or no verdict, in words."""
+        return tuple(
+            text.removeprefix(UNDECIDED)
+            for text in self.assumptions
+            if text.startswith(("no interval", "no difference", UNDECIDED))
+        )
+
+    @property
+    def verdict(self) -> ComparisonName:
+        """
+        Which way the interval lies of 0, if it does.
+
+        A row that is certain and wrong settles a log loss without one: it is infinite in the population too.
+        """
+        more, less = ComparisonName.WORSE, ComparisonName.BETTER
+        if self.name in _MORE_IS_BETTER:
+            more, less = less, more
+        if self.value is not None and math.isinf(self.value):
+            return more if self.value > 0.0 else less
+        if self.interval is not None and self.interval.lower is not None and self.interval.lower > 0.0:
+            return more
+        if self.interval is not None and self.interval.upper is not None and self.interval.upper < 0.0:
+            return less
+        return ComparisonName.NOT_TOLD_APART
+
+
+@dataclass(slots=True)
+class _Sums:
+    """
+    Sums over rows of a difference d; rows with an infinite loss are counted instead.
+
+    Args:
+        linear: Of w d.
+        squared_linear: Of w^2 d; left empty without importance weights, where it is `linear`.
+        squares: Of w^2 d^2.
+        cells: How often d had which size; left empty with importance weights.
+        infinite: Rows where the loss of the first score is infinite, and of the second.
+        worst: The largest loss that a row can have by the first score, and by the second.
+    """
+
+    linear: ExactSum = field(default_factory=ExactSum)
+    squared_linear: ExactSum = field(default_factory=ExactSum)
+    squares: ExactSum = field(default_factory=ExactSum)
+    cells: ValueCells = field(default_factory=ValueCells)
+    infinite: tuple[int, int] = (0, 0)
+    worst: tuple[float, float] = (0.0, 0.0)
+
+    def could_be(self, worst: tuple[float, float]) -> None:
+        """Note the largest losses that further rows can have."""
+        self.worst = max(self.worst[0], worst[0]), max(self.worst[1], worst[1])
+
+    def values(self, mean: Fraction, variance: Fraction, *, rows: Fraction, weighted: bool) -> Values:
+        """Return the differences, as far as they are known; `variance` is that of the mean."""
+        if weighted:
+            return as_many(float(mean), math.sqrt(float(variance)), rows=float(rows))
+        # The mean of squares about the mean, without the correction for one degree of freedom.
+        return from_cells(self.cells, mean=float(mean), variance=float(variance * (rows - 1)))
+
+
+class PairedSums:
+    """
+    Sums of the differences of losses between two scores of the same rows.
+
+    Sums are exact, so that no order of the rows, no cut into parts and no number of workers changes a digit,
+    and their memory is the same for any number of rows.
+    """
+
+    def __init__(self, names: tuple[Compared, ...] = PAIRED) -> None:
+        self.rows = 0
+        self._weight = ExactSum()
+        self._weight_sq = ExactSum()
+        self._weighted = False
+        self._of = {name: _Sums() for name in names}
+        # The least and the largest difference there can be, where more is known than the worst of each score.
+        self.reach: Mapping[Compared, tuple[float, float]] = {}
+
+    def add(
+        self,
+        first: Floats,
+        second: Floats,
+        label: npt.NDArray[np.bool_],
+        *,
+        counts: Integers | None = None,
+        weight: Floats | None = None,
+    ) -> None:
+        """Add rows."""
+        for start in range(0, first.size, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            some, scores = label[part], (first[part], second[part])
+            times = None if counts is None else counts[part]
+            heavy = None if weight is None else weight[part]
+            self.add_losses(
+                {
+                    name: (losses_of_rows(name, scores[0], some), losses_of_rows(name, scores[1], some))
+                    for name in PAIRED
+                },
+                worst=worst_of_scores(*scores, counts=times, weight=heavy),
+                counts=times,
+                weight=heavy,
+            )
+
+    def add_losses(
+        self,
+        losses: Mapping[Compared, tuple[Floats, Floats]],
+        *,
+        worst: Mapping[Compared, tuple[float, float]],
+        counts: Integers | None = None,
+        weight: Floats | None = None,
+    ) -> None:
+        """Add rows by what each loses under the first score and under the second, for every loss."""
+        rows = next(iter(losses.values()))[0].size
+        self.rows += rows if counts is None else int(counts.sum())
+        self._weighted = self._weighted or weight is not None
+        if weight is not None:
+            self._weight.add(weight)
+            self._weight_sq.add(weight * weight)
+        for name, pair in losses.items():
+            self._of[name].could_be(worst[name])
+            _add(self._of[name], *pair, counts=counts, weight=weight)
+
+    def merge(self, other: "PairedSums") -> None:
+        """Add the rows of another."""
+        self.rows += other.rows
+        self._weight.merge(other._weight)  # noqa: SLF001 - its own kind
+        self._weight_sq.merge(other._weight_sq)  # noqa: SLF001 - its own kind
+        self._weighted = self._weighted or other._weighted  # noqa: SLF001 - its own kind
+        for name, sums in self._of.items():
+            theirs = other._of[name]  # noqa: SLF001 - its own kind
+            sums.linear.merge(theirs.linear)
+            sums.squared_linear.merge(theirs.squared_linear)
+            sums.squares.merge(theirs.squares)
+            sums.cells.merge(theirs.cells)
+            sums.could_be(theirs.worst)
+            sums.infinite = (
+                sums.infinite[0] + theirs.infinite[0],
+                sums.infinite[1] + theirs.infinite[1],
+            )
+
+    def difference(self, name: Compared, *, confidence: float) -> Difference:
+        """
+        Return the mean difference, second less first, with its interval over rows.
+
+        It is that of the differences themselves, so what makes a row hard for both scores alike cancels. One
+        row is added that has the largest loss by one score and none by the other. Importance weights: the
+        sandwich form, sum w^2 (d - mean)^2 / (sum w)^2, for as many rows as they count for.
+        """
+        sums = self._of[name]
+        assumptions = [INDEPENDENT_ROWS, HELD_OUT]
+        without = _infinite(sums.infinite)
+        if without is not None:
+            first, second = sums.infinite
+            value = None if first and second else math.inf if second else -math.inf
+            return Difference(name, value, None, (*assumptions, without))
+        total, total_sq = self._totals()
+        mean = sums.linear.exact() / total
+        rows = total * total / total_sq
+        if rows < Fraction(3, 2):
+            few = "no interval: one row" if self.rows < 2 else "no interval: one row has the weight"
+            return Difference(name, float(mean), None, (*assumptions, few))
+        squared_linear = (sums.squared_linear if self._weighted else sums.linear).exact()
+        plain = sums.squares.exact()
+        squares = plain - 2 * mean * squared_linear + mean * mean * total_sq
+        # The squares were rounded, each in its last digit: what is left of them by no more is nothing.
+        squares = Fraction(0) if squares <= plain / _ROUNDED else squares
+        variance = squares * rows / (rows - 1) / (total * total)
+        values = sums.values(mean, variance, rows=rows, weighted=self._weighted)
+        reach = self.reach.get(name, (-sums.worst[0], sums.worst[1]))
+        interval = _interval(values, reach, confidence=confidence)
+        if name in LOG_LOSSES:
+            assumptions.append(NO_MORE_EXTREME)
+        why = _why_open(interval, values, reach)
+        return Difference(name, float(mean), interval, (*assumptions, *(() if why is None else (why,))))
+
+    def unweighted(self, name: Compared) -> tuple[int, int] | None:
+        """Return the sums of differences of 0, 1 and -1 and of their squares; None for importance weights."""
+        sums = self._of[name]
+        return None if self._weighted else (int(sums.linear.exact()), int(sums.squares.exact()))
+
+    def _totals(self) -> tuple[Fraction, Fraction]:
+        """Return the sum of the weights and of their squares."""
+        if not self._weighted:
+            return Fraction(self.rows), Fraction(self.rows)
+        return self._weight.exact(), self._weight_sq.exact()
+
+
+def _add(
+    sums: _Sums, first: Floats, second: Floats, *, counts: Integers | None, weight: Floats | None
+) -> None:
+    """Add the differences of two columns of losses."""
+    infinite = np.isinf(first) | np.isinf(second)
+    if infinite.any():
+        counting = infinite if weight is None else infinite & (weight > 0.0)
+        number = np.ones(first.size, np.int64) if counts is None else counts
+        sums.infinite = (
+            sums.infinite[0] + int(number[counting & np.isinf(first)].sum()),
+            sums.infinite[1] + int(number[counting & np.isinf(second)].sum()),
+        )
+        first, second = (np.where(infinite, 0.0, losses) for losses in (first, second))
+    difference = second - first
+    if counts is not None:
+        sums.cells.add(difference, counts)
+        sums.linear.add_repeated(difference, counts)
+        sums.squares.add_repeated(difference * difference, counts)
+    elif weight is not None:
+        heavy = weight * difference
+        sums.linear.add(heavy)
+        sums.squared_linear.add(weight * heavy)
+        sums.squares.add(heavy * heavy)
+    else:
+        sums.cells.add(difference)
+        sums.linear.add(difference)
+        sums.squares.add(difference * difference)
+
+
+def worst_of_scores(
+    first: Floats, second: Floats, *, counts: Integers | None, weight: Floats | None
+) -> dict[Compared, tuple[float, float]]:
+    """Return the largest losses that rows with these scores can have, those that count for nothing aside."""
+    log_losses = [
+        worst_log_loss(np.minimum(score, 1.0 - score), counts=counts, weight=weight)
+        for score in (first, second)
+    ]
+    return {MeasureName.BRIER: (1.0, 1.0), MeasureName.LOG_LOSS: (log_losses[0], log_losses[1])}
+
+
+def worst_log_loss(least: Floats, *, counts: Integers | None, weight: Floats | None) -> float:
+    """Return -ln of the smallest of the least probabilities that rows give to anything; 0 without rows."""
+    counting = counts if counts is not None else weight
+    low = float((least if counting is None else least[counting > 0]).min(initial=1.0))
+    return -math.log(low) if low > 0.0 else math.inf
+
+
+def reach_of_maps(first: Map, second: Map, scores: Floats) -> dict[Compared, tuple[float, float]]:
+    """
+    Return the least and the largest difference of losses that two maps of one score can have.
+
+    A row whose two scores are maps of one has no pair of losses that the maps do not have. Squared errors
+    are looked at over [0, 1], log losses as near to its ends as these scores.
+    """
+    found: dict[Compared, tuple[float, float]] = {}
+    least = min(float(scores.min()), 1.0 - float(scores.max()))
+    for name, low in ((MeasureName.BRIER, 0.0), (MeasureName.LOG_LOSS, least)):
+        at = np.concatenate((np.linspace(low, 1.0 - low, _POINTS), scores))
+        one, other = first(at), second(at)
+        ends = [0.0, 0.0]
+        for label in (np.zeros(at.size, np.bool_), np.ones(at.size, np.bool_)):
+            with np.errstate(invalid="ignore"):
+                apart = losses_of_rows(name, other, label) - losses_of_rows(name, one, label)
+            if np.isnan(apart).any():
+                # Both are infinite there.
+                ends = [-math.inf, math.inf]
+                break
+            ends = [min(ends[0], float(apart.min())), max(ends[1], float(apart.max()))]
+        found[name] = ends[0], ends[1]
+    return found
+
+
+def _interval(values: Values, reach: tuple[float, float], *, confidence: float) -> Interval:
+    """Return the interval of a mean difference, by a row added with the least or the largest there can be."""
+    delta = (1.0 - confidence) / 2.0
+    lower = stated(values.lower_bound(least=reach[0], delta=delta))
+    upper = stated(values.upper_bound(most=reach[1], delta=delta))
+    return Interval(lower, upper, confidence, PAIRED_METHOD, Target.POPULATION, finite_sample=False)
+
+
+def _why_open(interval: Interval, values: Values, reach: tuple[float, float]) -> str | None:
+    """Return why rows that look as if they told two scores apart do not, which is the row that was added."""
+    lower, upper = interval.ends
+    delta = (1.0 - interval.confidence) / 2.0
+    seen = values.mean / max(normal_quantile(1.0 - delta) * values.standard_error, math.ulp(0.0))
+    if not lower <= 0.0 <= upper or abs(seen) <= 1.0:
+        return None
+    largest = reach[1] if seen < 0.0 else -reach[0]
+    words = unseen_words(values.costly_rows, values.total, largest=largest, delta=delta)
+    return f"{UNDECIDED}{words}"
+
+
+def _infinite(rows: tuple[int, int]) -> str | None:
+    """Return why a difference is no number, or None if it is one."""
+    first, second = rows
+    if not first and not second:
+        return None
+    if first and second:
+        both = f"{first:,} by the first score and {second:,} by the second"
+        return f"no difference: rows were certain and wrong, {both}, so both mean losses are infinite"
+    side = "first" if first else "second"
+    wrong = were_certain_and_wrong(first + second)
+    return f"no interval: {wrong} by the {side} score, so its mean loss is infinite"
+
+
+_OF_BOTH = (
+    "upper bounds speak of the population and lower ones of these scores, so that the difference is bounded "
+    "only as far as these scores stand for the population"
+)
+
+
+def difference_of_intervals(
+    first: Estimate | ClassEstimate, second: Estimate | ClassEstimate, *, confidence: float
+) -> Difference:
+    """
+    Return a difference from two estimates that are no means over rows, such as calibration errors.
+
+    By Bonferroni: if each interval misses with probability at most half of 1 - confidence, then with
+    `confidence` both hold and the difference lies in [L2 - U1, U2 - L1]. This does not use that the rows are
+    the same, and is wide for it.
+
+    Args:
+        first: With an interval at confidence 1 - (1 - confidence) / 2.
+        second: The same of the second score.
+        confidence: Coverage asked of the interval of the difference.
+    """
+    value = second.value - first.value
+    one, two = first.interval, second.interval
+    assumptions = tuple(dict.fromkeys((*first.assumptions, *second.assumptions)))
+    if not math.isfinite(value):
+        return Difference(first.name, None, None, assumptions)
+    if one is None or two is None:
+        if not any(sentence.startswith("no interval") for sentence in assumptions):
+            assumptions = (*assumptions, "no interval: one of the two scores has none")
+        return Difference(first.name, value, None, assumptions)
+    lower = None if two.lower is None or one.upper is None else two.lower - one.upper
+    upper = None if two.upper is None or one.lower is None else two.upper - one.lower
+    each = f"{100.0 * one.confidence:.6g} %"
+    finite = one.finite_sample and two.finite_sample
+    if one.target is Target.MIXED:
+        assumptions = (*assumptions, _OF_BOTH)
+    interval = Interval(
+        lower, upper, confidence, f"Bonferroni of both intervals at {each}", one.target, finite
+    )
+    return Difference(first.name, value, interval, assumptions)

@@ -1,0 +1,93 @@
+"""What a measure and a test return, and how many rows weighted ones are worth."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Declared, Fraction
+from calibcli.names import ClassMeasure, MeasureName, TestName
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.proportion import hoeffding_deviation
+from calibcli.stats.table.grid import Table
+
+INDEPENDENT_ROWS = "rows are independent"
+
+HELD_OUT = "no row was used to train the model, the recalibrator or the bins"
+
+NO_WEIGHTED_INTERVAL = "no interval: importance weights leave only bounds that this measure does not have"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated(Declared):
+    """The value of a measure, with its two-sided interval."""
+
+    name: Annotated[MeasureName | ClassMeasure, HIDDEN]
+    value: Annotated[AnyNumber, "The estimate."]
+    interval: Annotated[Interval | None, INLINE]
+    null: Annotated[
+        AnyNumber | None, "What the value would be on average if the scores were the true probabilities."
+    ]
+    assumptions: Annotated[tuple[str, ...], "Under which value and interval mean what they say."]
+    rows: Annotated[int, HIDDEN]
+    # Such as the bandwidth or the partition.
+    details: Annotated[Mapping[str, float | int | str], "Further numbers and words."] = field(
+        default_factory=dict
+    )
+    # Where nine in ten such values would lie (5 to 95 %), or None where that is not known.
+    null_range: Annotated[tuple[float, float] | None, HIDDEN] = None
+
+    @property
+    def null_lower(
+        self,
+    ) -> Annotated[
+        AnyNumber | None,
+        LATELY,
+        "Lower end of the range in which nine in ten calibrated scores would lie on these rows (5 %).",
+    ]:
+        """Lower end of the range of calibrated scores."""
+        return None if self.null_range is None else self.null_range[0]
+
+    @property
+    def null_upper(self) -> Annotated[AnyNumber | None, LATELY, "Upper end of that range (95 %)."]:
+        """Upper end of the range of calibrated scores."""
+        return None if self.null_range is None else self.null_range[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate(Estimated):
+    """The value of a measure of one score, with its two-sided interval."""
+
+    name: Annotated[MeasureName, HIDDEN]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassEstimate(Estimated):
+    """The value of a measure of several classes together, with its two-sided interval."""
+
+    name: Annotated[ClassMeasure, HIDDEN]
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult(Declared):
+    """The outcome of a test of the hypothesis that every label is Bernoulli with its score."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of the name
+
+    name: Annotated[TestName, HIDDEN]
+    statistic: Annotated[AnyNumber | None, "Null where it is undefined."]
+    p_value: Annotated[Fraction | None, "Probability of a statistic at least as large under the hypothesis."]
+    p_method: Annotated[str, "How the p-value was found."]
+    p_asymptotic: Annotated[Fraction | None, "The p-value of the limit law, where there is one."]
+    assumptions: Annotated[tuple[str, ...], "Under which the p-value means what it says."]
+
+
+def deviation(table: Table, *, delta: float) -> float:
+    """Return how far the binned ECE, or a mean residual, strays from its mean on either side."""
+    return hoeffding_deviation(effective_rows(table), delta)
+
+
+def effective_rows(table: Table) -> float:
+    """Return (sum w)^2 / sum w^2: the number of rows where every row counts once."""
+    if not table.weighted:
+        return float(table.total_rows)
+    return float(table.weight.sum() ** 2 / table.weight_sq.sum())

@@ -1,0 +1,483 @@
+"""What a calibrated score would show on the same rows: labels drawn anew from the scores."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
+
+import numpy as np
+
+from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED
+from calibcli.stats.bounds.resampling import DrawCells, DrawnLabels, Starts, label_draws
+from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
+from calibcli.stats.table.grid import Table, open_variance
+from calibcli.stats.table.kernel import (
+    LEAST_BANDWIDTH,
+    MESH,
+    CosineSeries,
+    bandwidths_around,
+    cosine_series_of_cells,
+)
+from calibcli.stats.table.score_table import Floats
+
+# Nine of ten calibrated scores show a value between these two quantiles.
+_LOW, _HIGH = 0.05, 0.95
+
+_Z = 1.6448536269514722
+
+_MOST_SKEWED = 1e100
+
+# Entries worked on at once: they stay in the processor's cache.
+_CHUNK = 1 << 14
+
+Range = tuple[float, float]
+
+# The value on average and its range; either is None where it is not known.
+Reference = tuple[float | None, Range | None]
+
+UNKNOWN: Reference = (None, None)
+
+
+def of_draws(values: Floats) -> Reference:
+    """Return mean and range of values that were drawn."""
+    low, high = ends_of_draws(values).tolist()
+    return float(values.mean()), (low, high)
+
+
+def ends_of_draws(values: Floats) -> Floats:
+    """Return both ends of the range of values that were drawn, shape (draws, ...) -> (2, ...)."""
+    last = len(values) - 1
+    # Not np.quantile, which imports masked arrays.
+    return np.asarray(np.sort(values, axis=0)[[math.floor(_LOW * last), math.ceil(_HIGH * last)]])
+
+
+def of_moments(
+    mean: float, variance: float, third: float = 0.0, *, least: float = -math.inf, most: float = math.inf
+) -> Range:
+    """
+    Return the range of a sum of many independent parts: that of a shifted gamma variable with three moments.
+
+    The cube root of a gamma variable is as good as normal. With few rare events nearly all mass lies at one
+    end of such a variable, as it does for the sum.
+
+    References:
+        Wilson & Hilferty (1931), PNAS 17.
+    """
+    if not variance > 0.0:
+        return mean, mean
+    spread = math.sqrt(variance)
+    # Of the rarest events the square of the skewness would be no number any more.
+    skew = max(-_MOST_SKEWED, min(third / variance / spread, _MOST_SKEWED))
+
+    def at(z: float) -> float:
+        if abs(skew) < 1e-6:
+            return z
+        root = 1.0 + skew * z / 6.0 - skew**2 / 36.0
+        return 2.0 / skew * (max(root, 0.0) ** 3 - 1.0)
+
+    low, high = (mean + spread * at(z) for z in (-_Z, _Z))
+    return min(max(low, least), most), max(min(high, most), least)
+
+
+def of_size(mean: float, variance: float) -> Range:
+    """
+    Return the range of the size of something random, such as |Z| or the length of a vector of normal parts.
+
+    The third moment follows from the first two nearly in the same way for all of these (chi variables).
+    """
+    third = 1.25 * variance**2 / mean if mean > 0.0 else 0.0
+    return of_moments(mean, variance, third, least=0.0)
+
+
+def of_mean(table: Table, mean: float, step: Floats) -> Range:
+    """
+    Return the range of a mean over rows to which each label contributes by itself.
+
+    Args:
+        table: The rows.
+        mean: On average over labels that follow the scores.
+        step: By how much the contribution of a row of weight 1 is greater with label 1 than with label 0, at
+            each entry of the table, shape (n_entries,).
+    """
+    squares, score, weight = table.weight_sq, table.score, table.weight
+    second, third = 0.0, 0.0
+    for start in range(0, score.size, _CHUNK):
+        near = slice(start, start + _CHUNK)
+        f, tall = score[near], step[near]
+        noise = f * (1.0 - f)
+        # A certain score has the one label that it announces, whatever the other would contribute.
+        tall = np.where(noise > 0.0, tall, 0.0)
+        noise *= squares[near]
+        noise *= tall * tall
+        second += float(noise.sum())
+        tall = tall * (1.0 - 2.0 * f)
+        if table.weighted:
+            tall *= squares[near] / np.maximum(weight[near], np.finfo(float).tiny)
+        noise *= tall
+        third += float(noise.sum())
+    total = float(weight.sum())
+    return of_moments(mean, second / total**2, third / total**3)
+
+
+# Draws of labels: so many batches of so many, which share their memory.
+_BATCHES, _DRAWS = 8, 50
+
+# From so many events on that the scores leave open, sums of labels are as good as normal.
+MANY_EVENTS = 20.0
+
+# So many cells in a bandwidth are enough; fewer cells than the mesh has are faster.
+_RESOLVED, _COARSER = 20, (8, 4, 2)
+
+# Relative to the bandwidth; three digits are printed.
+_WITHIN = 1e-4
+
+# Steps from the mean to either end of the range; each leaves a third of what is missing, or less.
+_STEPS_TO_ENDS = 5
+
+# Smoothed labels at so many bandwidths from each other have nothing in common.
+_APART = 6.0
+
+
+def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference:
+    """
+    Return where the mean smoothed norm of calibrated labels equals the bandwidth, and its range.
+
+    With many rows the smoothed residual is normal at every place, and its mean absolute value has a
+    formula, within 3 % of the mean over 8,000 draws for scores spread, rare, piled up and at few atoms. With
+    few rows (the sum of f (1 - f) below 20) the mean is over 400 draws of labels: its standard error is 2 %
+    of the bandwidth where the kernel joins many rows, and 4 % where all share one score.
+
+    As the norm does not rise with the bandwidth, smECE is above s just where the norm at s is: a quantile of
+    smECE is where that quantile of the norm equals the bandwidth.
+    """
+    variance = open_variance(table)
+    if not variance.any():
+        return 0.0, (0.0, 0.0)
+    found = _of_normal_noise(table.score, variance, rows=table.total_rows)
+    if variance.sum() >= MANY_EVENTS:
+        return found
+    return _of_drawn_labels(table, generator, start=found[0])
+
+
+def expected_smece_along(table: Table, places: Floats, *, length: float) -> Reference:
+    """
+    Return the same for scores smoothed along another scale, by the formula for many rows.
+
+    Returns:
+        Nothing where the scores leave fewer than 20 events open, or rows are weighted.
+    """
+    variance = open_variance(table)
+    if table.weighted or 0.0 < variance.sum() < MANY_EVENTS:
+        return UNKNOWN
+    if not variance.any():
+        return 0.0, (0.0, 0.0)
+    return _of_normal_noise(places, variance, rows=table.total_rows, length=length)
+
+
+def _of_drawn_labels(table: Table, generator: np.random.Generator, *, start: float) -> Reference:
+    cells = next((MESH // by for by in _COARSER if MESH // by * start >= _RESOLVED), MESH)
+    cell = np.minimum((table.score * cells).astype(np.int64), cells - 1)
+    rows: Floats = np.bincount(cell, weights=table.weight, minlength=cells).astype(np.float64)
+    sums: Floats = np.bincount(cell, weights=table.weight * table.score, minlength=cells).astype(np.float64)
+    batches = [_drawn(rows, sums, generator) for _ in range(_BATCHES)]
+
+    def norms_at(bandwidth: float) -> Floats:
+        return np.concatenate([_norm(one.smoothed(bandwidth, oversampling=2)) for one in batches])
+
+    bandwidth = start
+    for _ in range(10):
+        norms = norms_at(bandwidth)
+        # Noise smoothed at sigma has a norm that falls about as sigma^-1/2: one step lands close.
+        power = float((norms.mean() * bandwidth**0.5) ** (2.0 / 3.0))
+        step = min(max(power, 2.8 / cells), 1.0)
+        near = abs(step - bandwidth) <= _WITHIN * bandwidth
+        bandwidth = step
+        if near:
+            break
+
+    def end(which: int) -> float:
+        """Return where a quantile of the norm equals the bandwidth, by the same steps as the mean."""
+        at, size, least = bandwidth, float(ends_of_draws(norms)[which]), 2.8 / cells
+        for _ in range(_STEPS_TO_ENDS):
+            at = min(float((size * at**0.5) ** (2.0 / 3.0)), 1.0)
+            if at <= least:
+                return size if which else 0.98 * size
+            size = float(ends_of_draws(norms_at(at))[which])
+        # The norm does not rise with the bandwidth, so that the end lies between; sums on a grid are 1 % off.
+        return 0.98 * min(at, size) if which == 0 else min(1.02 * max(at, size), 1.0)
+
+    # Below the finest bandwidth nothing is joined, so that the norm stays what it is there.
+    mean = bandwidth if bandwidth > 2.8 / cells else min(bandwidth, float(norms.mean()))
+    return mean, (end(0), end(1))
+
+
+def _norm(values: Floats) -> Floats:
+    """Return the integral of |values| on an even grid: the places at either end count half."""
+    size = np.abs(values)
+    size[..., [0, -1]] *= 0.5
+    return np.asarray(size.sum(axis=-1) / (size.shape[-1] - 1))
+
+
+def _drawn(rows: Floats, sums: Floats, generator: np.random.Generator) -> CosineSeries:
+    """Return the mean residuals of labels drawn for the rows of each cell, one series a draw."""
+    some = rows > 0
+    mean = np.clip(sums[some] / rows[some], 0.0, 1.0)
+    labels = generator.binomial(rows[some].astype(np.int64), mean, size=(_DRAWS, mean.size))
+    mass = np.zeros((_DRAWS, rows.size))
+    mass[:, some] = (labels - rows[some] * mean) / rows.sum()
+    return cosine_series_of_cells(mass)
+
+
+def _of_normal_noise(
+    score: Floats, variance: Floats, *, rows: int, length: float = 1.0
+) -> tuple[float, Range]:
+    cell = np.minimum((score * MESH).astype(np.int64), MESH - 1)
+    gathered: Floats = np.bincount(cell, weights=variance, minlength=MESH).astype(np.float64)
+    series = cosine_series_of_cells(gathered)
+
+    def excess(bandwidth: float) -> float:
+        spread = mean_spread(series, gathered, bandwidth=bandwidth)
+        return length * bandwidth - math.sqrt(2.0 / math.pi) * spread / rows
+
+    low, high = bandwidths_around(excess, within=_WITHIN * LEAST_BANDWIDTH)
+    bandwidth = 0.5 * (low + high)
+    unit = math.sqrt(2.0 / math.pi) / rows
+    mean, other = (unit * mean_spread(series, gathered, bandwidth=at) for at in (bandwidth, 0.7 * bandwidth))
+    ends = of_size(mean, variance_of_norm(series, gathered, bandwidth=bandwidth) / rows**2)
+    found = _range_of(bandwidth, (ends[0] / length, ends[1] / length), other / mean, 0.7)
+    return length * bandwidth, (length * found[0], length * found[1])
+
+
+def _range_of(bandwidth: float, norms: Range, grown: float, shrunk: float) -> Range:
+    """Return where both ends of the range of the norm equal the bandwidth."""
+    power = min(max(math.log(grown) / math.log(shrunk), -0.5), 0.0)
+    low, high = (bandwidth * (end / bandwidth) ** (1.0 / (1.0 - power)) for end in norms)
+    return min(low, 1.0), min(high, 1.0)
+
+
+def mean_spread(series: CosineSeries, variance: Floats, *, bandwidth: float) -> float:
+    """
+    Return the integral over [0, 1] of sqrt(sum_i v_i K(f_i, t)^2), K the reflected Gaussian.
+
+    The square of a Gaussian is one of 1/sqrt(2) the width; near an end the image adds its own square and
+    twice the product, which is a function of t times one of f.
+    """
+    return float(np.sqrt(_energies(series, variance, bandwidth=bandwidth)[0]).mean())
+
+
+def variance_of_norm(series: CosineSeries, variance: Floats, *, bandwidth: float) -> float:
+    """
+    Return the variance of the integral of |G| over [0, 1], G normal of variance sum_i v_i K(f_i, t)^2 at t.
+
+    The covariance of G at t and u is that at their middle times exp(-(t - u)^2 / (4 sigma^2)), but for images
+    beyond the ends; and sizes of normal variables of correlation r have the covariance
+    (2 / pi) (sqrt(1 - r^2) + r arcsin r - 1) in units of their spreads.
+    """
+    square, own = _energies(series, variance, bandwidth=bandwidth)
+    spread, total = np.sqrt(square), (1.0 - 2.0 / math.pi) * float(square.sum())
+    step = 1.0 / (own.size - 1)
+    # Pairs of places two strides apart, so that their middle is a place as well: half a bandwidth.
+    stride = max(1, int(0.25 * bandwidth / step))
+    farthest = min(int(0.5 * _APART * bandwidth / step), (own.size - 1) // 2)
+    for half in range(stride, farthest + 1, stride):
+        both = spread[2 * half :] * spread[: -2 * half]
+        middle = own[half:-half] * math.exp(-((half * step / bandwidth) ** 2))
+        r = np.divide(middle, both, out=np.ones_like(both), where=both > middle)
+        sizes = np.sqrt(1.0 - r * r) + r * np.arcsin(r) - 1.0
+        total += 2.0 * 2.0 / math.pi * float((both * sizes).sum())
+    return 2.0 * stride * total * step**2
+
+
+def _energies(series: CosineSeries, variance: Floats, *, bandwidth: float) -> tuple[Floats, Floats]:
+    """Return sum_i v_i K(f_i, t)^2 on an even grid of t, and the same without images beyond the ends."""
+    own = series.smoothed(bandwidth / math.sqrt(2.0), oversampling=4) / (2.0 * math.sqrt(math.pi) * bandwidth)
+    own = np.maximum(own, 0.0)
+    t = np.linspace(0.0, 1.0, own.size)
+    square = own.copy()
+    some = np.flatnonzero(variance)
+    middle, held = (some + 0.5) / variance.size, variance[some]
+    place = np.exp(-((t / bandwidth) ** 2)) / (math.pi * bandwidth**2)
+    square += float((held * np.exp(-((middle / bandwidth) ** 2))).sum()) * place
+    square += float((held * np.exp(-(((1.0 - middle) / bandwidth) ** 2))).sum()) * place[::-1]
+    return square, own
+
+
+DRAWS = 999
+
+_MOST_GAPS = 1_024
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibratedDraws:
+    """
+    Statistics of labels drawn from the scores, one array of shape (draws,) each.
+
+    Args:
+        partitions: The partitions that `ece` and `t` speak of.
+        ece: Binned ECE, one array per partition.
+        t: The debiased squared l2 error T, one array per partition.
+        h: Hosmer and Lemeshow's H, one array per partition.
+        ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened or every score is 0 or 1.
+        kuiper: Kuiper statistic, or None where KS is.
+        spiegelhalter: |Z|, or None where cells were coarsened or Z is undefined.
+        gaps: Sum of label - score in every bin, shape (draws, n_bins) for each partition; no columns for
+            one of more than 1,024 bins.
+        squares: Sum of (label - score)^2 likewise.
+        smece: The smECE that such labels have on average, and its range.
+        method: The words reports use for how the labels were drawn.
+    """
+
+    partitions: tuple[Bins, ...]
+    ece: tuple[Floats, ...]
+    t: tuple[Floats, ...]
+    h: tuple[Floats, ...]
+    gaps: tuple[Floats, ...]
+    squares: tuple[Floats, ...]
+    ks: Floats | None
+    kuiper: Floats | None
+    spiegelhalter: Floats | None
+    smece: Reference
+    method: str
+
+    def ece_of(self, bins: Bins) -> Floats:
+        """Return the draws of the binned ECE over a partition."""
+        return self.ece[self.partitions.index(bins)]
+
+    def t_of(self, bins: Bins) -> Floats:
+        """Return the draws of T over a partition."""
+        return self.t[self.partitions.index(bins)]
+
+    def h_of(self, bins: Bins) -> Floats:
+        """Return the draws of H over a partition."""
+        return self.h[self.partitions.index(bins)]
+
+    def gaps_of(self, bins: Bins) -> Floats | None:
+        """Return the draws of every bin's sum of label - score, or None where there are too many bins."""
+        gaps = self.gaps[self.partitions.index(bins)]
+        return gaps if gaps.shape[1] else None
+
+    def squares_of(self, bins: Bins) -> Floats | None:
+        """Return the draws of every bin's sum of (label - score)^2, or None where there are too many bins."""
+        squares = self.squares[self.partitions.index(bins)]
+        return squares if squares.shape[1] else None
+
+
+def p_value(drawn: Floats, observed: float) -> float:
+    """Return (1 + number of draws at least as large) / (draws + 1): exact under the hypothesis."""
+    # Draws equal to the observation up to rounding count as equal: in units of what is usual, however small.
+    usual = max(abs(observed), float(np.abs(drawn).mean()))
+    least = observed - (1e-9 * usual if math.isfinite(usual) else 0.0)
+    return (1 + int(np.count_nonzero(drawn >= least))) / (drawn.size + 1)
+
+
+def draw_calibrated(
+    table: Table,
+    *,
+    partitions: Sequence[Partition],
+    generator: np.random.Generator,
+    smece_generator: np.random.Generator,
+    draws: int = DRAWS,
+) -> CalibratedDraws:
+    """Draw labels from the scores and take every statistic of each draw."""
+    sums = [binned(table, bins) for bins in partitions]
+    starts = [one.starts for one in sums]
+    labels = label_draws(table, starts, draws=draws, generator=generator)
+    cells = labels.cells
+    segments = [cells.segments(part) for part in starts]
+    blocks = [_statistics(block, cells, segments) for block in labels.blocks]
+    columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
+    count = len(partitions)
+    cumulative = columns[5 * count :] if not cells.coarsened else [None, None, None]
+    spread = float((cells.variance * (1 - 2 * cells.score) ** 2).sum())
+    certain = not np.any(cells.variance > 0)
+    return CalibratedDraws(
+        partitions=tuple(one.bins for one in sums),
+        ece=tuple(columns[:count]),
+        t=tuple(columns[count : 2 * count]),
+        h=tuple(columns[2 * count : 3 * count]),
+        gaps=tuple(columns[3 * count : 4 * count]),
+        squares=tuple(columns[4 * count : 5 * count]),
+        ks=None if certain else cumulative[0],
+        kuiper=None if certain else cumulative[1],
+        spiegelhalter=cumulative[2] if spread > 0 else None,
+        smece=expected_smece(table, generator=smece_generator),
+        method=cells.method,
+    )
+
+
+def _statistics(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Starts]) -> list[Floats]:
+    """Return ECE, T, H, gaps, squares per partition of a block; KS, Kuiper, |Z| unless coarsened."""
+    rows = cells.rows.astype(np.float64)
+    total = rows.sum()
+    ece, t, h, kept, kept_squares = [], [], [], [], []
+    for starts in segments:
+        gaps, squares = labels.residuals(starts), labels.squares(starts)
+        ece.append(np.abs(gaps).sum(axis=1) / total)
+        count = segment_sums(rows, starts)
+        two = count >= 2
+        excess = gaps[:, two] ** 2 - squares[:, two]
+        t.append((excess / (count[two] - 1.0)).sum(axis=1) / total)
+        variance = segment_sums(cells.variance, starts)
+        some = variance > 0.0
+        # A score next to 0 or 1 leaves hardly any variance: one that is wrong can pass the largest double.
+        with np.errstate(over="ignore"):
+            h.append((gaps[:, some] ** 2 / variance[some]).sum(axis=1))
+        few = count.size <= _MOST_GAPS
+        kept.append(gaps if few else gaps[:, :0].copy())
+        kept_squares.append(squares if few else squares[:, :0].copy())
+    if cells.coarsened:
+        return [*ece, *t, *h, *kept, *kept_squares]
+    # With every score 0 or 1 nothing varies, and a path of zeros stays zero in any unit.
+    scale = math.sqrt(float(cells.variance.sum()) or 1.0)
+    top, bottom = labels.extremes()
+    tilted = labels.tilted()
+    spread = float((cells.variance * (1.0 - 2.0 * cells.score) ** 2).sum())
+    z = np.abs(tilted) / np.sqrt(spread) if spread > 0 else np.zeros(tilted.size)
+    return [*ece, *t, *h, *kept, *kept_squares, np.maximum(top, -bottom) / scale, (top - bottom) / scale, z]
+
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """
+    What several measures of one table are made from, made when the first of them asks.
+
+    Args:
+        made: The table and what was made from it, by what that is called.
+    """
+
+    made: dict[str, tuple[Table, object]] = field(default_factory=dict)
+
+    def once(self, name: str, table: Table, make: Callable[[], Made]) -> Made:
+        """Return what `make` gives; the second time for a table, what it gave the first time."""
+        if name not in self.made or self.made[name][0] is not table:
+            self.made[name] = table, make()
+        return cast("Made", self.made[name][1])
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """
+    What the measures of one report share.
+
+    Args:
+        bins: The table over the partition of the binned measures.
+        equal_mass: The table over the partition of `ece_equal_mass` and `ace`.
+        confidence: Coverage asked of every interval.
+        calibrated: Labels drawn from the scores, or None where none were drawn.
+        power: The p of `lp`.
+        seed: Seed of what a measure draws for itself.
+        bounds: Whether `ece`, `ece_equal_mass` and `l2` list every other bound there is.
+        shared: Fits and curves that more than one measure needs.
+    """
+
+    bins: BinnedTable
+    equal_mass: BinnedTable
+    confidence: float
+    calibrated: CalibratedDraws | None
+    power: float = DEFAULT_LP_POWER
+    seed: int = DEFAULT_SEED
+    bounds: bool = False
+    shared: Shared = field(default_factory=Shared)

@@ -1,0 +1,416 @@
+"""
+The l2 error over bins, debiased and as it is, its test and bounds, and
+the other bounds of the binned ECE.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibcli.names import Binning, MeasureName, Target, TestName
+from calibcli.stats.bounds.betting import stakes_for_any_time, stakes_for_one_look
+from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.means import bounded_differences, empirical_bernstein
+from calibcli.stats.bounds.proportion import deviation_of_a_mean
+from calibcli.stats.measures.binned import (
+    each_of,
+    estimate_of_gaps,
+    farthest,
+    for_these_scores,
+    gaps_if_calibrated,
+    gaps_in,
+    grouped_residuals,
+    margin_of_norm,
+    mean_noise,
+    p_mean,
+)
+from calibcli.stats.measures.binned import lower_bound as lower_bound_of_ece
+from calibcli.stats.measures.estimate import (
+    HELD_OUT,
+    INDEPENDENT_ROWS,
+    NO_WEIGHTED_INTERVAL,
+    Estimate,
+    TestResult,
+    deviation,
+)
+from calibcli.stats.measures.if_calibrated import UNKNOWN, CalibratedDraws, of_draws, p_value
+from calibcli.stats.numerics import normal_quantile
+from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.score_table import Floats
+
+
+def debiased_l2(
+    table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
+) -> Estimate:
+    """
+    Root of the U-statistic T = (1/n) sum_k (S_k^2 - Q_k) / (n_k - 1) over bins with two rows or more.
+
+    T estimates sum_k p_k e_k^2 without bias for these scores and may be negative, in which case the
+    estimate is 0; T itself is among the details. NaN when no bin has two rows.
+
+    Returns:
+        The estimate with the score interval for T, asymptotic; NaN where no bin has two rows.
+
+    References:
+        Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ.
+    """
+    sums = binned(table, bins)
+    t = t_statistic(sums)
+    lonely = int(sums.rows[sums.rows == 1].size)
+    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of {bins.spoken_of}; approximate below 1,000 rows"]
+    if lonely:
+        assumptions.append(f"{lonely:,} rows alone in their bin do not count")
+    defined = bool(pairs_in(sums).any())
+    interval = None
+    if table.weighted:
+        assumptions.append(NO_WEIGHTED_INTERVAL)
+    elif not defined:
+        assumptions.append("no interval: no bin has two rows")
+    elif not sums.variance.any() and t == 0.0:
+        assumptions.append("no interval: every score is 0 or 1 and right, so nothing varies")
+    else:
+        interval = score_interval(sums, t, confidence=confidence)
+    null = UNKNOWN
+    if calibrated is not None and defined:
+        null = of_draws(np.sqrt(np.maximum(calibrated.t_of(sums.bins), 0.0)))
+    return Estimate(
+        name=MeasureName.L2,
+        value=math.sqrt(max(t, 0.0)) if defined else math.nan,
+        interval=interval,
+        null=null[0],
+        assumptions=tuple(assumptions),
+        rows=table.total_rows,
+        details={
+            "t": t if defined else math.nan,
+            "plug_in": math.sqrt(l2_squared_plug_in(sums)),
+            "rows_alone": lonely,
+            "partition": bins.described,
+        },
+        null_range=null[1],
+    )
+
+
+def t_statistic(sums: BinnedTable) -> float:
+    """Return T, the debiased squared l2 error, from the pairs of different rows in each bin."""
+    pairs = pairs_in(sums)
+    two = pairs > 0
+    excess = sums.residual[two] ** 2 - sums.residual_sq[two]
+    return float((excess / pairs[two]).sum()) / sums.total
+
+
+def pairs_in(sums: BinnedTable) -> Floats:
+    """Return W - sum w^2 / W of each bin, n - 1 where every row counts once; 0 without a pair of rows."""
+    some = (sums.rows >= 2) & sums.occupied
+    weight = np.where(some, sums.weight, 1.0)
+    pairs = np.where(some, weight - sums.weight_sq / weight, 0.0)
+    # One row may have all the weight, but for rounding.
+    return np.where(pairs > 1e-12 * weight, pairs, 0.0)
+
+
+def l2_squared_plug_in(sums: BinnedTable) -> float:
+    """Return (1/n) sum_k S_k^2 / n_k, biased upward by the noise of every bin."""
+    some = sums.occupied
+    return float((sums.residual[some] ** 2 / sums.weight[some]).sum()) / sums.total
+
+
+def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interval:
+    """
+    Invert the normal approximation of T with a variance that depends on the value being tested.
+
+    The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta). Some bin must
+    have two rows.
+    """
+    found = t_variance(sums)
+    return t_interval(t, still=found.still, slope=found.slope, confidence=confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class TVariance:
+    """
+    The variance of T as a line in the value theta that it estimates: still + slope theta.
+
+    Args:
+        still: The part that is there at theta = 0 and whatever theta is.
+        energy: Sum of squared gaps, each by its bin's share of the rows.
+        noise: The same with each square times the variance of a row of its bin.
+        floor: Sum of these variances by share, for the slope where there are no gaps.
+        total: Number of rows.
+    """
+
+    still: float
+    energy: float
+    noise: float
+    floor: float
+    total: float
+
+    @property
+    def slope(self) -> float:
+        """What theta adds to the variance, for each unit of it."""
+        return 4.0 * (self.noise / self.energy if self.energy > 0 else self.floor) / self.total
+
+
+def t_variance(sums: BinnedTable) -> TVariance:
+    """Return the parts of the variance of T, estimated; some bin must have two rows."""
+    two = sums.rows >= 2
+    n, total = sums.weight[two], sums.total
+    share, gap = n / total, sums.residual[two] / n
+    null_variance = sums.variance[two] / n
+    sample_variance = (sums.residual_sq[two] - n * gap**2) / (n - 1.0)
+    a = 2.0 / total**2 * float((n / (n - 1.0) * null_variance**2).sum())
+    energy = float((share * gap**2).sum())
+    noise = np.maximum(sample_variance, null_variance)
+    d = max(float((share * gap**4).sum()) - energy**2, 0.0) / total
+    return TVariance(
+        a + d, energy, float((share * gap**2 * noise).sum()), float((share * noise).sum()), total
+    )
+
+
+def t_interval(t: float, *, still: float, slope: float, confidence: float) -> Interval:
+    """Return {theta >= 0: |t - theta| <= z sqrt(still + slope theta)}, given for sqrt(theta)."""
+    z = normal_quantile(0.5 + confidence / 2.0)
+    middle = 2.0 * t + z * z * slope
+    root = math.sqrt(max(middle**2 - 4.0 * (t * t - z * z * still), 0.0))
+    # Where T is far below 0, both ends can lie above the estimate, which is then 0.
+    value = max(t, 0.0)
+    lower, upper = min(max(0.0, (middle - root) / 2.0), value), min(1.0, max(value, (middle + root) / 2.0))
+    return Interval(
+        math.sqrt(lower), math.sqrt(upper), confidence, "score", Target.FIXED_DESIGN, finite_sample=False
+    )
+
+
+def t_test(table: Table, *, bins: Partition, calibrated: CalibratedDraws) -> TestResult:
+    """
+    Test calibration by T against labels drawn from the scores.
+
+    Returns:
+        T with its Monte-Carlo p-value, exact where cells were not coarsened; undefined where no bin has
+        two rows, and where every score is 0 or 1.
+    """
+    sums = binned(table, bins)
+    if not (pairs_in(sums).any() and sums.variance.any()):
+        why = "every score is 0 or 1" if pairs_in(sums).any() else "no bin has two rows"
+        return TestResult(TestName.T, None, None, "undefined", None, (f"undefined: {why}",))
+    t = t_statistic(sums)
+    p = p_value(calibrated.t_of(sums.bins), t)
+    return TestResult(TestName.T, t, p, calibrated.method, None, (INDEPENDENT_ROWS, HELD_OUT))
+
+
+# The Chernoff bounds take a second at about so many bins.
+MOST_CHERNOFF_BINS = 100
+
+
+def lower_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str]:
+    """
+    Return a lower bound of the l2 error at these scores, one-sided, and its method.
+
+    By Clopper-Pearson for a single score, by Chernoff where that is affordable; otherwise that of the ECE,
+    which the l2 error is never below. Which of them is taken does not depend on labels.
+    """
+    if one_score(table):
+        # The rate may lie on either side, and only one of the two ends can be wrong in each direction.
+        return float(farthest(sums, delta=delta / 2.0)[0].max()), "Clopper-Pearson"
+    counts = counted(table, sums)
+    if counts is not None:
+        return math.sqrt(least_energy(counts, delta=delta) / sums.total), "Chernoff"
+    return lower_bound_of_ece(table, sums, delta=delta), "that of the ECE"
+
+
+def upper_bound(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str] | None:
+    """
+    Return an upper bound of the l2 error at these scores, one-sided, and its method.
+
+    By Clopper-Pearson for a single score, whose rate lies on one fixed side of it, otherwise by Chernoff;
+    None where that has no bound.
+    """
+    if one_score(table):
+        return float(farthest(sums, delta=delta)[1].max()), "Clopper-Pearson"
+    upper = upper_chernoff(table, sums, delta=delta)
+    return None if upper is None else (upper, "Chernoff")
+
+
+def upper_chernoff(table: Table, sums: BinnedTable, *, delta: float) -> float | None:
+    """
+    Return the Chernoff upper bound of the l2 error at these scores; None unless each bin holds one score.
+
+    A row alone in its bin may be as wrong as its score allows.
+    """
+    counts = counted(table, sums)
+    if counts is None or not counts.alike:
+        return None
+    return min(1.0, math.sqrt(most_energy(counts, delta=delta) / sums.total))
+
+
+def one_score(table: Table) -> bool:
+    """Whether all rows have the same score, so that their error is that of a single rate."""
+    return table.kind == "exact" and not table.weighted and table.distinct == 1
+
+
+def counted(table: Table, sums: BinnedTable) -> Counts | None:
+    """Return the bins; None with importance weights, with none of two rows or more, or with too many."""
+    two, one = sums.rows >= 2, sums.rows == 1
+    if table.weighted or not 0 < np.count_nonzero(two) <= MOST_CHERNOFF_BINS:
+        return None
+    rows = sums.weight[two]
+    return Counts(
+        rows,
+        sums.positive[two],
+        np.clip(sums.score_sum[two] / rows, 0.0, 1.0),
+        alone=np.clip(sums.score_sum[one], 0.0, 1.0),
+        alike=table.kind == "exact" and int(np.diff(sums.starts).max()) <= 1,
+    )
+
+
+def sun_interval(table: Table, sums: BinnedTable, *, confidence: float) -> str:
+    """
+    Return the set of Sun et al. for the l2 error in words, such as "0 or 0.01 to 0.03"; "none" if empty.
+
+    Values above 0 by the normal law of T with variance sigma_1^2 / n, sigma_1^2 = sum p m^4 - (sum p m^2)^2 +
+    4 sum p m^2 var; 0 where |T| is within its spread for calibrated labels, taken exactly from the scores in
+    place of the paper's limit for bins that are all filled.
+
+    References:
+        Sun, Chaudhari, Barnett & Dobriban (2024), AISTATS, algorithm 1.
+    """
+    if not pairs_in(sums).any():
+        return "none"
+    some = sums.rows >= 1
+    n, total = sums.weight[some], sums.total
+    share, gap = n / total, sums.residual[some] / n
+    noise = np.maximum(sums.residual_sq[some] / n - gap**2, 0.0)
+    energy = float((share * gap**2).sum())
+    variance = float((share * gap**4).sum()) - energy**2 + 4.0 * float((share * gap**2 * noise).sum())
+    t, z = t_statistic(sums), normal_quantile(0.5 + confidence / 2.0)
+    reach = z * math.sqrt(max(variance, 0.0) / total)
+    ends = [math.sqrt(min(max(end, 0.0), 1.0)) for end in (t - reach, t + reach)]
+    parts = ["0"] if abs(t) <= z * math.sqrt(null_variance_of_t(table, sums)) else []
+    if t + reach > 0.0:
+        parts.append(f"{ends[0]:.4g} to {ends[1]:.4g}")
+    return " or ".join(parts) or "none"
+
+
+def null_variance_of_t(table: Table, sums: BinnedTable) -> float:
+    """Return Var T for calibrated labels: (2/n^2) sum ((sum a)^2 - sum a^2) / (n_k - 1)^2, a = f (1 - f)."""
+    score = table.score
+    each = score * (1.0 - score)
+    two = sums.rows >= 2
+    squares = segment_sums(table.weight * each**2, sums.starts)[two]
+    excess = (sums.variance[two] ** 2 - squares) / (sums.weight[two] - 1.0) ** 2
+    return 2.0 * float(np.maximum(excess, 0.0).sum()) / sums.total**2
+
+
+def plug_in_l2(
+    table: Table, *, bins: Partition, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
+) -> Estimate:
+    """
+    Root of (1/n) sum_k S_k^2 / n_k: the plug-in l2 error, biased upward by the noise of every bin.
+
+    Returns:
+        The estimate with a finite-sample interval for the true l2 error at these scores: above by
+        Hoeffding, below by a Chernoff bound or, where it has none, by that of the ECE.
+
+    References:
+        Kumar, Liang & Ma (2019), NeurIPS, definition 4.1; bounds in `measure --explain l2_plug_in`.
+    """
+    sums = binned(table, bins)
+    found = gaps_in(sums)
+    value = math.sqrt(l2_squared_plug_in(sums))
+    delta = (1.0 - confidence) / 2.0
+    lower, method = lower_bound(table, sums, delta=delta)
+    interval = for_these_scores(
+        value,
+        lower=lower,
+        upper=value + margin_of_norm(found, power=2.0, delta=delta),
+        confidence=confidence,
+        method=f"upper: Hoeffding; lower: {method}",
+    )
+    null = gaps_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=2.0))
+    return estimate_of_gaps(MeasureName.L2_PLUG_IN, value, sums=sums, interval=interval, null=null)
+
+
+Bounds = dict[str, float | int | str]
+
+
+def with_ece_bounds(estimate: Estimate, table: Table, *, bins: Partition, confidence: float) -> Estimate:
+    """Return a binned ECE with every bound of it among its details; see `ece_bounds`."""
+    found = ece_bounds(table, binned(table, bins), delta=(1.0 - confidence) / 2.0)
+    return replace(estimate, details={**estimate.details, **found})
+
+
+def with_l2_bounds(estimate: Estimate, table: Table, *, bins: Partition, confidence: float) -> Estimate:
+    """Return an l2 error with every bound of it among its details; see `l2_bounds`."""
+    found = l2_bounds(table, binned(table, bins), confidence=confidence)
+    return replace(estimate, details={**estimate.details, **found})
+
+
+def ece_bounds(table: Table, sums: BinnedTable, *, delta: float) -> Bounds:
+    """
+    Return upper and lower bounds of the binned ECE by name, each one-sided.
+
+    Args:
+        table: The rows.
+        sums: The table over the partition; over equal-mass bins, which these scores have cut, there are no
+            bounds for the population.
+        delta: Probability of each bound by itself to fail.
+
+    Returns:
+        Keys such as `upper_hoeffding`; with importance weights only those of Hoeffding and McDiarmid.
+    """
+    value = float(np.abs(sums.residual).sum()) / sums.total
+    margin = deviation(table, delta=delta)
+    found: Bounds = {
+        "upper_hoeffding": min(1.0, value + margin),
+        "lower_mcdiarmid": max(0.0, value - mean_noise(table, sums) - margin),
+    }
+    if table.weighted:
+        return found
+    found["upper_d_star"] = min(1.0, value + deviation_of_a_mean(table.total_rows, delta))
+    residuals = grouped_residuals(table, sums)
+    variance = float(sums.variance.sum()) / sums.total
+    stakes = stakes_for_one_look(table.total_rows, variance, delta=delta)
+    found["upper_betting"] = residuals.upper_bound(stakes, delta=delta)
+    found["lower_betting"] = residuals.lower_bound(stakes, delta=delta)
+    share = gaps_in(sums).share
+    least, most = farthest(sums, delta=each_of(share.size, delta) / 2.0)
+    found["upper_clopper_pearson"] = min(1.0, float((share * most).sum()))
+    found["lower_clopper_pearson"] = float((share * least).sum())
+    if sums.bins.binning is not Binning.EQUAL_MASS:
+        found |= _for_the_population(table, sums, value=value, delta=delta)
+        stakes = stakes_for_any_time(delta=delta)
+        found["upper_betting_any_time"] = residuals.upper_bound(stakes, delta=delta)
+        found["lower_betting_any_time"] = residuals.lower_bound(stakes, delta=delta)
+    return found
+
+
+def _for_the_population(table: Table, sums: BinnedTable, *, value: float, delta: float) -> Bounds:
+    """Return Theorem 12.4 and the empirical Bernstein bound, for a partition fixed before the rows."""
+    rows = table.total_rows
+    margin = bounded_differences(rows, delta)
+    square = float(sums.residual_sq.sum()) / sums.total
+    return {
+        "upper_theorem_12_4": min(1.0, value + margin),
+        "lower_theorem_12_4": max(0.0, value - float(np.sqrt(sums.rows.size / rows)) - margin),
+        "upper_empirical_bernstein": empirical_bernstein(value, square, rows=rows, delta=delta),
+    }
+
+
+def l2_bounds(table: Table, sums: BinnedTable, *, confidence: float) -> Bounds:
+    """
+    Return bounds of the binned l2 error at these scores by name, each
+    one-sided, and the set of Sun et al.
+    """
+    delta = (1.0 - confidence) / 2.0
+    plug_in = float(np.sqrt(l2_squared_plug_in(sums)))
+    margin = margin_of_norm(gaps_in(sums), power=2.0, delta=delta)
+    found: Bounds = {"upper_hoeffding": min(1.0, plug_in + margin)}
+    if table.weighted:
+        return found
+    upper = upper_chernoff(table, sums, delta=delta)
+    if upper is not None:
+        found["upper_chernoff"] = upper
+    if counted(table, sums) is not None:
+        found["lower_chernoff"] = lower_bound(table, sums, delta=delta)[0]
+    found["sun"] = sun_interval(table, sums, confidence=confidence)
+    return found

@@ -1,0 +1,312 @@
+"""SmoothECE: the calibration error after smoothing the residuals at the scale of the error itself."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcli.names import MeasureName, Target
+from calibcli.stats.bounds.betting import Stakes, WeighedResiduals, stakes_for_one_look, stakes_of_rows
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.measures.if_calibrated import (
+    UNKNOWN,
+    CalibratedDraws,
+    Reference,
+    expected_smece_along,
+    mean_spread,
+)
+from calibcli.stats.measures.regression import BY_MEAN_OR_NOISE, least_error
+from calibcli.stats.table.grid import Table, residuals
+from calibcli.stats.table.kernel import (
+    LEAST_BANDWIDTH,
+    MESH,
+    CosineSeries,
+    bandwidths_around,
+    cosine_series,
+    cosine_series_of_cells,
+    fixpoint,
+)
+from calibcli.stats.table.score_table import Floats, ScoreTable
+
+# Logit and probit are taken of scores limited to [LIMIT, 1 - LIMIT].
+LIMIT = 1e-4
+
+_SCORE = "score"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """
+    Where a table's scores lie on the scale on which they are smoothed.
+
+    Args:
+        word: What the scale is called.
+        places: The scores' places as parts of the scale's length, shape (n_entries,), in [0, 1].
+        length: Length of the scale; bandwidths are told in its units.
+        limited: Number of rows whose score lay beyond the ends and was taken to be at the nearer one.
+    """
+
+    word: str
+    places: Floats
+    length: float
+    limited: int = 0
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What a reader must know of a scale that is not the score itself."""
+        if self.word == _SCORE:
+            return ()
+        unit = f"bandwidth and value are in units of the {self.word}, stretched to those of the score at 1/2"
+        if not self.limited:
+            return (unit,)
+        rows = f"{self.limited} row lies" if self.limited == 1 else f"{self.limited} rows lie"
+        return unit, f"{rows} within {LIMIT:g} of 0 or 1 and counted there as if at {LIMIT:g} from it"
+
+    @property
+    def details(self) -> dict[str, int | str]:
+        """The same in plain values."""
+        return {} if self.word == _SCORE else {"scale": self.word, "limited_rows": self.limited}
+
+
+def score_axis(table: Table) -> Axis:
+    """Return the scores as they are."""
+    return Axis(_SCORE, table.score, 1.0)
+
+
+def logit_axis(table: Table) -> Axis:
+    """Return ln(f / (1 - f)) / 4, whose unit is that of the score where the score is 1/2."""
+    return _bent_axis(table, "logit", lambda f: (np.log(f) - np.log1p(-f)) / 4.0)
+
+
+def probit_axis(table: Table) -> Axis:
+    """Return the normal quantile over sqrt(2 pi), whose unit is that of the score where the score is 1/2."""
+    from scipy.special import ndtri
+
+    return _bent_axis(table, "probit", lambda f: np.asarray(ndtri(f)) / math.sqrt(2.0 * math.pi))
+
+
+def _bent_axis(table: Table, word: str, bend: Callable[[Floats], Floats]) -> Axis:
+    score = table.score
+    half = -float(bend(np.array([LIMIT]))[0])
+    places = np.clip(0.5 + bend(np.clip(score, LIMIT, 1.0 - LIMIT)) / (2.0 * half), 0.0, 1.0)
+    beyond = (score < LIMIT) | (score > 1.0 - LIMIT)
+    return Axis(word, places, 2.0 * half, int(table.rows[beyond].sum()))
+
+
+def gathered(table: Table, places: Floats) -> ScoreTable:
+    """Return how many rows lie in each of the kernel's cells, at the cells' middles; labels are left out."""
+    cell = np.minimum((places * MESH).astype(np.int64), MESH - 1)
+    rows = np.bincount(cell, weights=table.weight, minlength=MESH).astype(np.int64)
+    some = np.flatnonzero(rows)
+    return ScoreTable((some + 0.5) / MESH, rows[some], np.zeros(some.size, np.int64))
+
+
+# The bandwidths of the lower bound, fixed in advance.
+_LOWER_BANDWIDTHS = np.geomspace(0.005, 0.5, 16)
+
+BY_BETS = "betting at the fixpoint"
+
+# Narrower kernels see at most one reflection, and their noise is taken from the cosine series.
+_NARROW = 0.004
+
+
+def smooth_ece(
+    table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
+) -> Estimate:
+    """
+    The bandwidth sigma at which the L1 norm of the residuals smoothed by a reflected Gaussian equals sigma.
+
+    Returns:
+        smECE, which needs no bins. Upper bound for the population (betting at the fixpoint), lower
+        bound for these scores (the larger of that of |bias| and McDiarmid's over 16 bandwidths fixed in
+        advance, at a quarter of the error); both finite-sample.
+
+    References:
+        Blasiok & Nakkiran (2023), Definition 5 and Theorem 9; the bounds are proved in `docs/methods.md`.
+    """
+    null = UNKNOWN if calibrated is None else calibrated.smece
+    return smooth_ece_along(
+        table, score_axis(table), name=MeasureName.SMECE, confidence=confidence, null=null
+    )
+
+
+def smooth_ece_on_logit(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    SmoothECE after t = ln(f / (1 - f)) / 4, with residuals label - f as they are.
+
+    References:
+        Blasiok & Nakkiran (2023), section 4 on general metrics; their package divides by 4 as well.
+    """
+    axis = logit_axis(table)
+    null = expected_smece_along(table, axis.places, length=axis.length)
+    return smooth_ece_along(table, axis, name=MeasureName.SMECE_LOGIT, confidence=confidence, null=null)
+
+
+def smooth_ece_on_probit(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    SmoothECE after t = (normal quantile of f) / sqrt(2 pi), with residuals label - f as they are.
+
+    References:
+        Blasiok & Nakkiran (2023), section 4 on general metrics.
+    """
+    axis = probit_axis(table)
+    null = expected_smece_along(table, axis.places, length=axis.length)
+    return smooth_ece_along(table, axis, name=MeasureName.SMECE_PROBIT, confidence=confidence, null=null)
+
+
+def smooth_ece_along(
+    table: Table, axis: Axis, *, name: MeasureName, confidence: float, null: Reference
+) -> Estimate:
+    """
+    Return SmoothECE with the scores smoothed along a scale.
+
+    The scale is an interval, at whose ends the kernel is reflected, so that norms do not increase with the
+    bandwidth and both bounds hold as they do for the score itself.
+    """
+    series = cosine_series(axis.places, residuals(table) / table.weight.sum())
+    value = 0.0 if not np.any(series.coefficients) else fixpoint(series, scale=axis.length)
+    assumptions = [
+        INDEPENDENT_ROWS,
+        HELD_OUT,
+        "the upper bound speaks of the population, the lower of these scores",
+    ]
+    if 0.0 < value <= LEAST_BANDWIDTH * axis.length:
+        # The norm does not increase with the bandwidth, so its value here is below the solution.
+        value = min(value, float(series.l1_norm(LEAST_BANDWIDTH)))
+        least = f"{LEAST_BANDWIDTH * axis.length:.2g}"
+        assumptions.append(f"bandwidths below {least} are not resolved: at least the value shown")
+    interval = None
+    if table.weighted:
+        assumptions[2] = NO_WEIGHTED_INTERVAL
+    elif table.total_rows < 2:
+        assumptions.append("no interval: one row")
+    else:
+        interval = _interval(table, axis, series, value=value, confidence=confidence)
+    return Estimate(
+        name=name,
+        value=value,
+        interval=interval,
+        null=null[0],
+        assumptions=(*assumptions, *axis.sentences),
+        rows=table.total_rows,
+        details={"bandwidth": value, **axis.details},
+        null_range=null[1],
+    )
+
+
+def _interval(table: Table, axis: Axis, series: CosineSeries, *, value: float, confidence: float) -> Interval:
+    delta = (1.0 - confidence) / 2.0
+    upper = upper_bound(table, series, delta=delta, length=axis.length)
+    at = table if axis.length == 1.0 else gathered(table, axis.places)
+    # The kernel integrates to 1, so that smoothed residuals have the mean that residuals have, at every
+    # bandwidth, and the integral of their size is at least the size of their integral.
+    lower = least_error(
+        table, lambda one: lower_bound(at, series, delta=one, length=axis.length), delta=delta
+    )
+    lower = min(lower, value)
+    method = f"upper: {BY_BETS}; lower: {BY_MEAN_OR_NOISE} on a grid"
+    return Interval(lower, min(1.0, upper), confidence, method, Target.MIXED, finite_sample=True)
+
+
+def upper_bound(
+    table: Table, series: CosineSeries, *, delta: float, length: float = 1.0, variance: float | None = None
+) -> float:
+    """
+    Return an upper bound of the population's smECE, by betting on residuals times the best test function.
+
+    The best test function at a bandwidth is a fixed one, so no union over functions is needed, and none over
+    bandwidths because the norm does not increase.
+    """
+    held, stakes = weighed(table), stakes_for(table.total_rows, variance, delta=delta)
+    level = math.log(1.0 / delta)
+
+    def rises(bandwidth: float) -> float:
+        norm = float(series.l1_norm(bandwidth))
+        return held.log_evidence_below(length * bandwidth, stakes, norm=norm) - level
+
+    return length * bandwidths_around(rises, within=1e-9)[1]
+
+
+def weighed(table: Table) -> WeighedResiduals:
+    """
+    Return the sizes of a table's residuals; rows are unweighted.
+
+    Of more scores than the kernel has cells they are rounded up to a multiple of a cell, which claims less.
+    """
+    negative = table.weight - table.positive
+    if table.distinct <= MESH:
+        size = np.concatenate((1.0 - table.score_of_positive, table.score_of_negative))
+        return WeighedResiduals(size, np.concatenate((table.positive, negative)))
+    cell = np.minimum((table.score * MESH).astype(np.int64), MESH - 1)
+    zeros, ones = (np.bincount(cell, weights=rows, minlength=MESH) for rows in (negative, table.positive))
+    return WeighedResiduals((np.arange(MESH) + 1.0) / MESH, np.asarray(zeros + ones[::-1], dtype=np.float64))
+
+
+def stakes_for(rows: int, variance: float | None, *, delta: float) -> Stakes:
+    """Return bets that no row has a say in that will be judged."""
+    if variance is None:
+        return stakes_of_rows(rows, delta=delta)
+    return stakes_for_one_look(rows, variance, delta=delta)
+
+
+def lower_bound(table: Table, series: CosineSeries, *, delta: float, length: float = 1.0) -> float:
+    """
+    Return max_j min(sigma_j, smECE_sigma_j - b_j - sqrt(ln(m / delta) / (2 n))) over m fixed bandwidths.
+
+    b_j bounds what label noise adds to the norm on average; smECE >= min(sigma, smECE_sigma) at every sigma.
+    """
+    n = table.total_rows
+    table = gathered(table, table.score) if table.distinct > MESH else table
+    count = _LOWER_BANDWIDTHS.size
+    strayed = math.sqrt(math.log(count / delta) / (2.0 * n))
+    best = 0.0
+    for sigma in _LOWER_BANDWIDTHS[::-1]:
+        norm = float(series.l1_norm(float(sigma) / length))
+        # Bandwidths that cannot improve the bound need no noise term.
+        if min(float(sigma), norm - strayed) > best:
+            noise = noise_of_norm(table, float(sigma) / length)
+            best = max(best, min(float(sigma), norm - strayed - noise))
+    return best
+
+
+def noise_of_norm(table: Table, bandwidth: float) -> float:
+    """
+    Return b = int sqrt(sum_i K(f_i, t)^2) dt / (2 n): the mean norm that labels of variance <= 1/4 can make.
+
+    Scores are gathered in cells of an eighth of the bandwidth and the integral taken at steps of a quarter;
+    below a bandwidth of 0.004 the cosine series gives it. Both are within one part in a hundred, and the
+    result is raised by that.
+    """
+    narrow = bandwidth < _NARROW
+    cells = MESH if narrow else math.ceil(8.0 / bandwidth)
+    cell = np.minimum((table.score * cells).astype(np.int64), cells - 1)
+    rows: Floats = np.bincount(cell, weights=table.weight, minlength=cells).astype(np.float64)
+    if narrow:
+        spread = mean_spread(cosine_series_of_cells(rows), rows, bandwidth=bandwidth)
+        return 1.01 * spread / (2.0 * table.total_rows)
+    some = np.flatnonzero(rows)
+    steps = math.ceil(4.0 / bandwidth)
+    kernel = reflected_gaussian((some + 0.5) / cells, (np.arange(steps) + 0.5) / steps, bandwidth=bandwidth)
+    energy = rows[some] @ kernel**2
+    return 1.01 * float(np.sqrt(energy).mean()) / (2.0 * table.total_rows)
+
+
+def reflected_gaussian(centres: Floats, points: Floats, *, bandwidth: float) -> Floats:
+    """
+    Return the Gaussian kernel on [0, 1] with its images beyond both ends.
+
+    Returns:
+        Densities, shape (n, m); each row integrates to 1.
+    """
+    total = np.zeros((centres.size, points.size))
+    images = 1 + math.ceil(4.0 * bandwidth)
+    for shift in range(-images, images + 1):
+        for side in (1.0, -1.0):
+            place = 2.0 * shift + side * centres
+            # Images farther than eight bandwidths from every point of [0, 1] add nothing.
+            near = np.flatnonzero((place >= -8.0 * bandwidth) & (place <= 1.0 + 8.0 * bandwidth))
+            if near.size:
+                total[near] += np.exp(-0.5 * ((points[None, :] - place[near, None]) / bandwidth) ** 2)
+    return np.asarray(total / (bandwidth * math.sqrt(2.0 * math.pi)))

@@ -1,0 +1,527 @@
+"""Tests of calibration: Kolmogorov-Smirnov, Kuiper, Spiegelhalter, Hosmer-Lemeshow, U, t, and all in one."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Annotated, Literal, assert_never
+
+import numpy as np
+
+from calibcli.codec import Declared, Fraction, Key
+from calibcli.errors import NotConverged
+from calibcli.names import DEFAULT_SEED, Purpose, TestName
+from calibcli.stats.bounds.resampling import (
+    LEAST_INFORMATION,
+    Starts,
+    excursion_tail,
+    extremes,
+    label_draws,
+    normal_tail,
+    range_tail,
+    sub_cell_starts,
+)
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, TestResult
+from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, p_value
+from calibcli.stats.measures.l2 import t_test
+from calibcli.stats.measures.regression import (
+    fitted_line,
+    least_when_parted,
+    limited_words,
+    one_label,
+    one_logit,
+)
+from calibcli.stats.measures.scores import certain_and_wrong, were_certain_and_wrong
+from calibcli.stats.numerics import chi_squared_tail, stream
+from calibcli.stats.recalibrators.newton import (
+    Labelled,
+    Points,
+    limited_rows,
+    log_loss,
+    logistic,
+    logit,
+    parted,
+)
+from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
+from calibcli.stats.table.grid import Table, open_variance, residuals
+from calibcli.stats.table.score_table import Floats, Integers
+
+
+def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
+    """
+    Test calibration by the path of cumulative residuals, sorted by score.
+
+    The path starts at C_0 = 0 and is read only at the ends of blocks of equal scores, so row order does
+    not matter. With s = sqrt(sum f (1 - f)), KS = max |C| / s and Kuiper = (max C - min C) / s.
+
+    Args:
+        table: The rows, unweighted. On a grid table the path is read at cell ends; what it can miss inside
+            a cell is at most the number of rows in that cell and is stated.
+
+    Returns:
+        KS and Kuiper with p-values of the limit laws; both undefined when every score is 0 or 1.
+
+    References:
+        Tygert (2023); Arrieta-Ibarra et al. (2022), JMLR 23. Corrections to MAPIE's theory page: Kuiper
+        is max C - min C, and includes C_0.
+    """
+    variance = float(open_variance(table).sum())
+    if variance <= 0.0:
+        why = "undefined: every score is 0 or 1"
+        return (
+            TestResult(TestName.KS, None, None, "undefined", None, (why,)),
+            TestResult(TestName.KUIPER, None, None, "undefined", None, (why,)),
+        )
+    top, bottom = (float(value) / math.sqrt(variance) for value in extremes(residuals(table)))
+    largest, span = max(top, -bottom), top - bottom
+    notes = [INDEPENDENT_ROWS]
+    if table.kind == "grid":
+        miss = float(table.rows.max()) / math.sqrt(variance)
+        notes.append(f"read at the ends of grid cells, which can lower the statistic by at most {miss:.3g}")
+    assumptions = tuple(notes)
+    ks_p, kuiper_p = excursion_tail(largest), range_tail(span)
+    return (
+        TestResult(TestName.KS, largest, ks_p, "asymptotic", ks_p, assumptions),
+        TestResult(TestName.KUIPER, span, kuiper_p, "asymptotic", kuiper_p, assumptions),
+    )
+
+
+def path_information(table: Table) -> float:
+    """
+    Return how many steps of one size would make the path as smooth as it is.
+
+    The lesser of sum f (1 - f), in steps of one label, and of the number of equal blocks of ties: where few
+    are read, less is seen than the limit law expects.
+    """
+    share = open_variance(table)
+    whole = float(share.sum())
+    if not whole > 0.0:
+        return 0.0
+    # In units of the whole, whose square may be too small for a double.
+    share = share / whole
+    share *= share
+    return min(whole, 1.0 / float(share.sum()))
+
+
+def spiegelhalter(table: Table) -> TestResult:
+    """
+    Test whether Z = sum (y - f)(1 - 2f) / sqrt(sum (1 - 2f)^2 f (1 - f)) is standard normal, two-sided.
+
+    Blind to shifts where scores are symmetric about 1/2, so never to be read alone.
+
+    Returns:
+        Undefined when every score is 0, 1/2 or 1.
+
+    References:
+        Spiegelhalter (1986), Statistics in Medicine 5.
+    """
+    tilt = 1.0 - 2.0 * table.score
+    variance = float((open_variance(table) * tilt**2).sum())
+    if variance <= 0.0:
+        why = "undefined: every score is 0, 1/2 or 1"
+        return TestResult(TestName.SPIEGELHALTER, None, None, "undefined", None, (why,))
+    z = float((residuals(table) * tilt).sum()) / math.sqrt(variance)
+    p = min(1.0, 2.0 * normal_tail(abs(z)))
+    blind = "blind to errors that cancel around 1/2: read it beside Kuiper"
+    return TestResult(TestName.SPIEGELHALTER, z, p, "asymptotic", p, (INDEPENDENT_ROWS, blind))
+
+
+def z_information(table: Table) -> float:
+    """
+    Return how many rows that add alike would make Z as close to normal as it is, 0 where Z is undefined.
+
+    The squared sum of their variances over the sum of fourth moments: rows near 1/2 add next to nothing.
+    """
+    square = 1.0 - 2.0 * table.score
+    square *= square
+    variance = open_variance(table) * square
+    whole = float(variance.sum())
+    if not whole > 0.0:
+        return 0.0
+    # In units of the whole, whose square may be too small for a double.
+    variance /= whole
+    variance *= square
+    return whole / float(variance.sum())
+
+
+def z_p_value(table: Table, *, generator: np.random.Generator, draws: int) -> tuple[float, str]:
+    """
+    Return the p-value of |Z| by labels drawn on cells, and the words for how they were drawn.
+
+    The observed labels are summed over the same cells, in which 1 - 2f varies little where it matters.
+    """
+    tilt = 1.0 - 2.0 * table.score
+    variance = open_variance(table)
+    starts = sub_cell_starts(table, moment=tilt**4 * variance)
+    labels = label_draws(table, [starts], draws=draws, generator=generator)
+    starts = starts if not labels.cells.coarsened else labels.cells.starts
+    held = segment_sums(variance, starts)
+    mean = segment_sums(tilt * variance, starts) / np.where(held > 0.0, held, 1.0)
+    segments = labels.cells.segments(starts)
+    drawn = np.concatenate([np.abs(block.residuals(segments) @ mean) for block in labels.blocks])
+    observed = abs(float(segment_sums(residuals(table), starts) @ mean))
+    return p_value(drawn, observed), labels.cells.method
+
+
+_COMBINED = (TestName.KUIPER, TestName.SPIEGELHALTER, TestName.T)
+
+WEIGHTED = "no test: with importance weights labels drawn from the scores are not the null hypothesis"
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedTest(Declared):
+    """One answer from several tests."""
+
+    p_value: Annotated[
+        Fraction | None,
+        "The number of tests times the smallest p-value, 1 at most; null where none is defined.",
+    ]
+    tests: Annotated[tuple[TestName, ...], Key("of"), "The tests that went in."]
+
+    @property
+    def p_method(self) -> Annotated[Literal["bonferroni"], "How the p-value was found."]:
+        """How the p-value was found."""
+        return "bonferroni"
+
+
+def calibration_tests(
+    names: Sequence[TestName],
+    table: Table,
+    *,
+    bins: Partition,
+    calibrated: CalibratedDraws | None,
+    seed: int = DEFAULT_SEED,
+) -> tuple[tuple[TestResult, ...], CombinedTest | None]:
+    """
+    Run tests, and combine Kuiper, Spiegelhalter and T where they are among them.
+
+    P-values come from labels drawn from the scores where the limit laws are poor, which the information in
+    the rows decides, test by test, not their number (`_by_law`); for T always.
+
+    Args:
+        names: The tests, in the order of the results.
+        table: The rows.
+        bins: The partition of T and Hosmer-Lemeshow, or sums over it.
+        calibrated: Labels drawn from the scores; None for a weighted table, where no test is defined.
+        seed: Of the labels that some tests draw for themselves.
+
+    Returns:
+        The results, and one answer from those that are combined; None unless all three were asked for.
+    """
+    if calibrated is None:
+        results = tuple(TestResult(name, None, None, "undefined", None, (WEIGHTED,)) for name in names)
+    else:
+        # KS and Kuiper read one path, which is walked at most once.
+        paths = cache(lambda: (ks_and_kuiper(table), path_information(table)))
+        results = tuple(
+            _result(name, table, bins=bins, calibrated=calibrated, paths=paths, seed=seed) for name in names
+        )
+    wrong = certain_and_wrong(table) if calibrated is not None else 0
+    if wrong:
+        results = tuple(_contradicted(result, wrong) for result in results)
+    return results, _combine(results) if set(_COMBINED) <= set(names) else None
+
+
+def _result(
+    name: TestName,
+    table: Table,
+    *,
+    bins: Partition,
+    calibrated: CalibratedDraws,
+    paths: Callable[[], tuple[tuple[TestResult, TestResult], float]],
+    seed: int,
+) -> TestResult:
+    """Run one test; `paths` gives KS and Kuiper, and the information of both."""
+    match name:
+        case TestName.KS | TestName.KUIPER:
+            (ks, kuiper), information = paths()
+            found = (ks, calibrated.ks) if name is TestName.KS else (kuiper, calibrated.kuiper)
+            return found[0] if _by_law(information) else _drawn(*found, calibrated.method)
+        case TestName.SPIEGELHALTER:
+            return _spiegelhalter(table, calibrated=calibrated, seed=seed)
+        case TestName.T:
+            return t_test(table, bins=bins, calibrated=calibrated)
+        case TestName.HOSMER_LEMESHOW:
+            return _hosmer_lemeshow(table, bins=binned(table, bins), calibrated=calibrated)
+        case TestName.U:
+            return _u(table, seed=seed)
+        case _:
+            assert_never(name)
+
+
+def _by_law(information: float) -> bool:
+    """
+    Whether a limit law is good enough for a p-value: the one rule for all tests.
+
+    A test's information is the number of open rows, all alike, with which its statistic would be as near to
+    its limit as it is. Sums of labels lie on a lattice: at 400, that moves a level of 5 % by .3 % at most.
+    """
+    return information >= LEAST_INFORMATION
+
+
+def _spiegelhalter(table: Table, *, calibrated: CalibratedDraws, seed: int) -> TestResult:
+    result = spiegelhalter(table)
+    if result.statistic is None or _by_law(z_information(table)):
+        return result
+    if calibrated.spiegelhalter is not None:
+        return _drawn(result, calibrated.spiegelhalter, calibrated.method)
+    p, method = z_p_value(table, generator=stream(seed, Purpose.SPIEGELHALTER), draws=DRAWS)
+    return replace(result, p_value=p, p_method=method)
+
+
+def _hosmer_lemeshow(table: Table, *, bins: BinnedTable, calibrated: CalibratedDraws) -> TestResult:
+
+    result = hosmer_lemeshow(table, bins=bins)
+    if _by_law(bin_information(bins)):
+        return result
+    return _drawn(result, calibrated.h_of(bins.bins), calibrated.method)
+
+
+def _u(table: Table, *, seed: int) -> TestResult:
+
+    result = u_test(table)
+    if result.statistic is None or _by_law(line_information(table)):
+        return result
+    drawn = drawn_u(table, generator=stream(seed, Purpose.U), draws=DRAWS)
+    return replace(result, p_value=drawn.p_value(table.positive), p_method=drawn.method)
+
+
+def _drawn(result: TestResult, draws: Floats | None, method: str) -> TestResult:
+    if result.statistic is None or draws is None:
+        return result
+    return replace(result, p_value=p_value(draws, abs(result.statistic)), p_method=method)
+
+
+def _contradicted(result: TestResult, wrong: int) -> TestResult:
+    """Exact calibration is refuted by a single row that was certain and wrong."""
+    note = f"contradiction: {were_certain_and_wrong(wrong)}, so no labels like these can be drawn"
+    return replace(result, p_value=0.0, p_method="contradiction", assumptions=(*result.assumptions, note))
+
+
+def _combine(results: tuple[TestResult, ...]) -> CombinedTest:
+    defined = [r.p_value for r in results if r.name in _COMBINED and r.p_value is not None]
+    combined = min(1.0, len(defined) * min(defined)) if defined else None
+    return CombinedTest(
+        combined, tuple(r.name for r in results if r.name in _COMBINED and r.p_value is not None)
+    )
+
+
+def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
+    """
+    Test H = sum_k S_k^2 / V_k, with S_k the bin's sum of label - score and V_k its sum of f (1 - f).
+
+    The law is chi-squared with as many degrees of freedom as bins with V_k > 0, since nothing was fitted to
+    these rows; two fewer hold for the rows a logistic model was fitted to, which no one should test by.
+
+    References:
+        Hosmer & Lemeshow (1980), Communications in Statistics A9, with V_k for n_k mean f (1 - mean f).
+    """
+    sums = binned(table, bins)
+    open_bins = sums.variance > 0.0
+    degrees = int(np.count_nonzero(open_bins))
+    if degrees == 0:
+        why = "undefined: every score is 0 or 1"
+        return TestResult(TestName.HOSMER_LEMESHOW, None, None, "undefined", None, (why,))
+    # A score next to 0 or 1 leaves hardly any variance: one that is wrong can pass the largest double.
+    with np.errstate(over="ignore"):
+        h = float((sums.residual[open_bins] ** 2 / sums.variance[open_bins]).sum())
+    p = chi_squared_tail(h, degrees)
+    freedom = "degree" if degrees == 1 else "degrees"
+    assumptions = (INDEPENDENT_ROWS, HELD_OUT, f"over {sums.described}: {degrees} {freedom} of freedom")
+    return TestResult(TestName.HOSMER_LEMESHOW, h, p, "asymptotic", p, assumptions)
+
+
+def bin_information(sums: BinnedTable) -> float:
+    """Return the harmonic mean of V_k: with that in each bin H would be as near to chi-squared as it is."""
+    variance = sums.variance[sums.variance > 0.0]
+    with np.errstate(over="ignore"):
+        return variance.size / float((1.0 / variance).sum()) if variance.size else 0.0
+
+
+_MOST_STEPS = 60
+
+# Steps end when none raises U by so much.
+_GAIN = 1e-9
+
+_LEAST_SHARE, _RIDGE = 1e-12, 1e-8
+
+# More scores are gathered in cells for the draws, and for the observed labels likewise.
+_FEW_SCORES = 400
+
+
+def u_test(table: Table) -> TestResult:
+    """
+    Test intercept 0 and slope 1 by the likelihood ratio, on rows that no one fitted anything to.
+
+    U = 2 (log likelihood of the best line in the logit - that of the scores), with the chi-squared law of 2
+    degrees of freedom, whose tail is exp(-U / 2). Sees over- and underconfidence and shifts, and no other
+    error.
+
+    Returns:
+        Undefined where every score is 0 or 1, or where there is one score only.
+
+    References:
+        Cox (1958), Biometrika 45; Miller, Hui & Tierney (1991), Statistics in Medicine 10.
+    """
+    points = Labelled.of(table)
+    if not ((points.score > 0.0) & (points.score < 1.0)).any():
+        return _undefined("every score is 0 or 1")
+    if one_logit(points):
+        same = "score" if points.score.min() == points.score.max() else "logit"
+        return _undefined(f"there is one {same} only")
+    try:
+        least = _least(points, table)
+    except NotConverged as problem:
+        return _undefined(problem.message)
+    target, share = points.label.astype(np.float64), points.weight / np.sum(points.weight)
+    as_they_are = log_loss(Points(logit(points.score)[np.newaxis], target, share), np.ones(1)).loss
+    u = max(0.0, 2.0 * table.total_rows * (as_they_are - least))
+    notes = [INDEPENDENT_ROWS, HELD_OUT, "blind to errors that no intercept and slope describe"]
+    limited = limited_rows(table)
+    if limited:
+        notes.append(limited_words(limited))
+    p = math.exp(-0.5 * u)
+    return TestResult(TestName.U, u, p, "asymptotic", p, tuple(notes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnU:
+    """
+    U of labels drawn from the scores.
+
+    The observed labels go through the very steps that the drawn ones take, as exactness requires.
+
+    Args:
+        starts: Position in the table of the first entry of each cell, shape (n_cells + 1,).
+        z: Logit of the mean score of each cell.
+        rows: Number of rows in each cell.
+        drawn: U of each draw, shape (draws,).
+        method: The words reports use for how labels were drawn.
+    """
+
+    starts: Starts
+    z: Floats
+    rows: Integers
+    drawn: Floats
+    method: str
+
+    def p_value(self, positive: Floats) -> float:
+        """Return the p-value of labels, given as the number of them that are 1 at each entry of the table."""
+        seen = segment_sums(positive, self.starts)[np.newaxis]
+        return p_value(self.drawn, float(likelihood_ratios(self.z, self.rows, seen)[0]))
+
+
+def drawn_u(table: Table, *, generator: np.random.Generator, draws: int) -> DrawnU:
+    """Draw labels from the scores and return U of each draw, over cells where there are many scores."""
+    if table.distinct <= _FEW_SCORES:
+        starts = np.arange(table.distinct + 1)
+    else:
+        starts = sub_cell_starts(table, moment=_fourth_moments(table))
+    labels = label_draws(table, [starts], draws=draws, generator=generator)
+    starts = starts if not labels.cells.coarsened else labels.cells.starts
+    rows = segment_sums(table.rows, starts)
+    z = logit(segment_sums(table.rows * table.score, starts) / rows)
+    segments = labels.cells.segments(starts)
+    drawn = [likelihood_ratios(z, rows, block.positives(segments)) for block in labels.blocks]
+    return DrawnU(starts, z, rows, np.concatenate(drawn), labels.cells.method)
+
+
+def line_information(table: Table) -> float:
+    """
+    Return how many open rows, all alike, would bring U as near to chi-squared as it is.
+
+    In units in which the rows' pulls at level and slope have variance 1 in sum: 2 over the sum of fourth
+    moments. A row far out, by its logit, pulls strongly.
+    """
+    moments = float(_fourth_moments(table).sum())
+    return 2.0 / moments if moments > 0.0 else 0.0
+
+
+def _fourth_moments(table: Table) -> Floats:
+    """Return what each entry adds to the fourth moment of the pulls, 0 where the line has no slope."""
+    variance = open_variance(table)
+    z = logit(table.score)
+    whole = float(variance.sum())
+    if not whole > 0.0:
+        return np.zeros(variance.size)
+    z -= float((variance / whole * z).sum())
+    spread = float((variance * z**2).sum())
+    if not spread > 0.0:
+        return np.zeros(variance.size)
+    found: Floats = variance * (1.0 / whole + z**2 / spread) ** 2
+    return found
+
+
+def likelihood_ratios(z: Floats, rows: Integers, positive: Floats) -> Floats:
+    """
+    Return U of many sets of labels at the same scores, by Newton steps for all of them together.
+
+    A step that lowers the likelihood, and moves no logit by more than r, is cut to ln(1 + r) / r of itself,
+    with which it rises. Where a threshold parts a set, it rises towards its bound until a step gains nothing.
+
+    Args:
+        z: Logits, not all equal, shape (n,).
+        rows: Number of rows at each, shape (n,).
+        positive: How many of them have label 1, shape (sets, n).
+
+    References:
+        Bach (2010), Electronic Journal of Statistics 4, Proposition 1, for the steps.
+    """
+    total = float(rows.sum())
+    share, target, negative = rows / total, positive / total, (rows - positive) / total
+    middle = float((share * z).sum())
+    scale = math.sqrt(float((share * (z - middle) ** 2).sum()))
+    x = (z - middle) / scale
+    ends = np.array([[x.min()], [x.max()]])
+    level, slope = np.full(len(positive), middle), np.full(len(positive), scale)
+    before = now = _losses(level, slope, x=x, negative=negative, target=target)
+    for _ in range(_MOST_STEPS):
+        up, tilt = _newton_step(logistic(level[:, None] + slope[:, None] * x), x, share=share, target=target)
+        whole = _losses(level + up, slope + tilt, x=x, negative=negative, target=target)
+        falls = whole <= now
+        r = np.maximum(np.abs(up + ends * tilt).max(axis=0), 1e-300)
+        cut = np.where(falls, 1.0, np.log1p(r) / r)
+        level, slope = level + cut * up, slope + cut * tilt
+        there = whole if falls.all() else _losses(level, slope, x=x, negative=negative, target=target)
+        then, now = now, there
+        if 2.0 * total * float(np.max(then - now)) < _GAIN:
+            break
+    return np.maximum(2.0 * total * (before - now), 0.0)
+
+
+def _newton_step(curve: Floats, x: Floats, *, share: Floats, target: Floats) -> tuple[Floats, Floats]:
+    """Return the steps of level and slope, shapes (sets,); 0 where the curve is flat to rounding."""
+    bend = curve * (1.0 - curve)
+    pull, turn = (target - share * curve).sum(axis=1), (target - share * curve) @ x
+    flat, mixed, steep = bend @ share, bend @ (share * x), bend @ (share * x * x)
+    # Where one logit alone is left to move, nearly, a ridge takes the shortest step that moves it.
+    ridge = np.where(flat * steep - mixed * mixed > _LEAST_SHARE * flat * steep, 1.0, 1.0 + _RIDGE)
+    flat, steep = flat * ridge, steep * ridge
+    area = flat * steep - mixed * mixed
+    some = area > 0.0
+    area = np.where(some, area, 1.0)
+    up, tilt = (steep * pull - mixed * turn) / area, (flat * turn - mixed * pull) / area
+    return np.where(some, up, 0.0), np.where(some, tilt, 0.0)
+
+
+def _losses(level: Floats, slope: Floats, *, x: Floats, negative: Floats, target: Floats) -> Floats:
+    """Return the mean log loss of each set, shape (sets,): of terms not below 0, so that ties stay ties."""
+    t = level[:, None] + slope[:, None] * x
+    bent = np.log1p(np.exp(-np.abs(t)))
+    found: Floats = (negative * (bent + np.maximum(t, 0.0)) + target * (bent + np.maximum(-t, 0.0))).sum(
+        axis=1
+    )
+    return found
+
+
+def _least(points: Labelled, table: Table) -> float:
+    """Return the smallest mean log loss of any line, or its infimum."""
+    if one_label(points):
+        return 0.0
+    if parted(*points.logits):
+        return least_when_parted(*points.logits, points)
+    return fitted_line(points, table).optimum.slopes.loss
+
+
+def _undefined(why: str) -> TestResult:
+    return TestResult(TestName.U, None, None, "undefined", None, (f"undefined: {why}",))

@@ -1,0 +1,364 @@
+"""
+Numbers without scipy, which takes 200 ms to import: special
+functions, roots, exact sums, random streams.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from statistics import NormalDist
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.names import Purpose
+
+Floats = npt.NDArray[np.float64]
+
+# Where a and b are both at least this they are near enough to the normal law to integrate. Where one alone is
+# far above it the continued fraction loses digits on its side, and the binomial terms are added up.
+_QUADRATURE_LIMIT = 2_000.0
+
+_FRACTION_LIMIT = 20_000.0
+
+
+def normal_quantile(probability: float) -> float:
+    """Return the standard normal quantile of a probability in (0, 1)."""
+    return NormalDist().inv_cdf(probability)
+
+
+def incomplete_beta(
+    a: Floats, b: Floats, x: Floats, *, log_betas: tuple[Floats, Floats] | None = None
+) -> tuple[Floats, Floats]:
+    """
+    Return the regularised incomplete beta function I_x(a, b) and its complement, both small ones accurate.
+
+    References:
+        DLMF 8.17.22, evaluated on the side where it converges fast; Gauss-Legendre quadrature
+        where both arguments are large.
+    """
+    small, large = np.empty_like(x), np.empty_like(x)
+    integrated = np.minimum(a, b) >= _QUADRATURE_LIMIT
+    if integrated.any():
+        far = a[integrated], b[integrated], x[integrated]
+        small[integrated], large[integrated] = _by_quadrature(*far)
+    near = ~integrated
+    if near.any():
+        both = log_betas or (_log_beta(a, b), _log_beta(b, a))
+        logs = both[0][near], both[1][near]
+        small[near], large[near] = _by_fraction(a[near], b[near], x[near], logs)
+    return small, large
+
+
+def _by_fraction(a: Floats, b: Floats, x: Floats, log_betas: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    swap = x > (a + 1.0) / (a + b + 2.0)
+    p, q = np.where(swap, b, a), np.where(swap, a, b)
+    t = np.where(swap, 1.0 - x, x)
+    log_front = a * np.log(x) + b * np.log1p(-x) - np.where(swap, log_betas[1], log_betas[0]) - np.log(p)
+    part = np.exp(log_front) / _fraction(p, q, t)
+    for one in np.flatnonzero((p > _FRACTION_LIMIT) & (q == np.floor(q))):
+        rest = x[one] if swap[one] else 1.0 - x[one]
+        part[one] = math.exp(log_front[one]) / rest * _terms(p[one], q[one], t[one] / rest)
+    return np.where(swap, 1.0 - part, part), np.where(swap, part, 1.0 - part)
+
+
+def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
+    """Return the x with I_x(a, b) = probability, by Halley's steps kept inside a shrinking bracket."""
+    if a.size == 0:
+        return np.zeros_like(a)
+    low, high = np.zeros_like(a), np.ones_like(a)
+    mean = a / (a + b)
+    spread = np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
+    asked, which = np.unique(probability, return_inverse=True)
+    # Only a place to start from, so a probability that is 1 after rounding may be the one before it.
+    ahead = np.array([normal_quantile(min(one, 1.0 - 2.0**-53)) for one in asked.tolist()])[which]
+    x = np.clip(mean + ahead * spread, 0.1 * mean, 1.0 - 0.1 * (1.0 - mean))
+    lower_tail = np.asarray(probability) <= 0.5
+    log_betas = _log_beta(a, b), _log_beta(b, a)
+    for _ in range(100):
+        with np.errstate(divide="ignore"):
+            below, above = incomplete_beta(a, b, x, log_betas=log_betas)
+        excess = np.where(lower_tail, below - probability, (1.0 - probability) - above)
+        low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
+        with np.errstate(all="ignore"):
+            newton = excess / np.exp(_log_density(a, b, x, log_betas[0]))
+            bend = newton * ((a - 1.0) / x - (b - 1.0) / (1.0 - x))
+            step = x - newton / (1.0 - 0.5 * np.minimum(bend, 1.0))
+        inside = (step >= low) & (step <= high)
+        moved = np.where(excess == 0, x, np.where(inside, step, 0.5 * (low + high)))
+        if np.all(np.abs(moved - x) <= 1e-13 * x):
+            return np.asarray(moved)
+        x = moved
+    return np.asarray(x)
+
+
+def _log_density(a: Floats, b: Floats, x: Floats, log_beta: Floats) -> Floats:
+    """Return the log of the beta density at x."""
+    return (a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x) - log_beta
+
+
+def _log_beta(a: Floats, b: Floats) -> Floats:
+    """
+    Return ln B(a, b), with the Stirling terms paired so that large arguments lose no digits.
+
+    ln Gamma(a) = (a - 1/2) ln a - a + ln(2 pi)/2 + s(a), so that in ln B the large parts combine into
+    logarithms of ratios.
+    """
+    total = a + b
+    shift = _stirling(a) + _stirling(b) - _stirling(total)
+    ratio = (a - 0.5) * _log_share(a, b) + b * _log_share(b, a)
+    return np.asarray(ratio - 0.5 * np.log(b) + 0.5 * np.log(2.0 * np.pi) + shift)
+
+
+def _log_share(part: Floats, rest: Floats) -> Floats:
+    """Return ln(part / (part + rest)), without loss of digits where the share is near 0 or 1."""
+    total = part + rest
+    return np.where(part < rest, np.log(part / total), np.log1p(-rest / total))
+
+
+def _stirling(a: Floats) -> Floats:
+    """Return ln Gamma(a) minus Stirling's leading terms, by recursion up to 10 and the asymptotic series."""
+    total = np.zeros_like(a)
+    while np.any(a < 10.0):
+        # s(a) = s(a + 1) + (a + 1/2) ln(1 + 1/a) - 1.
+        step = a < 10.0
+        total = np.where(step, total + (a + 0.5) * np.log1p(1.0 / a) - 1.0, total)
+        a = np.where(step, a + 1.0, a)
+    z = 1.0 / (a * a)
+    terms = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+    series = np.zeros_like(a)
+    for term in reversed(terms):
+        series = series * z + term
+    return np.asarray(total + series / a)
+
+
+def _fraction(p: Floats, q: Floats, t: Floats) -> Floats:
+    """Return the denominator of the incomplete beta function's continued fraction, from the tail inwards."""
+    # However large the other, the smaller of the two says how many levels matter.
+    depth = 20 + int(2.0 * np.sqrt(2.0 * float(np.max(np.minimum(p, q)))))
+    m = np.arange(1, depth + 1)[:, None]
+    even = m * (q - m) * t / ((p + 2 * m - 1) * (p + 2 * m))
+    m = m - 1
+    odd = -(p + m) * (p + q + m) * t / ((p + 2 * m) * (p + 2 * m + 1))
+    value = np.ones_like(t)
+    for level in range(depth - 1, -1, -1):
+        value = 1.0 + odd[level] / (1.0 + even[level] / value)
+    return value
+
+
+def _terms(p: float, q: float, odds: float) -> float:
+    """Return the sum of binomial terms over fewer than q of p + q - 1, in units of the last of them."""
+    k = np.arange(q - 1.0, 0.0, -1.0)
+    return 1.0 + float(np.cumprod(k / (p + q - k) * odds).sum())
+
+
+def _by_quadrature(a: Floats, b: Floats, x: Floats) -> tuple[Floats, Floats]:
+    """Integrate the density on both sides of x, as far as it matters there."""
+    mean = a / (a + b)
+    spread = np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
+    # The density is cut ten spreads from its middle, or from x where x lies farther out.
+    start = np.maximum(np.minimum(x, mean) - 10.0 * spread, 0.0)
+    stop = np.minimum(np.maximum(x, mean) + 10.0 * spread, 1.0)
+    below, above = _mass_between(a, b, start, x), _mass_between(a, b, x, stop)
+    return below / (below + above), above / (below + above)
+
+
+def _mass_between(a: Floats, b: Floats, start: Floats, stop: Floats) -> Floats:
+    """Return the integral of the beta density, up to a factor that depends on (a, b) only."""
+    half = 0.5 * (stop - start)
+    nodes, weights = _gauss_legendre()
+    t = (start + half)[:, None] + half[:, None] * nodes
+    mode = ((a - 1.0) / (a + b - 2.0))[:, None]
+    away = t - mode
+    rise = (a - 1.0)[:, None] * np.log1p(away / mode)
+    fall = (b - 1.0)[:, None] * np.log1p(-away / (1.0 - mode))
+    return np.asarray(half * (np.exp(rise + fall) * weights).sum(axis=1))
+
+
+def chi_squared_tail(x: float, degrees: int) -> float:
+    """
+    Return P(X > x) of the chi-squared law with a whole number of degrees of freedom, accurate far out.
+
+    References:
+        DLMF 8.4.10 and 8.8.2: a finite sum of positive terms, after exp(-x/2) or erfc(sqrt(x/2)).
+    """
+    half, odd = 0.5 * x, degrees % 2
+    if half <= 0.0:
+        return 1.0
+    if math.isinf(half):
+        return 0.0
+    powers = (j + 0.5 * odd for j in range(degrees // 2))
+    terms = [math.exp(s * math.log(half) - half - math.lgamma(s + 1.0)) for s in powers]
+    return min(1.0, math.fsum([*terms, math.erfc(math.sqrt(half)) if odd else 0.0]))
+
+
+@cache
+def _gauss_legendre() -> tuple[Floats, Floats]:
+    """Return 64 nodes and weights; when needed, as numpy.polynomial takes as long to import as the rest."""
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    return nodes, weights
+
+
+def crossing(
+    rises: Callable[[float], float], low: float, high: float, *, within: float = 1e-9
+) -> tuple[float, float]:
+    """
+    Enclose the point where an increasing function changes sign.
+
+    Args:
+        rises: The function.
+        low: Left end; returned twice if the function is not negative there.
+        high: Right end; returned twice if the function is not positive there.
+        within: Largest distance between the two ends returned.
+    """
+    at_low, at_high = rises(low), rises(high)
+    if at_low >= 0.0:
+        return low, low
+    if at_high <= 0.0:
+        return high, high
+    # The Illinois variant of false position: an end that stays put counts half at the next turn. Where the
+    # bracket is not halved in three turns, or a value is infinite, its middle is taken instead.
+    turn, width, last = 0, high - low, 0
+    while high - low > within and low < 0.5 * (low + high) < high:
+        turn += 1
+        middle = 0.5 * (low + high)
+        if math.isfinite(at_low) and math.isfinite(at_high) and (turn % 3 or high - low <= 0.5 * width):
+            middle = min(max(low - at_low * (high - low) / (at_high - at_low), low), high)
+            # Never on an end, and never nearer to it than half of what is asked.
+            middle = min(max(middle, low + 0.4 * within), high - 0.4 * within)
+        if turn % 3 == 0:
+            width = high - low
+        value = rises(middle)
+        side = -1 if value < 0.0 else 1
+        if side < 0:
+            low, at_low = middle, value
+            at_high *= 0.5 if last == side else 1.0
+        else:
+            high, at_high = middle, value
+            at_low *= 0.5 if last == side else 1.0
+        last = side
+    return low, high
+
+
+# From here on five terms of the expansion are exact to ten digits.
+_MANY = 1_000.0
+
+
+def student_quantile(probability: float, freedom: float) -> float:
+    """
+    Return the quantile of Student's t.
+
+    References:
+        Abramowitz & Stegun 26.5.27 for the tail, 26.7.5 for many degrees of freedom.
+    """
+    z = normal_quantile(probability)
+    if freedom >= _MANY:
+        return _expanded(z, freedom)
+    tail = 2.0 * (1.0 - probability)
+
+    def beyond(t: float) -> float:
+        share = np.array([freedom / (freedom + t * t)])
+        return tail - float(incomplete_beta(np.array([0.5 * freedom]), np.array([0.5]), share)[0][0])
+
+    high = 2.0 * z
+    while beyond(high) < 0.0:
+        high *= 2.0
+    return sum(crossing(beyond, z, high, within=1e-12 * high)) / 2.0
+
+
+def _expanded(z: float, freedom: float) -> float:
+    """Return the quantile as a normal one with corrections in powers of 1 / freedom."""
+    terms = (
+        z,
+        (z**3 + z) / 4.0,
+        (5.0 * z**5 + 16.0 * z**3 + 3.0 * z) / 96.0,
+        (3.0 * z**7 + 19.0 * z**5 + 17.0 * z**3 - 15.0 * z) / 384.0,
+        (79.0 * z**9 + 776.0 * z**7 + 1482.0 * z**5 - 1920.0 * z**3 - 945.0 * z) / 92160.0,
+    )
+    return sum(term / freedom**power for power, term in enumerate(terms))
+
+
+Integers = npt.NDArray[np.int64]
+
+# A finite double is a whole number below 2^53 times a power of 2; these are the powers there are, as
+# numpy's frexp counts them.
+_LEAST_EXPONENT = -1073
+
+_EXPONENTS = 1024 - _LEAST_EXPONENT + 1
+
+_DIGITS = 53
+
+_HALF = 27
+
+# Splits a double into halves whose products are exact.
+_SPLITTER = float((1 << _HALF) + 1)
+
+
+class ExactSum:
+    """
+    The sum of any finite doubles, kept as whole numbers by exponent.
+
+    Good for 2^36 additions; the memory is the same for any number of them.
+
+    References:
+        Kulisch & Miranker (1986), SIAM Review 28, on long accumulators; Dekker (1971), Numerische
+        Mathematik 18, on products.
+    """
+
+    __slots__ = ("_high", "_low")
+
+    def __init__(self) -> None:
+        self._high = np.zeros(_EXPONENTS, np.int64)
+        self._low = np.zeros(_EXPONENTS, np.int64)
+
+    def add(self, values: Floats) -> None:
+        """Add values, finite, shape (n,)."""
+        mantissa, exponent = np.frexp(values)
+        digits = np.ldexp(mantissa, _DIGITS).astype(np.int64)
+        place = exponent - _LEAST_EXPONENT
+        np.add.at(self._high, place, digits >> _HALF)
+        np.add.at(self._low, place, digits & ((1 << _HALF) - 1))
+
+    def add_repeated(self, values: Floats, counts: Integers) -> None:
+        """Add each value so many times."""
+        times = counts.astype(np.float64)
+        product = values * times
+        self.add(product)
+        self.add(_lost(values, times, product))
+
+    def merge(self, other: Self) -> None:
+        """Add everything that another sum holds."""
+        self._high += other._high
+        self._low += other._low
+
+    def exact(self) -> Fraction:
+        """Return the sum as it is."""
+        total = 0
+        # Every exponent is at least the least one, so that whole numbers do.
+        for place in np.flatnonzero(self._high | self._low).tolist():
+            digits = (int(self._high[place]) << _HALF) + int(self._low[place])
+            total += digits << place
+        return Fraction(total) / (1 << (_DIGITS - _LEAST_EXPONENT))
+
+
+def _lost(left: Floats, right: Floats, product: Floats) -> Floats:
+    """Return what rounding took from a product."""
+    left_high, left_low = _halves(left)
+    right_high, right_low = _halves(right)
+    error = left_high * right_high - product
+    error += left_high * right_low
+    error += left_low * right_high
+    return error + left_low * right_low
+
+
+def _halves(values: Floats) -> tuple[Floats, Floats]:
+    spread = values * _SPLITTER
+    high = spread - (spread - values)
+    return high, values - high
+
+
+def stream(seed: int, purpose: Purpose) -> np.random.Generator:
+    """Return the generator of a purpose."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose),)))

@@ -1,0 +1,189 @@
+"""One map of a single score for each class, and one that classes with too few rows share."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.codec import HIDDEN, Declared, Node
+from calibcli.errors import InputProblem
+from calibcli.stats.recalibrators.classes.interface import ClassFitOptions
+from calibcli.stats.recalibrators.family import AnyMap, MaybeMap, fit_recalibrator
+from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.running import RunningTable
+from calibcli.stats.table.score_table import Floats, Integers
+
+LEAST_RARER = 10
+_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Members(Declared):
+    """Maps of single scores by class."""
+
+    classes: Annotated[tuple[str, ...], HIDDEN]
+    own: Annotated[Mapping[str, AnyMap], "The maps of classes with enough rows."]
+    shared: Annotated[MaybeMap, "The map of all others; null if every class has its own."]
+
+    def __post_init__(self) -> None:
+        in_order = {name: self.own[name] for name in self.classes if name in self.own}
+        object.__setattr__(self, "own", in_order)
+
+    @classmethod
+    def fit(
+        cls, classes: tuple[str, ...], tables: Mapping[str, Table], *, options: ClassFitOptions, spare: Table
+    ) -> Self:
+        """
+        Fit a map to the table of each class.
+
+        Classes with fewer than `least_rows` rows, or ten of the rarer label, share one, fitted to their rows
+        together, or to the spare table where these are still too few.
+
+        Args:
+            classes: The classes in order.
+            tables: The table of each class that has rows.
+            options: The method of the maps, and how few rows are too few.
+            spare: What the shared map is fitted to where the rows of its classes are too few.
+        """
+        enough = [name for name in classes if name in tables and _enough(tables[name], options.least_rows)]
+        few = [name for name in classes if name not in enough]
+        own = {name: _fitted(tables[name], options, name) for name in enough}
+        if not few:
+            return cls(classes, own, None)
+        together = _together([tables[name] for name in few if name in tables])
+        if together is None or not _enough(together, options.least_rows):
+            together = spare
+        return cls(classes, own, _fitted(together, options, "few rows"))
+
+    def check(self, node: Node) -> None:
+        """Refuse maps of what is no class, and classes without a map."""
+        for name, member in node.child("own").members().items():
+            if name not in self.classes:
+                msg = "is none of the classes"
+                raise member.problem(msg)
+        if self.shared is None and self.sharing:
+            msg = f"has no map for class {self.sharing[0]!r}, and there is none that classes share"
+            raise node.problem(msg)
+
+    def of(self, place: int) -> Recalibrator:
+        """Return the map of the class at a place."""
+        found = self.own.get(self.classes[place], self.shared)
+        if found is None:
+            msg = f"no map for class {self.classes[place]!r}"
+            raise KeyError(msg)
+        return found
+
+    @property
+    def sharing(self) -> tuple[str, ...]:
+        """The classes that share a map."""
+        return tuple(name for name in self.classes if name not in self.own)
+
+    @property
+    def all(self) -> tuple[Recalibrator, ...]:
+        """Every map."""
+        return (*self.own.values(), *(() if self.shared is None else (self.shared,)))
+
+    @property
+    def with_ends(self) -> bool:
+        """Whether every map brackets its probabilities."""
+        return all(isinstance(one, WithEnds) for one in self.all)
+
+    @property
+    def values(self) -> tuple[float, ...] | None:
+        """Every value that a map gives, ascending, or None where those of one are too many to list."""
+        found: set[float] = set()
+        for one in self.all:
+            if one.bins is None:
+                return None
+            found.update(fitted.value for fitted in one.bins)
+        return tuple(sorted(found))
+
+    def least(self, score: float) -> float | None:
+        """Return the least probability that a score from this one on gets; None where that is not known."""
+        values = self.values
+        if values is not None:
+            return values[0]
+        if not all(one.increasing for one in self.all):
+            return None
+        # Logarithms round the last digits.
+        return min(float(one.predict(np.array([score]))[0]) for one in self.all) * (1.0 - 1e-12)
+
+    def notes(self) -> tuple[str, ...]:
+        """Say which classes share a map, and what is to be read of single maps."""
+        maps = {f"class {name!r}": one for name, one in self.own.items()}
+        each = notes_of(maps if self.shared is None else {"the shared map": self.shared, **maps})
+        if not self.sharing:
+            return each
+        listed = ", ".join(repr(name) for name in self.sharing[:_LISTED])
+        more = len(self.sharing) - _LISTED
+        names = f"{listed} and {more:,} more" if more > 0 else listed
+        who = "class has" if len(self.sharing) == 1 else "classes have"
+        sentence = (
+            f"{len(self.sharing):,} {who} too few fit rows for a map of their own and share one: {names}"
+        )
+        return (sentence, *each)
+
+    def apart(self, score: Floats, place: Integers) -> Floats:
+        """Return recalibrated scores, each by the map of its class."""
+        result = np.empty(score.size)
+        for one, rows in _by_place(place):
+            result[rows] = self.of(one).predict(score[rows])
+        return result
+
+    def ends_apart(self, score: Floats, place: Integers) -> tuple[Floats, Floats]:
+        """Return the ends of recalibrated scores, each by the map of its class."""
+        lower, upper = np.empty(score.size), np.empty(score.size)
+        for one, rows in _by_place(place):
+            lower[rows], upper[rows] = self.ends(one, score[rows])
+        return lower, upper
+
+    def ends(self, place: int, score: Floats) -> tuple[Floats, Floats]:
+        """Return the ends of scores by the map of the class at a place."""
+        found = self.of(place)
+        if not isinstance(found, WithEnds):
+            msg = f"the map of class {self.classes[place]!r} has no ends"
+            raise TypeError(msg)
+        return found.ends(score)
+
+
+def notes_of(maps: Mapping[str, Recalibrator]) -> tuple[str, ...]:
+    """Return what is to be read of maps, by what they are called, and how many more have such notes."""
+    noted = [(name, note) for name, one in maps.items() for note in one.notes]
+    said = [f"{name}: {note}" for name, note in noted[:_LISTED]]
+    others = len({name for name, _ in noted[_LISTED:]})
+    if others:
+        said.append(f"{others:,} more {'map has' if others == 1 else 'maps have'} such notes")
+    return tuple(said)
+
+
+def _by_place(place: Integers) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
+    """Yield each place with its rows."""
+    order = np.argsort(place, kind="stable")
+    found, starts = np.unique(place[order], return_index=True)
+    yield from zip(found.tolist(), np.split(order, starts[1:]), strict=False)
+
+
+def _enough(table: Table, least: int) -> bool:
+    positive = table.total_positive_rows
+    return table.total_rows >= least and min(positive, table.total_rows - positive) >= LEAST_RARER
+
+
+def _together(tables: Sequence[Table]) -> Table | None:
+    """Return the rows of several tables in one."""
+    if not tables:
+        return None
+    running = RunningTable(None)
+    for table in tables:
+        running.add(table)
+    return running.table()
+
+
+def _fitted(table: Table, options: ClassFitOptions, name: str) -> Recalibrator:
+    try:
+        return fit_recalibrator(options.inner, table, options=options.inner_options)
+    except InputProblem as problem:
+        msg = f"class {name!r}: {problem.message}"
+        raise InputProblem(msg, problem.hint) from problem

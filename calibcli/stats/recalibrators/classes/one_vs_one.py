@@ -1,0 +1,151 @@
+"""A map for each pair of classes, and the probabilities that agree with all pairs."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Annotated, Self
+
+import numpy as np
+
+from calibcli.codec import HIDDEN, INLINE, Declared, Key, Node
+from calibcli.errors import UsageProblem
+from calibcli.names import ClassMethod
+from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, class_weights, require_several
+from calibcli.stats.recalibrators.classes.members import notes_of
+from calibcli.stats.recalibrators.family import AnyMap, fit_recalibrator
+from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.table.again import ClassBlock, ClassRowSource
+from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table.sliced import RunningSlices
+
+MOST_CLASSES = 100
+LEAST_RARER = 10
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PairMap(Declared):
+    """The map of a pair of classes that had enough fit rows; of any other the share stays as it is."""
+
+    first: Annotated[int, "Place of the first class."]
+    second: Annotated[int, "Place of the second, after the first."]
+    map: Annotated[AnyMap, INLINE]
+
+    @property
+    def pair(self) -> Pair:
+        """Both places."""
+        return self.first, self.second
+
+
+@dataclass(frozen=True, slots=True)
+class OneVsOne(Declared):
+    """
+    For each pair of classes the map from p_a / (p_a + p_b) to the probability of a among rows of the two.
+
+    References:
+        Price, Knerr, Personnaz & Dreyfus (1995), NIPS 7, on pairs to probabilities; Manokhin (2017),
+        PMLR 60, on Venn-Abers predictors of pairs.
+    """
+
+    classes: Annotated[tuple[str, ...], HIDDEN]
+    maps: Annotated[tuple[PairMap, ...], Key("pairs")]
+
+    @classmethod
+    def fit(cls, rows: ClassRowSource, *, options: ClassFitOptions) -> Self:
+        """Fit a map to each pair with enough rows."""
+        count = len(rows.classes)
+        if count > MOST_CLASSES:
+            msg = f"{count:,} classes make {count * (count - 1) // 2:,} pairs"
+            raise UsageProblem(msg, "use --multiclass one-vs-rest, which needs a map for each class only")
+        weights, total = np.zeros(count), 0
+        running = RunningSlices(None)
+        names = [(str(first), str(second)) for first, second in combinations(range(count), 2)]
+        for block in rows.blocks():
+            weights += class_weights(count, block)
+            total += block.label.size
+            _add(running, block, names)
+        require_several(rows.classes, weights, total)
+        pairs = {}
+        for name, table in running.tables().items():
+            positive = table.total_positive_rows
+            few = min(positive, table.total_rows - positive) < LEAST_RARER
+            if table.total_rows >= options.least_rows and not few:
+                pair = (int(name[0]), int(name[1]))
+                pairs[pair] = fit_recalibrator(options.inner, table, options=options.inner_options)
+        return cls(rows.classes, tuple(PairMap(*pair, one) for pair, one in sorted(pairs.items())))
+
+    def check(self, node: Node) -> None:
+        """Refuse pairs of other classes, or in another order, and second maps of a pair."""
+        count = len(self.classes)
+        for place, (one, item) in enumerate(zip(self.maps, node.child("pairs").items(), strict=True)):
+            item.child("first").whole(0, count - 2)
+            item.child("second").whole(one.first + 1, count - 1)
+            if one.pair in {other.pair for other in self.maps[:place]}:
+                msg = "is the second map of one pair"
+                raise item.problem(msg)
+
+    @property
+    def pairs(self) -> dict[Pair, Recalibrator]:
+        """The maps by pair."""
+        return {one.pair: one.map for one in self.maps}
+
+    @property
+    def name(self) -> ClassMethod:
+        """The method."""
+        return ClassMethod.ONE_VS_ONE
+
+    @property
+    def keeps_prediction(self) -> bool:
+        """Never for certain: the maps of two pairs differ."""
+        return False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        count = len(self.classes)
+        alone = count * (count - 1) // 2 - len(self.pairs)
+        few = f"{alone:,} pairs of classes have too few fit rows for a map and stay as they are"
+        names = self.classes
+        each = notes_of({f"pair {names[a]!r} and {names[b]!r}": one for (a, b), one in self.pairs.items()})
+        return (few, *each) if alone else each
+
+    def predict(self, probability: Floats) -> Floats:
+        """Return recalibrated rows, shape (n, K): 1 / (sum_b 1 / r_ab - (K - 2)), divided by their sum."""
+        count = probability.shape[1]
+        inverse = np.zeros_like(probability)
+        with np.errstate(divide="ignore"):
+            for first, second in combinations(range(count), 2):
+                share = _share(probability, first, second)
+                one = self.pairs.get((first, second))
+                ahead = share if one is None else one.predict(share)
+                inverse[:, first] += 1.0 / ahead
+                inverse[:, second] += 1.0 / (1.0 - ahead)
+            result = 1.0 / (inverse - (count - 2.0))
+        total = result.sum(axis=1)
+        nothing = total <= 0.0
+        result[nothing] = probability[nothing]
+        return np.asarray(result / np.where(nothing, probability.sum(axis=1), total)[:, None])
+
+
+def _share(probability: Floats, first: int, second: int) -> Floats:
+    """Return p_a / (p_a + p_b) of each row, 1/2 where both are 0."""
+    one, other = probability[:, first], probability[:, second]
+    total = one + other
+    some = total > 0.0
+    return np.asarray(np.where(some, one / np.where(some, total, 1.0), 0.5))
+
+
+def _add(running: RunningSlices, block: ClassBlock, names: list[tuple[str, str]]) -> None:
+    """Add each row to the pairs that its class is one of."""
+    for place, (first, second) in enumerate((int(one), int(two)) for one, two in names):
+        rows = np.flatnonzero((block.label == first) | (block.label == second))
+        if not rows.size:
+            continue
+        score = np.clip(_share(block.probability[rows], first, second), 0.0, 1.0)
+        running.add_rows(
+            score,
+            block.label[rows] == first,
+            names=names,
+            code=np.full(rows.size, place),
+            counts=None if block.counts is None else block.counts[rows],
+            weight=None if block.weight is None else block.weight[rows],
+        )

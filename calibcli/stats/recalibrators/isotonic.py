@@ -1,0 +1,156 @@
+"""Isotonic regression, as it is and with its flat parts drawn together."""
+
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+import numpy as np
+
+from calibcli.codec import INLINE, Declared, Node, OneOf, ascending
+from calibcli.names import RecalibratorName
+from calibcli.options.fitting import FitOptions
+from calibcli.stats.recalibrators.interface import Continuum, FittedBin, Guarantee, checked_scores
+from calibcli.stats.recalibrators.lookup import BinMap, Polyline, one_level
+from calibcli.stats.recalibrators.pooling import Blocks, entries_to_pool, pooled
+from calibcli.stats.table.again import Rows
+from calibcli.stats.table.bins import cut_between, segment_sums
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.score_table import Floats, ScoreTable
+
+
+@dataclass(frozen=True, slots=True)
+class Isotonic(Declared):
+    """
+    The non-decreasing map with the least squared error on the fit rows (and the least log loss).
+
+    References:
+        Zadrozny & Elkan (2002), KDD.
+    """
+
+    curve: Annotated[Polyline | BinMap, OneOf("step", (False, True), (Polyline, BinMap).__getitem__), INLINE]
+
+    @classmethod
+    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+        """
+        Pool adjacent violators, ties first.
+
+        Args:
+            table: The fit rows.
+            options: With `step` the level changes at the midpoint between neighbouring blocks, on the left
+                closed as bins are; otherwise it is interpolated between the ends of blocks.
+            rows: The rows behind a grid table: then the fit is that of the exact table, digit for digit.
+                Without them a cell counts as one score, its mean.
+        """
+        entries = entries_to_pool(table, rows=rows)
+        blocks = pooled(entries)
+        if (options or FitOptions()).step:
+            return cls(_steps(entries, blocks))
+        ends = np.column_stack((blocks.first, blocks.last)).reshape(-1)
+        kept = np.concatenate(([True], ends[1:] > ends[:-1]))
+        return cls(Polyline(ends[kept], np.repeat(blocks.levels, 2)[kept]))
+
+    def check(self, node: Node) -> None:
+        """Refuse steps that fall."""
+        if isinstance(self.curve, BinMap) and not self.curve.increasing:
+            ascending(node.child("values").items(), strictly_from=self.curve.values.size)
+
+    def predict(self, scores: Floats) -> Floats:
+        """Return the recalibrated probability of each score."""
+        return self.curve.predict(checked_scores(scores))
+
+    @property
+    def name(self) -> RecalibratorName:
+        """The method."""
+        return RecalibratorName.ISOTONIC
+
+    @property
+    def increasing(self) -> bool:
+        """Always: that is the method."""
+        return True
+
+    @property
+    def bins(self) -> tuple[FittedBin, ...] | None:
+        """The steps, or None where the map is interpolated."""
+        return self.curve.bins if isinstance(self.curve, BinMap) else None
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """None: blocks depend on the labels, which voids the bounds of fixed bins."""
+        return None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        return one_level(self.curve.values)
+
+
+def _steps(entries: ScoreTable, blocks: Blocks) -> BinMap:
+    """Cut half way between the last score of a block and the first of the next."""
+    cuts = cut_between(blocks.last[:-1], blocks.first[1:])
+    starts = np.concatenate(([0], np.searchsorted(entries.score, cuts, side="right"), [entries.distinct]))
+    return BinMap(
+        np.concatenate(([0.0], cuts, [1.0])),
+        blocks.levels,
+        segment_sums(entries.rows, starts),
+        segment_sums(entries.positive_rows, starts),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CentredIsotonic(Declared, Continuum):
+    """
+    Linear between one point for each block of an isotonic fit: its mean score and its mean label.
+
+    So the map is strictly increasing from the first of these points to the last, and scores that an
+    isotonic fit makes equal keep their order. Outside it is constant, at the level of the isotonic fit. A
+    lowest block of label 0 only and a highest one of label 1 only stay flat, with a point at either end: no
+    violation made them, and no probability lies beyond their level. Unlike an isotonic fit, this one does
+    not keep the mean label of the fit rows.
+
+    References:
+        Oron & Flournoy (2017), Centered isotonic regression: point and interval estimation for
+        dose-response studies, Stat. Biopharm. Res. 9, 258-267. For levels of 0 and 1 and outside the
+        points: the documented defaults of the authors' R package, cir (`cirPAVA`).
+    """
+
+    curve: Annotated[Polyline, INLINE]
+
+    @classmethod
+    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+        """Pool adjacent violators, ties first, and place each block at its mean score."""
+        del options
+        blocks = pooled(entries_to_pool(table, rows=rows))
+        certain = (blocks.levels == 0.0) | (blocks.levels == 1.0)
+        left = np.where(certain, blocks.first, blocks.middle)
+        right = np.where(certain, blocks.last, blocks.middle)
+        points = np.column_stack((left, right)).reshape(-1)
+        kept = np.concatenate(([True], points[1:] > points[:-1]))
+        return cls(Polyline(points[kept], np.repeat(blocks.levels, 2)[kept]))
+
+    def check(self, node: Node) -> None:
+        """Refuse points at one level, but for the two ends of a flat part of label 0 or 1 only."""
+        levels = node.child("values").items()
+        ascending([level for level in levels if 0.0 < level.number() < 1.0])
+        for level in (0.0, 1.0):
+            same = [item for item in levels if item.number() == level]
+            if len(same) > 2:
+                msg = f"is {level:g} like the two before it, where a flat end has two points"
+                raise same[2].problem(msg)
+
+    def predict(self, scores: Floats) -> Floats:
+        """Return the recalibrated probability of each score."""
+        return self.curve.predict(checked_scores(scores))
+
+    @property
+    def name(self) -> RecalibratorName:
+        """The method."""
+        return RecalibratorName.CENTRED_ISOTONIC
+
+    @property
+    def increasing(self) -> bool:
+        """Always: that is the method."""
+        return True
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        return one_level(self.curve.values)

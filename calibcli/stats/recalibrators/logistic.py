@@ -1,0 +1,302 @@
+"""What the logistic recalibrators share: fitting coefficients of a logit, and the record of how that went."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.codec import Between, Declared, Node
+from calibcli.errors import InputProblem, NotConverged
+from calibcli.names import FitLoss
+from calibcli.options.fitting import FitOptions
+from calibcli.stats.recalibrators.interface import Recalibrator, checked_scores
+from calibcli.stats.recalibrators.newton import (
+    CHUNK,
+    Aim,
+    Family,
+    Frame,
+    Labelled,
+    Optimum,
+    Points,
+    Slopes,
+    limited_rows,
+    log_loss,
+    logistic,
+    minimise,
+    parted,
+    parted_by,
+    squared_loss,
+)
+from calibcli.stats.table.again import Rows, reread
+from calibcli.stats.table.grid import GridTable, Table
+from calibcli.stats.table.score_table import Floats, Integers
+
+# Terms of the gradient are cut into multiples of 2^-26 and, of what is left, of 2^-52: integers, so that no
+# order of the rows changes their sums. With 2^36 rows these stay below 2^63.
+_CUT = float(1 << 26)
+
+_MOST_ROWS = 1 << 36
+
+# Rows at once: small enough for the cache, and for sums of cut terms to be exact doubles.
+_CHUNK = 16_384
+
+_EXACT_STEP = 1e-9
+
+_MOST_PASSES = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowGradient:
+    """
+    Work for a pass over rows: the gradient of the summed loss, in integers.
+
+    Args:
+        family: Features and offset.
+        aim: The loss and its targets.
+        coefficients: Where the gradient is taken, shape (k,).
+        scale: About the largest size of each feature, shape (k,); terms are divided by it.
+    """
+
+    family: Family
+    aim: Aim
+    coefficients: Floats
+    scale: Floats
+
+    def __call__(self, score: Floats, label: npt.NDArray[np.bool_], counts: Integers | None) -> Integers:
+        """Return the number of rows, then the coarse and then the fine part of each sum, shape (1 + 2k,)."""
+        k = self.scale.size
+        total = np.zeros(1 + 2 * k, np.int64)
+        for first in range(0, score.size, _CHUNK):
+            part = slice(first, first + _CHUNK)
+            terms = self._terms(score[part], label[part])
+            number = None if counts is None else counts[part]
+            total[0] += terms.shape[1] if number is None else int(np.sum(number))
+            coarse = np.rint(terms)
+            terms -= coarse
+            terms *= _CUT
+            total[1 : 1 + k] += _exact_sums(coarse, number)
+            total[1 + k :] += _exact_sums(np.rint(terms, out=terms), number)
+        return total
+
+    def gradient(self, sums: Integers, rows: int) -> Floats:
+        """Return the gradient of the mean loss, shape (k,)."""
+        if int(sums[0]) != rows:
+            msg = f"the input changed while it was read: {rows:,} rows at first, then {int(sums[0]):,}"
+            raise InputProblem(msg, "fit again when nothing writes to it")
+        k = self.scale.size
+        coarse, fine = sums[1 : 1 + k].astype(np.float64), sums[1 + k :].astype(np.float64)
+        return (coarse + fine / _CUT) / _CUT / rows * self.scale
+
+    def _terms(self, score: Floats, label: npt.NDArray[np.bool_]) -> Floats:
+        """Return the terms of the gradient over their scale, in coarse units, shape (k, n)."""
+        features = self.family.features(score)
+        t = np.zeros(score.size) if self.family.offset is None else self.family.offset(score)
+        for coefficient, feature in zip(self.coefficients.tolist(), features, strict=True):
+            t = t + coefficient * feature
+        curve = logistic(t)
+        pull = curve - self.aim.targets(label)
+        if self.aim.loss is FitLoss.BRIER:
+            pull = 2.0 * pull * curve * (1.0 - curve)
+        features *= (_CUT / self.scale)[:, np.newaxis]
+        features *= pull
+        return features
+
+
+def refined(
+    found: Optimum, frame: Frame, *, family: Family, aim: Aim, rows: Rows, total_rows: int
+) -> Optimum:
+    """
+    Return the optimum over the rows, from the one over the cells that they were rounded to.
+
+    Returns:
+        The optimum; its gradient is that before the last step: the one after would take another pass.
+    """
+    if total_rows > _MOST_ROWS:
+        msg = f"{total_rows:,} rows are more than the {_MOST_ROWS:,} that a grid table can be fitted to"
+        raise InputProblem(msg, "pass --exact to keep every distinct score")
+    ends = np.abs(family.features(np.array([0.0, 1.0])))
+    inside = np.sum(np.abs(frame.triangle) * np.abs(frame.design).max(axis=1)[:, np.newaxis], axis=0)
+    scale = np.maximum(np.maximum(ends.max(axis=1), inside), 1.0)
+    at, curvature = found.at, found.slopes.curvature
+    for passes in range(1, _MOST_PASSES + 1):
+        summing = RowGradient(family, aim, frame.coefficients(at), scale)
+        gradient = frame.gradient(summing.gradient(rows.summed(summing), total_rows))
+        step = -np.linalg.solve(curvature, gradient)
+        at = at + step
+        if float(np.max(np.abs(step), initial=0.0)) < _EXACT_STEP * float(np.max(np.abs(at), initial=1.0)):
+            here = Slopes(found.slopes.loss, gradient, curvature)
+            return Optimum(at, found.steps + passes, here)
+    msg = f"the fit to cells and the fit to rows differ by more than {_MOST_PASSES} passes can mend"
+    raise NotConverged(msg, "pass --exact to keep every distinct score")
+
+
+def _exact_sums(terms: Floats, counts: Integers | None) -> Integers:
+    """Sum whole numbers along the last axis; every partial sum of up to 2^36 rows is exact."""
+    found: Integers
+    if counts is None:
+        found = np.sum(terms, axis=1).astype(np.int64)
+    else:
+        found = np.sum(terms.astype(np.int64) * counts, axis=1)
+    return found
+
+
+# Beyond any fit, and far from overflow in a prediction.
+LARGEST = 1e100
+
+Coefficient = Annotated[float, Between(-LARGEST, LARGEST)]
+
+_MOST_STEPS = 300
+
+_LARGEST_GRADIENT = 1.0
+
+_MOST_HELD = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Declared):
+    """How a fit went."""
+
+    loss: Annotated[FitLoss, "What the fit minimised."]
+    smoothed: Annotated[bool, "Whether it aimed at Platt's smoothed targets rather than at the labels."]
+    separated: Annotated[bool, "Whether that is because the labels have no finite fit."]
+    limited_rows: Annotated[int, "Fit rows with a score so near 0 or 1 that its logit was limited."]
+    steps: Annotated[int, Between(0, _MOST_STEPS), "Newton steps taken."]
+    gradient: Annotated[
+        float,
+        Between(0.0, _LARGEST_GRADIENT),
+        "Largest component of the gradient of the mean loss in orthonormal features: at the end, or before "
+        "the last step where a grid table was fitted to its rows.",
+    ]
+
+    def check(self, node: Node) -> None:
+        """Refuse a fit to labels that have none."""
+        if self.separated:
+            node.child("smoothed").expect(value=True)
+
+    def notes(self, *own: str, parting: str = "A threshold on the score") -> tuple[str, ...]:
+        """Return the sentences a user should read, the method's own between those of the fit."""
+        found = list(own)
+        if self.separated:
+            parts = f"{parting} parts the labels, so the labels have no finite fit"
+            found.insert(0, f"{parts}; Platt's smoothed targets were used.")
+        if self.limited_rows:
+            rows = "1 fit row has" if self.limited_rows == 1 else f"{self.limited_rows:,} fit rows have"
+            found.append(f"{rows} a score within 2^-53 of 0 or 1; it was limited inside the logit.")
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """
+    A fit to the points of a table.
+
+    Args:
+        frame: The basis in which it was found.
+    """
+
+    family: Family
+    aim: Aim
+    frame: Frame
+    optimum: Optimum
+
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        """Coefficients of the features."""
+        return tuple(self.frame.coefficients(self.optimum.at).tolist())
+
+    def over(self, table: Table, rows: Rows | None) -> "Solution":
+        """Return the fit to the rows behind a grid table, where they can be seen again."""
+        if rows is None or table.kind == "exact":
+            return self
+        optimum = refined(
+            self.optimum,
+            self.frame,
+            family=self.family,
+            aim=self.aim,
+            rows=rows,
+            total_rows=table.total_rows,
+        )
+        return replace(self, optimum=optimum)
+
+    def record(self, table: Table) -> Record:
+        """Return how the fit went."""
+        return Record(
+            loss=self.aim.loss,
+            smoothed=self.aim.smoothed,
+            separated=self.aim.separated,
+            limited_rows=limited_rows(table),
+            steps=self.optimum.steps,
+            gradient=self.optimum.slopes.size,
+        )
+
+
+def solved(family: Family, points: Labelled, *, aim: Aim) -> Solution:
+    """Fit the coefficients to points, by maximum likelihood or by least squares started from there."""
+    share = points.weight / np.sum(points.weight)
+    target = aim.targets(points.label)
+    ones, zeros = float(np.sum(share * target)), float(np.sum(share * (1.0 - target)))
+    if not (ones > 0.0 and zeros > 0.0):
+        msg = f"the weights differ by so many orders of magnitude that a {family.method.value} fit underflows"
+        raise NotConverged(msg, "leave out rows that weigh next to nothing")
+    features = family.features(points.score)
+    frame = Frame.of(features, share)
+    offset = None if family.offset is None else family.offset(points.score)
+    start = np.zeros(features.shape[0])
+    if offset is None and features.shape[0] and np.ptp(features[0]) == 0.0:
+        start[0] = (math.log(ones) - math.log(zeros)) / frame.design[0, 0]
+    at = Points(frame.design, target, share, offset)
+    best = minimise(log_loss, at, start=start, what="log loss")
+    if aim.loss is FitLoss.BRIER:
+        best = minimise(squared_loss, at, start=best.at, what="squared error")
+    return Solution(family, aim, frame, best)
+
+
+def unrounded(
+    fit: Callable[[Table, Rows | None], Recalibrator], table: Table, *, rows: Rows | None
+) -> Recalibrator:
+    """
+    Fit to a table, or to all its rows at once where cells of a grid tell too few scores apart.
+
+    Args:
+        fit: From a table and the rows behind it to a fit.
+        table: The fit rows.
+        rows: The rows behind a grid table; at most 1,000,000 of them are held at once.
+    """
+    try:
+        return fit(table, rows)
+    except NotConverged:
+        if rows is None or not isinstance(table, GridTable) or table.total_rows > _MOST_HELD:
+            raise
+    return fit(reread(table, np.arange(table.distinct), rows=rows), None)
+
+
+def solved_or_smoothed(family: Family, table: Table, *, points: Labelled, options: FitOptions) -> Solution:
+    """Fit to the labels, or to smoothed targets where some curve of the family parts the labels."""
+    aim = Aim.of(table, options, separated=parted(*points.logits))
+    try:
+        return solved(family, points, aim=aim)
+    except NotConverged:
+        if aim.smoothed or not _parted_by(family, points):
+            raise
+    return solved(family, points, aim=Aim.of(table, options, separated=True))
+
+
+def each_chunk(scores: Floats, curve: Callable[[Floats], Floats]) -> Floats:
+    """Return the probability of each score, the same bits however scores are grouped."""
+    scores = checked_scores(scores)
+    probability = np.empty_like(scores)
+    flat, out = scores.reshape(-1), probability.reshape(-1)
+    for start in range(0, flat.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        out[part] = logistic(curve(flat[part]))
+    return probability
+
+
+def _parted_by(family: Family, points: Labelled) -> bool:
+    """Whether a curve of the family parts the labels; weights do not matter for that."""
+    equal = np.full(points.score.size, 1.0 / points.score.size)
+    frame = Frame.of(family.features(points.score), equal)
+    return parted_by(frame.design, points.label)

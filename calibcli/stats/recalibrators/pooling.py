@@ -1,0 +1,243 @@
+"""
+Pooling adjacent violators: exactly, and on a grid table with a second look at a few of its rows.
+
+The levels of an isotonic fit are the slopes of the greatest convex minorant of the cumulative sum diagram,
+the points (rows, rows with label 1) up to each score. Blocks of equal level begin and end where it bends.
+
+References:
+    Barlow, Bartholomew, Bremner & Brunk (1972), Statistical Inference under Order Restrictions, section 1.2.
+    De Leeuw, Hornik & Mair (2009), J. Stat. Softw. 32(5), for the algorithm in scipy.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import InputProblem
+from calibcli.stats.recalibrators.interface import require_both_labels
+from calibcli.stats.table import grid as cells
+from calibcli.stats.table.again import Rows, reread
+from calibcli.stats.table.bins import segment_sums
+from calibcli.stats.table.derived import with_scores
+from calibcli.stats.table.grid import GridTable, Table
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts, sealed
+
+Places = npt.NDArray[np.intp]
+
+# Slopes are compared by cross products of two numbers of rows, which 64 bits hold up to here.
+MOST_ROWS = math.isqrt(2**63 - 1)
+
+# Of a long diagram every so manieth point is looked at first, and as many as this one after the other.
+_STRIDE = 512
+
+_FEW = 4_096
+
+# Points looked at together, so that memory does not follow their number.
+_CHUNK = 1 << 18
+
+_MOST_CORNERS = 50_000
+
+
+def bends(rows: Integers, positive_rows: Integers) -> Places:
+    """
+    Return where the minorant bends.
+
+    Points that are not below a path through some of the points are not below the minorant either, and so
+    cannot be where it bends: they are left out, and the path is led through the lowest of the others, until
+    few are left.
+
+    Returns:
+        Ascending positions from 0 to n, between which slopes strictly rise. Beyond `MOST_ROWS` rows those of
+        scipy, which are right but for the rounding of its means.
+    """
+    x, y = diagram(rows), diagram(positive_rows)
+    if x[-1] > MOST_ROWS:
+        return pooled_starts(rows.astype(np.float64), positive_rows.astype(np.float64))
+    path = _lower_hull(np.append(np.arange(0, x.size - 1, _STRIDE), x.size - 1), x, y)
+    left = _below(x, y, path)
+    while left.size > _FEW and path.size <= _MOST_CORNERS:
+        sizes = _sizes(left, path)
+        depth = _above(x[left], y[left], ends=(x[path], y[path]), sizes=sizes)
+        path = _lower_hull(_joined(path, left[_deepest(depth, sizes)]), x, y)
+        depth = _above(x[left], y[left], ends=(x[path], y[path]), sizes=_sizes(left, path))
+        left = left[depth < 0]
+    return _lower_hull(_joined(path, left), x, y)
+
+
+def pooled_starts(weight: Floats, positive: Floats) -> Places:
+    """Return where scipy's blocks start, shape (n_blocks + 1,); right but for the rounding of its means."""
+    from scipy.optimize import isotonic_regression
+
+    found = isotonic_regression(positive / weight, weights=weight)
+    return np.asarray(found.blocks, dtype=np.intp)
+
+
+def diagram(counts: Integers) -> Integers:
+    """Return the sums of counts up to each entry, from 0, shape (n + 1,)."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+
+
+def below_chords(
+    x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: Places
+) -> npt.NDArray[np.bool_]:
+    """
+    Return which points lie below the chord of their block.
+
+    Args:
+        x: Abscissae, from 0 to `MOST_ROWS`, shape (n,).
+        y: Ordinates, likewise.
+        ends: Abscissae and ordinates of the ends of the chords, shapes (n_blocks + 1,).
+        sizes: How many points lie over each chord, one after the other.
+    """
+    return np.less(_above(x, y, ends=ends, sizes=sizes), 0)
+
+
+def _above(x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: Places) -> Integers:
+    """Return how far points lie above the chords of their blocks, times the width of the chord."""
+    width, height = np.diff(ends[0]), np.diff(ends[1])
+    line = ends[1][:-1] * width - ends[0][:-1] * height
+    # What is returned is the difference of two products from 0 to 2^63; sums on the way may wrap around.
+    side: Integers = y * np.repeat(width, sizes)
+    side -= x * np.repeat(height, sizes)
+    side -= np.repeat(line, sizes)
+    return side
+
+
+def _below(x: Integers, y: Integers, path: Places) -> Places:
+    """Return the points below a path."""
+    found = []
+    for start in range(0, x.size, _CHUNK):
+        near = slice(start, min(start + _CHUNK, x.size - 1))
+        sizes = np.diff(np.clip(path, near.start, near.stop)).astype(np.intp)
+        above = _above(x[near], y[near], ends=(x[path], y[path]), sizes=sizes)
+        found.append(np.flatnonzero(above < 0) + start)
+    return np.concatenate(found)
+
+
+def _sizes(points: Places, path: Places) -> Places:
+    """Return how many of the ascending points lie in each block of a path."""
+    return np.diff(np.searchsorted(points, path))
+
+
+def _deepest(depth: Integers, sizes: Places) -> Places:
+    """Return the positions of the lowest points of every block that has points."""
+    sizes = sizes[sizes > 0]
+    lowest = np.minimum.reduceat(depth, np.cumsum(sizes) - sizes)
+    return np.flatnonzero(depth == np.repeat(lowest, sizes))
+
+
+def _joined(path: Places, more: Places) -> Places:
+    """Return the places in either, ascending: numpy's own union imports masked arrays."""
+    places = np.sort(np.concatenate((path, more)))
+    return places[run_starts(places)]
+
+
+def _lower_hull(places: Places, x: Integers, y: Integers) -> Places:
+    """Return those of the places at which the lower hull of their points bends, and both ends."""
+    kept: list[tuple[int, int, int]] = []
+    for point in zip(places.tolist(), x[places].tolist(), y[places].tolist(), strict=True):
+        while len(kept) > 1 and _does_not_rise(kept[-2], kept[-1], point):
+            kept.pop()
+        kept.append(point)
+    return np.array([place for place, _, _ in kept], dtype=np.intp)
+
+
+def _does_not_rise(
+    left: tuple[int, int, int], middle: tuple[int, int, int], right: tuple[int, int, int]
+) -> bool:
+    before = (middle[2] - left[2]) * (right[1] - middle[1])
+    return before >= (right[2] - middle[2]) * (middle[1] - left[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """
+    The blocks of equal level of an isotonic fit, all of shape (n_blocks,).
+
+    Args:
+        levels: Mean label of each, by weight; strictly ascending.
+    """
+
+    first: Floats
+    last: Floats
+    middle: Floats
+    levels: Floats
+
+
+def entries_to_pool(table: Table, *, rows: Rows | None) -> ScoreTable:
+    """Return the scores that a fit pools."""
+    require_both_labels(table)
+    if isinstance(table, ScoreTable):
+        return table
+    return with_scores(table, table.score) if rows is None else pruned(table, rows)
+
+
+def pooled(entries: ScoreTable) -> Blocks:
+    """Return the blocks of the isotonic fit; scores without weight are left out."""
+    weight = entries.weight
+    weighs = weight > 0.0
+    kept = slice(None) if weighs.all() else np.flatnonzero(weighs)
+    score, weight, positive = entries.score[kept], weight[kept], entries.positive[kept]
+    if entries.weighted:
+        starts = pooled_starts(weight, positive)
+    else:
+        starts = bends(entries.rows[kept], entries.positive_rows[kept])
+    totals = segment_sums(weight, starts)
+    # Levels from the sums, so that equal fractions are equal numbers.
+    levels = segment_sums(positive, starts) / totals
+    levels = np.minimum(np.maximum.accumulate(levels), 1.0)
+    new = np.concatenate(([True], levels[1:] > levels[:-1]))
+    starts, levels = np.append(starts[:-1][new], starts[-1]), levels[new]
+    first, last = score[starts[:-1]], score[starts[1:] - 1]
+    middle = segment_sums(weight * score, starts) / segment_sums(weight, starts)
+    return Blocks(first, last, np.clip(middle, first, last), levels)
+
+
+def pruned(table: GridTable, rows: Rows) -> ScoreTable:
+    """
+    Return a table that pools into the very blocks of the exact table of all rows.
+
+    Cells in which a block may begin or end are replaced by the exact scores of their rows. The others stand
+    as one score each; they lie inside a block, with their counts and their mean score.
+    """
+    if table.total_rows > MOST_ROWS:
+        msg = f"{table.total_rows:,} rows are too many to pool from a grid table (at most {MOST_ROWS:,})"
+        raise InputProblem(msg, "pass --exact to keep every distinct score")
+    places = unsettled(table)
+    seen = reread(table, places, rows=rows)
+    settled = np.ones(table.distinct, np.bool_)
+    settled[places] = False
+    # Rounding may carry the mean of a tiny cell out of it, into scores that were seen again.
+    lowest = np.nextafter(cells.upper_edge(np.maximum(table.code - 1, 0)), 2.0)
+    score = np.minimum(np.maximum(table.score, lowest), table.upper)
+    # No score of the one lies in a cell of the other.
+    between = np.searchsorted(seen.score, score[settled])
+    return ScoreTable(
+        sealed(np.insert(seen.score, between, score[settled])),
+        sealed(np.insert(seen.rows, between, table.rows[settled])),
+        sealed(np.insert(seen.positive_rows, between, table.positive_rows[settled])),
+    )
+
+
+def unsettled(table: GridTable) -> Places:
+    """
+    Return the positions of the cells in which a block may begin or end.
+
+    Whatever the order of the rows in a cell, the diagram stays above the path over its lower corner, where
+    all rows with label 0 come first. If the corner is not below the minorant of the cell borders, then the
+    path is not below the minorant of all points either, which is convex: so it does not bend inside the
+    cell. And it bends at a border between cells only if the minorant of the borders does: the cells on
+    both sides of each such border hold the first and the last score of a block.
+
+    Args:
+        table: The cells, with at most `MOST_ROWS` rows.
+    """
+    starts = bends(table.rows, table.positive_rows)
+    x, y = diagram(table.rows), diagram(table.positive_rows)
+    corner = x[:-1] + (table.rows - table.positive_rows)
+    found = below_chords(corner, y[:-1], ends=(x[starts], y[starts]), sizes=np.diff(starts))
+    found[starts[:-1]] = True
+    found[starts[1:] - 1] = True
+    return np.flatnonzero(found)

@@ -1,0 +1,172 @@
+"""The rows behind a table seen once more, where a grid table has rounded what a fit or a partition needs."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import InputProblem
+from calibcli.stats.table import grid as cells
+from calibcli.stats.table.bins import bin_index, segment_sums
+from calibcli.stats.table.grid import GridTable, Table, placed
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, frozen, run_starts
+
+RowWork = Callable[[Floats, npt.NDArray[np.bool_], Integers | None], Integers]
+
+
+class Rows(Protocol):
+    """Passes over all rows of a table; each reads the input again."""
+
+    def summed(self, work: RowWork) -> Integers:
+        """
+        Return the sum of what the work makes of every batch of rows.
+
+        Args:
+            work: From scores, labels and frequencies (None where every row counts once), each of shape
+                (n,), to integers of one shape; integers, so that no order of the rows changes the sum.
+        """
+        ...
+
+    def in_cells(self, codes: Integers) -> ScoreTable:
+        """Return the exact table of the rows in some cells of the grid."""
+        ...
+
+
+def reread(table: GridTable, places: npt.NDArray[np.intp], *, rows: Rows) -> ScoreTable:
+    """Return the exact table of the rows in some cells."""
+    seen = rows.in_cells(table.code[places])
+    code = cells.cell_of(seen.score)
+    starts = np.append(run_starts(code), code.size)
+    known = (table.code[places], table.rows[places], table.positive_rows[places])
+    found = (
+        code[starts[:-1]],
+        segment_sums(seen.rows, starts),
+        segment_sums(seen.positive_rows, starts),
+    )
+    if not all(np.array_equal(*pair) for pair in zip(known, found, strict=True)):
+        msg = "the input changed while it was read: its rows are no longer those of the first pass"
+        raise InputProblem(msg, "run again when nothing writes to the input")
+    return seen
+
+
+@dataclass(frozen=True, eq=False)
+class PartedGrid(GridTable):
+    """
+    A grid table some of whose cells are parted at edges of bins: their code stands there once for each part.
+
+    It is for sums over bins: its digest is not that of the whole cells, and it must not be added to a grid.
+
+    Args:
+        limit: What decides the bin of each entry: the edge that its part of a cell ends at, or the upper edge
+            of the cell. Strictly ascending, shape (n_entries,).
+    """
+
+    limit: Floats
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "limit", frozen(self.limit, np.float64))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        return type(self), (*self.columns, self.limit)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PartedGrid) or not np.array_equal(self.limit, other.limit):
+            return False
+        return super().__eq__(other)
+
+    __hash__ = None
+
+    @property
+    def upper(self) -> Floats:
+        """What decides the bin of an entry: the edge that its part of a cell ends at."""
+        return self.limit
+
+
+def split_at(table: GridTable, edges: Floats, *, rows: Rows) -> Table:
+    """
+    Return the table with every cell that straddles an edge shared out exactly between the bins.
+
+    Summed over bins with these edges, or with some of them, it gives the counts of the exact table, and its
+    sums of scores to the rounding of a grid. Rows are read only where a cell that holds some straddles.
+    """
+    places = straddling(table, edges)
+    if not places.size:
+        return table
+    parts = _parted(reread(table, places, rows=rows), edges)
+    whole = np.ones(table.distinct, np.bool_)
+    whole[places] = False
+    pairs = zip((*table.columns, table.upper), (*parts.columns, parts.limit), strict=True)
+    columns: list[npt.NDArray[Any]] = [np.concatenate((mine[whole], theirs)) for mine, theirs in pairs]
+    order = np.argsort(columns[-1])
+    return PartedGrid(*(column[order] for column in columns))
+
+
+def straddling(table: GridTable, edges: Floats) -> npt.NDArray[np.intp]:
+    """Return the positions of the occupied cells that have an edge inside them, ascending."""
+    inner = np.asarray(edges[1:-1], dtype=np.float64)
+    code = cells.cell_of(inner)
+    # A cell is closed on the right as bins are, so an edge at its upper end parts nothing.
+    inside = cells.upper_edge(code) != inner
+    return np.flatnonzero(np.isin(table.code, code[inside]))
+
+
+def _parted(seen: ScoreTable, edges: Floats) -> PartedGrid:
+    """Return the rows of straddling cells, grouped by cell and bin."""
+    code, below = placed(seen.score)
+    below = below.astype(np.int64)
+    limit = np.minimum(edges[bin_index(edges, seen.score) + 1], cells.upper_edge(code))
+    # Limits ascend with the scores, and differ from cell to cell and from bin to bin.
+    starts = np.append(run_starts(limit), limit.size)
+    first = starts[:-1]
+    ones, zeros = seen.positive_rows, seen.rows - seen.positive_rows
+    counts = (seen.rows, ones, below * ones, below * zeros)
+    sums = [segment_sums(column, starts) for column in counts]
+    columns: list[npt.NDArray[Any]] = [code[first], *sums, limit[first]]
+    return PartedGrid(*columns)
+
+
+class ClassBlock(NamedTuple):
+    """
+    Some of the rows.
+
+    Args:
+        counts: Frequencies, shape (n,), or None for rows that count once.
+    """
+
+    probability: Floats
+    label: Integers
+    weight: Floats | None = None
+    counts: Integers | None = None
+
+    @property
+    def weights(self) -> Floats:
+        """What each row weighs, whatever that means, shape (n,)."""
+        if self.weight is not None:
+            return self.weight
+        return np.ones(self.label.size) if self.counts is None else self.counts.astype(np.float64)
+
+
+class ClassRowSource(Protocol):
+    """Gives the same blocks in the same order every time."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What the classes are called."""
+        ...
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether a fit may keep what it makes of the rows, as much as the probabilities take, in memory."""
+        ...
+
+    @property
+    def workers(self) -> int:
+        """How many blocks may be worked on at a time; no number changes a digit."""
+        ...
+
+    def blocks(self) -> Iterator[ClassBlock]:
+        """Yield all rows, in blocks of bounded size."""
+        ...

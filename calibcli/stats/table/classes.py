@@ -1,0 +1,422 @@
+"""Tables of several classes: one for each, counted side by side, and sums that no table of one holds."""
+
+import math
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.names import EXACT_LIMIT
+from calibcli.stats.numerics import ExactSum
+from calibcli.stats.table import grid as cells
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.running import distinct_at_least
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge_all
+from calibcli.stats.table.sliced import RunningSlices, Sums, coarse_cell
+from calibcli.stats.table.value_cells import ValueCells
+
+_UNIT = float(1 << 52)
+
+# Scores from here on have a slot, and 0 has one: what lies between is as rare as it is small.
+_LEAST = 2.0**-64
+
+_MOST_SLOTS = 1 << 24
+
+_NOWHERE = -1
+
+
+class _Slots(NamedTuple):
+    """
+    The cells that are counted here.
+
+    Args:
+        of_code: For each code of the fine grid its slot, or -1, shape (CODES,).
+        code: For each slot the code of its cell in a coarse grid, ascending, shape (n_slots,).
+        edge: The upper edge of that cell.
+    """
+
+    of_code: npt.NDArray[np.int32]
+    code: Integers
+    edge: Floats
+
+
+@cache
+def _slots() -> _Slots:
+    fine = np.arange(cells.CODES)
+    # Above 0 and below 1, where doubles are no nearer to 1 than 2^-53.
+    first, last = cells.cell_of(np.array([_LEAST, 1.0 - 2.0**-53]))
+    held = (first <= fine) & (fine <= last)
+    held[[0, -1]] = True
+    coarse, edge = coarse_cell(fine, cells.upper_edge(fine))
+    code, where, place = np.unique(coarse[held], return_index=True, return_inverse=True)
+    of_code = np.full(cells.CODES, _NOWHERE, np.int32)
+    of_code[held] = place
+    return _Slots(of_code, code, edge[held][where])
+
+
+class ClassCells:
+    """
+    Counts of scores by class and cell, and sums of their distances to the cells' edges, whatever the order.
+
+    Args:
+        count: How many classes there are; no more than `worth_it` says.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._slots = _slots()
+        self._rows = np.zeros(count * self._slots.code.size, np.int64)
+        self._below = np.zeros(count * self._slots.code.size, np.int64)
+
+    @staticmethod
+    def worth_it(count: int) -> bool:
+        """Whether so many classes are counted in less than 256 MiB."""
+        return count * _slots().code.size <= _MOST_SLOTS
+
+    def add(self, score: Floats, code: Integers, counts: Integers | None) -> npt.NDArray[np.intp]:
+        """
+        Add scores of label 0.
+
+        Returns:
+            The places of those that have no slot and are not counted here.
+        """
+        slots = self._slots
+        slot = slots.of_code[cells.cell_of(score)]
+        held = slot != _NOWHERE
+        left = np.flatnonzero(~held)
+        if left.size:
+            score, code, slot = score[held], code[held], slot[held]
+            counts = None if counts is None else counts[held]
+        place = code * slots.code.size + slot
+        distance = np.rint((slots.edge[slot] - score) * _UNIT).astype(np.int64)
+        np.add.at(self._rows, place, 1 if counts is None else counts)
+        np.add.at(self._below, place, distance if counts is None else distance * counts)
+        return left
+
+    def merge(self, other: Self) -> None:
+        """Add the scores of another."""
+        self._rows += other._rows
+        self._below += other._below
+
+    def sums(self) -> Sums:
+        """Return the cells that hold rows."""
+        place = np.flatnonzero(self._rows)
+        part, slot = np.divmod(place, self._slots.code.size)
+        rows, nothing = self._rows[place], np.zeros(place.size, np.int64)
+        return Sums(part, self._slots.code[slot], (rows, nothing, nothing, self._below[place]))
+
+
+# A table of one score is allowed 268 bytes for each distinct score, with room to smooth it. Those of classes
+# take 24 at rest; they are sorted one by one, and hardly take more while they grow.
+SCORES_FOR_ONE = 3
+
+# Scores that are added at once: more are slower, as what is made of them leaves the processor's cache.
+_BLOCK = 1 << 18
+
+# Scores that wait before they are sorted, class by class; more where that may show that there are too many.
+_WAITING, _MOST_WAITING = 1 << 21, 1 << 23
+
+
+class _Rows(NamedTuple):
+    """Rows as they came."""
+
+    probability: Floats
+    label: Integers
+    counts: Integers | None
+
+
+class RunningClasses:
+    """
+    Add rows of several classes, and take the table of each class at the end.
+
+    The tables share one limit, and all are exact or all are coarse grids, as those of groups. Past the
+    limit, scores of label 0 are counted in cells of all classes side by side; those of label 1, one to a row,
+    are few. Rows with importance weights are sorted all together, and take more memory.
+
+    Args:
+        classes: What they are called.
+        limit: Most distinct scores that one table might have in the memory of all; None for no limit.
+    """
+
+    def __init__(self, classes: tuple[str, ...], limit: int | None = EXACT_LIMIT) -> None:
+        self._names = [(name,) for name in classes]
+        self._limit = None if limit is None else SCORES_FOR_ONE * limit
+        # Of grids, and of rows with importance weights.
+        self._slices = RunningSlices(limit)
+        self._slices.registry.places(self._names)
+        self._cells: ClassCells | None = None
+        # Tables of all classes, of parts of the rows; and rows that are in none yet.
+        self._parts: list[tuple[ScoreTable, ...]] = []
+        self._waiting: list[_Rows] = []
+
+    def __getstate__(self) -> dict[str, object]:
+        # Tables that travel are as small as they can be.
+        self._settle()
+        return self.__dict__
+
+    def add_rows(
+        self,
+        probability: Floats,
+        label: Integers,
+        *,
+        counts: Integers | None = None,
+        weight: Floats | None = None,
+    ) -> None:
+        """Add rows."""
+        if weight is None and not self._slices.is_grid:
+            self._waiting.append(_Rows(probability, label, counts))
+            self._fold(self._enough)
+            return
+        count = len(self._names)
+        step = max(1, _BLOCK // count)
+        for start in range(0, label.size, step):
+            some = slice(start, start + step)
+            block = probability[some]
+            code = np.tile(np.arange(count), block.shape[0])
+            self._add(
+                block.reshape(-1),
+                code == np.repeat(label[some], count),
+                code=code,
+                counts=None if counts is None else np.repeat(counts[some], count),
+                weight=None if weight is None else np.repeat(weight[some], count),
+            )
+
+    def add(self, other: Self) -> None:
+        """Add the rows of another."""
+        if other._slices.is_grid:
+            self._become_grid()
+        self._slices.add(other._slices)
+        if self._cells is None:
+            self._cells = other._cells
+        elif other._cells is not None:
+            self._cells.merge(other._cells)
+        for part in other._parts:
+            self._take(part)
+        for rows in other._waiting:
+            self.add_rows(rows.probability, rows.label, counts=rows.counts)
+
+    def tables(self) -> dict[str, Table]:
+        """Return the table of every class, in the order of the classes."""
+        self._settle()
+        if self._cells is not None:
+            self._slices.add_cells(self._cells.sums())
+            self._cells = None
+        tables: dict[tuple[str, ...], Table] = self._slices.tables()
+        if self._parts:
+            exact = zip(self._names, self._parts[0], strict=True)
+            tables |= {name: table for name, table in exact if table.distinct}
+        return {name[0]: tables[name] for name in self._names if name in tables}
+
+    def _settle(self) -> None:
+        """Make one table of each class, or grids."""
+        self._fold(0)
+        self._merge(0)
+
+    @property
+    def _enough(self) -> int:
+        """How many scores wait before they are sorted: more than the limit, as some marks coincide."""
+        return _WAITING if self._limit is None else min(max(_WAITING, 9 * self._limit // 8), _MOST_WAITING)
+
+    def _take(self, tables: tuple[ScoreTable, ...]) -> None:
+        """Add exact tables of all classes."""
+        if self._slices.is_grid:
+            for place, table in enumerate(tables):
+                self._slices.add_table(place, table)
+            return
+        self._parts.append(tables)
+        self._merge(_WAITING)
+
+    def _fold(self, least: int) -> None:
+        """Make tables of the rows that wait once they have more scores than that, and look at the limit."""
+        waiting = sum(rows.label.size for rows in self._waiting) * len(self._names)
+        if self._slices.is_grid or waiting <= least:
+            return
+        if self._limit is not None and waiting > self._limit and self._surely_too_many():
+            self._become_grid()
+            return
+        self._parts.append(tuple(self._table_of(place) for place in range(len(self._names))))
+        self._waiting = []
+        self._merge(least)
+
+    def _merge(self, least: int) -> None:
+        """Merge tables once those after the first have more scores than it, and look at the limit."""
+        if not self._parts:
+            return
+        sizes = [sum(table.distinct for table in part) for part in self._parts]
+        enough = max(sizes[0], least) if least else 0
+        if self._limit is not None:
+            # No merge can pass the limit before the parts together do.
+            enough = min(enough, max(0, self._limit - sizes[0]))
+        if sum(sizes[1:]) > enough:
+            self._parts = [tuple(merge_all(tables) for tables in zip(*self._parts, strict=True))]
+        if self._limit is not None and sum(table.distinct for table in self._parts[0]) > self._limit:
+            self._become_grid()
+
+    def _table_of(self, place: int) -> ScoreTable:
+        """Return the table of a class over the rows that wait."""
+        score = np.concatenate([rows.probability[:, place] for rows in self._waiting])
+        right = np.concatenate([rows.label == place for rows in self._waiting])
+        if all(rows.counts is None for rows in self._waiting):
+            return ScoreTable.from_rows(score, right)
+        counts = [
+            np.ones(rows.label.size, np.int64) if rows.counts is None else rows.counts
+            for rows in self._waiting
+        ]
+        return ScoreTable.from_rows(score, right, counts=np.concatenate(counts))
+
+    def _surely_too_many(self) -> bool:
+        """Whether the rows that wait have more distinct scores than may be, found without sorting them."""
+        if self._limit is None or any(rows.counts is not None for rows in self._waiting):
+            return False
+        return distinct_at_least([rows.probability for rows in self._waiting], bits=25) > self._limit
+
+    def _become_grid(self) -> None:
+        """Round all rows, and those to come, to the cells of coarse grids."""
+        parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
+        self._slices.become_grid()
+        for part in parts:
+            self._take(part)
+        for rows in waiting:
+            self.add_rows(rows.probability, rows.label, counts=rows.counts)
+
+    def _add(
+        self,
+        score: Floats,
+        label: npt.NDArray[np.bool_],
+        *,
+        code: Integers,
+        counts: Integers | None,
+        weight: Floats | None,
+    ) -> None:
+        """Add scores of single classes, in cells side by side once these are grids."""
+        if self._slices.is_grid and ClassCells.worth_it(len(self._names)):
+            if self._cells is None:
+                self._cells = ClassCells(len(self._names))
+            other = np.flatnonzero(~label)
+            left = self._cells.add(score[other], code[other], None if counts is None else counts[other])
+            some = np.concatenate((np.flatnonzero(label), other[left]))
+            score, label, code = score[some], label[some], code[some]
+            counts = None if counts is None else counts[some]
+        self._slices.add_rows(score, label, names=self._names, code=code, counts=counts, weight=weight)
+
+
+@dataclass(slots=True, eq=False)
+class Moments:
+    """
+    Exact sums of a loss x over rows of weight w; rows whose loss is infinite are counted instead.
+
+    Args:
+        cells: How often x had which size; left empty with importance weights.
+        worst: The largest loss that a row can have.
+    """
+
+    linear: ExactSum = field(default_factory=ExactSum)
+    squared_linear: ExactSum = field(default_factory=ExactSum)
+    squares: ExactSum = field(default_factory=ExactSum)
+    cells: ValueCells = field(default_factory=ValueCells)
+    infinite: int = 0
+    worst: float = 0.0
+
+    def add(self, loss: Floats, weight: Floats | None, counts: Integers | None, *, worst: float) -> None:
+        """Add rows, with importance weights, frequencies or neither; `worst` is the most they could have."""
+        self.worst = max(self.worst, worst)
+        finite = np.isfinite(loss)
+        if not finite.all():
+            self.infinite += _suffered(~finite, weight, counts)
+            loss = loss[finite]
+            weight = None if weight is None else weight[finite]
+            counts = None if counts is None else counts[finite]
+        if weight is None:
+            self.cells.add(loss, counts)
+        if counts is not None:
+            self.linear.add_repeated(loss, counts)
+            self.squares.add_repeated(loss * loss, counts)
+        elif weight is not None:
+            self.linear.add(weight * loss)
+            self.squared_linear.add(weight * weight * loss)
+            self.squares.add((weight * loss) ** 2)
+        else:
+            self.linear.add(loss)
+            self.squares.add(loss * loss)
+
+    def merge(self, other: Self) -> None:
+        """Add the rows of another."""
+        self.linear.merge(other.linear)
+        self.squared_linear.merge(other.squared_linear)
+        self.squares.merge(other.squares)
+        self.cells.merge(other.cells)
+        self.infinite += other.infinite
+        self.worst = max(self.worst, other.worst)
+
+
+def _suffered(which: npt.NDArray[np.bool_], weight: Floats | None, counts: Integers | None) -> int:
+    """Return how many rows these are, without those of weight 0."""
+    if counts is not None:
+        return int(counts[which].sum())
+    return int(np.count_nonzero(which if weight is None else which & (weight > 0.0)))
+
+
+class ClassSums:
+    """What is added up over rows of several classes, whatever their order and cut."""
+
+    def __init__(self, count: int) -> None:
+        self.rows = 0
+        self.weighted = False
+        self.weight = ExactSum()
+        self.weight_sq = ExactSum()
+        self.log_loss = Moments()
+        self.brier = Moments()
+        self.labelled = np.zeros(count, np.int64)
+        self.predicted = np.zeros(count, np.int64)
+        self.correct = np.zeros(count, np.int64)
+
+    def add_rows(
+        self,
+        probability: Floats,
+        label: Integers,
+        predicted: Integers,
+        *,
+        counts: Integers | None = None,
+        weight: Floats | None = None,
+    ) -> None:
+        """Add rows."""
+        times = np.ones(label.size, np.int64) if counts is None else counts
+        self.rows += int(times.sum())
+        if weight is not None:
+            self.weighted = True
+            self.weight.add(weight)
+            self.weight_sq.add(weight * weight)
+        counted = probability[times > 0] if weight is None else probability[weight > 0.0]
+        least = float(counted.min(initial=1.0))
+        worst = math.inf if least <= 0.0 else -math.log(least)
+        self.log_loss.add(log_loss_of(probability, label), weight, counts, worst=worst)
+        self.brier.add(brier_of(probability, label), weight, counts, worst=2.0)
+        right = predicted == label
+        np.add.at(self.labelled, label, times)
+        np.add.at(self.predicted, predicted, times)
+        np.add.at(self.correct, label[right], times[right])
+
+    def merge(self, other: Self) -> None:
+        """Add the rows of another."""
+        self.rows += other.rows
+        self.weighted = self.weighted or other.weighted
+        self.weight.merge(other.weight)
+        self.weight_sq.merge(other.weight_sq)
+        self.log_loss.merge(other.log_loss)
+        self.brier.merge(other.brier)
+        self.labelled += other.labelled
+        self.predicted += other.predicted
+        self.correct += other.correct
+
+
+def log_loss_of(probability: Floats, label: Integers) -> Floats:
+    """Return -log of the probability of the right class of each row, shape (n,); infinite where it is 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log(probability[np.arange(label.size), label]))
+
+
+def brier_of(probability: Floats, label: Integers) -> Floats:
+    """Return the sum over classes of (p_c - 1[label = c])^2 of each row, shape (n,)."""
+    right = probability[np.arange(label.size), label]
+    return np.asarray(np.einsum("ij,ij->i", probability, probability) - 2.0 * right + 1.0)

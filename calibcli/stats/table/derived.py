@@ -1,0 +1,91 @@
+"""Tables made from a table: drawn from it, or with every distinct score moved."""
+
+import numpy as np
+
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.stats.table.bins import segment_sums
+from calibcli.stats.table.grid import GridTable, Table
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, WeightColumns
+
+# The largest population numpy draws a multivariate hypergeometric sample from.
+_MOST_ROWS = 999_999_999
+
+
+def split_table(table: Table, parts: int, *, generator: np.random.Generator) -> list[ScoreTable]:
+    """
+    Share the rows out at random into disjoint parts whose sizes differ by at most one.
+
+    Rows of one score and label are alike, so which of them go where is a multivariate hypergeometric draw.
+    """
+    if not isinstance(table, ScoreTable):
+        msg = f"rows of a grid table ({table.distinct:,} cells) cannot be split at random"
+        raise UsageProblem(msg, "pass --exact to keep every distinct score")
+    if table.weighted:
+        msg = "rows with importance weights cannot be split at random from their table"
+        raise UsageProblem(msg, "use --split none")
+    if table.total_rows > _MOST_ROWS:
+        msg = f"{table.total_rows:,} rows are too many to split at random (at most {_MOST_ROWS:,})"
+        raise InputProblem(msg, "fit on a sample of the rows, or use --split none")
+    left = np.concatenate((table.rows - table.positive_rows, table.positive_rows))
+    drawn = []
+    for remaining in range(parts, 0, -1):
+        size = -(-int(left.sum()) // remaining)
+        counts = generator.multivariate_hypergeometric(left, size, method="marginals")
+        left = left - counts
+        drawn.append(_part(table, counts))
+    return drawn
+
+
+def draw_folds(table: Table, folds: int, *, generator: np.random.Generator) -> list[ScoreTable]:
+    """
+    Share the rows out at random into the folds of a cross-validation,
+    whose sizes differ by at most one.
+    """
+    if table.weighted:
+        msg = "rows with importance weights cannot be shared out to folds from their table"
+        raise UsageProblem(msg, "name a column with --group, and rows go to folds by its value")
+    rows = table.total_rows
+    if rows < folds:
+        msg = f"{rows:,} row{'s' if rows != 1 else ''} cannot be shared out to {folds:,} folds"
+        raise InputProblem(msg, "ask for fewer with --folds, or name a method")
+    if rows > _MOST_ROWS:
+        msg = f"{rows:,} rows are too many to share out at random (at most {_MOST_ROWS:,})"
+        raise InputProblem(msg, "choose on a sample of the rows, or name a column with --group")
+    exact = cells_as_scores(table) if isinstance(table, GridTable) else table
+    return split_table(exact, folds, generator=generator)
+
+
+def cells_as_scores(table: GridTable) -> ScoreTable:
+    """Return the exact table of two scores a cell: the mean score of its rows with each label."""
+    negative = table.rows - table.positive_rows
+    score = np.concatenate((table.score_of_negative, table.score_of_positive))
+    label = np.repeat([False, True], table.distinct)
+    return ScoreTable.from_rows(score, label, counts=np.concatenate((negative, table.positive_rows)))
+
+
+def _part(table: ScoreTable, counts: Integers) -> ScoreTable:
+    negative, positive = counts[: table.distinct], counts[table.distinct :]
+    rows = negative + positive
+    kept = rows > 0
+    return ScoreTable(table.score[kept], rows[kept], positive[kept])
+
+
+def with_scores(table: Table, scores: Floats) -> ScoreTable:
+    """
+    Return the exact table of the same rows under other scores; scores that meet are merged.
+
+    Args:
+        table: The rows. The rows of a cell of a grid table move together.
+        scores: The new score of each distinct score or cell, in [0, 1], shape (n_distinct,).
+    """
+    if not table.distinct:
+        return ScoreTable.empty()
+    order = np.argsort(scores, kind="stable")
+    moved = np.asarray(scores, dtype=np.float64)[order]
+    starts = np.flatnonzero(np.concatenate(([True], moved[1:] != moved[:-1], [True])))
+    rows = segment_sums(table.rows[order], starts)
+    positive_rows = segment_sums(table.positive_rows[order], starts)
+    if isinstance(table, GridTable) or table.weights is None:
+        return ScoreTable(moved[starts[:-1]], rows, positive_rows)
+    sums = [segment_sums(column[order], starts) for column in table.weights.columns]
+    return ScoreTable(moved[starts[:-1]], rows, positive_rows, WeightColumns(*sums))

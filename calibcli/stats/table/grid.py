@@ -1,0 +1,537 @@
+"""
+The grid table: what a score table becomes when its distinct scores no longer fit in the memory allowed.
+
+It has the face of a `ScoreTable`. Counts and, per label, sums of scores are exact, so bin counts, residual
+sums and calibration-in-the-large lose nothing in any partition that the cells nest; a score moves by
+at most `resolution`.
+"""
+
+import hashlib
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import InputProblem
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, frozen, run_starts, sealed
+
+CELLS = 720_720
+
+WIDTH = 1.0 / CELLS
+
+# Edges are rounded by less than this leaves.
+_NEARLY_WIDTH = WIDTH * (1.0 - 2.0**-30)
+
+# A double's bits shifted so far right leave its exponent and five bits of its mantissa: 32 parts an octave.
+_SHIFT = np.uint64(47)
+
+_STEP = np.uint64(1) << _SHIFT
+
+_PARTS = int(np.float64(WIDTH).view(np.uint64) >> _SHIFT) + 1
+
+_FIRST_MAIN = 1 + _PARTS
+
+_FIRST_HIGH = _FIRST_MAIN + CELLS - 2
+
+CODES = _FIRST_HIGH + _PARTS + 1
+
+
+def cell_of(score: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the code of each score's cell; codes ascend with the score."""
+    return cell_and_edge(score)[0]
+
+
+def cell_and_edge(
+    score: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return the code of each score's cell, and what `upper_edge` says of it."""
+    nearest, edge = _nearest(score)
+    code = nearest.astype(np.int64)
+    code += _FIRST_MAIN - 2
+    if score.size and (nearest.min() <= 1.0 or nearest.max() == CELLS):
+        outer = np.flatnonzero((nearest <= 1.0) | (nearest == CELLS))
+        code[outer] = _outer_code(score[outer], low=nearest[outer] <= 1.0)
+        edge[outer] = upper_edge(code[outer])
+    return code, edge
+
+
+def _nearest(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the number of each score's equal cell, from 1 and 0 for the score 0, and its right edge."""
+    nearest = score * CELLS
+    np.ceil(nearest, out=nearest)
+    edge = nearest / CELLS
+    below = edge - score
+    # The product is rounded: near edges, compare with the edges themselves, as bins do.
+    if score.size and (below.min() < 0.0 or below.max() > _NEARLY_WIDTH):
+        unsure = np.flatnonzero((below < 0.0) | (below > _NEARLY_WIDTH))
+        some, number = score[unsure], nearest[unsure]
+        number += some > number / CELLS
+        number -= some <= (number - 1.0) / CELLS
+        nearest[unsure], edge[unsure] = number, number / CELLS
+    return nearest, edge
+
+
+def _outer_code(score: npt.NDArray[np.float64], *, low: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return the code of scores in the first or the last of the equal cells, both of which are split."""
+    part = _low_code(np.where(low, score, 1.0 - score))
+    return np.where(low, part, CODES - 1 - part)
+
+
+def upper_edge(code: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the largest score that a cell can hold; sums in the cell are kept relative to it."""
+    edge = (code - (_FIRST_MAIN - 2)) / CELLS
+    low = np.flatnonzero(code < _FIRST_MAIN)
+    if low.size:
+        edge[low] = _part_top(code[low])
+    high = np.flatnonzero(code >= _FIRST_HIGH)
+    if high.size:
+        edge[high] = 1.0 - _part_bottom(CODES - 1 - code[high])
+    return edge
+
+
+def _low_code(distance: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the part of (0, WIDTH] counted from 0, with 0 for a distance of exactly 0."""
+    part = 1 + (distance.view(np.uint64) >> _SHIFT).astype(np.int64)
+    return np.where(distance == 0.0, 0, part)
+
+
+def _part_bottom(part: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the smallest distance in a part."""
+    bits = np.maximum(part - 1, 0).astype(np.uint64) << _SHIFT
+    return bits.view(np.float64)
+
+
+def _part_top(part: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the largest distance in a part that lies in (0, WIDTH]."""
+    bits = np.maximum(part - 1, 0).astype(np.uint64) << _SHIFT
+    top = np.minimum((bits + (_STEP - np.uint64(1))).view(np.float64), WIDTH)
+    return np.where(part == 0, 0.0, top)
+
+
+# Rows counted at once: the sum of so many distances within a cell is below 2^53, hence exact in doubles.
+COUNTED = 1_400_000
+
+# Distances are below 2^33: a thousand of them, with 2^43 for each row, are told apart in one double.
+_ROW_BITS = 43
+
+ROW = float(1 << _ROW_BITS)
+
+_FULL = float(1 << 53)
+
+# Places worked on at once: they fit the processor's cache.
+_CHUNK = 1 << 16
+
+
+class Counting:
+    """
+    The number of rows at each of many places and the sum of their
+    distances, which are whole and below 2^33.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._rows = np.zeros(places, np.int64)
+        self._below = np.zeros(places, np.int64)
+        # Rows placed and not yet counted: a count goes over all places, so it should be worth it.
+        self._buffers = [(np.empty(COUNTED, np.int64), np.empty(COUNTED, np.float64))]
+        self._waiting = 0
+        # Whether a place was seen to hold more rows at once than can be counted together with distances.
+        self._crowded = False
+        self._pool: ThreadPoolExecutor | None = None
+        self._counted: Future[None] | None = None
+
+    def __getstate__(self) -> tuple[npt.NDArray[np.unsignedinteger], Integers]:
+        # What travels is half as much with rows in the fewest bytes that hold them.
+        rows, below = self.sums()
+        return rows.astype(np.min_scalar_type(int(rows.max(initial=0)))), below
+
+    def __setstate__(self, state: tuple[npt.NDArray[np.unsignedinteger], Integers]) -> None:
+        Counting.__init__(self, 0)
+        self._rows, self._below = state[0].astype(np.int64), state[1]
+
+    def room(self, rows: int) -> tuple[Integers, Floats]:
+        """Return where to put the places of some rows, and their distances with `ROW` added."""
+        if not self._buffers:
+            self._buffers = [(np.empty(COUNTED, np.int64), np.empty(COUNTED, np.float64))]
+        if self._waiting + rows > COUNTED:
+            self._count_aside()
+        new = slice(self._waiting, self._waiting + rows)
+        self._waiting += rows
+        place, packed = self._buffers[0]
+        return place[new], packed[new]
+
+    def sums(self) -> tuple[Integers, Integers]:
+        """Return the number of rows, and their distances summed, at each place; they may be added to."""
+        self._wait()
+        if self._waiting:
+            place, packed = self._buffers[0]
+            self._count(place[: self._waiting], packed[: self._waiting])
+        self._waiting, self._buffers = 0, []
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+        return self._rows, self._below
+
+    def _count_aside(self) -> None:
+        """Count what waits in a thread, once it is done with what it had before."""
+        self._wait()
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1, thread_name_prefix="calibcli-count")
+            self._buffers.append((np.empty(COUNTED, np.int64), np.empty(COUNTED, np.float64)))
+        place, packed = self._buffers[0]
+        self._counted = self._pool.submit(self._count, place[: self._waiting], packed[: self._waiting])
+        self._buffers.reverse()
+        self._waiting = 0
+
+    def _wait(self) -> None:
+        if self._counted is not None:
+            self._counted.result()
+            self._counted = None
+
+    def _count(self, place: Integers, packed: Floats) -> None:
+        if not self._crowded:
+            both = np.asarray(np.bincount(place, weights=packed, minlength=self._rows.size), np.float64)
+            self._crowded = not both.max() < _FULL
+            if not self._crowded:
+                self._add_packed(both)
+                return
+        packed -= ROW
+        self._rows += np.bincount(place, minlength=self._rows.size)
+        # Whole numbers before they are added up: the total may pass what a double holds exactly.
+        self._below += np.bincount(place, weights=packed, minlength=self._below.size).astype(np.int64)
+
+    def _add_packed(self, both: Floats) -> None:
+        """Add sums of distances and of `ROW` for each row, all below 2^53 and hence exact."""
+        for start in range(0, both.size, _CHUNK):
+            near = slice(start, start + _CHUNK)
+            whole = both[near].astype(np.int64)
+            self._rows[near] += whole >> _ROW_BITS
+            whole &= (1 << _ROW_BITS) - 1
+            self._below[near] += whole
+
+
+# Distances to the cell's edge are kept in units of 2^-52, so that sums are integers and every order,
+# shard and number of workers gives the same bits.
+_UNIT = float(1 << 52)
+
+_MOST_ROWS_IN_A_CELL = 1_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class GridTable:
+    """
+    Rows grouped by cell of [0, 1] (see `calibcli.stats.table.grid`), occupied cells only.
+
+    Args:
+        below_positive: Sum over rows with label 1 of the distance from the score up to the cell's edge, in
+            units of 2^-52.
+        below_negative: The same over rows with label 0.
+    """
+
+    code: Integers
+    rows: Integers
+    positive_rows: Integers
+    below_positive: Integers
+    below_negative: Integers
+
+    def __post_init__(self) -> None:
+        for name in ("code", "rows", "positive_rows", "below_positive", "below_negative"):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.int64))
+        # Rows that sit on the cell's edge add nothing to its sums, so any number of them is safe.
+        many = np.flatnonzero(self.rows > _MOST_ROWS_IN_A_CELL)
+        if self.below_positive[many].any() or self.below_negative[many].any():
+            msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows share one cell of the grid table"
+            raise InputProblem(msg, "measure the input in parts")
+
+    # Without slots, so that the means are computed once; pickles hold the columns alone.
+    def __reduce__(self) -> tuple[type[Self], tuple[Integers, ...]]:
+        return type(self), self.columns
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GridTable):
+            return False
+        return all(np.array_equal(a, b) for a, b in zip(self.columns, other.columns, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def columns(self) -> tuple[Integers, ...]:
+        """Every stored column, for equality and digests."""
+        return self.code, self.rows, self.positive_rows, self.below_positive, self.below_negative
+
+    @property
+    def kind(self) -> str:
+        """The word reports use for this table."""
+        return "grid"
+
+    @property
+    def resolution(self) -> float:
+        """Largest change of a score by rounding: the width of a cell."""
+        return WIDTH
+
+    @property
+    def distinct(self) -> int:
+        """Number of occupied cells."""
+        return int(self.code.size)
+
+    @cached_property
+    def total_rows(self) -> int:
+        """Number of rows."""
+        return int(self.rows.sum())
+
+    @cached_property
+    def total_positive_rows(self) -> int:
+        """Number of rows with label 1."""
+        return int(self.positive_rows.sum())
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows carry importance weights: a grid table never does."""
+        return False
+
+    @cached_property
+    def weight(self) -> Floats:
+        """Number of rows in each cell."""
+        return sealed(self.rows.astype(np.float64))
+
+    @cached_property
+    def positive(self) -> Floats:
+        """Number of rows with label 1 in each cell."""
+        return sealed(self.positive_rows.astype(np.float64))
+
+    @property
+    def weight_sq(self) -> Floats:
+        """Sum of squared weights in each cell: its number of rows."""
+        return self.weight
+
+    @property
+    def positive_sq(self) -> Floats:
+        """Sum of squared weights of rows with label 1 in each cell: their number."""
+        return self.positive
+
+    @cached_property
+    def edge(self) -> Floats:
+        """Upper edge of each cell, from which distances are summed."""
+        return sealed(upper_edge(self.code))
+
+    @property
+    def upper(self) -> Floats:
+        """What decides the bin of a cell: its upper edge."""
+        return self.edge
+
+    @cached_property
+    def score(self) -> Floats:
+        """Mean score of each cell."""
+        return self._mean(self.below_positive + self.below_negative, self.rows)
+
+    @cached_property
+    def score_of_positive(self) -> Floats:
+        """Mean score of the rows with label 1 in each cell."""
+        return self._mean(self.below_positive, self.positive_rows)
+
+    @cached_property
+    def score_of_negative(self) -> Floats:
+        """Mean score of the rows with label 0 in each cell."""
+        return self._mean(self.below_negative, self.rows - self.positive_rows)
+
+    @cached_property
+    def residual(self) -> Floats:
+        """Sum of label - score in each cell."""
+        return sealed(residual_sums(self))
+
+    @cached_property
+    def score_sum(self) -> Floats:
+        """Sum of scores in each cell."""
+        return sealed(score_sums(self))
+
+    @cached_property
+    def residual_sq(self) -> Floats:
+        """Sum of (label - score)^2 in each cell."""
+        return sealed(squared_residual_sums(self))
+
+    @cached_property
+    def open_variance(self) -> Floats:
+        """Sum of score (1 - score) in each cell."""
+        return sealed(open_variances(self))
+
+    def _mean(self, below: Integers, rows: Integers) -> Floats:
+        mean: Floats = below / np.maximum(rows, 1)
+        mean /= _UNIT
+        np.subtract(self.edge, mean, out=mean)
+        return sealed(np.maximum(mean, 0.0, out=mean))
+
+
+Table = ScoreTable | GridTable
+
+
+def residual_sums(table: Table) -> Floats:
+    """Return the weighted sum of label - score at each entry, worked out anew."""
+    ones = 1.0 - table.score_of_positive
+    ones *= table.positive
+    zeros = table.weight - table.positive
+    zeros *= table.score_of_negative
+    ones -= zeros
+    return ones
+
+
+def squared_residual_sums(table: Table) -> Floats:
+    """Return the sum of squared weight times (label - score)^2 at each entry, worked out anew."""
+    ones = 1.0 - table.score_of_positive
+    ones *= ones
+    ones *= table.positive_sq
+    zeros = table.weight_sq - table.positive_sq
+    zeros *= np.square(table.score_of_negative)
+    ones += zeros
+    return ones
+
+
+def open_variances(table: Table) -> Floats:
+    """Return the weighted sum of score (1 - score) at each entry, worked out anew."""
+    variance = table.weight * table.score
+    variance *= 1.0 - table.score
+    return variance
+
+
+def score_sums(table: Table) -> Floats:
+    """Return the weighted sum of scores at each entry, worked out anew."""
+    total = table.weight - table.positive
+    total *= table.score_of_negative
+    total += table.positive * table.score_of_positive
+    return total
+
+
+class GridAccumulator:
+    """Rows and tables added up cell by cell, in any order with the same result."""
+
+    def __init__(self) -> None:
+        # At place code + label * CODES.
+        self._counting = Counting(2 * CODES)
+
+    def add_rows(self, score: Floats, label: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+        """Add rows of weight one; scores in [0, 1]."""
+        for start in range(0, score.size, _CHUNK):
+            code, below = placed(score[start : start + _CHUNK])
+            place, packed = self._counting.room(code.size)
+            np.multiply(label[start : start + _CHUNK], CODES, out=place)
+            place += code
+            np.add(below, ROW, out=packed)
+
+    def add(self, table: "Table | GridAccumulator") -> None:
+        """Add a table; an exact one is rounded to cells as its rows would be."""
+        if isinstance(table, GridAccumulator):
+            for mine, theirs in zip(self.sums(), table.sums(), strict=True):
+                np.add(mine, theirs, out=mine)
+            return
+        all_rows, all_below = self.sums()
+        if isinstance(table, GridTable):
+            ones = CODES + table.code
+            all_rows[ones] += table.positive_rows
+            all_rows[table.code] += table.rows - table.positive_rows
+            all_below[ones] += table.below_positive
+            all_below[table.code] += table.below_negative
+            return
+        if table.weighted:
+            msg = "importance weights need the exact table"
+            raise ValueError(msg)
+        for start in range(0, table.distinct, _CHUNK):
+            near = slice(start, start + _CHUNK)
+            code, distance = placed(table.score[near])
+            ones = table.positive_rows[near]
+            for label, rows in ((1, ones), (0, table.rows[near] - ones)):
+                np.add.at(all_rows, code + label * CODES, rows)
+                np.add.at(all_below, code + label * CODES, distance.astype(np.int64) * rows)
+
+    def table(self) -> GridTable:
+        """Return the occupied cells."""
+        rows, below = self.sums()
+        both = rows[:CODES] + rows[CODES:]
+        code = np.flatnonzero(both)
+        ones = CODES + code
+        columns = (code, both[code], rows[ones], below[ones], below[code])
+        return GridTable(*(sealed(column) for column in columns))
+
+    def sums(self) -> tuple[Integers, Integers]:
+        """Return rows, and distances summed, at place code + label * CODES; shapes (2 * CODES,)."""
+        return self._counting.sums()
+
+
+def grid_of(table: ScoreTable) -> GridTable:
+    """Round an exact table to cells; equal to having added its rows one by one."""
+    if table.weighted or not 0 < table.distinct <= COUNTED:
+        whole = GridAccumulator()
+        whole.add(table)
+        return whole.table()
+    # Scores ascend and so do their cells: nothing as large as the grid is needed.
+    code, distance = placed(table.score)
+    below, ones, starts = distance.astype(np.int64), table.positive_rows, run_starts(code)
+    sums = (table.rows, ones, below * ones, below * (table.rows - ones))
+    columns = [code[starts], *(np.add.reduceat(one, starts) for one in sums)]
+    held = columns[1] > 0
+    return GridTable(*(sealed(column[held]) for column in columns))
+
+
+def placed(score: Floats) -> tuple[Integers, Floats]:
+    """Return the cell of each score and its distance to the cell's edge, in whole units."""
+    code, below = cell_and_edge(score)
+    below -= score
+    below *= _UNIT
+    return code, np.rint(below, out=below)
+
+
+def residuals(table: Table) -> Floats:
+    """Return the weighted sum of label - score at each entry, shape (n_entries,)."""
+    return table.residual if isinstance(table, GridTable) else residual_sums(table)
+
+
+def squared_residuals(table: Table) -> Floats:
+    """Return the sum of squared weight times (label - score)^2 at each entry, shape (n_entries,)."""
+    return table.residual_sq if isinstance(table, GridTable) else squared_residual_sums(table)
+
+
+def sums_of_scores(table: Table) -> Floats:
+    """Return the weighted sum of scores at each entry, shape (n_entries,)."""
+    return table.score_sum if isinstance(table, GridTable) else score_sums(table)
+
+
+def open_variance(table: Table) -> Floats:
+    """Return the weighted sum of f (1 - f) at each entry, shape (n_entries,): how much labels leave open."""
+    return table.open_variance if isinstance(table, GridTable) else open_variances(table)
+
+
+# The share of rows, in per cent, up to each; the first is the lowest score and the last the highest.
+LEVELS = (0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100)
+
+
+def score_quantiles(table: Table) -> tuple[float, ...]:
+    """
+    Return the score up to which each of `LEVELS` of the rows lie: a score that is there, nothing between two.
+
+    Rows count once, or as often as a frequency weight says; importance weights play no part, so that the
+    order of the rows plays none either.
+    """
+    last = np.searchsorted(np.cumsum(table.rows), _ranks(table.total_rows), side="left")
+    return tuple(table.score[last].tolist())
+
+
+def quantiles_of(scores: Floats) -> tuple[float, ...]:
+    """Return the same of single scores, in any order, at least one."""
+    return tuple(np.sort(scores)[_ranks(scores.size) - 1].tolist())
+
+
+def _ranks(rows: int) -> npt.NDArray[np.int64]:
+    """Return the rank of each level among so many rows, from 1."""
+    return np.array([max(1, -(-rows * level // 100)) for level in LEVELS], np.int64)
+
+
+def digest(table: Table) -> str:
+    """Return `sha256:` and the hash of the table's canonical bytes: kind, then each column little-endian."""
+    if isinstance(table, ScoreTable) and not table.weighted:
+        table = grid_of(table)
+    state = hashlib.sha256(
+        f"calibcli.stats.table/1 {table.kind} {len(table.columns)} {table.distinct}\n".encode()
+    )
+    for column in table.columns:
+        state.update(column.astype(column.dtype.newbyteorder("<"), copy=False).tobytes())
+    return f"sha256:{state.hexdigest()}"

@@ -1,0 +1,220 @@
+"""A table under construction: exact while its distinct scores fit the limit, a grid from there on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import InputProblem
+from calibcli.names import EXACT_LIMIT
+from calibcli.stats.table.grid import GridAccumulator, Table
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge_all, run_starts
+
+_BITS = 16
+
+_SLOTS = 1 << _BITS
+
+# The golden ratio's bits, so that neighbouring scores spread.
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+_LEAST_ROWS = 1 << 15
+
+_LOOKED_AT = 1 << 15
+
+# Share of a sample that may differ for scores to repeat.
+_DIFFERENT = 0.5
+
+# Rows worked on at once: they and the owners of the slots fit the processor's cache.
+_CHUNK = 1 << 14
+
+Labels = npt.NDArray[np.bool_]
+
+
+def table_of_repeated(scores: Sequence[Floats], labels: Sequence[Labels]) -> ScoreTable | None:
+    """
+    Return the exact table of rows whose scores mostly repeat; None
+    where a sample says that they do not.
+    """
+    if not _repeat(scores):
+        return None
+    owner = np.full(_SLOTS, np.nan)
+    counts = np.zeros(2 * _SLOTS, np.int64)
+    rest: list[tuple[Floats, Labels]] = []
+    for score, label in zip(scores, labels, strict=True):
+        slots, strange = _slots(score, owner)
+        place = 2 * slots + label
+        if strange.size:
+            rest.append((score[strange], label[strange]))
+            place = np.delete(place, strange)
+        counts += np.bincount(place, minlength=counts.size)
+    held = np.flatnonzero(counts[::2] + counts[1::2])
+    held = held[np.argsort(owner[held])]
+    ones = counts[1::2][held]
+    found = ScoreTable(owner[held], counts[::2][held] + ones, ones)
+    if not rest:
+        return found
+    return merge_all(
+        [found, ScoreTable.from_rows(*(np.concatenate(column) for column in zip(*rest, strict=True)))]
+    )
+
+
+def _repeat(scores: Sequence[Floats]) -> bool:
+    """Whether scores repeat, by evenly spaced ones of all batches."""
+    rows = sum(batch.size for batch in scores)
+    if rows < _LEAST_ROWS:
+        return False
+    some = np.sort(np.concatenate([batch[:: max(1, rows // _LOOKED_AT)] for batch in scores]))
+    return run_starts(some).size <= _DIFFERENT * some.size
+
+
+def _slots(score: Floats, owner: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
+    """Return the slot of each score, and the positions of scores whose slot belongs to another."""
+    slots = np.empty(score.size, np.int64)
+    strange = []
+    for start in range(0, score.size, _CHUNK):
+        # Adding 0 takes the sign off -0.0.
+        near = score[start : start + _CHUNK] + 0.0
+        spread = near.view(np.uint64) * SPREAD
+        spread >>= np.uint64(64 - _BITS)
+        slot = spread.view(np.int64)
+        slots[start : start + _CHUNK] = slot
+        other = np.flatnonzero(owner[slot] != near)
+        if other.size:
+            free = other[np.isnan(owner[slot[other]])]
+            owner[slot[free]] = near[free]
+            strange.append(other[owner[slot[other]] != near[other]] + start)
+    return slots, np.concatenate([np.zeros(0, np.intp), *strange])
+
+
+_BUFFER_ROWS = 5 << 18
+
+_CHUNK_ROWS = 1 << 16
+
+# Marks that scores are hashed to: enough that those of a full buffer mostly find their own.
+_MARKS_BITS = 22
+
+# What a part of the rows adds up to: a grid under construction is cheaper to add than a finished one.
+Partial = Table | GridAccumulator
+
+
+class RunningTable:
+    """
+    Add rows and tables, in fragment order, and take the table at the end.
+
+    The outcome depends on the rows alone: a table is a grid exactly if the number of distinct scores
+    of all rows passes the limit, and rounding to cells commutes with adding.
+    """
+
+    def __init__(self, limit: int | None = EXACT_LIMIT) -> None:
+        self._limit = limit
+        self._score: list[Floats] = []
+        self._label: list[npt.NDArray[np.bool_]] = []
+        self._waiting = 0
+        self._parts: list[ScoreTable] = []
+        self._grid: GridAccumulator | None = None
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether the limit has been passed."""
+        return self._grid is not None
+
+    def add_rows(
+        self,
+        score: Floats,
+        label: npt.NDArray[np.bool_],
+        *,
+        counts: Integers | None = None,
+        weight: Floats | None = None,
+    ) -> None:
+        """Add rows as `ScoreTable.from_rows` takes them."""
+        if counts is not None or weight is not None:
+            self.add(ScoreTable.from_rows(score, label, counts=counts, weight=weight))
+            return
+        if self._grid is not None:
+            self._grid.add_rows(score, label)
+            return
+        self._score.append(score)
+        self._label.append(label)
+        self._waiting += score.size
+        if self._waiting >= _BUFFER_ROWS:
+            self._count_waiting()
+
+    def add(self, table: Partial) -> None:
+        """Add the rows of another table; a grid under construction is taken over and goes on growing here."""
+        if isinstance(table, GridAccumulator) and self._grid is None and not (self._parts or self._waiting):
+            self._grid = table
+        elif self._grid is not None:
+            self._grid.add(table)
+        elif isinstance(table, ScoreTable):
+            self._parts.append(table)
+            least = max(self._parts[0].distinct, _BUFFER_ROWS // 4)
+            if self._limit is not None:
+                # No fold can pass the limit before the parts together do; from there on look each time.
+                least = min(least, max(0, self._limit - self._parts[0].distinct))
+            self._fold(least)
+        else:
+            self.become_grid()
+            self.add(table)
+
+    def become_grid(self) -> None:
+        """Go over to the grid now, because another part of the same rows has passed the limit."""
+        if self._grid is None:
+            self._grid = GridAccumulator()
+            for part in self._parts:
+                self._grid.add(part)
+            self._parts = []
+        self._count_waiting()
+
+    def partial(self) -> Partial:
+        """Return everything added so far, to be added to another; nothing may be added to this one after."""
+        self._count_waiting()
+        self._fold(0)
+        return merge_all(self._parts) if self._grid is None else self._grid
+
+    def table(self) -> Table:
+        """Return the table of everything added so far."""
+        whole = self.partial()
+        return whole.table() if isinstance(whole, GridAccumulator) else whole
+
+    def _count_waiting(self) -> None:
+        if not self._waiting:
+            return
+        scores, labels = self._score, self._label
+        self._score, self._label, self._waiting = [], [], 0
+        few = table_of_repeated(scores, labels) if self._grid is None else None
+        if few is not None:
+            self.add(few)
+            return
+        if self._grid is None and self._limit is not None and distinct_at_least(scores) > self._limit:
+            self.become_grid()
+        if self._grid is not None:
+            for score, label in zip(scores, labels, strict=True):
+                self._grid.add_rows(score, label)
+        else:
+            self.add(ScoreTable.from_rows(np.concatenate(scores), np.concatenate(labels)))
+
+    def _fold(self, least: int) -> None:
+        """Merge the parts once those after the first hold more than `least` scores, and look at the limit."""
+        if sum(part.distinct for part in self._parts[1:]) > least:
+            self._parts = [merge_all(self._parts)]
+        if self._limit is None or not self._parts or self._parts[0].distinct <= self._limit:
+            return
+        if self._parts[0].weighted:
+            msg = (
+                f"importance weights need the exact table, and there are over {self._limit:,} distinct scores"
+            )
+            raise InputProblem(msg, "pass --exact to allow the memory it takes")
+        self.become_grid()
+
+
+def distinct_at_least(scores: Sequence[Floats], *, bits: int = _MARKS_BITS) -> int:
+    """Return a number of distinct scores that there certainly are, without sorting them."""
+    marks = np.zeros(1 << bits, np.bool_)
+    for batch in (one.reshape(-1) for one in scores):
+        for start in range(0, batch.size, _CHUNK_ROWS):
+            # Adding 0 takes the sign off -0.0.
+            spread = (batch[start : start + _CHUNK_ROWS] + 0.0).view(np.uint64)
+            spread *= SPREAD
+            spread >>= np.uint64(64 - bits)
+            marks[spread] = True
+    return int(np.count_nonzero(marks))

@@ -1,0 +1,268 @@
+"""Tables of parts of the rows, side by side: all exact, or all grids once they are too large together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import InputProblem
+from calibcli.names import EXACT_LIMIT
+from calibcli.stats.table import grid as cells
+from calibcli.stats.table.grid import GridTable, Table
+from calibcli.stats.table.score_table import Floats, Integers, Scalar, ScoreTable, WeightColumns, sealed
+
+Name = tuple[str, ...]
+
+_BUFFER_ROWS = 1 << 20
+# Cells of the coarse grid: equal-width bins are made of them if their number divides it, as 15 and 20 do.
+COARSE_CELLS = 5_040
+_FINE = cells.CELLS // COARSE_CELLS
+_MOST_ROWS_IN_A_CELL = 10_000_000
+_UNIT = float(1 << 52)
+
+
+class Registry:
+    """The names of parts, in the order in which they were met."""
+
+    def __init__(self) -> None:
+        self._place: dict[Name, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """Every name, by its place."""
+        return tuple(self._place)
+
+    def places(self, names: Iterable[Name]) -> Integers:
+        """Return the places of names, those that are new included."""
+        return np.array([self._place.setdefault(name, len(self._place)) for name in names], np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """
+    Columns added up over rows that agree in two keys; arrays of shape (n,), ascending by part, then by point.
+
+    Args:
+        part: The place of the part in its registry.
+        point: What tells rows of a part apart, at least 0.
+        whole: Sums of whole numbers.
+        real: Sums of doubles, in the order of the rows.
+    """
+
+    part: Integers
+    point: Integers
+    whole: tuple[Integers, ...] = ()
+    real: tuple[Floats, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many sums each column holds."""
+        return int(self.part.size)
+
+    def moved(self, places: Integers) -> "Sums":
+        """Return the same sums under other places; the order is lost until they are added to others."""
+        return Sums(places[self.part], self.point, self.whole, self.real)
+
+    def of(self, place: int) -> "Sums":
+        """Return the sums of one part."""
+        inside = slice(*np.searchsorted(self.part, [place, place + 1]))
+        return Sums(
+            self.part[inside],
+            self.point[inside],
+            tuple(one[inside] for one in self.whole),
+            tuple(one[inside] for one in self.real),
+        )
+
+
+def summed(parts: Sequence[Sums]) -> Sums:
+    """Add up sums, or rows that each stand for themselves, in the order given."""
+    part = np.concatenate([one.part for one in parts])
+    point = np.concatenate([one.point for one in parts])
+    order = np.argsort(point, kind="stable")
+    # Sixteen bits are sorted by radix.
+    small = part.size > 0 and part.max() < 1 << 15
+    order = order[np.argsort(part[order].astype(np.int16 if small else np.int64), kind="stable")]
+    part, point = part[order], point[order]
+    new = (part[1:] != part[:-1]) | (point[1:] != point[:-1])
+    starts = np.flatnonzero(np.concatenate((np.ones(min(1, part.size), np.bool_), new)))
+    whole = (np.concatenate(column)[order] for column in zip(*(one.whole for one in parts), strict=True))
+    real = (np.concatenate(column)[order] for column in zip(*(one.real for one in parts), strict=True))
+    return Sums(
+        part[starts],
+        point[starts],
+        tuple(_added(column, starts) for column in whole),
+        tuple(_added(column, starts) for column in real),
+    )
+
+
+def _added(column: npt.NDArray[Scalar], starts: npt.NDArray[np.intp]) -> npt.NDArray[Scalar]:
+    return np.add.reduceat(column, starts) if starts.size else column[:0]
+
+
+@dataclass(frozen=True, eq=False)
+class CoarseGrid(GridTable):
+    """
+    A grid table of 5,040 equal cells, each under the code of the last of the 143 fine cells in it.
+
+    The first and the last are kept as fine cells, where the log loss of a score needs them. Sums are exact
+    as in every grid table.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        many = np.flatnonzero(self.rows > _MOST_ROWS_IN_A_CELL)
+        if self.below_positive[many].any() or self.below_negative[many].any():
+            msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows of a group share one cell of its grid"
+            raise InputProblem(msg, "pass --exact, or measure the input in parts")
+
+    @property
+    def resolution(self) -> float:
+        """Largest change of a score by rounding: the width of a cell."""
+        return 1.0 / COARSE_CELLS
+
+
+class RunningSlices:
+    """
+    Add rows of several parts, and take the table of each at the end.
+
+    The tables share one limit: if the distinct scores of all parts, each counted in its own, are more, all
+    become coarse grids. As that number only grows, the outcome depends on the rows alone.
+
+    Args:
+        limit: Most distinct scores of all tables together; None for no limit.
+    """
+
+    def __init__(self, limit: int | None = EXACT_LIMIT) -> None:
+        self.registry = Registry()
+        self._limit = limit
+        self._waiting: list[Sums] = []
+        self._parts: list[Sums] = []
+        self._grid = False
+        self._weighted = False
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether the limit has been passed."""
+        return self._grid
+
+    def become_grid(self) -> None:
+        """Round all rows, and those to come, to the cells of coarse grids."""
+        if not self._grid:
+            self._grid = True
+            self._waiting = [_in_cells(one) for one in (*self._parts, *self._waiting)]
+            self._parts = []
+
+    def add_cells(self, part: Sums) -> None:
+        """Add rows that are counted in cells of coarse grids, by the places of the registry."""
+        self.become_grid()
+        self._take(part, exact=False)
+
+    def add_rows(
+        self,
+        score: Floats,
+        label: npt.NDArray[np.bool_],
+        *,
+        names: Sequence[Name],
+        code: Integers,
+        counts: Integers | None = None,
+        weight: Floats | None = None,
+    ) -> None:
+        """Add rows as `ScoreTable.from_rows` takes them."""
+        number = np.ones(score.size, np.int64) if counts is None else counts
+        ones = label.astype(np.int64)
+        real: tuple[Floats, ...] = ()
+        if weight is not None:
+            self._weighted = True
+            real = (weight, weight * ones, weight * weight, weight * weight * ones)
+        point = (score + 0.0).view(np.int64)
+        part = self.registry.places(names)[code]
+        self._take(Sums(part, point, (number, number * ones), real), exact=True)
+
+    def add_table(self, place: int, table: ScoreTable) -> None:
+        """Add the rows of the exact table of a part, by its place in the registry."""
+        part = np.full(table.distinct, place, np.int64)
+        self._take(Sums(part, table.score.view(np.int64), (table.rows, table.positive_rows)), exact=True)
+
+    def add(self, other: "RunningSlices") -> None:
+        """Add the rows of another."""
+        places = self.registry.places(other.registry.names)
+        self._weighted = self._weighted or other._weighted  # noqa: SLF001 - its own kind
+        if other._grid:  # noqa: SLF001 - its own kind
+            self.become_grid()
+        for part in (*other._parts, *other._waiting):  # noqa: SLF001 - its own kind
+            self._take(part.moved(places), exact=not other._grid)  # noqa: SLF001 - its own kind
+
+    def tables(self) -> dict[Name, Table]:
+        """Return the table of every part that has rows, in the order of their names."""
+        self._fold(0)
+        whole = self._parts[0] if self._parts else None
+        tables: dict[Name, Table] = {}
+        for name, place in sorted(zip(self.registry.names, range(len(self.registry)), strict=True)):
+            if whole is not None and (part := whole.of(place)).whole[0].sum() > 0:
+                tables[name] = _grid_table(part) if self._grid else _exact_table(part)
+        return tables
+
+    def _take(self, part: Sums, *, exact: bool) -> None:
+        self._waiting.append(_in_cells(part) if exact and self._grid else part)
+        if sum(one.size for one in self._waiting) >= _BUFFER_ROWS:
+            self._fold(_BUFFER_ROWS // 4)
+
+    def _fold(self, least: int) -> None:
+        """Add up what waits, merge where that is worth it, and look at the limit."""
+        if self._waiting:
+            self._parts.append(summed(self._waiting))
+            self._waiting = []
+        first = self._parts[0].size if self._parts else 0
+        if least and self._limit is not None and not self._grid:
+            # No merge can pass the limit before the parts together do.
+            least = min(max(first, least), max(0, self._limit - first))
+        elif least:
+            least = max(first, least)
+        if sum(one.size for one in self._parts[1:]) > least:
+            self._parts = [summed(self._parts)]
+        if self._limit is None or not self._parts or self._grid or self._parts[0].size <= self._limit:
+            return
+        self._refuse_weights(self._limit)
+        self.become_grid()
+        self._parts, self._waiting = [summed(self._waiting)], []
+
+    def _refuse_weights(self, limit: int) -> None:
+        if self._weighted:
+            msg = f"importance weights need exact tables, and the groups have over {limit:,} distinct scores"
+            raise InputProblem(msg, "pass --exact to allow the memory it takes")
+
+
+def _in_cells(exact: Sums) -> Sums:
+    """Round scores to cells, with the distances to the cells' edges added up by label."""
+    score = exact.point.view(np.float64)
+    code, edge = coarse_cell(*cells.cell_and_edge(score))
+    rows, positive = exact.whole
+    distance = np.rint((edge - score) * _UNIT).astype(np.int64)
+    return Sums(exact.part, code, (rows, positive, distance * positive, distance * (rows - positive)))
+
+
+def coarse_cell(code: Integers, edge: Floats) -> tuple[Integers, Floats]:
+    """Return the code and the upper edge of the coarse cell that holds each fine one; both arrays change."""
+    number = np.rint(edge * cells.CELLS).astype(np.int64)
+    inner = np.flatnonzero((number > _FINE) & (number <= cells.CELLS - _FINE))
+    code[inner] += -number[inner] % _FINE
+    edge[inner] = cells.upper_edge(code[inner])
+    return code, edge
+
+
+def _exact_table(part: Sums) -> ScoreTable:
+    rows, positive = part.whole
+    score = part.point.view(np.float64)
+    if part.real:
+        return ScoreTable(score, rows, positive, WeightColumns(*part.real))
+    some = rows > 0
+    return ScoreTable(score[some], rows[some], positive[some])
+
+
+def _grid_table(part: Sums) -> CoarseGrid:
+    some = part.whole[0] > 0
+    return CoarseGrid(*(sealed(column[some]) for column in (part.point, *part.whole)))

@@ -1,1 +1,0 @@
-"""Record batches to files, other columns kept."""
