@@ -23,12 +23,12 @@ from calibcli.version import __version__
 
 # Where what is imported late comes from, by its name.
 _ROOMS = {
-    **{name: f"commands.{name}" for name in ("apply", "compare", "fit", "load", "measure", "plot", "verify")},
-    "Compared": "compared",
-    "Measured": "measured",
+    **{name: name for name in ("apply", "compare", "fit", "load", "measure", "plot", "verify")},
+    "Compared": "results",
+    "Measured": "results",
     "Recalibrator": "recalibrator",
-    "SavedReport": "saved",
-    "Verified": "verified",
+    "SavedReport": "results",
+    "Verified": "results",
 }
 
 __all__ = [

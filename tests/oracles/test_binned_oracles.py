@@ -70,7 +70,7 @@ from calibcli.stats.measures.binned import (  # noqa: E402
     one_side,
     worst_bin,
 )
-from calibcli.stats.measures.l2 import (
+from calibcli.stats.measures.l2 import (  # noqa: E402
     null_variance_of_t,
     plug_in_l2,
 )

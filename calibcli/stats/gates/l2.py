@@ -134,8 +134,8 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
 
     References:
-        `calibcli.stats.bounds.chernoff`; for a single value Clopper & Pearson (1934), above a hundred values, and
-        where no value has two rows, Hoeffding (1963).
+        `calibcli.stats.bounds.chernoff`; for a single value Clopper & Pearson (1934), above a hundred
+        values, and where no value has two rows, Hoeffding (1963).
     """
     refuse_weights(table)
     refuse_many_values(table, ground, words="l2")
