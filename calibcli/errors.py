@@ -1,7 +1,5 @@
 """The errors a user can meet, each with its exit code, and what of an address they show."""
 
-import re
-
 
 class CalibcliError(Exception):
     """
@@ -17,8 +15,6 @@ class CalibcliError(Exception):
     exit_code = 70
 
     def __init__(self, message: str, hint: str | None = None) -> None:
-        # Imported when something is wrong: `import calibcli` alone costs nothing.
-
         message = without_secrets(message)
         super().__init__(message)
         self.message = message
@@ -109,14 +105,15 @@ _KEY = (
 
 def without_secrets(text: str) -> str:
     """Return a text with asterisks for users and passwords of addresses, and for tokens in their queries."""
+    import re  # here: `import calibcli` alone costs nothing
+
+    def hidden(found: re.Match[str]) -> str:
+        # Azure names a container before the @.
+        container = found[1].lower().startswith("abfs") and ":" not in found[2]
+        return found[0] if container else f"{found[1]}{_HIDDEN}@"
+
     if "@" in text and ":/" in text:
-        text = re.sub(_ODD, rf"\1{_HIDDEN}@", re.sub(_USER, _hidden, text))
+        text = re.sub(_ODD, rf"\1{_HIDDEN}@", re.sub(_USER, hidden, text))
     if "=" in text and any(mark in text for mark in "?&;"):
         text = re.sub(_KEY, rf"\1{_HIDDEN}", text, flags=re.IGNORECASE)
     return text
-
-
-def _hidden(found: re.Match[str]) -> str:
-    # Azure names a container before the @.
-    container = found[1].lower().startswith("abfs") and ":" not in found[2]
-    return found[0] if container else f"{found[1]}{_HIDDEN}@"

@@ -13,7 +13,7 @@ from pathlib import Path
 from calibcli.show.explain import FAMILIES, LABELS, Definition, definitions
 
 TARGET = Path(__file__).with_name("methods.md")
-START = "<!-- Written by `make docs` from calibcli/render/definitions: edit the definitions there. -->"
+START = "<!-- Written by `make docs` from calibcli/show/definitions: edit the definitions there. -->"
 END = "<!-- End of the definitions. -->"
 WIDTH = 125
 # What Markdown would read as more than letters; words between backticks stay as they are.

@@ -20,17 +20,6 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from calibcli.api.columns import Values
-from calibcli.api.commands.apply import apply as apply
-from calibcli.api.commands.load import load as load
-from calibcli.api.compared import Compared as Compared
-from calibcli.api.documents import ReportLike
-from calibcli.api.measured import Measured as Measured
-from calibcli.api.recalibrator import ArtifactLike
-from calibcli.api.recalibrator import Recalibrator as Recalibrator
-from calibcli.api.rows import Column, Groups, Names, Rows
-from calibcli.api.saved import SavedReport as SavedReport
-from calibcli.api.verified import Verified as Verified
 from calibcli.errors import CalibcliError as CalibcliError
 from calibcli.errors import DocumentProblem as DocumentProblem
 from calibcli.errors import EmptyTable as EmptyTable
@@ -38,6 +27,17 @@ from calibcli.errors import InputProblem as InputProblem
 from calibcli.errors import NotConverged as NotConverged
 from calibcli.errors import OutputProblem as OutputProblem
 from calibcli.errors import UsageProblem as UsageProblem
+from calibcli.python.apply import apply as apply
+from calibcli.python.documents import ReportLike
+from calibcli.python.frames import Values
+from calibcli.python.load import load as load
+from calibcli.python.recalibrator import ArtifactLike
+from calibcli.python.recalibrator import Recalibrator as Recalibrator
+from calibcli.python.results import Compared as Compared
+from calibcli.python.results import Measured as Measured
+from calibcli.python.results import SavedReport as SavedReport
+from calibcli.python.results import Verified as Verified
+from calibcli.python.rows import Column, Groups, Names, Rows
 from calibcli.version import __version__ as __version__
 """
 

@@ -28,13 +28,13 @@ def imported_by(statement: str) -> set[str]:
 
 def test_command_tree_imports_nothing_heavy() -> None:
     """Building the whole command tree leaves numpy, pyarrow, rich and their like alone."""
-    assert imported_by("import calibcli.cli.app") == set()
+    assert imported_by("import calibcli.shell.app") == set()
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["measure", "--help"], ["fit", "--help"]])
 def test_help_and_version_import_nothing_heavy(words: list[str]) -> None:
     """Help and version answer without any package that takes long to import."""
-    found = imported_by(f"import calibcli.cli.app as a\na.main({words!r})")
+    found = imported_by(f"import calibcli.shell.app as a\na.main({words!r})")
     assert found - {"pydantic"} == set()
 
 
@@ -42,7 +42,7 @@ def test_measure_of_a_small_file_needs_neither_scipy_nor_pandas(tmp_path: Path) 
     """The start-up budget of `measure` is kept by what it does not import."""
     file = tmp_path / "p.csv"
     file.write_text("score,label\n" + "".join(f"{(i % 97) / 97},{i % 3 == 0:d}\n" for i in range(1000)))
-    found = imported_by(f"import calibcli.cli.app as a\na.main(['measure', {str(file)!r}])")
+    found = imported_by(f"import calibcli.shell.app as a\na.main(['measure', {str(file)!r}])")
     assert not found & {"scipy", "pandas", "matplotlib"}
 
 
@@ -52,7 +52,7 @@ def test_package_root_is_lazy() -> None:
 
 
 # The files that may say `typer.Option(`.
-OPTIONS = ("cli/door.py", "cli/app.py")
+OPTIONS = ("shell/door.py", "shell/app.py")
 
 
 def named(path: Path) -> str:
@@ -61,7 +61,7 @@ def named(path: Path) -> str:
 
 
 def test_nothing_prints_outside_the_command_line() -> None:
-    """Only `cli` speaks to the terminal, and options are declared in one place."""
+    """Only `shell` speaks to the terminal, and options are declared in one place."""
     texts = {path: path.read_text() for path in SOURCES}
     prints = [named(p) for p, text in texts.items() if "print(" in text.replace("print_exception(", "")]
     declares = [

@@ -129,7 +129,7 @@ def test_a_directory_without_permission_is_refused(tmp_path: Path, monkeypatch: 
 
 SCRIPT = """
 import sys
-from calibcli.outputs import new_file
+from calibcli.data.outputs import new_file
 with new_file(sys.argv[1]) as out:
     for _ in range(int(sys.argv[2])):
         out.write(b"line\\n" * 10000)

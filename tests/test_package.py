@@ -80,7 +80,7 @@ def test_metadata_says_what_the_project_says(parcels: Path) -> None:
     plain = [need for need in said.get_all("Requires-Dist", []) if "extra ==" not in need]
     assert sorted(plain) == sorted(project["dependencies"])
     assert set(said.get_all("Provides-Extra", [])) == set(project["optional-dependencies"])
-    assert "calibcli = calibcli.cli.app:run" in entries
+    assert "calibcli = calibcli.shell.app:run" in entries
 
 
 def test_source_archive_can_be_built_and_tested(parcels: Path) -> None:

@@ -274,7 +274,7 @@ def test_our_bug_is_exit_70_and_says_so(run: Run, csv_of: Csv, monkeypatch: pyte
         msg = "oh"
         raise RuntimeError(msg)
 
-    monkeypatch.setattr(calibcli.tasks.measure, "measure_files", broken)
+    monkeypatch.setattr(calibcli.commands.measure, "measure_files", broken)
     path = csv_of(*GOOD)
     assert "bug in calibcli: RuntimeError: oh" in one_line(run("measure", path), 70)
     assert "Traceback" in run("measure", path, "--debug").err

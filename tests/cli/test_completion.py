@@ -80,7 +80,7 @@ def test_bash_asks_without_a_heavy_import(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("score,label\n0.5,1\n", encoding="utf-8")
     words = "calibcli measure p.csv -y l"
     code = (
-        "import sys\nfrom calibcli.cli.app import main\ncode = main([])\n"
+        "import sys\nfrom calibcli.shell.app import main\ncode = main([])\n"
         "assert not {'numpy', 'pyarrow', 'pandas'} & set(sys.modules), 'heavy'\nsys.exit(code)"
     )
     asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(shlex.split(words)) - 1)}

@@ -245,7 +245,7 @@ def test_another_user_takes_what_root_has_put_there_and_no_third_one(thousand: P
     """Images of containers hold files of root for a user who is not; two real users try it."""
     code = """
 import os, sys, tomllib
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 assert main(["measure", sys.argv[1], "-q", "--isolated"]) == 0  # everything is imported by now
 os.setresuid(65534, 65534, 65534)
 os._exit(main(["measure", sys.argv[1], "-q", "--format", "csv"]))

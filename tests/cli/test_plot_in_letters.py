@@ -104,7 +104,7 @@ def test_terminal_needs_neither_matplotlib_nor_scipy() -> None:
     """It starts as fast as `measure` does."""
     program = f"""
 import os, sys
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 code = main(["plot", {str(CANCER)!r}, "-s", "score", "-y", "label", "--terminal", "--kind", "smooth"])
 heavy = {{"matplotlib", "scipy", "pandas", "PIL"}} & {{name.partition(".")[0] for name in sys.modules}}
 sys.stderr.write(repr((code, heavy)))

@@ -1,5 +1,6 @@
 """`verify --state` and `merge`: batches that come one by one, told from the outside."""
 
+import itertools
 import json
 import os
 import shlex
@@ -623,7 +624,8 @@ def test_an_artifact_that_is_replaced_meanwhile_is_noticed(
     """Rows are not counted by another map than the state is for."""
     fitted = tmp_path / "cal.json"
     run("fit", batch_of("fit.csv", seed=9), "-s", "score", "-y", "label", "-o", fitted)
-    monkeypatch.setattr("calibcli.commands.gate.fingerprint_of", lambda _: "another")
+    marks = itertools.count()
+    monkeypatch.setattr("calibcli.commands.gate.fingerprint_of", lambda _: f"another {next(marks)}")
     state = tmp_path / "gate.json"
     ended = run("verify", batch_of("rows.csv"), *GATE, "--artifact", fitted, "--state", state)
     assert ended.code == 3

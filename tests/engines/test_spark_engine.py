@@ -31,7 +31,7 @@ SAMPLE = Path(__file__).parents[2] / "sample_data"
 PROGRAM = """
 import json, os, sys, warnings
 warnings.simplefilter("ignore")
-from calibcli.engines import engine_named
+from calibcli.data.engines import engine_named
 from calibcli.names import EngineName
 from work_elsewhere import squared
 engine = engine_named(EngineName.SPARK, address=sys.argv[1])

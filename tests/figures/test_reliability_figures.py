@@ -199,14 +199,14 @@ def settings():  # asking for the backend would import pyplot
     return {key: mpl.rcParams[key] for key in mpl.rcParams if key != "backend"}
 before = settings()
 import numpy as np
-from calibcli.curves.reliability import ReliabilityCurve, binned_curve
-from calibcli.curves.smooth import smooth_curve
-from calibcli.figures.drawing import figure_of
-from calibcli.figures.sheet import Words
-from calibcli.figures.saving import save
-from calibcli.picture_names import PlotKind
-from calibcli.table.bins import ATOMS
-from calibcli.table.score_table import ScoreTable
+from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
+from calibcli.stats.curves.reliability import smooth_curve
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.page import Words
+from calibcli.show.figures.saving import save
+from calibcli.names import PlotKind
+from calibcli.stats.table.bins import ATOMS
+from calibcli.stats.table.score_table import ScoreTable
 table = ScoreTable.from_rows(np.array([0.2, 0.7]), np.array([False, True]))
 smooth = smooth_curve(table, bandwidth=0.1, generator=np.random.default_rng(0))
 binned = binned_curve(table, bins=ATOMS)

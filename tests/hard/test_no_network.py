@@ -23,7 +23,7 @@ def refuse(event, arguments):
         raise RuntimeError(event)
 
 sys.addaudithook(refuse)
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 rows, cal = sys.argv[1:]
 for words in (
     ["measure", rows],

@@ -143,7 +143,7 @@ def feed():
     time.sleep(0.2)
     os.write(into, b"0.4,0\\n")
     os.close(into)
-from calibcli.cli.app import main
+from calibcli.shell.app import main
 threading.Thread(target=feed).start()
 code = main(["measure", "-", "-s", "score", "-y", "label", "--metric", "bias"])
 assert (code, told) == (0, [1]), (code, told)

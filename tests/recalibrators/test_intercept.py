@@ -62,5 +62,5 @@ def test_damaged_parameters_are_refused_with_their_place(key: str, value: object
     """Every parameter that no fit can have written is an error that gives its path."""
     fitted = Intercept.fit(ScoreTable.from_rows(np.array([0.2, 0.4]), np.array([0, 1], bool)))
     with pytest.raises(DocumentProblem) as problem:
-        Intercept.from_dict(Node({**fitted.to_dict(), key: value}, "$.parameters"))
+        Intercept.from_dict(Node({**fitted.to_dict(), "smoothed": True, key: value}, "$.parameters"))
     assert problem.value.path == f"$.parameters.{key}"

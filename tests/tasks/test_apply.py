@@ -244,9 +244,9 @@ def test_a_header_alone_is_copied(tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 from calibcli.options.rows import AS_FOUND, Columns
-from calibcli.readers.fragments import list_fragments
-from calibcli.tasks.added_columns import AddedColumns
-from calibcli.tasks.apply import apply_map
+from calibcli.data.fragments import list_fragments
+from calibcli.commands.added_columns import AddedColumns
+from calibcli.commands.apply import apply_map
 (fragment,) = list_fragments([sys.argv[1]])
 added = AddedColumns(("calibrated",), lambda score, _: (score / 2,))
 apply_map(added, fragment, columns=Columns(), output=sys.argv[2])

@@ -67,7 +67,7 @@ def test_shuffled_and_split_rows_give_the_same_table(
 ) -> None:
     """Neither order, nor files, nor formats, nor workers change a bit, exact or on the grid."""
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 20)
-    monkeypatch.setattr(fragments, "_BATCH_ROWS", 5)
+    monkeypatch.setattr("calibcli.data.fragment._BATCH_ROWS", 5)
     folder = tmp_path_factory.mktemp("split")
     whole = read([write_csv(folder / "whole.csv", rows)], limit=limit)
     shuffled = list(rows)
@@ -269,7 +269,7 @@ def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: py
 
 def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that Ctrl-C need not wait for a file to be read to its end."""
-    monkeypatch.setattr(fragments, "_BATCH_ROWS", 10)
+    monkeypatch.setattr("calibcli.data.fragment._BATCH_ROWS", 10)
     path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 100, group=100)
     (fragment,) = fragments.list_fragments([str(path)])
     chosen = choose_columns([fragment], ASKED)[str(path)]
@@ -331,9 +331,9 @@ def test_a_forced_format_is_believed(tmp_path: Path) -> None:
 
 PANDAS = """
 import sys
-from calibcli.engines.threads import ThreadEngine
-from calibcli.readers.columns import Columns
-from calibcli.tasks.gather import gather
+from calibcli.data.engines.threads import ThreadEngine
+from calibcli.options.rows import Columns
+from calibcli.commands.gathering import gather
 gather(sys.argv[1:], Columns(), engine=ThreadEngine(2))
 heavy = ("pandas", "scipy", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet", "calibcli.data.values")
 print([name for name in heavy if name in sys.modules])

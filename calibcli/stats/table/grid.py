@@ -530,7 +530,7 @@ def digest(table: Table) -> str:
     if isinstance(table, ScoreTable) and not table.weighted:
         table = grid_of(table)
     state = hashlib.sha256(
-        f"calibcli.stats.table/1 {table.kind} {len(table.columns)} {table.distinct}\n".encode()
+        f"calibcli.table/1 {table.kind} {len(table.columns)} {table.distinct}\n".encode()
     )
     for column in table.columns:
         state.update(column.astype(column.dtype.newbyteorder("<"), copy=False).tobytes())
