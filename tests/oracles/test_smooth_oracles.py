@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.optimize import brentq, linprog
 from scipy.stats import norm
 
 from calibcli.names import MeasureName
-from calibcli.stats.bounds.betting import stakes_of_rows
+from calibcli.stats.bounds.betting import Stakes, stakes_of_rows
 from calibcli.stats.measures.distance import (
     dictionary,
     distance,
@@ -152,33 +153,40 @@ def test_distance_and_its_bounds_are_those_of_rows_one_by_one() -> None:
     value = sum(abs(gap[index == k].sum()) for k in range(count + 2)) / 400 + moved.mean()
     assert estimate.value == pytest.approx(value, abs=1e-12)
     stakes = stakes_of_rows(400, delta=0.05)
+    # Three quarters of the stake on these bins, an eighth on 260 of them, an eighth on each score by itself.
+    fine = np.where(score == 1.0, 261, np.ceil(score * 260)).astype(int)
+    places, each = np.unique(score, return_inverse=True)
+    cuts = (
+        (3 / 4, index, middle),
+        (1 / 8, fine, np.clip((fine - 0.5) / 260, 0.0, 1.0)),
+        (1 / 8, each, places[each]),
+    )
 
     def evidence(eps: float) -> float:
         total = 0.0
-        for size, share in zip(stakes.sizes, stakes.shares, strict=True):
-            product = 1.0
-            for k in range(count + 2):
-                own = index == k
-                product *= min(
-                    np.prod(1 - size * (sign * gap[own] + moved[own] - eps)) for sign in (1.0, -1.0)
-                )
-            total += share * product
+        for (part, bin_of, at), (size, share) in product(cuts, zip(stakes.sizes, stakes.shares, strict=True)):
+            worst = 1.0
+            for k in np.unique(bin_of):
+                own = bin_of == k
+                x = abs(score - at)[own] - eps
+                worst *= min(np.prod(1 - size * (sign * (label - at)[own] + x)) for sign in (1.0, -1.0))
+            total += part * share * worst
         return total
 
     assert evidence(estimate.interval.upper + 1e-7) >= 20.0 >= evidence(estimate.interval.upper - 1e-7)
 
 
 def test_dictionary_bounds_are_those_of_rows_one_by_one() -> None:
-    """Each end is where the sum over signs of the products, over its most, is 1 / (half the error)."""
+    """Each end is where the sum over signs of the products, over its most, is 1 / (its share of the error)."""
     rng = np.random.default_rng(4)
     score = rng.random(400)
     label = rng.random(400) < 0.5 * score
     found = dictionary(ScoreTable.from_rows(score, label), delta=0.2)
-    stakes = stakes_of_rows(400, delta=0.1)
     residual = label - score
-    for end, x in zip(found, (residual, residual * (2 * score - 1)), strict=True):
+    for end, delta, x in zip(found, (0.15, 0.05), (residual, residual * (2 * score - 1)), strict=True):
+        stakes = stakes_of_rows(400, delta=delta)
 
-        def evidence(eps: float, x: np.ndarray = x) -> float:
+        def evidence(eps: float, x: np.ndarray = x, stakes: Stakes = stakes) -> float:
             # Stakes are cut where a row could lose more than there is.
             both = [
                 share
@@ -190,7 +198,7 @@ def test_dictionary_bounds_are_those_of_rows_one_by_one() -> None:
             return float(np.sum(both))
 
         assert end > 0.0
-        assert evidence(end - 1e-7) >= 10.0 >= evidence(end + 1e-7)
+        assert evidence(end - 1e-7) >= 1 / delta >= evidence(end + 1e-7)
 
 
 def test_smooth_calibration_error_bounds_are_those_of_their_formulas() -> None:
