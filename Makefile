@@ -62,8 +62,8 @@ test-oldest:  ## every fast test but pictures' pixels with the oldest versions a
 	.venv-oldest/bin/python tests/oldest.py > .venv-oldest/oldest.txt
 	.venv-oldest/bin/python -m pip install --quiet --editable '.[dev]' --constraint .venv-oldest/oldest.txt
 	.venv-oldest/bin/python -m pytest -n $(WORKERS) -m "not slow and not system" \
-		-W default::DeprecationWarning --deselect tests/figures/test_baselines.py \
-		--deselect tests/cli/test_pictures_page.py
+		-W default::DeprecationWarning --deselect tests/show/figures/test_baselines.py \
+		--deselect tests/shell/test_pictures_page.py
 
 claims: $(VENV)/.stamp-dev  ## the simulations behind every statistical promise, up to an hour
 	$(PYTHON) -m pytest -n $(WORKERS) -m slow tests

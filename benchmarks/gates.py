@@ -35,7 +35,7 @@ from claims.gate_looks import (  # noqa: E402
     verdicts,
 )
 from claims.simulation import generator_of, most_misses  # noqa: E402
-from verdicts.boundary import CASES  # noqa: E402
+from stats.verdicts.boundary import CASES  # noqa: E402
 
 DELTA = 0.05
 ROWS = (500, 5_000)
@@ -297,7 +297,7 @@ key, and what does not.
 Limit {LIMIT}, confidence 95 %. *At the limit* the true error is the limit itself ({REPETITIONS} tables a
 cell): there a gate may err with 5 % on each side, more often than anywhere else. Far from it there are {FAR}
 tables a cell. A number that exceeds 5 % by more than chance explains (probability 1e-6) would be bold. The
-cases, with the proof that their error is what it is said to be, are in `tests/verdicts/boundary.py`.
+cases, with the proof that their error is what it is said to be, are in `tests/stats/verdicts/boundary.py`.
 
 """
 LOOK_FOOT = """

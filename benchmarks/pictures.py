@@ -32,7 +32,7 @@ from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.reliability import binned_curve, smooth_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.table.bins import bins_of
-from measures import Entrant, Rules, parser_of, publish, race, within
+from stats.measures import Entrant, Rules, parser_of, publish, race, within
 
 HERE = Path(__file__).parent
 # So few that what a process takes is its start.

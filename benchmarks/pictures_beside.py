@@ -23,7 +23,7 @@ from fits import missing, versions
 from processes import CALIBCLI, machine, make_scores
 from pyarrow import csv
 
-from measures import spend_within
+from stats.measures import spend_within
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+from command_line import SAMPLE
 from doors import FROZEN, STATES, Door, _rows_file, ended, summary_file
-from shell import SAMPLE
 
 _RULES = (
     "ece.upper<=0.02", "smece<=0.1", "cox_slope.lower>=0.8", "ks.p>=0.01", "brier . value <= 1e-1",

@@ -21,11 +21,11 @@ import numpy as np
 
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import DataFormat, EngineName
-from shell import ROOT, SAMPLE, Ran
+from command_line import ROOT, SAMPLE, Ran
 
-FROZEN = ROOT / "tests" / "artifacts" / "frozen"
-CLASSES = ROOT / "tests" / "artifacts" / "frozen_classes"
-STATES = ROOT / "tests" / "gates" / "frozen"
+FROZEN = ROOT / "tests" / "documents" / "frozen"
+CLASSES = ROOT / "tests" / "documents" / "frozen_classes"
+STATES = ROOT / "tests" / "stats" / "gates" / "frozen"
 # What a command may end with where nobody interrupts it.
 CODES = (0, 1, 2, 3, 4, 5)
 _STARTS = ("error: ", "hint: ", "note: ")

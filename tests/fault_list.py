@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from command_line import SAMPLE, Ran
 from faults import FAULTS, How, Stage, fails, fault, in_the_middle, signals, while_read, while_silent
-from shell import SAMPLE, Ran
 
 __all__ = ["FAULTS"]
 APPLY = "apply cal.json rows.csv -o out.csv"

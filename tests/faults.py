@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 
 import calibcli
-from shell import Ran
+from command_line import Ran
 
-FROZEN = Path(__file__).resolve().parent / "artifacts" / "frozen"
+FROZEN = Path(__file__).resolve().parent / "documents" / "frozen"
 _NOT_PRELOADED = ("__main__", ".dask", ".spark", ".elsewhere")
 _CAPSET = 126 if os.uname().machine == "x86_64" else 91
 _NO_OVERRIDE = ~0b110 & 0xFFFFFFFF  # all but reading and writing against permissions

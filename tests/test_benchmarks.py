@@ -19,7 +19,7 @@ from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.table.bins import ATOMS, binned
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.score_table import ScoreTable
-from shell import ROOT
+from command_line import ROOT
 
 pytestmark = pytest.mark.untraced
 

@@ -16,8 +16,8 @@ from junitparser import JUnitXml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from calibcli.shell.app import main
+from command_line import ROOT, SAMPLE, Ran
 from github_runner import commands_of, outputs_in
-from shell import ROOT, SAMPLE, Ran
 
 FOLDER = ROOT / "docs" / "ci"
 ACTION = FOLDER / "action" / "action.yml"

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from calibcli.shell.app import main
-from shell import ROOT
+from command_line import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]
 PAGES += [ROOT / "sample_data" / "README.md", ROOT / "CHANGELOG.md"]

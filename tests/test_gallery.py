@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from calibcli.names import FitMethod, MeasureName, RecalibratorName
-from shell import ROOT
+from command_line import ROOT
 
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "gallery.md").read_text(encoding="utf-8")

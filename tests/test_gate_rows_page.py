@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shell import ROOT
+from command_line import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from calibcli.options import comparing, fitting, gating, maps, measuring, output
 from calibcli.options.declaring import Option, Parameter, is_group, parameters_of
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import options_of
-from shell import ROOT
+from command_line import ROOT
 
 ROOMS = (comparing, fitting, gating, maps, measuring, output, pictures, rows)
 FUNCTIONS = ("compare", "fit", "measure", "plot", "verify")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from calibcli.version import __version__
-from shell import ROOT
+from command_line import ROOT
 
 LEFT_OUT = (".git", ".venv*", "build", "dist", "demo_output", "__pycache__", ".*_cache", ".hypothesis")
 BUILD = "import sys, hatchling.build as b; b.build_wheel(sys.argv[1]); b.build_sdist(sys.argv[1])"

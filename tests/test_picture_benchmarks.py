@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from calibcli.names import PlotKind
-from shell import ROOT
+from command_line import ROOT
 
 
 @pytest.fixture

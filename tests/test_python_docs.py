@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from shell import ROOT
+from command_line import ROOT
 
 PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if "```pycon" in page.read_text("utf-8")]
 SESSION = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)

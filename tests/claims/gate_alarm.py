@@ -9,7 +9,7 @@ from calibcli.stats.gates.state import GateState, Terms
 from calibcli.stats.measures.distance import number_of_bins
 from calibcli.stats.table.score_table import ScoreTable
 from claims.gate_streams import World
-from verdicts.boundary import shifted
+from stats.verdicts.boundary import shifted
 
 CONFIDENCE = 0.95
 

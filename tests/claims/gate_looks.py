@@ -13,7 +13,7 @@ from calibcli.stats.gates.plan import Asked, Plan, is_given, planned
 from calibcli.stats.table.bins import ATOMS
 from claims.gate_streams import World
 from claims.simulation import generator_of
-from verdicts.boundary import CASES, count_verdicts, rule_of
+from stats.verdicts.boundary import CASES, count_verdicts, rule_of
 
 LIMIT = 0.05
 GATED = (MeasureName.ECE, MeasureName.L2, MeasureName.LINF, MeasureName.SMECE, MeasureName.DCE)

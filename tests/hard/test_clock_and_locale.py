@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from calibcli.shell.app import main
-from shell import ROOT
+from command_line import ROOT
 
 PACKAGE = ROOT / "calibcli"
-CAL = str(ROOT / "tests" / "artifacts" / "frozen" / "platt.json")
+CAL = str(ROOT / "tests" / "documents" / "frozen" / "platt.json")
 # What tells the hour, or follows the locale.
 ASKS = re.compile(
     r"\btime\.(time|localtime|gmtime|ctime|strftime|asctime)\b|\bfrom time import\b"

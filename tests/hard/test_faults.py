@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pytest
 
+from command_line import ROOT
 from fault_list import FAULTS
 from faults import Fault, Stage
-from shell import ROOT
 
 PAGE = ROOT / "docs" / "hardening.md"
 SLOW = [pytest.mark.slow, pytest.mark.system]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from command_line import ROOT
 from command_words import scrambled
 from doors import Door, knock, scratch
 from mutations import damaged, replaced, tail_damaged
-from shell import ROOT
 
 FOUND = ROOT / "tests" / "hard" / "found"
 DOCUMENTS = (Door.ARTIFACT, Door.STATE, Door.REPORT, Door.SUMMARY)

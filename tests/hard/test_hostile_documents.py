@@ -14,8 +14,8 @@ from calibcli.documents.artifact import read_any_artifact
 from calibcli.documents.sealed import MOST_BYTES
 from calibcli.documents.state import read_state
 from calibcli.errors import DocumentProblem
+from command_line import ROOT
 from doors import FROZEN, STATES, ended
-from shell import ROOT
 
 PLATT = (FROZEN / "platt.json").read_text()
 STATE = (STATES / "gate-1-alarm.json").read_text()

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from shell import ROOT
+from command_line import ROOT
 
 # Taking addresses apart is not asking for what they name.
 IMPORTS = re.compile(
     r"^\s*(?:import|from) (socket|ssl|http|urllib(?!\.parse)|urllib3|requests|httpx|ftplib|smtplib)\b",
     re.MULTILINE,
 )
-CAL = ROOT / "tests" / "artifacts" / "frozen" / "platt.json"
+CAL = ROOT / "tests" / "documents" / "frozen" / "platt.json"
 PROGRAM = """
 import sys
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from calibcli.shell.app import main
-from shell import ROOT
+from command_line import ROOT
 
 ROWS = "score,label\n" + "".join(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}\n" for i in range(60))
-CAL = str(ROOT / "tests" / "artifacts" / "frozen" / "platt.json")
+CAL = str(ROOT / "tests" / "documents" / "frozen" / "platt.json")
 PIPED = ("-", "-s", "score", "-y", "label")
 COMMANDS = (
     ("measure", *PIPED, "--json"),

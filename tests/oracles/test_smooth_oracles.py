@@ -177,7 +177,7 @@ def test_distance_and_its_bounds_are_those_of_rows_one_by_one() -> None:
 
 
 def test_dictionary_bounds_are_those_of_rows_one_by_one() -> None:
-    """Each end is where the sum over signs of the products, over its most, is 1 / (its share of the error)."""
+    """Each end is where the sum over signs of the products, over its most, is 1 / its share of the error."""
     rng = np.random.default_rng(4)
     score = rng.random(400)
     label = rng.random(400) < 0.5 * score

@@ -529,9 +529,7 @@ def digest(table: Table) -> str:
     """Return `sha256:` and the hash of the table's canonical bytes: kind, then each column little-endian."""
     if isinstance(table, ScoreTable) and not table.weighted:
         table = grid_of(table)
-    state = hashlib.sha256(
-        f"calibcli.table/1 {table.kind} {len(table.columns)} {table.distinct}\n".encode()
-    )
+    state = hashlib.sha256(f"calibcli.table/1 {table.kind} {len(table.columns)} {table.distinct}\n".encode())
     for column in table.columns:
         state.update(column.astype(column.dtype.newbyteorder("<"), copy=False).tobytes())
     return f"sha256:{state.hexdigest()}"

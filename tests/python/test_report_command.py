@@ -1,0 +1,155 @@
+"""`calibcli report` on the command line."""
+
+import importlib.util
+import io
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from calibcli.commands.page import WrittenReport
+from calibcli.commands.reading import file_digests
+from calibcli.commands.report import ReportRequest
+from calibcli.shell.app import main
+from calibcli.show.html import page as writing
+from command_line import Ran
+from html_pages import Page
+
+SMALL = ("score,label", "0.2,0", "0.8,1", "0.4,1", "0.6,0", "0.1,0")
+MOST_BYTES = 1_500_000
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """Run a command in this process."""
+
+    def call(*words: object) -> Ran:
+        code = main([str(word) for word in words])
+        printed = capsys.readouterr()
+        return Ran(code, printed.out, printed.err)
+
+    return call
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Return a file of five rows."""
+    path = tmp_path / "small.csv"
+    path.write_text("\n".join(SMALL) + "\n")
+    return path
+
+
+def test_the_printed_command_makes_the_same_page(
+    run: Callable[..., Ran],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    artifact_request: ReportRequest,
+    artifact_page: WrittenReport,
+) -> None:
+    """What stands at the end of a page, pasted into a shell, gives that page byte for byte; exit code 0."""
+    (command,) = Page(artifact_page.html).said("pre")
+    assert artifact_request.artifact in shlex.split(command)
+    monkeypatch.chdir(tmp_path)
+    ran = run(*shlex.split(command)[1:])
+    assert ran.code == 0, ran.err
+    page = Path("report.html").read_bytes()
+    assert page == artifact_page.html.encode()
+    assert len(page) < MOST_BYTES
+    assert ran.out == ""
+    assert "report.html: PASS" in ran.err
+
+
+def test_defaults_from_a_file_stand_in_the_command(
+    run: Callable[..., Ran], small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The printed command holds what a configuration file said, and nothing that changes no letter."""
+    monkeypatch.chdir(tmp_path)
+    Path("calibcli.toml").write_text('[report]\nmetric = ["brier"]\nconfidence = 0.9\n')
+    ran = run("report", small, "-o", "out.html", "-j", "1", "--title", "-x", "--quiet", "--max-ece", "0.9")
+    assert ran.code == 0, ran.err
+    assert ran.err == 'note: calibcli.toml sets confidence = 0.9, metric = ["brier"]\n'
+    found = Page(Path("out.html").read_text())
+    (command,) = found.said("pre")
+    wanted = {"--metric brier", "--confidence 0.9", "--title=-x", "--max-ece 0.9"}
+    assert all(one in command for one in wanted)
+    assert not {"--jobs", "--quiet", "--output", "out.html"} & set(shlex.split(command))
+    assert found.said("h1") == ["-x"]
+    assert any("INCONCLUSIVE" in words for _, words in found.words)
+
+
+def test_a_stream_is_enough(run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that can be read only once are measured, judged and drawn."""
+    lines = "\n".join((*SMALL, *SMALL[1:] * 30)) + "\n"
+    monkeypatch.setattr(
+        sys, "stdin", SimpleNamespace(buffer=io.BytesIO(lines.encode()), fileno=lambda: 10**6)
+    )
+    ran = run("report", "-", "-f", "csv", "--metric", "ece", "--rule", "ece<=0.9", "-o", tmp_path / "x.html")
+    assert ran.code == 0, ran.err
+    said = " ".join(words for _, words in Page((tmp_path / "x.html").read_text()).words)
+    assert "standard input" in said
+    assert "155 rows" in said
+    assert "no digest" in said
+
+
+def test_large_files_are_not_read_for_a_digest(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files have digests up to a size all together, and none beyond; a stream has none."""
+    names = [str(small)]
+    assert list(file_digests(names)) == names
+    assert file_digests([*names, "-"]) == {}
+    monkeypatch.setattr("calibcli.commands.reading.MOST_BYTES", small.stat().st_size - 1)
+    assert file_digests(names) == {}
+
+
+def test_a_page_that_exists_is_refused_before_reading(run: Callable[..., Ran], tmp_path: Path) -> None:
+    """An existing page stays as it is, and no input is read for it."""
+    bad = tmp_path / "bad.csv"
+    bad.write_text("no table at all")
+    page = tmp_path / "page.html"
+    page.write_text("mine")
+    ran = run("report", bad, "-o", page)
+    assert ran.code == 5
+    assert "exists already" in ran.err
+    assert page.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("-o", "x.pdf"), 2, "a report is a page of HTML"),
+        (("-o", "x.html", "-s", "nothing"), 3, "nothing"),
+        (("-o", "x.html", "--max-ece", "2"), 2, "a limit of 2"),
+        (("-o", "x.html", "--metric", "accuracy"), 2, "--probs names none"),
+        (("-o", "x.html", "--binning", "equal-mass", "--max-ece", "0.1"), 2, "equal-mass"),
+    ],
+)
+def test_what_cannot_be_reported_leaves_nothing(
+    run: Callable[..., Ran],
+    small: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    code: int,
+    message: str,
+) -> None:
+    """A refusal is one line with its exit code, and no part of a page is left behind."""
+    monkeypatch.chdir(tmp_path)
+    ran = run("report", small, *words)
+    assert (ran.code, ran.out) == (code, "")
+    assert message in ran.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv"]
+
+
+def test_without_the_extra_the_command_says_what_to_install(
+    run: Callable[..., Ran], small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the template engine there is one line and a hint, before anything is read."""
+    monkeypatch.setattr(
+        writing, "find_spec", lambda name: None if name == "jinja2" else importlib.util.find_spec(name)
+    )
+    ran = run("report", small, "-o", tmp_path / "x.html")
+    assert ran.code == 2
+    assert ran.err.splitlines()[-1] == "hint: pip install 'calibcli[report]'"
+    assert not (tmp_path / "x.html").exists()

@@ -1,0 +1,361 @@
+"""`apply` from every format to every other: the same values, and what is kept of the rest."""
+
+import gzip
+import io
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.feather
+import pyarrow.ipc
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.names import DataFormat
+from command_line import SAMPLE, Ran
+
+Run = Callable[..., Ran]
+ROWS = 300
+FORMATS = ["csv", "tsv", "jsonl", "parquet", "arrow", "npz"]
+COMMAND = [sys.executable, "-m", "calibcli"]
+
+
+def table() -> pa.Table:
+    """Return scores and columns of several types."""
+    rng = np.random.default_rng(5)
+    return pa.table(
+        {
+            "id": [f"{place:04d}" for place in range(ROWS)],
+            "score": rng.random(ROWS).round(6),
+            "x_1": np.arange(ROWS),
+            "x_2": pa.array([None if place % 7 == 0 else place / 4 for place in range(ROWS)]),
+            "kind": pa.array(["a", 'b "c"', "d,e"] * (ROWS // 3)),
+        }
+    )
+
+
+def source(folder: Path, kind: str) -> Path:
+    """Write the rows in a format."""
+    path, rows = folder / f"in.{kind}", table()
+    match kind:
+        case "csv" | "tsv":
+            pa_csv.write_csv(rows, path, pa_csv.WriteOptions(delimiter="," if kind == "csv" else "\t"))
+        case "jsonl":
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows.to_pylist()))
+        case "parquet":
+            pq.write_table(rows, path, row_group_size=100)
+        case "arrow":
+            pyarrow.feather.write_feather(rows, path, chunksize=70)
+        case _:
+            np.savez(path, **{name: rows[name].to_numpy() for name in ("score", "x_1")})
+    return path
+
+
+def read(content: bytes, kind: str) -> pa.Table:
+    """Return the rows of an output."""
+    match kind:
+        case "csv" | "tsv":
+            delimiter = "," if kind == "csv" else "\t"
+            types = {"id": pa.string(), "score": pa.float64(), "calibrated": pa.float64()}
+            return pa_csv.read_csv(
+                io.BytesIO(content),
+                parse_options=pa_csv.ParseOptions(delimiter=delimiter),
+                convert_options=pa_csv.ConvertOptions(column_types=types),
+            )
+        case "jsonl":
+            return pa.Table.from_pylist([json.loads(line) for line in content.splitlines()])
+        case "parquet":
+            return pq.read_table(io.BytesIO(content))
+        case _:
+            opened = pa.ipc.open_file if content.startswith(b"ARROW1") else pa.ipc.open_stream
+            with opened(content) as reader:
+                return reader.read_all()
+
+
+def as_text(rows: pa.Table, name: str) -> list[str | None]:
+    """Return a column as text, as CSV would have it."""
+    return [None if one is None else str(one) for one in rows[name].to_pylist()]
+
+
+@pytest.mark.parametrize("start", FORMATS)
+def test_every_format_becomes_every_other(start: str, run: Run, artifact: Path, tmp_path: Path) -> None:
+    """With the same probabilities, the columns in their order, and their values."""
+    first = source(tmp_path, start)
+    columns = ["score", "x_1"] if start == "npz" else table().column_names
+    probability = None
+    for end in list(DataFormat)[:-1]:
+        output = tmp_path / f"out.{end.value}"
+        assert run("apply", artifact, first, "-s", "score", "-o", output, "-q").code == 0
+        rows = read(output.read_bytes(), end.value)
+        assert rows.column_names == [*columns, "calibrated"]
+        for name in columns:
+            if start != "npz" and name in {"id", "x_1", "kind"}:
+                assert as_text(rows, name) == as_text(table(), name)
+        np.testing.assert_array_equal(rows["score"].to_numpy(), table()["score"].to_numpy())
+        found = rows["calibrated"].to_numpy()
+        np.testing.assert_array_equal(found, found if probability is None else probability)
+        probability = found
+
+
+@pytest.mark.parametrize("start", FORMATS[:-1])
+@pytest.mark.parametrize("end", ["csv", "jsonl", "arrow"])
+def test_kept_columns_go_along_and_no_others(
+    start: str, end: str, run: Run, artifact: Path, tmp_path: Path
+) -> None:
+    """By name and by pattern, in the order of the file; none leaves the new column alone."""
+    first, output = source(tmp_path, start), tmp_path / f"out.{end}"
+    words = ["apply", artifact, first, "-s", "score", "-o", output, "-q", "--force", "--keep"]
+    assert run(*words, "x_*, ID").code == 0
+    rows = read(output.read_bytes(), end)
+    assert rows.column_names == ["id", "x_1", "x_2", "calibrated"]
+    assert as_text(rows, "id") == as_text(table(), "id")
+    assert as_text(rows, "x_1") == as_text(table(), "x_1")
+    assert run(*words, "none", "--name", "score").code == 0
+    alone = read(output.read_bytes(), end)
+    assert alone.column_names == ["score"]
+    np.testing.assert_array_equal(alone["score"].to_numpy(), rows["calibrated"].to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--keep", "nothing"], 3, "there is no column 'nothing'"),
+        (["--keep", "z_*"], 3, "no column fits --keep 'z_*'"),
+        (["--keep", "id,"], 2, "names a column without a name"),
+        (["--name", "x_1"], 2, "has a column 'x_1' already"),
+        (["--name", "x_1", "--keep", "x_1"], 2, "has a column 'x_1' already"),
+        (["--to", "csv"], 2, "out.jsonl is the name of jsonl, and --to says csv"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    words: list[str], code: int, said: str, run: Run, artifact: Path, tmp_path: Path
+) -> None:
+    """And nothing is written."""
+    output = tmp_path / "out.jsonl"
+    for start in ("csv", "parquet", "jsonl"):
+        first = source(tmp_path, start)
+        ended = run("apply", artifact, first, "-s", "score", "-o", output, *words)
+        assert ended.code == code, ended
+        assert said in ended.err
+        assert not output.exists()
+
+
+def test_types_that_a_format_has_not_are_refused(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """Unless they do not go along."""
+    rows = pa.table({"score": [0.25, 0.5], "tags": [[1], [2, 3]], "raw": [b"a", b"\xff"]})
+    pq.write_table(rows, tmp_path / "in.parquet")
+    for end, name in (("csv", "tags"), ("jsonl", "raw")):
+        words = ["apply", artifact, tmp_path / "in.parquet", "-o", tmp_path / f"out.{end}"]
+        ended = run(*words)
+        assert ended.code == 3
+        assert f"in.parquet, column '{name}': {end} cannot hold" in ended.err
+        assert run(*words, "--keep", "score" if end == "csv" else "tags", "-q").code == 0
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert [json.loads(line)["tags"] for line in lines] == [[1], [2, 3]]
+    assert run(*words[:-1], tmp_path / "out.arrow", "-q").code == 0
+    assert read((tmp_path / "out.arrow").read_bytes(), "arrow")["raw"].to_pylist() == [b"a", b"\xff"]
+
+
+def test_a_format_that_is_only_read_needs_another_one(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """Said with the ones there are."""
+    ended = run("apply", artifact, source(tmp_path, "npz"), "-s", "score", "-o", "-")
+    assert ended.code == 2
+    assert "npz is read, not written\nhint: pass --to csv, tsv, jsonl, parquet or arrow" in ended.err
+
+
+def test_lines_of_json_keep_every_other_byte(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """Also where keys differ from line to line, and the file is compressed."""
+    lines = ['{"score": 0.10, "n": 1e2}', '{"score":0.5,"m":[1, 2], "s": "}"}', '  {"score" : 1 }  ']
+    text = "\r\n".join(lines)
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    output = tmp_path / "out.jsonl.gz"
+    assert run("apply", artifact, tmp_path / "in.jsonl.gz", "-o", output, "-q").code == 0
+    written = gzip.decompress(output.read_bytes()).decode().split("\r\n")
+    probability = [json.loads(line)["calibrated"] for line in written]
+    assert written == [
+        f'{line[: line.rindex("}")]}, "calibrated": {value!r}{line[line.rindex("}") :]}'
+        for line, value in zip(lines, probability, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd", None])
+@pytest.mark.parametrize("stream", [True, False])
+def test_arrow_keeps_its_codec_batches_and_metadata(
+    codec: Any, run: Run, artifact: Path, tmp_path: Path, *, stream: bool
+) -> None:
+    """Of files and of streams, which are read from where they begin."""
+    from calibcli.data.fragments import list_fragments
+    from calibcli.data.readers.arrow import codec_of
+
+    rows = table().replace_schema_metadata({"owner": "us"})
+    kinds = rows["kind"].dictionary_encode()
+    rows = rows.set_column(4, "kind", kinds)
+    path, output = tmp_path / "in.arrow", tmp_path / ("out.arrows" if stream else "out.arrow")
+    options = pa.ipc.IpcWriteOptions(compression=codec)
+    opened = pa.ipc.new_stream if stream else pa.ipc.new_file
+    with opened(path, rows.schema, options=options) as sink:
+        sink.write_table(rows, max_chunksize=70)
+    assert run("apply", artifact, path, "-s", "score", "-o", output, "-q").code == 0
+    content = output.read_bytes()
+    assert content.startswith(b"ARROW1") != stream
+    found = read(content, "arrow")
+    assert found.drop_columns(["calibrated"]).equals(rows, check_metadata=True)
+    assert [len(chunk) for chunk in found["id"].chunks] == [70, 70, 70, 70, 20]
+    assert [codec_of(list_fragments([str(one)])[0]) for one in (path, output)] == [codec, codec]
+
+
+def test_standard_output_gets_a_stream(shell: Run, artifact: Path, tmp_path: Path) -> None:
+    """From a file, and from a stream through a pipe."""
+    path = source(tmp_path, "arrow")
+    words = [*COMMAND, "apply", str(artifact), "-s", "score", "-o", "-", "-q"]
+    first = subprocess.run([*words, str(path)], capture_output=True, check=True).stdout
+    assert read(first, "arrow").num_rows == ROWS
+    keep = ["--keep", "id", "--name", "p"]
+    again = subprocess.run([*words, "-", *keep], input=first, capture_output=True, check=True).stdout
+    assert read(again, "arrow")["p"].to_pylist() == read(first, "arrow")["calibrated"].to_pylist()
+    lines = shell(*words[3:], "-", "--to", "jsonl", "--name", "p", stdin=first).out.splitlines()
+    assert len(lines) == ROWS
+    assert shell(*words[3:], "-", stdin=b"\n".join(line.encode() for line in lines)).code == 2
+
+
+def test_a_note_says_what_another_format_changes(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """One sentence, and none where the format stays."""
+    said = {
+        ("csv", "parquet"): "columns other than 'score' and 'calibrated' were written as text",
+        ("csv", "csv"): None,
+        ("csv", "tsv"): "fields hold the same text, in quotes",
+        ("parquet", "csv"): "types were left behind",
+        ("parquet", "jsonl"): "dates and times were written as text",
+        ("parquet", "arrow"): "types stay",
+        ("jsonl", "parquet"): "objects were written as the text of their JSON",
+        ("jsonl", "jsonl"): None,
+    }
+    for (start, end), words in said.items():
+        output = tmp_path / f"{start}.out.{end}"
+        ended = run("apply", artifact, source(tmp_path, start), "-s", "score", "-o", output)
+        assert words is None or words in ended.err, ended
+        assert ended.err.count("written as text") + ended.err.count("types") <= (words is not None)
+        alone = run(
+            "apply",
+            artifact,
+            tmp_path / f"in.{start}",
+            "-s",
+            "score",
+            "-o",
+            output,
+            "--force",
+            "--keep",
+            "none",
+        )
+        assert "note:" not in alone.err
+
+
+def test_several_classes_go_into_any_format(run: Run, tmp_path: Path) -> None:
+    """A column each, or lists where they came as such, which CSV refuses."""
+    digits = SAMPLE / "digits_naive_bayes_evaluation.parquet"
+    cal = tmp_path / "classes.json"
+    assert run("fit", digits, "--probs", "p_*", "-y", "label", "-q", "-o", cal).code == 0
+    whole = pq.read_table(digits).slice(0, 50)
+    names = [name for name in whole.column_names if name.startswith("p_")]
+    matrix = np.column_stack([whole[name].to_numpy() for name in names])
+    pq.write_table(whole, tmp_path / "a.parquet")
+    pq.write_table(pa.table({"probs": matrix.tolist()}), tmp_path / "lists.parquet")
+    expected: Any = None
+    for end in ("parquet", "jsonl", "arrow", "csv"):
+        output = tmp_path / f"a.out.{end}"
+        words = ["apply", cal, tmp_path / "a.parquet", "--keep", "none", "-o", output, "-q"]
+        assert run(*words).code == 0
+        rows = read(output.read_bytes(), end)
+        found = np.column_stack([rows[f"calibrated_{name[2:]}"].to_numpy() for name in names])
+        np.testing.assert_array_equal(found, found if expected is None else expected)
+        expected = found
+        words = ["apply", cal, tmp_path / "lists.parquet", "-o", tmp_path / f"l.out.{end}"]
+        ended = run(*words)
+        if end == "csv":
+            assert (ended.code, "column 'probs': csv cannot hold list" in ended.err) == (3, True)
+            assert "'calibrated': csv cannot" in run(*words, "--keep", "none").err
+        else:
+            lists = read((tmp_path / f"l.out.{end}").read_bytes(), end)
+            np.testing.assert_array_equal(np.array(lists["calibrated"].to_pylist()), expected)
+    jsonl = tmp_path / "lists.jsonl"
+    jsonl.write_text("".join(json.dumps({"probs": row}) + "\n" for row in matrix.tolist()))
+    assert run("apply", cal, jsonl, "-o", tmp_path / "again.jsonl", "-q").code == 0
+    again = [json.loads(line) for line in (tmp_path / "again.jsonl").read_text().splitlines()]
+    np.testing.assert_allclose([row["calibrated"] for row in again], expected, rtol=1e-12)
+    assert [row["probs"] for row in again] == matrix.tolist()
+
+
+@pytest.mark.parametrize("end", ["csv", "jsonl", "parquet", "arrow"])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_a_signal_leaves_what_stood_there(
+    end: str, number: int, code: int, artifact: Path, tmp_path: Path
+) -> None:
+    """In every format; one that nobody can catch leaves the part beside it, under a name of its own."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    output = folder / f"out.{end}"
+    output.write_text("old")
+    command = [*COMMAND, "apply", str(artifact), "-", "-s", "score", "-o", str(output), "--force"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"score\n" + b"0.25\n" * 100_000)
+        process.stdin.flush()
+        for _ in range(3000):
+            if any(path.suffix == ".part" for path in folder.iterdir()):
+                break
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.01)
+        process.send_signal(number)
+        # As a terminal does, which interrupts what writes into the pipe as well.
+        process.stdin.close()
+        assert process.wait(20) == code
+    assert output.read_text() == "old"
+    others = [path.name for path in folder.iterdir() if path != output]
+    assert others == [] if number == signal.SIGINT else all(name.startswith(".out") for name in others)
+
+
+def test_keep_may_be_repeated(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """Each --keep adds to those before it, and all wins over names."""
+    first, output = source(tmp_path, "csv"), tmp_path / "out.csv"
+    words = ["apply", artifact, first, "-s", "score", "-o", output, "-q", "--force"]
+    assert run(*words, "--keep", "x_1", "--keep", "id").code == 0
+    assert read(output.read_bytes(), "csv").column_names == ["id", "x_1", "calibrated"]
+    assert run(*words, "--keep", "id", "--keep", "all").code == 0
+    assert output.read_text().startswith(first.read_text().splitlines()[0])
+
+
+@pytest.mark.parametrize(("kind", "refused"), [("parquet", True), ("arrow", True), ("csv", False)])
+def test_a_terminal_gets_text_alone(
+    kind: str, refused: Any, run: Run, artifact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not text goes to a file or a pipe."""
+    first = source(tmp_path, "csv")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    ended = run("apply", artifact, first, "-s", "score", "--to", kind, "-o", "-")
+    assert ("standard output is a terminal" in ended.err) is refused
+    assert ended.code == (5 if refused else 0)
+
+
+@pytest.mark.parametrize(("encoding", "said"), [("utf-16", True), ("cp1252", False)])
+def test_text_that_comes_out_in_another_encoding_is_noted(
+    run: Run, tmp_path: Path, encoding: str, *, said: bool
+) -> None:
+    """UTF-16 as UTF-8; an encoding that stays is passed over."""
+    rows, artifact = tmp_path / "rows.csv", tmp_path / "cal.json"
+    text = "score,label\n" + "0.2,0\n0.4,1\n0.6,0\n0.8,1\n" * 50
+    rows.write_bytes(text.encode(encoding))
+    asked = ["-s", "score", "--encoding", encoding]
+    assert run("fit", rows, *asked, "-y", "label", "-m", "platt", "-o", artifact).code == 0
+    output = tmp_path / "out.csv"
+    ended = run("apply", artifact, rows, *asked, "-o", output)
+    assert ended.code == 0, ended.err
+    assert ("note: written as UTF-8; the input was UTF-16" in ended.err) == said
+    output.read_text(encoding="utf-8" if said else encoding)

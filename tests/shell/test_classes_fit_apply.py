@@ -1,0 +1,456 @@
+"""Several classes from the command line: fit, apply, measure with the artifact."""
+
+import csv
+import io
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.documents.artifact import read_class_artifact
+from command_line import Ran
+from fits_of_classes import drawn
+
+Run = Callable[..., Ran]
+NAMES = ("cat", "dog", "eel", "fox")
+
+
+def frame(rows: int = 400, seed: int = 0, start: str = "p_") -> dict[str, Any]:
+    """Columns of four classes with labels by name, and others that are to stay as they are."""
+    found = drawn(seed, rows=rows, classes=4)
+    columns: dict[str, Any] = {"id": [f"{place:05}" for place in range(rows)]}
+    columns |= {f"{start}{name}": found.probability[:, place] for place, name in enumerate(NAMES)}
+    return columns | {
+        "label": [NAMES[place] for place in found.label],
+        "note": ['a,"b"' for _ in range(rows)],
+    }
+
+
+def csv_text(columns: dict[str, Any]) -> str:
+    """Columns as CSV with CRLF line ends, as some programs write it."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(np.asarray(one).tolist() for one in columns.values()), strict=True))
+    return text.getvalue()
+
+
+@pytest.fixture
+def preds(tmp_path: Path) -> Path:
+    """Return a CSV file of four classes."""
+    path = tmp_path / "p.csv"
+    path.write_text(csv_text(frame()), newline="")
+    return path
+
+
+@pytest.fixture
+def cal(preds: Path, tmp_path: Path, run: Run) -> Path:
+    """Return a temperature fitted to it."""
+    path = tmp_path / "cal.json"
+    assert run("fit", preds, "--probs", "p_*", "-y", "label", "-o", path).code == 0
+    return path
+
+
+def matrix(table: Any, start: str = "calibrated_", names: tuple[str, ...] = NAMES) -> np.ndarray:
+    """The columns of the classes side by side."""
+    return np.column_stack([np.asarray(table[start + name], np.float64) for name in names])
+
+
+def rows_of(text: str) -> dict[str, list[str]]:
+    """CSV text as columns."""
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_csv_keeps_every_byte_and_gains_the_new_fields(
+    preds: Path, cal: Path, tmp_path: Path, run: Run
+) -> None:
+    """Each line of the output is that of the input with fields at its end; values are those of the map."""
+    out = tmp_path / "o.csv"
+    ran = run("apply", cal, preds, "-o", out)
+    assert ran.code == 0
+    assert "keeps the predicted class of every row" in ran.err
+    before, after = (path.read_bytes().split(b"\r\n") for path in (preds, out))
+    assert len(before) == len(after) == 402
+    assert all(one.startswith(other) for one, other in zip(after, before, strict=True))
+    table = rows_of(out.read_text())
+    artifact = read_class_artifact(cal)
+    expected = artifact.recalibrator.predict(matrix(rows_of(preds.read_text()), "p_"))
+    assert np.array_equal(matrix(table), expected)
+    assert table["calibrated_class"] == [NAMES[place] for place in expected.argmax(axis=1)]
+    assert np.array_equal(np.asarray(table["calibrated_confidence"], float), expected.max(axis=1))
+
+
+def test_no_label_is_needed_and_columns_may_stand_in_any_order(cal: Path, tmp_path: Path, run: Run) -> None:
+    """Classes are found by their names; the new columns follow the order of the file."""
+    columns = frame(50, seed=3)
+    del columns["label"]
+    order = ["note", "p_fox", "p_cat", "id", "p_eel", "p_dog"]
+    path, out = tmp_path / "q.csv", tmp_path / "o.csv"
+    path.write_text(csv_text({name: columns[name] for name in order}), newline="")
+    assert run("apply", cal, path, "-o", out).code == 0
+    table = rows_of(out.read_text())
+    assert list(table)[6:10] == ["calibrated_fox", "calibrated_cat", "calibrated_eel", "calibrated_dog"]
+    expected = read_class_artifact(cal).recalibrator.predict(matrix(columns, "p_"))
+    assert np.array_equal(matrix(table), expected)
+
+
+def test_standard_input_to_standard_output(
+    preds: Path, cal: Path, tmp_path: Path, shell: Run, run: Run
+) -> None:
+    """A pipe gives the same bytes as files do."""
+    out = tmp_path / "o.csv"
+    run("apply", cal, preds, "-o", out)
+    ran = shell("apply", cal, "-", "-o", "-", "-q", stdin=preds.read_bytes())
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.encode() == out.read_bytes()
+
+
+def test_parquet_keeps_schema_row_groups_and_codecs(cal: Path, tmp_path: Path, run: Run) -> None:
+    """Other columns, metadata, row groups and codecs stay; the new ones take that of the classes."""
+    table = pa.table(frame(300)).replace_schema_metadata({"owner": "us"})
+    path, out = tmp_path / "p.parquet", tmp_path / "o.parquet"
+    pq.write_table(table, path, row_group_size=120, compression="zstd")
+    assert run("apply", cal, path, "-o", out, "--name", "q").code == 0
+    with pq.ParquetFile(out) as file:
+        written, metadata = file.read(), file.metadata
+    assert written.select(table.column_names).equals(table)
+    assert metadata.metadata[b"owner"] == b"us"
+    assert [metadata.row_group(place).num_rows for place in range(3)] == [120, 120, 60]
+    last = metadata.row_group(0).column(metadata.num_columns - 1)
+    assert (last.path_in_schema, last.compression) == ("q_confidence", "ZSTD")
+    expected = read_class_artifact(cal).recalibrator.predict(matrix(table, "p_"))
+    assert np.array_equal(matrix(written, "q_"), expected)
+
+
+def test_wide_row_groups_are_cut_and_say_the_same(
+    cal: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Past the numbers that may be held at once, a row group is cut in smaller ones."""
+    path, out = tmp_path / "p.parquet", tmp_path / "o.parquet"
+    pq.write_table(pa.table(frame(300)), path)
+    monkeypatch.setattr("calibcli.data.writers.parquet.MOST_NUMBERS", 1_400)
+    assert run("apply", cal, path, "-o", out).code == 0
+    with pq.ParquetFile(out) as file:
+        written = file.read()
+        assert file.metadata.num_row_groups > 3
+    expected = read_class_artifact(cal).recalibrator.predict(matrix(frame(300), "p_"))
+    assert np.array_equal(matrix(written), expected)
+
+
+KINDS = {
+    "list": pa.list_(pa.float64()),
+    "large_list": pa.large_list(pa.float64()),
+    "fixed_size_list": pa.list_(pa.float64(), 4),
+}
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_one_column_of_lists_comes_back_as_one(kind: str, cal: Path, tmp_path: Path, run: Run) -> None:
+    """The new column is of the same kind, and holds the classes in the order of the fit."""
+    probability = matrix(frame(60, seed=4), "p_")
+    path, out = tmp_path / "l.parquet", tmp_path / "o.parquet"
+    pq.write_table(pa.table({"id": range(60), "vector": pa.array(probability.tolist(), KINDS[kind])}), path)
+    assert run("apply", cal, path, "-o", out).code == 0
+    with pq.ParquetFile(out) as file:
+        written = file.read()
+    assert written.schema.field("calibrated").type == KINDS[kind]
+    expected = read_class_artifact(cal).recalibrator.predict(probability)
+    assert np.array_equal(np.array(written["calibrated"].to_pylist()), expected)
+    assert written["calibrated_class"].to_pylist() == [NAMES[place] for place in expected.argmax(axis=1)]
+
+
+def spark(probability: np.ndarray, *, sparse: bool) -> pa.Array:
+    """Spark's vectors, dense or sparse by turns."""
+    kind = pa.struct(
+        [
+            ("type", pa.int8()),
+            ("size", pa.int32()),
+            ("indices", pa.list_(pa.int32())),
+            ("values", pa.list_(pa.float64())),
+        ]
+    )
+    vectors: list[dict[str, Any]] = []
+    for place, row in enumerate(probability):
+        kept = np.flatnonzero(row)
+        if sparse and place % 2:
+            vectors.append(
+                {"type": 0, "size": row.size, "indices": kept.tolist(), "values": row[kept].tolist()}
+            )
+        else:
+            vectors.append({"type": 1, "size": None, "indices": None, "values": row.tolist()})
+    return pa.array(vectors, kind)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_spark_vectors_come_back_as_dense_ones(*, sparse: bool, cal: Path, tmp_path: Path, run: Run) -> None:
+    """Dense and sparse vectors are read, and dense ones written."""
+    probability = matrix(frame(40, seed=4), "p_")
+    probability[::3] = [0.0, 1.0, 0.0, 0.0]
+    path, out = tmp_path / "v.parquet", tmp_path / "o.parquet"
+    pq.write_table(pa.table({"id": range(40), "probability": spark(probability, sparse=sparse)}), path)
+    assert run("apply", cal, path, "-o", out).code == 0
+    with pq.ParquetFile(out) as file:
+        found = file.read()["calibrated"].to_pylist()
+    assert {one["type"] for one in found} == {1}
+    expected = read_class_artifact(cal).recalibrator.predict(probability)
+    assert np.array_equal(np.array([one["values"] for one in found]), expected)
+
+
+@pytest.mark.parametrize(
+    ("method", "ends"),
+    [
+        ("one-vs-rest", [f"calibrated_{name}_{end}" for name in NAMES for end in ("lower", "upper")]),
+        ("top-label", ["calibrated_confidence_lower", "calibrated_confidence_upper"]),
+        ("confidence", ["calibrated_confidence_lower", "calibrated_confidence_upper"]),
+    ],
+)
+def test_ends_stand_beside_what_they_bracket(
+    method: str, ends: list[str], preds: Path, tmp_path: Path, run: Run
+) -> None:
+    """Venn-Abers inside gives the ends of every class, or of the predicted one."""
+    cal, out = tmp_path / "v.json", tmp_path / "o.csv"
+    asked = ("--multiclass", method, "--method", "venn-abers", "--output-sum", "free")
+    asked = asked if method == "one-vs-rest" else asked[:4]
+    assert run("fit", preds, "--probs", "p_*", "-y", "label", *asked, "-o", cal).code == 0
+    assert run("apply", cal, preds, "-o", out).code == 0
+    table = rows_of(out.read_text())
+    assert list(table)[-len(ends) :] == ends
+    for lower in ends[::2]:
+        low, point, high = (
+            np.asarray(table[name], float)
+            for name in (lower, lower.removesuffix("_lower"), f"{lower.removesuffix('lower')}upper")
+        )
+        assert np.all((low <= point + 1e-12) & (point <= high + 1e-12))
+
+
+def test_artifact_and_applied_file_measure_alike(preds: Path, tmp_path: Path, run: Run) -> None:
+    """`measure --artifact` on raw columns gives what `measure` gives on the columns that `apply` wrote."""
+    cal, out = tmp_path / "v.json", tmp_path / "o.csv"
+    run("fit", preds, "--probs", "p_*", "-y", "label", "--multiclass", "one-vs-rest", "-o", cal)
+    run("apply", cal, preds, "-o", out, "--name", "q")
+    names = ",".join(f"q_{name}" for name in NAMES)
+    for view in ((), ("--view", "one-vs-rest", "--class", "dog"), ("--view", "top-label", "--class", "eel")):
+        through = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, *view, "--json")
+        direct = run("measure", out, "--probs", names, "-y", "label", *view, "--json")
+        assert (through.code, direct.code) == (0, 0)
+        one, other = json.loads(through.out), json.loads(direct.out)
+        assert one["measures"] == other["measures"]
+        assert one["table"]["rows"] == other["table"]["rows"]
+
+
+def test_measuring_the_fit_rows_is_noticed_in_every_view(preds: Path, cal: Path, run: Run) -> None:
+    """The digest is that of the raw confidences, whatever the view."""
+    for view in ((), ("--view", "one-vs-rest", "--class", "dog"), ("--view", "top-label", "--class", "eel")):
+        ran = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, *view)
+        assert "these are the rows that the artifact was fitted on" in ran.out + ran.err
+
+
+def test_discrete_confidence_is_measured_value_by_value(preds: Path, tmp_path: Path, run: Run) -> None:
+    """Scaling-binning of the confidence leaves as many values as bins, and the report says so."""
+    cal = tmp_path / "b.json"
+    asked = ("--multiclass", "confidence", "--method", "scaling-binning", "--bins", 4)
+    assert run("fit", preds, "--probs", "p_*", "-y", "label", *asked, "-o", cal).code == 0
+    ran = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, "--json")
+    table = json.loads(ran.out)["table"]
+    assert table["distinct"] == 4
+    again = run("apply", cal, preds, "-o", tmp_path / "o.csv")
+    assert "keeps the predicted class of every row" in again.err
+
+
+def test_shards_and_columns_in_another_order_fit_the_same_map(tmp_path: Path, run: Run) -> None:
+    """Two halves, the second with its columns moved, give the artifact of the whole, byte for byte."""
+    columns = frame(200)
+    moved = ["label", "p_eel", "p_cat", "p_fox", "id", "p_dog"]
+    whole, one, two = (tmp_path / f"{name}.csv" for name in ("whole", "one", "two"))
+    whole.write_text(csv_text(columns))
+    one.write_text(csv_text({name: column[:90] for name, column in columns.items()}))
+    two.write_text(csv_text({name: columns[name][90:] for name in moved}))
+    texts = []
+    for inputs in ((whole,), (one, two)):
+        for method in ("temperature", "vector", "matrix", "one-vs-rest", "one-vs-one"):
+            ran = run("fit", *inputs, "--probs", "p_*", "-y", "label", "--multiclass", method, "-q")
+            assert ran.code == 0
+            texts.append(ran.out)
+    assert texts[:5] == texts[5:]
+
+
+def test_frequencies_fit_what_repeated_rows_fit(tmp_path: Path, run: Run) -> None:
+    """Artifacts of a frequency column and of the rows written out are the same but for nothing."""
+    columns = frame(150)
+    times = np.random.default_rng(1).integers(1, 4, 150)
+    counted, repeated = tmp_path / "c.csv", tmp_path / "r.csv"
+    counted.write_text(csv_text({**columns, "n": times}))
+    repeated.write_text(csv_text({name: np.repeat(column, times) for name, column in columns.items()}))
+    for method in ("temperature", "structured", "top-label", "one-vs-one"):
+        asked = ("--probs", "p_*", "-y", "label", "--multiclass", method, "-q")
+        one = run("fit", counted, *asked, "-w", "n", "--weights-are", "frequency")
+        other = run("fit", repeated, *asked)
+        assert one.code == other.code == 0
+        assert one.out == other.out
+
+
+def test_lists_without_names_are_called_by_their_places(tmp_path: Path, run: Run) -> None:
+    """One column of lists needs no --classes; labels are indices then."""
+    rows = drawn(1, rows=200, classes=4)
+    path = tmp_path / "l.parquet"
+    pq.write_table(pa.table({"probs": rows.probability.tolist(), "label": rows.label}), path)
+    ran = run("fit", path, "--probs", "probs", "-y", "label", "-q")
+    assert ran.code == 0
+    assert json.loads(ran.out)["input"]["classes"] == ["0", "1", "2", "3"]
+
+
+def test_on_sum_and_on_range_are_honoured_and_counted(cal: Path, tmp_path: Path, run: Run) -> None:
+    """What is mended is reported; unasked it is refused."""
+    path = tmp_path / "q.csv"
+    path.write_text("p_cat,p_dog,p_eel,p_fox\n0.2,0.2,0.1,0.1\n-0.0001,0.5,0.5001,0\n0.25,0.25,0.25,0.25\n")
+    refused = run("apply", cal, path, "-o", tmp_path / "o.csv")
+    assert refused.code == 3
+    assert "outside [0, 1]" in refused.err
+    assert not (tmp_path / "o.csv").exists()
+    asked = ("--on-range", "clip", "--on-sum", "normalise", "-o", tmp_path / "o.csv")
+    ran = run("apply", cal, path, *asked)
+    assert ran.code == 0
+    assert "1 score outside [0, 1] moved to 0 or 1" in ran.err
+    assert "1 row divided by the sum of its probabilities" in ran.err
+    assert "In 2 rows several classes were the most probable; the first counts." in ran.err
+
+
+def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
+    preds: Path, cal: Path, tmp_path: Path, run: Run
+) -> None:
+    """One-vs-rest that is not divided writes rows of any sum: accepted by `measure`, not by another map."""
+    free, out = tmp_path / "free.json", tmp_path / "free.csv"
+    probs = ("--probs", "p_*", "-y", "label")
+    run("fit", preds, *probs, "--multiclass", "one-vs-rest", "--output-sum", "free", "-o", free)
+    assert run("apply", free, preds, "-o", out).code == 0
+    asked = ("--probs", ",".join(f"calibrated_{name}" for name in NAMES), "--classes", ",".join(NAMES))
+    assert run("measure", out, *asked, "-y", "label", "--metric", "ece").code == 3
+    accepted = (*asked, "--on-sum", "accept")
+    one = (*accepted, "-y", "label", "--metric", "ece", "--view", "one-vs-rest", "--class", "eel", "--json")
+    whole = run("measure", preds, *probs, "--artifact", free, *one[6:])
+    assert json.loads(run("measure", out, *one).out)["measures"] == json.loads(whole.out)["measures"]
+    for words in (
+        ("fit", out, *accepted, "-y", "label", "-o", tmp_path / "again.json"),
+        ("apply", cal, out, *accepted, "-o", tmp_path / "again.csv"),
+        ("measure", out, *accepted, "-y", "label", "--artifact", cal),
+    ):
+        ran = run(*words)
+        assert ran.code == 2
+        assert "--on-sum accept takes any" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("-s", "p_cat"), 2, "it was fitted to 4 classes, and one score was named"),
+        (("--prior", 0.2), 2, "--prior is the base rate of one label"),
+        (("--probs", "p_[cde]*"), 3, "the rows lack 'fox'"),
+        (("--probs", "p_*", "--classes", "a,b,c,d"), 3, "which it does not know"),
+        (("--probs", "p_*", "--classes", "a,b,c"), 2, "--classes names 3 classes"),
+        (("--probs", "z_*"), 3, "no column fits --probs 'z_*'"),
+        (("--name", " "), 2, "the new column has no name"),
+    ],
+)
+def test_wrong_words_are_one_line_with_a_way_out(
+    words: tuple[object, ...], code: int, said: str, *, preds: Path, cal: Path, tmp_path: Path, run: Run
+) -> None:
+    """Code 2 for what was typed, 3 for what is in the file, and no output."""
+    ran = run("apply", cal, preds, "-o", tmp_path / "o.csv", *words)
+    assert ran.code == code
+    error, hint = ran.err.splitlines()[-2:]
+    assert error.startswith("error: ")
+    assert said in ran.err
+    assert hint.startswith("hint: ")
+    assert not (tmp_path / "o.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("p_cat,p_dog,p_eel,other", "column 'p_fox' of 4 classes is missing"),
+        ("a,b,c,d", "no columns end in the names of the classes 'cat', 'dog', 'eel', 'fox'"),
+        ("p_cat,p_dog,p_eel,p_fox,q_cat,q_dog,q_eel,q_fox", "may begin with 'p_', 'q_'"),
+        ("p_cat,p_cat,p_eel,p_fox", "more than once"),
+    ],
+)
+def test_columns_that_cannot_be_found_are_listed(
+    header: str, said: str, cal: Path, tmp_path: Path, run: Run
+) -> None:
+    """Without --probs the message says what is missing, or between what to choose."""
+    path = tmp_path / "q.csv"
+    path.write_text(f"{header}\n" + ",".join("0.25" for _ in header.split(",")) + "\n")
+    ran = run("apply", cal, path, "-o", tmp_path / "o.csv")
+    assert ran.code in {2, 3}
+    assert said in ran.err
+
+
+def test_binary_artifact_refuses_probs(tmp_path: Path, run: Run, thousand: Path) -> None:
+    """A map of one score is not applied to several classes."""
+    cal = tmp_path / "one.json"
+    run("fit", thousand, "-s", "score", "-y", "label", "-o", cal)
+    ran = run("apply", cal, thousand, "--probs", "p_*", "-o", tmp_path / "o.csv")
+    assert ran.code == 2
+    assert "fitted to one score" in ran.err
+
+
+def test_a_second_application_needs_another_name(preds: Path, cal: Path, tmp_path: Path, run: Run) -> None:
+    """New columns never take the name of another."""
+    out = tmp_path / "o.csv"
+    run("apply", cal, preds, "-o", out)
+    ran = run("apply", cal, out, "--probs", "p_*", "-o", tmp_path / "again.csv")
+    assert ran.code == 2
+    assert "has a column 'calibrated_cat' already" in ran.err
+
+
+def test_idle_options_of_fit_are_refused(preds: Path, run: Run) -> None:
+    """What would have no effect on several classes is an error."""
+    asked = ("fit", preds, "--probs", "p_*", "-y", "label")
+    for words in (
+        ("--method", "auto"),
+        ("--method", "isotonic"),
+        ("--candidate", "platt"),
+        ("--group", "id"),
+        ("--multiclass", "confidence", "--method", "smooth", "--randomised"),
+    ):
+        ran = run(*asked, *words)
+        assert ran.code == 2, words
+        assert "hint: " in ran.err
+
+
+def test_inspect_says_what_is_in_an_artifact(cal: Path, run: Run) -> None:
+    """Method, classes, rows and what becomes of predictions."""
+    ran = run("inspect", cal)
+    assert ran.code == 0
+    for part in ("temperature", "cat, dog, eel, fox", "400 rows of 4 classes", "no row can change its"):
+        assert part in ran.out
+
+
+def test_inspect_names_the_columns_of_the_classes(preds: Path, tmp_path: Path, run: Run) -> None:
+    """Columns alike, lists and Spark vectors lead to a command with --probs that runs as it stands."""
+    both = drawn(0, rows=200, classes=4)
+    rows = [one.tolist() for one in both.probability]
+    spark = [{"type": 1, "size": None, "indices": None, "values": one} for one in rows]
+    kinds = {"type": pa.int8(), "size": pa.int32(), "indices": pa.list_(pa.int32())}
+    vector = pa.struct([*kinds.items(), ("values", pa.list_(pa.float64()))])
+    label = pa.array(both.label)
+    for name, column in (("lists", pa.array(rows)), ("spark", pa.array(spark, vector))):
+        pq.write_table(pa.table({"probability": column, "label": label}), tmp_path / f"{name}.parquet")
+    for file, probs in (
+        (preds, "p_*"),
+        (tmp_path / "lists.parquet", "probability"),
+        (tmp_path / "spark.parquet", "probability"),
+    ):
+        said = json.loads(run("inspect", file, "--json").out)
+        _, *words = shlex.split(said["suggestion"])
+        assert words[words.index("--probs") + 1] == probs
+        assert run(*words).code == 0, words
+        roles = [one["role"] for one in said["columns"]]
+        assert roles.count("probs") == (4 if file == preds else 1)
+        assert "score" not in roles

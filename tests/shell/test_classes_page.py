@@ -1,0 +1,39 @@
+"""The commands of docs/classes.md do what the page says."""
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from command_line import Ran
+
+pytestmark = pytest.mark.untraced
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "classes.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line for block in re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines() if line
+]
+
+
+def test_every_command_of_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Ran]
+) -> None:
+    """In the order of the page, from a folder that has nothing but the sample data."""
+    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    monkeypatch.chdir(tmp_path)
+    assert len(COMMANDS) == 14
+    printed = []
+    for command in COMMANDS:
+        ran = run(*shlex.split(command)[1:])
+        assert ran.code == 0, (command, ran.err)
+        printed.append(ran.out + ran.err)
+    assert "Largest ece: top-label=8" in printed[0]
+    assert "keeps the predicted class of every row" in printed[2]
+    assert "before rows were divided by their sums" in printed[5]
+    assert "72 rows predict another class on the second side" in printed[9]
+    assert "vector.json is not shown to be worse by brier and log_loss" in printed[10]
+    assert [text.split()[0] for text in printed[11:]] == ["PASS"] * 3
+    assert {path.name for path in tmp_path.iterdir()} >= {"digits.json", "repaired.parquet", "ends.parquet"}

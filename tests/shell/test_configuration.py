@@ -1,0 +1,358 @@
+"""Defaults from `calibcli.toml`, `[tool.calibcli]` and the environment."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from calibcli.shell.commands import COMMANDS
+from calibcli.shell.door import options_of
+from command_line import Ran
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project of its own, the working directory being a folder inside."""
+    (tmp_path / ".git").mkdir()
+    inside = tmp_path / "a" / "b"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    return tmp_path
+
+
+def limits(ended: Ran) -> dict[str, float]:
+    """Return the limit of each rule of a JSON report."""
+    return {key: rule["limit"] for key, rule in json.loads(ended.out)["rules"].items()}
+
+
+def test_every_option_is_a_key_by_its_long_name() -> None:
+    """What a file may hold is what the commands take, whatever the parameters are called inside."""
+    options = {name: options_of(command) for name, command in COMMANDS.items()}
+    verify = options["verify"]
+    assert (verify["max-ece"].kind, verify["max-ece"].several) == (float, False)
+    assert (verify["rule"].kind, verify["rule"].several) == (str, True)
+    assert (verify["id"].name, verify["format"].name) == ("row_id", "fmt")
+    assert verify["min-rows"].kind is int
+    assert verify["json"].kind is bool
+    assert "debug" not in verify
+    assert options["schema"] == {}
+
+
+def test_the_nearest_file_above_gives_defaults(run: Run, home: Path, thousand: Path) -> None:
+    """The table of a command and the keys above all tables count."""
+    text = (
+        'score = "score"\nlabel = "label"\n[verify]\nmax-ece = 0.2\nrule = ["bias.value<=0.5"]\njson = true\n'
+    )
+    (home / "calibcli.toml").write_text(text)
+    ended = run("verify", thousand)
+    assert limits(ended) == {"max-ece": 0.2, "bias.value<=0.5": 0.5}
+    said = 'json = true, label = "label", max-ece = 0.2, rule = ["bias.value<=0.5"], score = "score"'
+    assert ended.err.splitlines() == [f"note: ../../calibcli.toml sets {said}"]
+    (home / "a" / "calibcli.toml").write_text("[verify]\nmax-ece = 0.3\njson = true\n")
+    assert limits(run("verify", thousand)) == {"max-ece": 0.3}
+
+
+def test_a_flag_beats_the_environment_beats_a_file(
+    run: Run, home: Path, thousand: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a file beats what is built in."""
+    (home / "calibcli.toml").write_text("[verify]\nmax-ece = 0.2\njson = true\nconfidence = 0.9\n")
+    assert limits(run("verify", thousand)) == {"max-ece": 0.2}
+    monkeypatch.setenv("CALIBCLI_VERIFY_MAX_ECE", "0.3")
+    monkeypatch.setenv("CALIBCLI_VERIFY_RULE", "bias.value<=0.5 bias.value>=-0.5")
+    assert limits(run("verify", thousand)) == {
+        "max-ece": 0.3,
+        "bias.value<=0.5": 0.5,
+        "bias.value>=-0.5": -0.5,
+    }
+    ended = run("verify", thousand, "--max-ece", "0.4", "--rule", "ece.value<=0.6")
+    assert limits(ended) == {"max-ece": 0.4, "ece.value<=0.6": 0.6}
+    assert json.loads(ended.out)["rules"]["max-ece"]["confidence"] == 0.9
+    monkeypatch.setenv("CALIBCLI_VERIFY_JSON", "no")
+    assert "binned ece <= 0.4" in run("verify", thousand, "--max-ece", "0.4").out
+
+
+def test_pyproject_counts_if_it_has_our_table(run: Run, home: Path, thousand: Path) -> None:
+    """One without it is passed over, and the search goes on above."""
+    (home / "pyproject.toml").write_text("[tool.calibcli.verify]\nmax-ece = 0.2\njson = true\n")
+    (home / "a" / "pyproject.toml").write_text('[project]\nname = "calibcli-user"\n')
+    assert limits(run("verify", thousand)) == {"max-ece": 0.2}
+
+
+def test_search_stops_at_the_root_of_the_repository(run: Run, home: Path, thousand: Path) -> None:
+    """A file above a .git directory belongs to somebody else."""
+    (home / "calibcli.toml").write_text("[verify]\nmax-ece = 0.2\n")
+    (home / "a" / ".git").mkdir()
+    assert "no rule to verify" in run("verify", thousand).err
+
+
+def test_isolated_reads_no_file_and_config_names_one(run: Run, home: Path, thousand: Path) -> None:
+    """Both may stand before the command or after it."""
+    (home / "calibcli.toml").write_text("this is not TOML")
+    other = home / "gate.toml"
+    other.write_text("[verify]\nmax-ece = 0.25\njson = true\n")
+    assert limits(run("verify", thousand, "--config", other)) == {"max-ece": 0.25}
+    assert limits(run(f"--config={other}", "verify", thousand)) == {"max-ece": 0.25}
+    assert run("--isolated", "-q", "verify", thousand, "--max-ece", "0.3").code == 0
+    assert run("verify", thousand, "--max-ece", "0.3", "--isolated").code == 0
+
+
+def test_every_command_says_what_was_set_and_by_whom(
+    run: Run, home: Path, thousand: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit from a folder above must not be a surprise, whatever -q says; what a flag replaces is not."""
+    (home / "calibcli.toml").write_text("[verify]\nmax-ece = 0.2\nmin-rows = 50\n[measure]\nbins = 5\n")
+    said = "note: ../../calibcli.toml sets max-ece = 0.2, min-rows = 50"
+    assert said in run("verify", thousand).err
+    assert run("verify", thousand, "-q").err.splitlines() == [said]
+    assert said.replace(", min-rows = 50", "") in run("verify", thousand, "--min-rows", "60").err.splitlines()
+    assert "note: ../../calibcli.toml sets bins = 5" in run("measure", thousand, "-q").err.splitlines()
+    monkeypatch.setenv("CALIBCLI_FIT_METHOD", "beta")
+    assert 'note: CALIBCLI_FIT_METHOD sets method = "beta"' in run("fit", thousand, "-q").err.splitlines()
+
+
+def test_format_on_the_line_beats_json_in_a_file(run: Run, home: Path, thousand: Path) -> None:
+    """They are two words for one thing."""
+    (home / "calibcli.toml").write_text("[verify]\nmax-ece = 0.2\njson = true\n")
+    assert run("verify", thousand, "--format", "md").out.startswith("**PASS")
+
+
+def test_a_limit_of_the_machine_stops_no_command(run: Run, home: Path, thousand: Path) -> None:
+    """Workers and memory for every command, also for those that have one file to write or no rows to read."""
+    (home / "calibcli.toml").write_text('jobs = 2\nmemory = "64MiB"\n')
+    assert run("fit", thousand, "-s", "score", "-y", "label", "-o", "cal.json").code == 0
+    assert run("apply", "cal.json", thousand, "-o", "out.csv").code == 0
+    assert run("measure", thousand, "-s", "score", "-y", "label", "--json", "-o", "report.json").code == 0
+    assert run("plot", "report.json", "-o", "report.png").code == 0
+
+
+def test_help_needs_no_file(run: Run, home: Path) -> None:
+    """Who made a mistake in it can still read about it."""
+    (home / "calibcli.toml").write_text("this is not TOML")
+    ended = run("verify", "--help")
+    assert ended.code == 0
+    assert "--max-ece" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("verify = 3", "verify: it is a command", "[verify]"),
+        ('scor = "x"', "scor: there is no such option", "did you mean score?"),
+        ("[verify]\nmax_ece = 0.1", "verify.max_ece: there is no such option of verify", "max-ece?"),
+        (
+            "[measure]\nmax-ece = 0.1",
+            "measure.max-ece: there is no such option of measure",
+            "; `calibcli config measure` lists all",
+        ),
+        ("debug = true", "debug: there is no such option", "; `calibcli config COMMAND` lists all"),
+        ("[verfy]\nmax-ece = 0.1", "verfy: there is no such command", "did you mean verify?"),
+        ('[verify]\nmax-ece = "0.1"', "verify.max-ece: is '0.1', should be a number", "--max-ece"),
+        ("[verify]\nmax-ece = true", "verify.max-ece: is true, should be a number", "--max-ece"),
+        ("[verify]\nmax-ece = [0.1]", "verify.max-ece: is a list, should be a number", "--max-ece"),
+        ("[verify.max-ece]\na = 1", "verify.max-ece: is a table, should be a number", "--max-ece"),
+        ("[verify]\nmin-rows = 1.5", "verify.min-rows: is 1.5, should be a whole number", "--min-rows"),
+        ("[verify]\njson = 1", "verify.json: is 1, should be true or false", "--json"),
+        ("[verify]\nrule = [1.5]", "verify.rule: is 1.5, should be a text", "rule = [...]"),
+        (
+            '[verify]\ninconclusive = "pas"',
+            "verify.inconclusive: is 'pas', should be one of",
+            "did you mean pass?",
+        ),
+        ("confidence = true", "confidence: is true, should be a number", "--confidence"),
+        ("a = = 1", "is not TOML: Invalid value (at line 1, column 5)", "--isolated"),
+        ("[verify]\nmax-ece = 7", "a limit of 7", "between 0 and 1"),
+        (f"[verify]\nmax-ece = 0x{'f' * 5000}", "a limit of inf", "between 0 and 1"),
+    ],
+)
+def test_mistakes_in_a_file_are_usage_errors(
+    run: Run, home: Path, thousand: Path, text: str, message: str, hint: str
+) -> None:
+    """Exit 2 with the file, the key, and what was probably meant."""
+    (home / "a" / "b" / "calibcli.toml").write_text(text)
+    ended = run("verify", thousand)
+    assert ended.code == 2, ended.err
+    first, second = [line for line in ended.err.splitlines() if not line.startswith("note:")][:2]
+    assert message in first
+    assert hint in second
+    assert "calibcli.toml" in first or message.startswith("a limit of")
+
+
+def test_files_that_are_named_must_be_there(run: Run, home: Path, thousand: Path) -> None:
+    """And a pyproject.toml that is named must have our table."""
+    assert "nope.toml: cannot be read" in run("verify", thousand, "--config", "nope.toml").err
+    shared = home / "pyproject.toml"
+    for text, said in (
+        ("[project]", "has no table [tool.calibcli]"),
+        ("[tool.calibcl]", "has no table"),
+        ('x = "calibcli"', "has no table"),
+        ("tool.calibcli = 1", "tool.calibcli is not a table"),
+    ):
+        shared.write_text(text)
+        ended = run("verify", thousand, "--config", shared)
+        assert ended.code == 2
+        assert said in ended.err
+    (home / "latin.toml").write_bytes(b"# \xe9")
+    assert "is not TOML" in run("verify", thousand, "--config", home / "latin.toml").err
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("CALIBCLI_VERIFY_MAX_EC", "0.1", "did you mean CALIBCLI_VERIFY_MAX_ECE?"),
+        ("CALIBCLI_VERIFY_MAX_ECE", "little", "CALIBCLI_VERIFY_MAX_ECE: is 'little', should be a number"),
+        ("CALIBCLI_VERIFY_MIN_ROWS", "1.5", "CALIBCLI_VERIFY_MIN_ROWS: is '1.5', should be a whole number"),
+        ("CALIBCLI_VERIFY_JSON", "perhaps", "should be true or false"),
+    ],
+)
+def test_mistakes_in_the_environment_are_usage_errors(
+    run: Run, thousand: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str
+) -> None:
+    """Exit 2 with the variable."""
+    monkeypatch.setenv(variable, value)
+    ended = run("verify", thousand, "--max-ece", "0.1")
+    assert ended.code == 2
+    assert message in ended.err
+
+
+@pytest.mark.parametrize(
+    ("variable", "hint"),
+    [
+        ("CALIBCLI_VERFY_RULE", "did you mean CALIBCLI_VERIFY_RULE? else unset it"),
+        ("CALIBCLI_MESURE_BINS", "did you mean CALIBCLI_MEASURE_BINS? else unset it"),
+        ("CALIBCLI_BINS", "_BINS? else unset it"),
+        ("CALIBCLI_MAX_ECE", "_MAX_ECE? else unset it"),
+        ("CALIBCLI_VERIFY", "did you mean CALIBCLI_VERIFY_"),
+        ("CALIBCLI_STATE_KEYS", "did you mean CALIBCLI_STATE_KEY? else unset it"),
+        ("CALIBCLI_ZZZZZZ", "hint: unset it; `calibcli config` lists commands and options"),
+        ("CALIBCLI_", "hint: unset it"),
+    ],
+)
+@pytest.mark.parametrize("command", ["verify", "config"])
+def test_a_variable_that_names_no_command_is_refused(
+    run: Run, thousand: Path, monkeypatch: pytest.MonkeyPatch, command: str, variable: str, hint: str
+) -> None:
+    """A misspelt command would otherwise take a limit away without a word."""
+    words = [thousand, "--max-ece", "0.2"] if command == "verify" else []
+    monkeypatch.setenv(variable, "5")
+    ended = run(command, *words)
+    assert ended.code == 2
+    assert f"error: {variable}: names no command" in ended.err
+    assert hint in ended.err
+    assert run("--isolated", command, *words).code == 2
+    assert run(command, "--help").code == 0
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "CALIBCLI",
+        "CALIBCLI_FIT_NOTHING",
+        "CALIBCLI_STATE_KEY",
+        "_CALIBCLI_X",
+        "CALIBCLI_VERSION",
+        "CALIBCLI_SERVICE_HOST",
+        "CALIBCLI_PORT_80_TCP_ADDR",
+    ],
+)
+def test_variables_of_other_commands_and_purposes_stop_nothing(
+    run: Run, thousand: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """A key of states, options of another command, similar names, and those of images and services."""
+    monkeypatch.setenv(variable, "a key of more than sixteen letters")
+    assert run("verify", thousand, "--max-ece", "0.2").code == 0
+
+
+def test_an_empty_variable_and_those_of_other_commands_do_not_count(
+    run: Run, thousand: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As is the custom."""
+    monkeypatch.setenv("CALIBCLI_VERIFY_MAX_ECE", "")
+    monkeypatch.setenv("CALIBCLI_BINS", "")
+    monkeypatch.setenv("CALIBCLI_MEASURE_BINS", "many")
+    assert run("verify", thousand, "--max-ece", "0.2").code == 0
+
+
+def test_a_number_is_a_column_or_a_number_of_bins(run: Run, home: Path, thousand: Path) -> None:
+    """One key serves commands that read it as text and as a number."""
+    (home / "calibcli.toml").write_text('bins = 20\nformat = "json"\n[verify]\nmax-ece = 0.2\n')
+    assert "20 equal-width bins" in run("verify", thousand).out
+    assert "20 equal-width bins" in run("measure", thousand).out
+
+
+def test_config_says_what_counts_and_where_it_comes_from(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environment beats the file, which beats what is built in; every option is there."""
+    (home / "calibcli.toml").write_text('bins = 20\nlabel = "y"\n[verify]\nmax-ece = 0.2\nmin-rows = 50\n')
+    monkeypatch.setenv("CALIBCLI_VERIFY_MAX_ECE", "0.3")
+    found = json.loads(run("config", "--json").out)
+    assert (found["schema"], found["file"]) == ("calibcli.config/1", "../../calibcli.toml")
+    assert set(found["commands"]) == set(COMMANDS) - {"schema"}
+    verify = found["commands"]["verify"]
+    assert verify["max-ece"] == {"value": 0.3, "source": "CALIBCLI_VERIFY_MAX_ECE"}
+    assert verify["min-rows"] == {"value": 50, "source": "../../calibcli.toml"}
+    assert verify["bins"] == {"value": "20", "source": "../../calibcli.toml"}
+    assert verify["rule"] == {"value": None, "source": "default"}
+    assert found["commands"]["fit"]["bins"] == {"value": 20, "source": "../../calibcli.toml"}
+    assert set(verify) == set(options_of(COMMANDS["verify"]))
+    lines = run("config", "verify").out.splitlines()
+    assert lines[:3] == ["file: ../../calibcli.toml", "", "verify"]
+    assert [line.split() for line in lines if "max-ece" in line] == [
+        ["max-ece", "0.3", "CALIBCLI_VERIFY_MAX_ECE"]
+    ]
+
+
+def test_config_names_the_file_asked_for_and_refuses_what_counts_nowhere(run: Run, home: Path) -> None:
+    """As any command would, with the place."""
+    (home / "other.toml").write_text('label = "\\u001b[31m"\n')
+    assert json.loads(run("config", "--json", "--isolated").out)["file"] is None
+    text = run("config", "measure", "--config", home / "other.toml").out
+    assert '"\\u001b[31m"' in text
+    assert "\x1b" not in text
+    (home / "other.toml").write_text("labell = 1\n")
+    assert "did you mean label?" in run("config", "--config", home / "other.toml").err
+    ended = run("config", "mesure")
+    assert (ended.code, "did you mean measure?" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('view = "one-vs-rest"\nclass = "a"\n', ["measure"]),
+        ("[verify]\nmin-group-rows = 5\nplanned-rows = 100\n", ["verify", "--max-ece", "0.2"]),
+        ('weights-are = "importance"\n', ["measure"]),
+        ("folds = 5\nstep = true\n", ["fit"]),
+        ("bins = 5\n", ["measure", "--edges", "0,0.5,1"]),
+        ('[measure]\nmetric = ["ece"]\n', ["measure", "--compat", "netcal"]),
+        ('[measure]\ncompat = "netcal"\n', ["measure", "--metric", "ece"]),
+    ],
+)
+def test_a_default_yields_where_it_has_no_effect(
+    run: Run, home: Path, thousand: Path, text: str, words: list[str]
+) -> None:
+    """What is refused where it is typed is passed over where it comes from a file."""
+    line = [words[0], thousand, "-s", "score", "-y", "label", *words[1:]]
+    (home / "calibcli.toml").write_text(text)
+    ended = run(*line)
+    assert ended.code == 0, ended.err
+    assert ended.out == run(*line, "--isolated").out
+
+
+def test_a_default_that_yields_is_said_by_gates_and_writes_no_error_report(
+    run: Run, home: Path, thousand: Path
+) -> None:
+    """A limit is never passed over, and what was typed is refused as ever."""
+    (home / "calibcli.toml").write_text("[verify]\nmin-group-rows = 5\nmax-ece = 0.2\n")
+    ended = run("verify", thousand, "--report", "junit=gate.xml")
+    assert ended.code == 0, ended.err
+    assert "note: ../../calibcli.toml sets min-group-rows, which has no effect here" in ended.err
+    assert ended.err.count("sets max-ece") == 1
+    assert "<failure" not in Path("gate.xml").read_text()
+    assert "<error" not in Path("gate.xml").read_text()
+    typed = run("verify", thousand, "--min-group-rows", "7", "--report", "junit=typed.xml")
+    assert (typed.code, "--min-group-rows without groups" in typed.err) == (2, True)
+    assert "<error" in Path("typed.xml").read_text()

@@ -1,0 +1,157 @@
+"""JSON Lines of very many keys: time and memory follow the size of the file, or it is refused in one line."""
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.data.fragments import list_fragments
+from calibcli.data.readers.jsonl import MOST_KEYS, every_key, quick_kinds, schema
+from command_line import Ran
+
+Run = Callable[..., Ran]
+_SPACE = 3 << 30
+
+
+@pytest.fixture
+def artifact(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return an artifact in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    Path("fit.csv").write_text("score,label\n" + "".join(f"{k / 100},{k % 3 % 2}\n" for k in range(100)))
+    assert run("fit", "fit.csv", "-o", "cal.json", "-q").code == 0
+    return "cal.json"
+
+
+def ever_new(rows: int, more: str = "") -> str:
+    """Return lines that each have a key that no other has."""
+    return "".join(f'{{"score":{k % 97 / 97},"k{k}":{k}{more}}}\n' for k in range(rows))
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow"])
+def test_a_table_that_would_be_empty_is_refused_with_a_way_out(run: Run, artifact: str, suffix: str) -> None:
+    """The keys are counted, not the fields: 5,000 rows would be 25 million of these."""
+    Path("keys.jsonl").write_text(ever_new(5_000))
+    ended = run("apply", artifact, "keys.jsonl", "-o", f"out.{suffix}")
+    assert ended.code == 3
+    assert "5,001 keys, of which a row has 2: nearly all columns are empty" in ended.err
+    assert "--keep" in ended.err
+    assert not Path(f"out.{suffix}").exists()
+
+
+def test_the_ways_out_lead_out(run: Run, artifact: str) -> None:
+    """Lines that stay lines need no columns, and columns that are named are few."""
+    Path("keys.jsonl").write_text(ever_new(5_000))
+    assert run("apply", artifact, "keys.jsonl", "-o", "out.jsonl", "-q").code == 0
+    last = json.loads(Path("out.jsonl").read_text().splitlines()[-1])
+    assert (last["k4999"], "calibrated" in last) == (4_999, True)
+    assert run("apply", artifact, "keys.jsonl", "--keep", "k499*", "-o", "out.parquet", "-q").code == 0
+    table = pq.read_table("out.parquet")
+    assert (table.num_rows, table.num_columns) == (5_000, 12)
+    assert table.column("k4991").drop_null().to_pylist() == [4_991]
+
+
+def test_few_keys_and_full_rows_become_columns_as_ever(run: Run, artifact: str) -> None:
+    """A thousand keys of rows that lack most of them, and any number that rows do have."""
+    Path("some.jsonl").write_text(ever_new(MOST_KEYS - 1) + '{"score":0.5}\n' * 3_000)
+    assert run("apply", artifact, "some.jsonl", "-o", "some.parquet", "-q").code == 0
+    assert pq.read_metadata("some.parquet").num_columns == MOST_KEYS + 1
+    wide = json.dumps({"score": 0.5, **{f"k{k}": k for k in range(5_000)}})
+    Path("wide.jsonl").write_text(f"{wide}\n" * 20)
+    assert run("apply", artifact, "wide.jsonl", "-o", "wide.parquet", "-q").code == 0
+    table = pq.read_table("wide.parquet")
+    assert (table.num_rows, table.num_columns) == (20, 5_002)
+    assert table.column("k4999").to_pylist() == [4_999] * 20
+
+
+def test_kinds_are_the_same_however_lines_are_cut(tmp_path: Path) -> None:
+    """Whole blocks, pieces, and values one by one agree on keys, their order and their types."""
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(f'{{"score":0.5,"k{k % 300}":{k},"t":"a:b:c"}}\n' for k in range(30_000)))
+    fragment = list_fragments([str(file)])[0]
+    whole = quick_kinds(file.read_bytes())
+    assert whole is not None
+    assert every_key(fragment) == tuple(whole)
+    from calibcli.data.columns import ChosenColumns
+
+    found = schema(fragment, ChosenColumns("score", None, None))
+    assert {one.name: one.type for one in found} == whole
+
+
+def _bounded() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (_SPACE, _SPACE))
+
+
+def test_a_hundred_thousand_keys_take_little_memory(artifact: str) -> None:
+    """Of 4 MB they took 20 GB."""
+    Path("keys.jsonl").write_text(ever_new(100_000))
+    command = [sys.executable, "-m", "calibcli", "apply", artifact, "keys.jsonl", "-o", "out.parquet"]
+    ended = subprocess.run(command, preexec_fn=_bounded, capture_output=True, check=False, timeout=60)
+    assert ended.returncode == 3
+    assert b"100,001 keys" in ended.stderr
+
+
+def test_an_object_with_every_key_twice_is_refused_at_once(run: Run, artifact: str) -> None:
+    """Which ones are is found in one pass."""
+    twice = ",".join(f'"k{k % 20_000}":1' for k in range(40_000))
+    Path("twice.jsonl").write_text(f'{{"score":0.5,{twice}}}\n')
+    began = time.process_time()
+    run("apply", artifact, "twice.jsonl", "-o", "out.csv")
+    assert time.process_time() - began < 10.0
+
+
+def test_a_request_to_end_is_heard_while_keys_are_looked_for(artifact: str) -> None:
+    """And leaves nothing unfinished behind."""
+    Path("keys.jsonl").write_text(ever_new(400_000, ',"t":[{"a":1}]'))
+    command = [sys.executable, "-m", "calibcli", "apply", artifact, "keys.jsonl", "-o", "out.parquet"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        code = process.wait(timeout=30)
+    assert code == 128 + signal.SIGTERM
+    # A second on a machine that has nothing else to do.
+    assert time.monotonic() - began < 5.0
+    assert sorted(path.name for path in Path().iterdir()) == ["cal.json", "fit.csv", "keys.jsonl"]
+
+
+def test_a_header_of_very_many_columns_is_looked_into_once(run: Run, artifact: str) -> None:
+    """However many columns might be the label, and none is; a thousand are shown, and all in JSON."""
+    count = 30_000
+    line = ",".join(f"c{k}" for k in range(count))
+    Path("wide.csv").write_text(f"{line}\n{','.join(['0.5'] * count)}\n")
+    began = time.process_time()
+    lines = run("inspect", "wide.csv").out.splitlines()
+    assert f"{count - 1_000:,} more columns; --json lists all." in lines
+    assert len(json.loads(run("inspect", "wide.csv", "--json").out)["columns"]) == count
+    names = ",".join(f"c{k}" for k in range(1, count))
+    ended = run("apply", artifact, "wide.csv", "-s", "c0", "--keep", names, "-o", "out.csv", "-q")
+    assert ended.code == 0, ended.err
+    assert time.process_time() - began < 20.0
+
+
+@pytest.mark.parametrize("depth", [400, 100_000])
+@pytest.mark.parametrize("opened", ['{"a":', "["])
+def test_values_within_values_end_no_process(run: Run, artifact: str, depth: int, opened: str) -> None:
+    """Whoever makes a type of each level needs room for all; what is not looked into may be as deep."""
+    deep = opened * depth + "1" + ("}" if opened == '{"a":' else "]") * depth
+    rows = '{"score":0.5,"label":1}\n{"score":0.25,"label":0}\n' * 20
+    Path("deep.jsonl").write_text(f'{rows}{{"score":0.5,"label":1,"x":{deep}}}\n')
+    for words, codes in (
+        (["apply", artifact, "deep.jsonl", "-o", "out.parquet"], (0,) if depth < 500 else (3,)),
+        (["apply", artifact, "deep.jsonl", "-o", "out.jsonl"], (0, 3)),
+        (["measure", "deep.jsonl", "--metric", "brier"], (0, 3)),
+    ):
+        if depth < 500:
+            assert run(*words).code in codes, words
+            continue
+        # These would end the process of the tests as well.
+        command = [sys.executable, "-m", "calibcli", *words]
+        ended = subprocess.run(command, capture_output=True, check=False, timeout=60)
+        assert ended.returncode in codes, (words, ended.stderr)

@@ -1,0 +1,312 @@
+"""Paths that cannot be used: one line each, and no input is ever replaced."""
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from command_line import CHURN, SAMPLE, Ran
+
+Run = Callable[..., Ran]
+Csv = Callable[..., Path]
+GOOD = ("score,label", *(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}" for i in range(60)))
+LONG = "x" * 5000
+
+
+def refused(ended: Ran, code: int) -> str:
+    """Check that an error is one line and perhaps a hint, and return the line."""
+    assert ended.code == code, ended
+    assert ended.out == ""
+    first, *rest = ended.err.splitlines()
+    assert first.startswith("error: "), ended.err
+    assert all(line.startswith("hint: ") for line in rest), ended.err
+    return first
+
+
+@pytest.fixture
+def listening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Return the name of a Unix socket in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("s.png")
+        yield "s.png"
+
+
+@pytest.fixture
+def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file below a directory without permission, which even root has not."""
+    looked_at = os.stat
+
+    def stat(path: object, *more: object, **named: object) -> os.stat_result:
+        if f"{os.sep}locked{os.sep}" in str(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return looked_at(path, *more, **named)  # type: ignore[call-overload,no-any-return]
+
+    monkeypatch.setattr(os, "stat", stat)
+    return tmp_path / "locked" / "p.png"
+
+
+# Each command with what it needs to be asked for an output.
+WRITERS = {
+    "fit": ("fit",),
+    "measure": ("measure",),
+    "verify": ("verify", "--max-ece", "0.5"),
+    "plot": ("plot",),
+}
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_no_input_is_replaced(run: Run, command: str, tmp_path: Path, csv_of: Csv) -> None:
+    """Neither a file of a directory, nor one named with its format, nor one behind a link."""
+    path = csv_of(*GOOD, name="p.png")
+    before = path.read_bytes()
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "link.png").symlink_to(path)
+    for given, output in (
+        (path, path),
+        (f"{tmp_path / 'more'}:csv", tmp_path / "more" / "link.png"),
+        (f"{path}:csv", path),
+        (path, tmp_path / "more" / "link.png"),
+        (f"{tmp_path / 'more'}:csv", path),
+        (path, tmp_path / "more" / ".." / "p.png"),
+    ):
+        ended = run(*WRITERS[command], given, "-o", output, "--force")
+        assert "is also an input" in refused(ended, 5)
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["measure", "verify", "plot", "apply"])
+def test_no_artifact_is_replaced(run: Run, artifact: Path, command: str) -> None:
+    """An artifact is an input too, under whatever name."""
+    before = artifact.read_bytes()
+    output = artifact.with_suffix(".png")
+    output.hardlink_to(artifact)
+    data = SAMPLE / "churn_evaluation.parquet"
+    if command == "apply":
+        words: list[object] = ["apply", artifact, data, "-s", "score"]
+    else:
+        words = [*WRITERS[command], data, *CHURN, "--artifact", artifact]
+    assert "is also an input" in refused(run(*words, "-o", output, "--force"), 5)
+    assert artifact.read_bytes() == before
+
+
+def test_apply_replaces_none_of_a_directory(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """A directory of one file is that file."""
+    (tmp_path / "d").mkdir()
+    path = tmp_path / "d" / "a.csv"
+    path.write_text("score\n0.5\n")
+    for given in (path.parent, f"{path}:csv"):
+        assert "is also an input" in refused(run("apply", artifact, given, "-o", path, "--force"), 5)
+    assert path.read_text() == "score\n0.5\n"
+
+
+@pytest.mark.parametrize("command", ["measure", "inspect"])
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [(LONG, "file name too long"), (f"{LONG}:csv", "file name too long"), ("a\0b", "null")],
+)
+def test_impossible_input_is_exit_3(run: Run, command: str, path: str, reason: str) -> None:
+    """A name that no file can have."""
+    line = refused(run(command, path), 3)
+    assert "cannot be read: " in line
+    assert reason in line
+
+
+def test_impossible_artifact_is_exit_3(run: Run, csv_of: Csv) -> None:
+    """The same of an artifact, with an output and without."""
+    path = csv_of(*GOOD)
+    for artifact in (LONG, "a\0b"):
+        for more in ([], ["-o", path.with_name("r.txt")]):
+            assert "cannot be read" in refused(run("measure", path, "--artifact", artifact, *more), 3)
+
+
+@pytest.mark.parametrize("command", WRITERS)
+@pytest.mark.parametrize(("path", "reason"), [(LONG, "file name too long"), ("a\0b", "null")])
+def test_impossible_output_is_exit_5(run: Run, csv_of: Csv, command: str, path: str, reason: str) -> None:
+    """A name that no file can have."""
+    line = refused(run(*WRITERS[command], csv_of(*GOOD), "-o", f"{path}.png"), 5)
+    assert "cannot be written: " in line
+    assert reason in line
+
+
+def test_locked_directory_is_one_line(run: Run, csv_of: Csv, locked: Path) -> None:
+    """Without permission to look: exit 3 for an input, 5 for an output."""
+    for command in ("measure", "inspect"):
+        line = refused(run(command, locked), 3)
+        assert line == f"error: {locked} cannot be read: permission denied"
+    for words in WRITERS.values():
+        line = refused(run(*words, csv_of(*GOOD), "-o", locked), 5)
+        assert line == f"error: {locked} cannot be written: permission denied"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look anywhere")
+def test_locked_part_of_a_directory_is_refused(run: Run, csv_of: Csv, tmp_path: Path) -> None:
+    """Rows that may not be read are not left out in silence."""
+    csv_of(*GOOD)
+    (tmp_path / "part").mkdir(0o000)
+    assert "part cannot be read: permission denied" in refused(run("measure", tmp_path), 3)
+
+
+def test_socket_is_one_line(run: Run, csv_of: Csv, listening: str) -> None:
+    """Exit 3 for an input, 5 for an output."""
+    for command in ("measure", "inspect"):
+        assert refused(run(command, listening), 3) == "error: s.png cannot be read: it is a socket"
+    for words in WRITERS.values():
+        line = refused(run(*words, csv_of(*GOOD), "-o", listening, "--force"), 5)
+        assert line == "error: s.png cannot be written: it is a socket"
+
+
+def test_options_without_effect_on_a_report_are_refused(run: Run, csv_of: Csv, tmp_path: Path) -> None:
+    """The options are named; those that change the picture are taken."""
+    report, picture = tmp_path / "report.json", tmp_path / "p.png"
+    assert run("measure", csv_of(*GOOD), "--json", "-o", report).code == 0
+    for more, named in (
+        (["-s", "score"], "--score has"),
+        (["--bins", "5", "--artifact", "cal.json"], "--artifact, --bins have"),
+        (["-f", "csv"], "--input-format has"),
+    ):
+        line = refused(run("plot", report, "-o", picture, *more), 2)
+        assert line == f"error: {report} is a report, on which {named} no effect"
+        assert not picture.exists()
+    assert run("plot", report, "-o", picture, "--kind", "binned", "--title", "T", "-q").code == 0
+    assert run("plot", report, "-o", picture, "--force", "--debug").code == 0
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--on-missing=drop", "--seed=1", "--engine=dask", "--exact", "--confidence=0.9", "--binning=atoms"],
+)
+def test_any_option_of_a_measurement_is_refused(run: Run, tmp_path: Path, option: str) -> None:
+    """Before the report is even read."""
+    report = tmp_path / "report.json"
+    report.write_text("{}")
+    (name, *_) = option.split("=")
+    line = refused(run("plot", report, "-o", tmp_path / "p.png", option), 2)
+    assert f"on which {name} has no effect" in line
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[1, 2]", "p.json: row 1 is a list"),
+        ("{", "p.json"),
+        ('{"a": 1}', "p.json: has no 'schema'"),
+        ('{"schema": "other/1"}', "p.json: $.schema: is 'other/1', which is neither"),
+        ('{"schema": ["x"]}', "p.json: $.schema"),
+    ],
+)
+def test_inspect_refuses_documents_of_others(run: Run, tmp_path: Path, content: str, said: str) -> None:
+    """JSON that is neither an artifact nor a report is said to be so."""
+    (tmp_path / "p.json").write_text(content)
+    assert said in refused(run("inspect", tmp_path / "p.json"), 3)
+
+
+def test_inspect_of_a_directory(run: Run, csv_of: Csv, tmp_path: Path) -> None:
+    """One without data is refused, another shows the columns of its first file."""
+    assert "holds no data files" in refused(run("inspect", tmp_path), 3)
+    csv_of(*GOOD)
+    ended = run("inspect", tmp_path)
+    assert (ended.code, ended.err) == (0, "")
+    assert "label" in ended.out
+
+
+def test_inspect_takes_nothing_from_a_pipe(run: Run, tmp_path: Path) -> None:
+    """Looking for a document must not eat the header."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["sh", "-c", f"printf 'score,label\\n0.5,1\\n' > {fifo}"]):
+        ended = run("inspect", fifo)
+    assert ended.code == 0, ended
+    assert "score" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "said"),
+    [("<&-", 3, "standard input is closed"), (">&-", 5, "standard output is closed"), ("2>&-", 3, "")],
+)
+def test_closed_streams_are_no_failed_gate(tmp_path: Path, closed: str, code: int, said: str) -> None:
+    """A shell may close what it does not want."""
+    script = f'exec "$0" -m calibcli measure - {closed}'
+    ended = subprocess.run(
+        ["sh", "-c", script, sys.executable],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(SAMPLE.parent)},
+    )
+    assert ended.returncode == code, ended
+    assert said in ended.stderr.decode()
+    assert b"Traceback" not in ended.stderr
+
+
+HOSTILE = [
+    "x;touch PWN.csv",
+    "$(touch P).csv",
+    "`id`.csv",
+    "it's.csv",
+    'a "b" & c.csv',
+    "a b/f 1.csv",
+    "a  b.csv",
+    "-dash.csv",
+    "it's $HOME\\.csv",
+    "plain.csv",
+    "\u00fc.csv",
+]
+
+
+def next_words(run: Run, path: str) -> list[str]:
+    """Return the words that a shell makes of the command that inspect prints."""
+    dashes = ["--"] if path.startswith("-") else []
+    ended = run("inspect", *dashes, path)
+    assert ended.code == 0, ended
+    (line,) = [one for one in ended.out.splitlines() if one.startswith("next  ")]
+    suggested = json.loads(run("inspect", "--json", *dashes, path).out)["suggestion"]
+    words = shlex.split(line.removeprefix("next"))
+    assert words == shlex.split(suggested)
+    return words
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_next_command_has_a_file_name_as_one_word(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Whatever letters a name has, a shell that is given the printed command sees that file and no more."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    first, *rows = GOOD
+    Path(name).write_text("".join(f"{line}\n" for line in (f"{first},land", *(f"{row},a" for row in rows))))
+    shown = f"./{name}" if name.startswith("-") else name
+    words = next_words(run, name)
+    assert words == ["calibcli", "measure", shown, "-s", "score", "-y", "label"]
+    assert run(*words[1:]).code == 0
+    stem = name.removesuffix(".csv")
+    made = {kind: f"{stem} {kind}.json" for kind in ("artifact", "groups", "summary", "report", "state")}
+    verify = ("--max-ece", "0.5", "--state", f"./{made['state']}")
+    assert run("fit", shown, *CHURN, "-o", f"./{made['artifact']}").code == 0
+    assert run("fit", shown, *CHURN, "--by", "land", "-o", f"./{made['groups']}").code == 0
+    assert run("measure", shown, *CHURN, "--summary-out", f"./{made['summary']}").code == 0
+    assert run("measure", shown, *CHURN, "--json", "-o", f"./{made['report']}").code == 0
+    assert run("verify", shown, *CHURN, *verify).code in (0, 1, 4)
+    for kind, document in made.items():
+        words = next_words(run, document)
+        assert words[0] == "calibcli"
+        assert words.count(f"./{document}" if document.startswith("-") else document) == 1, kind
+    hint = run("verify", shown, *CHURN, f"--baseline=./{made['artifact']}", "--max-regression", "0.1").err
+    command = hint.split("write that first: ")[1].rsplit("; or judge", 1)[0]
+    assert f"./{made['artifact']}" in shlex.split(command)
+
+
+def test_a_name_that_cannot_be_shown_is_not_in_a_command(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An escape in place of a letter would name another file."""
+    monkeypatch.chdir(tmp_path)
+    Path("a\nb.csv").write_text("".join(f"{line}\n" for line in GOOD))
+    assert next_words(run, "a\nb.csv")[:3] == ["calibcli", "measure", "FILE"]

@@ -1,0 +1,228 @@
+"""`verify --report`: what is refused before any data is read, what is written, what an error leaves."""
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from junitparser import JUnitXml
+
+from calibcli.data.outputs import append_file
+from calibcli.errors import OutputProblem, UsageProblem
+from calibcli.names import GateFormat
+from calibcli.shell.commands.verify import WantedReport, parse_reports
+from command_line import CHURN, SAMPLE, Ran
+from github_runner import commands_of, outputs_in
+
+Run = Callable[..., Ran]
+EVALUATION = SAMPLE / "churn_evaluation.parquet"
+GATE = ["verify", EVALUATION, *CHURN, "--max-ece"]
+FAILING, UNDECIDED, PASSING = "0.001", "0.127", "0.5"
+
+
+@pytest.fixture
+def runner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Set what a step of a workflow finds set, and return the folder with the files it may add to."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for variable in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
+        (tmp_path / variable).write_text("before=1")
+        monkeypatch.setenv(variable, str(tmp_path / variable))
+    return tmp_path
+
+
+def wanted(*texts: str, **rest: object) -> tuple[WantedReport, ...]:
+    """Return what is asked for beside one input."""
+    return parse_reports(texts, inputs=[str(EVALUATION)], **rest)  # type: ignore[arg-type]
+
+
+def test_reports_are_read_as_written(tmp_path: Path) -> None:
+    """Kind and file, an equals sign in the name of the file too; GitHub's once."""
+    path = str(tmp_path / "a=b.xml")
+    assert wanted(f"junit={path}", "github", "openmetrics=-", "github", output=str(tmp_path / "o")) == (
+        WantedReport(GateFormat.JUNIT, path),
+        WantedReport(GateFormat.GITHUB),
+        WantedReport(GateFormat.OPENMETRICS, "-"),
+    )
+    assert wanted() == ()
+
+
+@pytest.mark.parametrize("text", ["sarif=x.json", "", "=x", "JUNIT=x", "junit", "md=", "json", "github=x"])
+def test_a_report_that_is_none_is_a_usage_error(text: str) -> None:
+    """The hint lists those there are."""
+    with pytest.raises(UsageProblem, match=re.escape(repr(text))) as caught:
+        wanted(text)
+    assert caught.value.hint == "it takes junit=FILE, github, md=FILE, json=FILE or openmetrics=FILE"
+
+
+def test_two_reports_in_one_place_are_refused(tmp_path: Path) -> None:
+    """By whatever names, the printed one and a state that is yet to be made included."""
+    (tmp_path / "sub").mkdir()
+    x, again = str(tmp_path / "x"), str(tmp_path / "sub" / ".." / "x")
+    for texts, rest in (
+        ([f"junit={x}", f"md={again}"], {}),
+        ([f"junit={x}"], {"output": again}),
+        ([f"junit={x}"], {"others": [None, again]}),
+        (["junit=-"], {}),
+        (["junit=-", "md=-"], {"output": x}),
+    ):
+        with pytest.raises(UsageProblem, match="would be written twice"):
+            wanted(*texts, **rest)
+
+
+def test_existing_files_and_inputs_are_refused_before_any_data_is_read(run: Run, tmp_path: Path) -> None:
+    """An input even with --force, an artifact too; nothing is written then."""
+    (tmp_path / "bad.csv").write_text("score,label\nnonsense,nonsense\n")
+    (tmp_path / "old.xml").write_text("old")
+    bad = ["verify", tmp_path / "bad.csv", *CHURN, "--max-ece", "0.1"]
+    ended = run(*bad, "--report", f"md={tmp_path / 'new.md'}", "--report", f"junit={tmp_path / 'old.xml'}")
+    assert (ended.code, ended.out) == (5, "")
+    assert "old.xml exists already" in ended.err
+    ended = run(*bad, "--report", f"junit={tmp_path / 'bad.csv'}", "--force")
+    assert ended.code == 5
+    assert "bad.csv is also an input" in ended.err
+    with pytest.raises(OutputProblem, match=r"old\.xml is also an input"):
+        wanted(f"md={tmp_path / 'old.xml'}", force=True, others=[None, str(tmp_path / "old.xml")])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "old.xml"]
+    assert (tmp_path / "old.xml").read_text() == "old"
+
+
+def test_every_report_is_written_whatever_the_verdict(run: Run, tmp_path: Path) -> None:
+    """Beside the printed one, and the same bytes for the same rows."""
+    for limit, code in ((PASSING, 0), (FAILING, 1), (UNDECIDED, 4)):
+        files = {kind: tmp_path / f"{kind}{code}" for kind in ("junit", "md", "json", "openmetrics")}
+        words = [word for kind, path in files.items() for word in ("--report", f"{kind}={path}")]
+        ended = run(*GATE, limit, *words)
+        assert (ended.code, ended.err) == (code, "")
+        assert ended.out.split()[0] == {0: "PASS", 1: "FAIL", 4: "INCONCLUSIVE"}[code]
+        suites = JUnitXml.fromstring(files["junit"].read_bytes())
+        assert (suites.tests, suites.failures, suites.errors) == (1, code == 1, code == 4)
+        report = json.loads(files["json"].read_text())
+        assert report["verdict"]["status"].upper() == ended.out.split()[0]
+        assert report == json.loads(run(*GATE, limit, "--json").out)
+        assert files["md"].read_text() == run(*GATE, limit, "--format", "md").out
+        before = {path: path.read_bytes() for path in files.values()}
+        assert run(*GATE, limit, *words, "--force").code == code
+        assert before == {path: path.read_bytes() for path in files.values()}
+
+
+def test_a_report_may_take_the_place_of_the_printed_one(run: Run, tmp_path: Path) -> None:
+    """On standard output, for the program after the pipe."""
+    ended = run(*GATE, PASSING, "-o", tmp_path / "printed", "--report", "openmetrics=-")
+    assert ended.code == 0
+    assert ended.out.startswith("# TYPE calibcli_gate gauge\n")
+    assert ended.out.endswith("# EOF\n")
+    assert (tmp_path / "printed").read_text().startswith("PASS")
+
+
+def test_github_is_told_by_itself_in_its_workflows(run: Run, runner: Path) -> None:
+    """On standard error, and by adding to the files of the runner; not where other reports are asked for."""
+    ended = run(*GATE, FAILING)
+    assert ended.code == 1
+    assert ended.out.startswith("FAIL")
+    assert [one.name for one in commands_of(ended.err)] == ["error"]
+    summary, outputs = ((runner / name).read_text() for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"))
+    assert summary.startswith("before=1\n**FAIL  binned ece")
+    found = outputs_in(outputs)
+    assert (found["before"], found["verdict"], found["exit_code"]) == ("1", "fail", "1")
+    assert float(found["max_ece_lower"]) > 0.001
+    asked = run(*GATE, FAILING, "--report", f"md={runner / 'm.md'}")
+    assert commands_of(asked.err) == []
+    both = run(*GATE, FAILING, "--report", f"md={runner / 'n.md'}", "--report", "github")
+    assert len(commands_of(both.err)) == 1
+    assert (runner / "GITHUB_OUTPUT").read_text().count("verdict=") == 2
+
+
+def test_bad_input_is_told_to_servers_and_monitors(run: Run, runner: Path) -> None:
+    """With the line that the terminal shows; an old pass is replaced, and the exit code stays."""
+    files = {kind: runner / kind for kind in ("junit", "md", "json", "openmetrics")}
+    words = [word for kind, path in files.items() for word in ("--report", f"{kind}={path}")]
+    assert run(*GATE, PASSING, *words).code == 0
+    pages = {kind: files[kind].read_text() for kind in ("md", "json")}
+    # A name that would be a command of the runner wherever it stood in a line.
+    column = "##[error]x"
+    ended = run(
+        "verify",
+        EVALUATION,
+        "-s",
+        column,
+        "-y",
+        "label",
+        "--max-ece",
+        "0.1",
+        *words,
+        "--report",
+        "github",
+        "--force",
+    )
+    assert (ended.code, ended.out) == (3, "")
+    suites = JUnitXml.fromstring(files["junit"].read_bytes())
+    assert (suites.tests, suites.errors) == (1, 1)
+    assert 'calibcli_gate{verdict="error"} 1.0' in files["openmetrics"].read_text()
+    assert {kind: files[kind].read_text() for kind in ("md", "json")} == pages
+    (one,) = commands_of(ended.err)
+    assert one.title == "calibcli: no verdict"
+    assert "error]x" in one.message
+    found = outputs_in((runner / "GITHUB_OUTPUT").read_text())
+    assert (found["verdict"], found["exit_code"]) == ("error", "3")
+    assert "**No verdict: " in (runner / "GITHUB_STEP_SUMMARY").read_text()
+
+
+def test_an_error_while_telling_of_an_error_does_not_hide_it(
+    run: Run, runner: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one decides about line and exit code."""
+    monkeypatch.setenv("GITHUB_OUTPUT", str(runner / "missing" / "file"))
+    ended = run("verify", EVALUATION, "-s", "nothing", "--max-ece", "0.1")
+    assert ended.code == 3
+    assert "missing" not in ended.err
+
+
+def test_a_runner_that_cannot_be_told_is_an_output_problem(
+    run: Run, runner: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pass that nobody hears of is not done."""
+    monkeypatch.setenv("GITHUB_OUTPUT", str(runner / "missing" / "file"))
+    ended = run(*GATE, PASSING)
+    assert ended.code == 5
+    assert f"{runner / 'missing' / 'file'} cannot be written: no such file" in ended.err
+
+
+def test_adding_to_a_file_keeps_what_stands_there(tmp_path: Path) -> None:
+    """And makes the file where there is none."""
+    path = tmp_path / "log"
+    append_file(path, b"a\n")
+    append_file(path, b"b\n")
+    assert path.read_bytes() == b"a\nb\n"
+    with pytest.raises(OutputProblem, match="cannot be written: is a directory"):
+        append_file(tmp_path, b"x")
+    if os.path.exists("/dev/full"):  # noqa: PTH110
+        with pytest.raises(OutputProblem, match="no space left"):
+            append_file("/dev/full", b"x")
+
+
+def test_an_input_that_is_not_there_is_told_too(run: Run, tmp_path: Path) -> None:
+    """The commonest failure must not leave yesterday's report, or none."""
+    path = tmp_path / "gate.xml"
+    ended = run("verify", tmp_path / "none.csv", "--max-ece", "0.1", "--report", f"junit={path}")
+    assert ended.code == 3
+    assert JUnitXml.fromfile(str(path)).errors == 1
+
+
+def test_a_limit_that_cannot_be_is_told_to_github(run: Run, runner: Path) -> None:
+    """Usage errors leave outputs as well."""
+    assert run("verify", EVALUATION, *CHURN, "--max-ece", "2").code == 2
+    assert outputs_in((runner / "GITHUB_OUTPUT").read_text())["verdict"] == "error"
+
+
+def test_a_gate_that_judged_no_group_is_not_green(run: Run, runner: Path) -> None:
+    """Every class has too few rows: the exit code is 4, and no report looks like a pass."""
+    path = runner / "gate.xml"
+    digits = SAMPLE / "digits_naive_bayes_evaluation.parquet"
+    probs = ["--probs", "p_*", "-y", "label", "--view", "one-vs-rest", "--min-group-rows", "100000"]
+    reports = ["--report", f"junit={path}", "--report", "github"]
+    ended = run("verify", digits, *probs, "--max-ece", "0.1", *reports)
+    assert ended.code == 4, ended.err
+    assert JUnitXml.fromfile(str(path)).errors == 1
+    assert "::error title=calibcli%3A INCONCLUSIVE" in ended.err

@@ -1,0 +1,221 @@
+"""`--where`, `--limit` and `--sample` on the command line."""
+
+import io
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibcli.data.columns import resolve
+from calibcli.options.rows import Columns, RowsAsked
+from command_line import Ran
+
+Run = Callable[..., Ran]
+ASKED = ["-s", "score", "-y", "label"]
+
+
+@pytest.fixture
+def groups(tmp_path: Path) -> Path:
+    """Return a CSV file of 900 rows of three countries, and beside it the rows of one of them alone."""
+    generator = np.random.default_rng(11)
+    lines = []
+    for place in range(900):
+        score = generator.beta(2.0, 2.0)
+        label = int(generator.random() < score)
+        lines.append((f"{score!r},{label},{('DE', 'US', 'FR')[place % 3]},{place}\n", place % 3))
+    path = tmp_path / "groups.csv"
+    head = "score,label,country,day\n"
+    path.write_text(head + "".join(line for line, _ in lines))
+    (tmp_path / "us.csv").write_text(head + "".join(line for line, group in lines if group == 1))
+    return path
+
+
+def without_input(ended: Ran) -> dict[str, object]:
+    """Return a JSON report without what it says of its input."""
+    assert ended.code in (0, 1, 4), ended.err
+    report = json.loads(ended.out)
+    return {key: value for key, value in report.items() if key not in ("input", "digest")}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure"],
+        ["measure", "--compat", "netcal"],
+        ["verify", "--max-ece", "0.2"],
+        ["compare", "-s", "score", "-s", "day", "--on-range", "clip"],
+    ],
+)
+def test_selected_rows_give_the_numbers_of_a_file_of_them(run: Run, groups: Path, words: list[str]) -> None:
+    """In every command, and the input block says what was left out."""
+    asked = ["-y", "label"] if "compare" in words else ASKED
+    ended = run(*words, groups, *asked, "--where", "country==US", "--json")
+    alone = run(*words, groups.with_name("us.csv"), *asked, "--json")
+    assert without_input(ended) == without_input(alone)
+    found = json.loads(ended.out)["input"]
+    assert found["rows"] == 300
+    assert found["selected"] == {
+        "where": ["country==US"],
+        "limit": None,
+        "sample": None,
+        "seed": None,
+        "unselected": 600,
+    }
+    assert "selected" not in json.loads(alone.out)["input"]
+
+
+def test_a_fit_to_selected_rows_is_that_of_a_file_of_them_and_says_so(run: Run, groups: Path) -> None:
+    """All but the note is the same, the digest included."""
+    run("fit", groups, *ASKED, "--where", "country==US", "-o", groups.with_name("a.json"))
+    run("fit", groups.with_name("us.csv"), *ASKED, "-o", groups.with_name("b.json"))
+    selected, alone = (json.loads(groups.with_name(name).read_text()) for name in ("a.json", "b.json"))
+    note = "fitted on selected rows only: --where 'country==US'"
+    assert note in selected["fit"]["notes"]
+    selected["fit"]["notes"].remove(note)
+    assert selected.pop("digest") != alone.pop("digest")
+    assert selected == alone
+    ended = run("verify", groups, *ASKED, "--where", "country==US", "--artifact", groups.with_name("a.json"))
+    assert ended.code == 2
+    words = ["--artifact", groups.with_name("a.json"), "--max-ece", "0.2"]
+    ended = run("verify", groups, *ASKED, "--where", "country==US", *words)
+    assert (ended.code, "fit" in ended.err) == (3, True)
+
+
+def test_the_report_counts_what_was_left_out(run: Run, groups: Path) -> None:
+    """In a line, for each kind of selection."""
+    both = "10 rows not selected, then only the first 50 rows, those behind were not read "
+    both += "(--where 'day>=10' --limit 50)."
+    for words, line in (
+        (["--where", "country==US"], "600 rows not selected (--where 'country==US')."),
+        (["--sample", "50", "--seed", "2"], "850 rows not selected (--sample 50 --seed 2)."),
+        (["--limit", "50"], "Only the first 50 rows, those behind were not read (--limit 50)."),
+        (["--where", "day>=10", "--limit", "50"], both),
+    ):
+        assert line in run("measure", groups, *ASKED, "--metric", "bias", *words).out.splitlines()
+
+
+def test_pictures_and_pages_take_selected_rows(run: Run, groups: Path) -> None:
+    """And a report that is plotted again does not."""
+    ended = run("plot", groups, *ASKED, "--where", "country==US", "--terminal")
+    assert "300 rows" in ended.out
+    page = groups.with_name("r.html")
+    assert run("report", groups, *ASKED, "--sample", "200", "-o", page).code == 0
+    assert "700 rows not selected (--sample 200 --seed 0)" in page.read_text()
+    again = groups.with_name("r.json")
+    assert run("measure", groups, *ASKED, "--limit", "200", "--json", "-o", again).code == 0
+    assert run("plot", again, "-o", groups.with_name("r.svg")).code == 0
+    ended = run("plot", again, "--limit", "3", "-o", groups.with_name("s.svg"))
+    assert (ended.code, "on which --limit has no effect" in ended.err) == (2, True)
+
+
+def test_a_pipe_is_sampled_and_limited_like_a_file(
+    run: Run, groups: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is drawn depends on the place of a row alone."""
+    for words in (["--sample", "90"], ["--limit", "90"], ["--where", "country==US", "--limit", "90"]):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(groups.read_bytes())))
+        piped = run("measure", "-", *ASKED, "--json", *words)
+        assert without_input(piped) == without_input(run("measure", groups, *ASKED, "--json", *words))
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said", "hint"),
+    [
+        (["--where", "contry==US"], 3, "there is no column 'contry'", "did you mean 'country'?"),
+        (["--where", "country=US"], 2, "has no column with a sign", "equality is =="),
+        (["--where", "country==us"], 3, "none of 900 rows satisfies 'country==us'", "upper and lower case"),
+        (["--where", "score==high"], 3, "holds double, and --where compares it with 'high'", "a number"),
+        (["--limit", "3", "--sample", "3"], 2, "--limit 3 takes the first rows, --sample 3 any", "leave out"),
+        (["--limit", "0"], 2, "--limit: 0 is too small", "1 or more"),
+    ],
+)
+def test_what_selects_nothing_is_refused(
+    run: Run, groups: Path, words: list[str], code: int, said: str, hint: str
+) -> None:
+    """Usage errors for what was typed, input errors for what is not in the file."""
+    ended = run("measure", groups, *ASKED, *words)
+    assert ended.code == code
+    assert said in ended.err
+    assert hint in ended.err
+
+
+@pytest.mark.parametrize("words", [["--limit", "50"], ["--sample", "50"], ["--where", "country==US"]])
+def test_a_state_counts_whole_files_only(run: Run, groups: Path, words: list[str]) -> None:
+    """Samples of one file would count rows twice."""
+    state = groups.with_name("gate.json")
+    ended = run("verify", groups, *ASKED, "--max-ece", "0.2", "--state", state, *words)
+    assert (ended.code, f"and {words[0]} leaves some out" in ended.err) == (2, True)
+    assert not state.exists()
+
+
+def test_selections_travel_to_workers_elsewhere() -> None:
+    """They are pickled with the columns."""
+    rows = RowsAsked.of(["a in 1,'b'"], limit=None, sample=5, seed=9)
+    columns = resolve(Columns("score", "label", rows=rows), ["score", "label", "A"], path="p")
+    assert columns.names == ("score", "label", "A")
+    assert columns.words == ("label", "A")
+    assert pickle.loads(pickle.dumps(columns)) == columns  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure", "--format", "csv"],
+        ["measure", "--format", "jsonl"],
+        ["verify", "--max-ece", "0.2", "--format", "csv"],
+        ["compare", "-s", "day", "--on-range", "clip", "--format", "jsonl"],
+        ["plot", "--terminal"],
+        ["plot", "--kind", "isotonic", "-o", "a.svg"],
+        ["plot", "--kind", "residual", "-o", "a.svg"],
+        ["plot", "--by", "country", "-o", "a.svg"],
+        ["plot", "-s", "day", "--on-range", "clip", "-o", "a.svg"],
+    ],
+)
+def test_what_has_no_place_for_rows_left_out_says_them_beside(
+    run: Run, groups: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """On standard error, in the words of the report for people, unless it is to be quiet."""
+    monkeypatch.chdir(groups.parent)
+    groups.write_text(groups.read_text() + ",1,US,900\n,0,US,901\n")
+    asked = [*words, groups, *ASKED, "--where", "country==US", "--on-missing", "drop"]
+    ended = run(*asked)
+    assert ended.code in (0, 1, 4), ended.err
+    assert "note: 600 rows not selected (--where 'country==US').\n" in ended.err
+    assert "note: 2 rows with a missing value dropped (--on-missing drop).\n" in ended.err
+    assert "not selected" not in run(*asked, "--quiet", "--force").err
+
+
+def test_reports_for_servers_count_rows_left_out(run: Run, groups: Path) -> None:
+    """JUnit as properties, OpenMetrics as gauges, so that rows in are rows used and rows said."""
+    groups.write_text(groups.read_text() + ",1,US,900\n,0,US,901\n")
+    junit, metrics = groups.with_name("a.xml"), groups.with_name("a.txt")
+    reports = ["--report", f"junit={junit}", "--report", f"openmetrics={metrics}"]
+    asked = ["--where", "country==US", "--on-missing", "drop", "--max-ece", "0.2"]
+    run("verify", groups, *ASKED, *asked, *reports)
+    found = junit.read_text()
+    assert '<property name="rows" value="300" />' in found
+    assert '<property name="dropped" value="2" />' in found
+    assert '<property name="not_selected" value="600 (--where \'country==US\')" />' in found
+    lines = metrics.read_text().splitlines()
+    assert "calibcli_dropped_rows 2" in lines
+    assert "calibcli_not_selected_rows 600" in lines
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_rows_that_stand_for_none_are_counted(run: Run, tmp_path: Path, form: str) -> None:
+    """Of frequency weights, and only where there are some."""
+    path = tmp_path / "weights.csv"
+    head, kept = "score,label,n\n", "0.3,1,2\n0.7,1,1\n0.2,0,3\n"
+    asked = ["measure", path, *ASKED, "--weight", "n", "--metric", "bias", "--format", form]
+    asked += ["--weights-are", "frequency"]
+    path.write_text(head + kept + "0.9,1,0\n0.1,0,0\n")
+    ended = run(*asked)
+    assert "note: weights.csv: 2 rows have weight 0 and count for nothing" in " ".join(
+        (ended.out + ended.err).replace(f"{tmp_path}/", "").split()
+    )
+    path.write_text(head + kept)
+    ended = run(*asked)
+    assert "weight 0" not in ended.out + ended.err

@@ -1,0 +1,643 @@
+"""`verify --state` and `merge`: batches that come one by one, told from the outside."""
+
+import itertools
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.documents.schemas import schema_text
+from calibcli.documents.state import locked, read_state
+from calibcli.names import DocumentKind
+from command_line import SAMPLE, Ran
+
+Run = Callable[..., Ran]
+GATE = ["-s", "score", "-y", "label", "--max-ece", "0.05"]
+
+
+@pytest.fixture
+def batch_of(tmp_path: Path) -> Callable[..., Path]:
+    """Write a CSV file of rows with identities; `off` is by how much scores are too low."""
+
+    def write(name: str, count: int = 400, *, seed: int = 0, off: float = 0.0, first: int = 0) -> Path:
+        generator = np.random.default_rng(seed)
+        score = np.round(generator.random(count), 6)
+        label = generator.random(count) < score + off
+        lines = [
+            f"r{first + i},{f!r},{y:d}" for i, (f, y) in enumerate(zip(score.tolist(), label, strict=True))
+        ]
+        path = tmp_path / name
+        path.write_text("\n".join(["id,score,label", *lines]) + "\n")
+        return path
+
+    return write
+
+
+def state_of(path: Path) -> dict[str, object]:
+    """Return a state as JSON, having checked it against its schema."""
+    document: dict[str, object] = json.loads(path.read_text())
+    jsonschema.validate(document, json.loads(schema_text(DocumentKind.GATE)))
+    return document
+
+
+def test_batches_add_up_until_the_gate_passes(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Few rows are inconclusive (4), more of the same pass (0); one call with all gives the same bytes."""
+    state, codes = tmp_path / "gate.json", []
+    for day in range(8):
+        ran = run("verify", batch_of(f"{day}.csv", seed=day), *GATE, "--state", state)
+        codes.append(ran.code)
+    assert codes[0] == 4
+    assert codes[-1] == 0
+    assert set(codes) == {0, 4}
+    assert codes == sorted(codes, reverse=True)
+    files = [tmp_path / f"{day}.csv" for day in range(8)]
+    together = run("verify", *files, *GATE, "--state", tmp_path / "together.json")
+    assert together.code == 0
+    assert (tmp_path / "together.json").read_bytes() == state.read_bytes()
+    document = state_of(state)
+    assert len(document["batches"]) == 8
+    assert document["passed_at"] == 400 * (codes.index(0) + 1)
+
+
+def test_a_wrong_score_fails(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+    """Exit 1, however often it is asked again."""
+    batch = batch_of("bad.csv", 2000, off=0.25)
+    for _ in range(2):
+        assert run("verify", batch, *GATE, "--state", tmp_path / "gate.json").code == 1
+
+
+def test_a_job_that_is_run_again_changes_nothing(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The same batch again gives the same verdict and leaves the state as it is, with a note."""
+    state, batch = tmp_path / "gate.json", batch_of("a.csv")
+    first = run("verify", batch, *GATE, "--state", state, "--json")
+    before = state.read_bytes()
+    again = run("verify", batch, *GATE, "--state", state, "--json")
+    assert (first.code, again.code) == (4, 4)
+    assert state.read_bytes() == before
+    one, two = json.loads(first.out), json.loads(again.out)
+    assert one["rules"] == two["rules"]
+    assert "was counted before and is not counted again" in " ".join(two["notes"])
+    assert two["state"]["rows"] == 400
+    assert two["state"]["new_rows"] == 0
+
+
+def test_a_changed_question_is_refused(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+    """What is asked is settled by the first call: exit 2 names what differs, and the state stays as it is."""
+    state, batch = tmp_path / "gate.json", batch_of("a.csv")
+    asked = ["verify", batch, "-s", "score", "-y", "label", "--state", state]
+    run(*asked, "--max-ece", "0.05")
+    before = state.read_bytes()
+    for words, said in (
+        (["--max-ece", "0.04"], "limit: 0.05, not 0.04"),
+        (["--max-ece", "0.05", "--confidence", "0.9"], "confidence: 0.95, not 0.9"),
+        (["--max-ece", "0.05", "--bins", "20"], "bins: 15, not 20"),
+        (["--max-ece", "0.05", "--id", "id"], "identities: of batches, not of rows"),
+        (["--max-ece", "0.05", "--alarm"], "question: a gate, not an alarm"),
+        (["--max-ece", "0.05", "--positive", "1"], "label that counts as 1: None, not '1'"),
+        (["--max-ece", "0.05", "--scale", "logit", "--on-range", "clip"], "scale: prob, not logit"),
+        (["--max-dce", "0.05", "--planned-rows", "1000"], "measure: ece, not dce"),
+    ):
+        ran = run(*asked, *words)
+        assert ran.code == 2, (words, ran.err)
+        assert said in ran.err
+    assert state.read_bytes() == before
+
+
+def test_hints_on_a_state_name_what_it_was_begun_with(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A call that lacks the rule or options of the state is told them; following the hint works."""
+    state, batch = tmp_path / "gate.json", batch_of("a.csv")
+    asked = ["verify", batch, "-s", "score", "-y", "label", "--state", state]
+    run(*asked, "--max-ece", "0.3", "--alarm", "--id", "id")
+    ran = run(*asked, "--id", "id")
+    assert (ran.code, "gate.json was begun with --alarm --max-ece 0.3: ask the same" in ran.err) == (2, True)
+    ran = run(*asked, "--max-ece", "0.3")
+    assert (ran.code, "ask as before, with --id COL and with --alarm, or begin" in ran.err) == (2, True)
+    assert run(*asked, "--max-ece", "0.3", "--alarm", "--id", "id").code == 0
+    ran = run(*asked[:-1], tmp_path / "none.json")
+    assert (ran.code, "try --max-ece 0.02" in ran.err) == (2, True)
+
+
+def test_a_summary_is_not_counted_by_a_state(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+    """A state counts rows: a summary of them is exit 2, and says so."""
+    summary = tmp_path / "sum.json"
+    run("measure", batch_of("a.csv"), "-s", "score", "-y", "label", "--summary-out", summary)
+    ran = run("verify", summary, "--max-ece", "0.3", "--state", tmp_path / "gate.json")
+    assert ran.code == 2
+    assert "--state counts rows, and " in ran.err
+    assert "sum.json is a summary of rows" in ran.err
+
+
+def test_a_baseline_that_is_not_there_is_no_artifact(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The hint says what writes a baseline."""
+    ran = run(
+        "verify", batch_of("a.csv"), "-s", "score", "-y", "label",
+        "--baseline", tmp_path / "nope.json", "--max-regression", "0.01",
+    )  # fmt: skip
+    assert ran.code == 3
+    assert "a baseline is what `calibcli measure ... --json -o report.json` writes" in ran.err
+
+
+@pytest.mark.parametrize("rule", ["--max-l2", "--max-linf", "--max-smece"])
+def test_measures_without_a_bet_are_refused(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, rule: str
+) -> None:
+    """No bound of these holds at any time: exit 2, and no state is begun."""
+    columns = ["-s", "score", "-y", "label"]
+    ran = run("verify", batch_of("a.csv"), *columns, rule, "0.05", "--state", tmp_path / "gate.json")
+    assert ran.code == 2
+    assert "for which no bound holds at any time" in ran.err
+    assert not (tmp_path / "gate.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--max-dce", "0.1"], "--planned-rows"),
+        (["--max-ece", "0.1", "--planned-rows", "100"], "--planned-rows without --max-dce"),
+        (["--max-ece", "0.1", "--binning", "atoms"], "not fixed before they are seen"),
+        (["--max-ece", "0.1", "--allow-fit-rows"], "a state keeps what it counts"),
+        (["--rule", "ece.lower>=0.1"], "a state takes --max-ece 0.1"),
+        (["--max-ece", "0.1", "--bins", "20000"], "from 1 to 10,000"),
+        (["--max-ece", "0.1", "-w", "score2"], "no column 'score2'"),
+    ],
+)
+def test_requests_that_cannot_be_settled_in_advance(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, words: list[str], said: str
+) -> None:
+    """What no state can be begun with is refused before anything is written."""
+    ran = run(
+        "verify", batch_of("a.csv"), "-s", "score", "-y", "label", *words, "--state", tmp_path / "g.json"
+    )
+    assert ran.code == (3 if "column" in said else 2)
+    assert said in ran.err
+    assert not (tmp_path / "g.json").exists()
+
+
+def test_identities_keep_rows_from_counting_twice(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A file that has grown brings its new rows only; a repeated identity is exit 3 and changes nothing."""
+    state = tmp_path / "gate.json"
+    short, long = batch_of("log.csv", 300), tmp_path / "longer.csv"
+    run("verify", short, *GATE, "--state", state, "--id", "id")
+    more = batch_of("more.csv", 200, seed=1, first=300).read_text().splitlines()[1:]
+    long.write_text(short.read_text() + "\n".join(more) + "\n")
+    ran = run("verify", long, *GATE, "--state", state, "--id", "id", "--json")
+    told = json.loads(ran.out)["state"]
+    assert (told["rows"], told["new_rows"], told["known_rows"]) == (500, 200, 300)
+    before = state.read_bytes()
+    long.write_text("id,score,label\na,0.5,1\nb,0.5,1\na,0.7,0\n")
+    ran = run("verify", long, *GATE, "--state", state, "--id", "id")
+    assert ran.code == 3
+    assert "1 of 3 rows repeat the identity of an earlier one; the first is row 3" in ran.err
+    assert state.read_bytes() == before
+
+
+def test_ids_written_otherwise_do_not_count_rows_again(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The same rows with every id written otherwise are exit 3, and the state stays as it was."""
+    state, first, again = tmp_path / "gate.json", batch_of("a.csv"), tmp_path / "b.csv"
+    run("verify", first, *GATE, "--state", state, "--id", "id")
+    before = state.read_bytes()
+    header, *lines = first.read_text().splitlines()
+    place = header.split(",").index("id")
+    cells = [line.split(",") for line in lines]
+    again.write_text(
+        "\n".join([header, *(",".join([*row[:place], f"x{row[place]}", *row[place + 1 :]]) for row in cells)])
+        + "\n"
+    )
+    for words in ([], ["--batch", "other"]):
+        ran = run("verify", again, *GATE, "--state", state, "--id", "id", *words)
+        assert ran.code == 3
+        assert "have the scores and labels of a batch without a name under other ids" in ran.err
+        assert state.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        (pa.int32(), True),
+        (pa.large_string(), True),
+        (pa.date32(), True),
+        (pa.float64(), False),
+        (pa.decimal128(12, 2), False),
+        (pa.timestamp("ms"), False),
+        (pa.time32("ms"), False),
+        (pa.duration("s"), False),
+    ],
+)
+def test_ids_that_were_named_otherwise_are_not_added_to_a_state_of_the_first_version(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, *, kind: pa.DataType, known: bool
+) -> None:
+    """Their rows would count twice: exit 3, and the state stays; those of other types are known again."""
+    state, rows = tmp_path / "gate.json", tmp_path / "rows.parquet"
+    table = pyarrow.csv.read_csv(batch_of("log.csv", 300))
+    ids = pa.array(np.arange(300, dtype=np.int64))
+    via = pa.int64() if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) else pa.int32()
+    ids = ids.cast(via).cast(kind)
+    pq.write_table(table.set_column(0, "id", ids), rows)
+    words = ["verify", rows, *GATE, "--state", state, "--id", "id", "--batch"]
+    assert run(*words, "monday").code == 4
+    document = json.loads(state.read_text())
+    document |= {"schema": "calibcli.gate/1"}
+    for key in ("digest", "passed_on", "failed_on", "since", "notes", "id_kinds"):
+        document.pop(key, None)
+    for key in ("label", "weight"):
+        del document["input"][key]
+    for batch in document["batches"]:
+        for key in ("positive", "least"):
+            batch["look"].pop(key, None)
+    state.write_text(json.dumps(document))
+    before = state.read_bytes()
+    ran = run(*words, "tuesday", "--json")
+    if known:
+        assert json.loads(ran.out)["state"]["known_rows"] == 300
+    else:
+        assert (ran.code, ran.out, state.read_bytes()) == (3, "", before)
+        assert f"state {state} was begun by a calibcli that named such ids otherwise" in ran.err
+        assert "begin a new state" in ran.err
+    # Shards are added, as nothing tells which ids the older one holds; said unless the others are text.
+    table = pyarrow.csv.read_csv(batch_of("more.csv", 300, seed=1, first=300))
+    later = pa.array(np.arange(300, 600, dtype=np.int64)).cast(via).cast(kind)
+    columns = ((later, int(not pa.types.is_large_string(kind))), (table["id"], 0))
+    for place, (column, said) in enumerate(columns):
+        pq.write_table(table.set_column(0, "id", column), rows)
+        shard = tmp_path / f"{place}.json"
+        state.write_bytes(before)
+        assert run("verify", rows, *GATE, "--state", shard, "--id", "id", "--batch", "more").code == 4
+        ran = run("merge", shard, state, "-o", tmp_path / f"sum{place}.json")
+        assert (ran.code, ran.err.count(f"{state} was begun by a calibcli that named ids otherwise")) == (
+            0,
+            said,
+        )
+
+
+def test_a_batch_has_one_name_and_counts_once(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Equal rows are one batch under one name and refused (3) under two; other rows need another name."""
+    state, batch = tmp_path / "gate.json", batch_of("a.csv")
+    other, more = batch_of("b.csv", seed=1), batch_of("c.csv", seed=2)
+    for name, code in (("monday", 4), ("monday", 4), ("tuesday", 3)):
+        ran = run("verify", batch, *GATE, "--state", state, "--batch", name)
+        assert ran.code == code
+        assert sum(one["rows"] for one in state_of(state)["batches"]) == 400
+    assert "the very 400 rows that were counted as batch 'monday'" in ran.err
+    assert run("verify", other, *GATE, "--state", state, "--batch", "monday").code == 3
+    run("verify", more, other, *GATE, "--state", state, "--batch", "week 2")
+    assert [one["key"] for one in state_of(state)["batches"]] == ["monday", "week 2/1", "week 2/2"]
+
+
+def test_rows_that_drift_away_end_a_pass(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+    """A pass (0) is inconclusive (4) once the estimate over all rows is above the limit, and says so."""
+    state = tmp_path / "gate.json"
+    assert run("verify", batch_of("a.csv", 5000), *GATE, "--state", state).code == 0
+    ran = run("verify", batch_of("b.csv", 5000, seed=1, off=0.13), *GATE, "--state", state)
+    assert ran.code == 4, ran.out
+    assert "it passed at 5,000 rows, but over all 10,000 rows the estimate is above the limit" in ran.out
+    assert state_of(state)["passed_at"] == 5000
+
+
+def test_all_files_of_a_call_count_or_none(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+    """A fault in the last file leaves the state as it was; a file without rows is left out."""
+    state, good = tmp_path / "gate.json", batch_of("a.csv")
+    bad, empty = tmp_path / "bad.csv", tmp_path / "empty.csv"
+    bad.write_text("id,score,label\na,1.5,1\n")
+    empty.write_text("id,score,label\n")
+    assert run("verify", good, bad, *GATE, "--state", state).code == 3
+    assert not state.exists()
+    assert run("verify", good, empty, *GATE, "--state", state).code == 4
+    assert len(state_of(state)["batches"]) == 1
+    assert run("verify", empty, *GATE, "--state", state).code == 3
+
+
+def test_a_label_may_be_rare_in_a_batch_but_not_unheard_of(run: Run, tmp_path: Path) -> None:
+    """Once `--positive` has occurred a batch may lack it; a state that has never seen it is not begun."""
+    state, batch = tmp_path / "gate.json", tmp_path / "a.csv"
+    asked = ["verify", batch, *GATE, "--positive", "fraud", "--state", state]
+    batch.write_text("score,label\n0.1,ok\n0.2,ok\n")
+    ran = run(*asked)
+    assert ran.code == 3
+    assert "no label is 'fraud'" in ran.err
+    assert not state.exists()
+    batch.write_text("score,label\n0.1,ok\n0.2,fraud\n")
+    assert run(*asked).code == 4
+    batch.write_text("score,label\n0.1,ok\n0.3,ok\n")
+    assert run(*asked).code == 4
+    assert len(state_of(state)["batches"]) == 2
+
+
+def test_a_discrete_artifact_is_judged_by_output(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """Over an artifact's outputs the state holds counts only; another artifact and fit rows are refused."""
+    state = tmp_path / "gate.json"
+    asked = ["-s", "score", "-y", "label", "--max-ece", "0.1", "--artifact", artifact, "--state", state]
+    ran = run("verify", SAMPLE / "churn_evaluation.parquet", *asked)
+    assert ran.code in (0, 4), ran.err
+    document = state_of(state)
+    outputs = sorted({one["value"] for one in json.loads(artifact.read_text())["bins"]})
+    assert document["partition"] == {"outputs": outputs, "bins": 0, "per_bin": 1}
+    assert set(document["epochs"][0]["below_positive"]) == {0}
+    refitted = tmp_path / "other.json"
+    run(
+        "fit",
+        SAMPLE / "churn_evaluation.parquet",
+        "-s",
+        "score",
+        "-y",
+        "label",
+        "-m",
+        "histogram",
+        "-o",
+        refitted,
+    )
+    other = run("verify", SAMPLE / "churn_calibration.parquet", *asked[:-3], refitted, "--state", state)
+    assert other.code == 2
+    assert "artifact: sha256:" in other.err
+    fit_rows = run("verify", SAMPLE / "churn_calibration.parquet", *asked)
+    assert fit_rows.code == 3
+    assert "was fitted on" in fit_rows.err
+
+
+def test_a_damaged_state_is_named_and_kept(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+    """A state that was cut short is exit 3 with its name, and is not replaced."""
+    state, batch = tmp_path / "gate.json", batch_of("a.csv")
+    run("verify", batch, *GATE, "--state", state)
+    cut = state.read_bytes()[:-300]
+    state.write_bytes(cut)
+    ran = run("verify", batch, *GATE, "--state", state)
+    assert ran.code == 3
+    assert str(state) in ran.err
+    assert "restore it from a copy" in ran.err
+    assert state.read_bytes() == cut
+
+
+@pytest.mark.parametrize("bins", ["15", "17"])
+def test_memory_and_workers_do_not_change_a_byte(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, bins: str
+) -> None:
+    """A state is the same whether tables were exact or grids, and whether bins cut cells of a grid or not."""
+    batch, states = batch_of("a.csv", 3000), [tmp_path / "exact.json", tmp_path / "grid.json"]
+    for state, words in zip(states, ([], ["--memory", "4KiB", "-j", "2"]), strict=True):
+        ran = run("verify", batch, *GATE, "--bins", bins, "--state", state, *words)
+        assert ran.code in (0, 4), ran.err
+    assert states[0].read_bytes() == states[1].read_bytes()
+
+
+def test_places_that_a_state_cannot_share(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+    """A state is neither standard output (2), nor an input or the report (5), and then nothing is written."""
+    state, batch = tmp_path / "gate.json", batch_of("a.csv")
+    assert run("verify", batch, *GATE, "--state", "-").code == 2
+    assert run("verify", batch, *GATE, "--state", batch).code == 5
+    assert run("verify", batch, *GATE, "--state", tmp_path).code == 5
+    assert run("verify", batch, *GATE, "--state", tmp_path / "no" / "gate.json").code == 5
+    report = run("verify", batch, *GATE, "--state", state, "--json", "-o", state, "--force")
+    assert report.code == 5
+    assert "is the state" in report.err
+    assert not state.exists()
+
+
+@pytest.mark.untraced
+def test_the_alarm_stays_silent_and_then_rings(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Exit 0 while nothing speaks against calibration, saying that it is no proof; exit 1 after a change."""
+    state, codes = tmp_path / "watch.json", []
+    for day in range(7):
+        batch = batch_of(f"{day}.csv", 1000, seed=day, off=0.2 if day >= 4 else 0.0)
+        ran = run(
+            "verify",
+            batch,
+            "-s",
+            "score",
+            "-y",
+            "label",
+            "--alarm",
+            "--state",
+            state,
+            "--batch",
+            f"day {day}",
+        )
+        codes.append(ran.code)
+        if day == 0:
+            assert "which is no proof" in ran.out
+    assert codes[:4] == [0] * 4
+    assert codes[-1] == 1
+    assert state_of(state)["failed_at"] is not None
+    told = run("inspect", state)
+    assert "still calibrated exactly?" in told.out
+    assert "from batch 5 (day 4) on" in told.out
+
+
+def test_shards_merge_to_the_state_of_all_rows(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Merged shards hold the sums of all rows in any order; the merged state is asked like any other."""
+    shards = []
+    for number in range(3):
+        shards.append(tmp_path / f"s{number}.json")
+        run("verify", batch_of(f"{number}.csv", 1000, seed=number), *GATE, "--state", shards[-1])
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    ran = run("merge", *shards, "-o", one)
+    assert ran.code == 0, ran.err
+    assert "3,000" in ran.err
+    again = run("merge", *shards[::-1], shards[0], "-o", two)
+    assert again.code == 0
+    assert f"note: {shards[0]} is given twice: it counts once" in again.err
+    assert one.read_bytes() == two.read_bytes()
+    assert state_of(one)["passed_at"] is None
+    asked = run("verify", tmp_path / "0.csv", *GATE, "--state", one)
+    assert asked.code == 0
+    assert state_of(one)["passed_at"] == 3000
+    assert run("merge", *shards, "-o", two).code == 5
+    assert run("merge", *shards, "-o", two, "--force").code == 0
+    assert run("merge", *shards, "-o", shards[0], "--force").code == 5
+
+
+def test_a_state_merged_to_standard_output_has_no_path(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The summary names no file and no next command, and a copy of a state is said to count once."""
+    state, copy = tmp_path / "gate.json", tmp_path / "copy.json"
+    run("verify", batch_of("a.csv"), *GATE, "--state", state)
+    copy.write_bytes(state.read_bytes())
+    ran = run("merge", state, copy, "-o", "-")
+    assert ran.code == 0
+    assert json.loads(ran.out)["batches"][0]["rows"] == 400
+    assert ran.err.startswith("state of a gate\n")
+    assert "--state" not in ran.err
+    assert f"note: {copy} is the very state of {state}: it counts once" in ran.err
+
+
+def test_shards_that_do_not_go_together(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+    """Other terms are exit 2; a batch in two states, a missing file or one that is no state, exit 3."""
+    a, b, c = (tmp_path / f"{name}.json" for name in "abc")
+    batch, out = batch_of("a.csv"), tmp_path / "out.json"
+    run("verify", batch, *GATE, "--state", a)
+    run("verify", batch, batch_of("b.csv", seed=1), *GATE, "--state", b)
+    run("verify", batch, *GATE[:-1], "0.1", "--state", c)
+    other, twice = run("merge", a, c, "-o", out), run("merge", a, b, "-o", out)
+    assert (other.code, twice.code) == (2, 3)
+    assert "limit: 0.05, not 0.1" in other.err
+    assert "1 batch is in more than one state" in twice.err
+    assert run("merge", a, tmp_path / "no.json", "-o", out).code == 3
+    assert run("merge", a, batch, "-o", out).code == 3
+    assert not out.exists()
+
+
+def test_inspect_says_what_a_state_is(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+    """Question, rows, evidence and batches are told, and how to ask again."""
+    state = tmp_path / "gate.json"
+    run("verify", batch_of("a.csv"), *GATE, "--state", state, "--batch", "first")
+    told = json.loads(run("inspect", state, "--json").out)
+    assert told["kind"] == "state of a gate"
+    assert told["facts"]["rows"].startswith("400, ")
+    assert told["facts"]["verdict"] == "inconclusive"
+    assert told["facts"]["batch"] == "first: 400 rows"
+    assert told["suggestion"].startswith("calibcli verify NEW.csv -s score -y label --max-ece 0.05 --state ")
+
+
+def test_the_command_that_inspect_suggests_is_accepted(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """It asks on the terms of the state: confidence, limit in full and the label that counts as 1."""
+    state, batch = tmp_path / "gate.json", batch_of("a.csv")
+    asked = ["-s", "score", "-y", "label", "--max-ece", "0.0512345678", "--confidence", "0.99"]
+    run("verify", batch, *asked, "--positive", "1", "--state", state)
+    words = shlex.split(json.loads(run("inspect", state, "--json").out)["suggestion"])
+    assert words[:2] == ["calibcli", "verify"]
+    assert words[words.index("--confidence") + 1] == "0.99"
+    again = [{"NEW.csv": str(batch), "LABEL": "label"}.get(word, word) for word in words[1:]]
+    ran = run(*again)
+    assert ran.code == 4, ran.err
+    assert "is not counted again" in ran.out
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(200, marks=pytest.mark.slow)])
+def test_a_killed_gate_completes_when_run_again(
+    kills: int, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Killed at random instants the command has counted all files of the call or none; run again, all."""
+    draw = np.random.default_rng(1)
+    files = [batch_of(f"{number}.csv", 100, seed=number) for number in range(4)]
+    command = [sys.executable, "-m", "calibcli", "verify", *map(str, files), *GATE, "--state", "gate.json"]
+
+    def started() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    begun = time.perf_counter()
+    assert started().wait() == 4
+    lasts = time.perf_counter() - begun
+    whole = (tmp_path / "gate.json").read_bytes()
+    for _ in range(kills):
+        (tmp_path / "gate.json").unlink(missing_ok=True)
+        with started() as process:
+            time.sleep(draw.uniform(0.5, 1.1) * lasts)
+            os.kill(process.pid, signal.SIGKILL)
+        state = read_state(tmp_path / "gate.json")
+        assert state is None or state.rows == 400
+    assert started().wait() == 4
+    assert (tmp_path / "gate.json").read_bytes() == whole
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_rows_without_a_name_are_known_under_any(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A retry that drops --batch counts nothing twice, few as the rows may be."""
+    state, rows = tmp_path / "gate.json", batch_of("few.csv", 20)
+    run("verify", rows, *GATE, "--state", state, "--batch", "mon")
+    before = state.read_bytes()
+    again = run("verify", rows, *GATE, "--state", state)
+    assert "20 rows in 1 batch, 0 of them new" in again.out
+    assert state.read_bytes() == before
+
+
+def test_what_is_on_file_is_shown_and_nothing_is_concluded_by_looking(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A gate that wants more rows than there are has not passed, whatever the evidence."""
+    state = tmp_path / "gate.json"
+    words = ["--max-ece", "0.3", "-s", "score", "-y", "label", "--min-rows", "9999"]
+    assert run("verify", batch_of("many.csv", 4000), *words, "--state", state).code == 4
+    shown = run("inspect", state).out
+    assert "inconclusive" in shown
+    assert "passed after" not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--max-ece", "0.1", "--state", ""], "--state '' names no file"),
+        (["--max-dce", "0.3", "--planned-rows", "1000", "--bins", "20"], "--bins with --max-dce"),
+        (["--max-dce", "0.3", "--planned-rows", "9999999999999999"], "--planned-rows"),
+    ],
+)
+def test_what_a_state_cannot_be_begun_with_is_a_usage_error(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, words: list[str], said: str
+) -> None:
+    """No file, bins beside those that follow from the rows, and rows that nobody plans."""
+    state = [] if "--state" in words else ["--state", tmp_path / "gate.json"]
+    ended = run("verify", batch_of("rows.csv"), "-s", "score", "-y", "label", *words, *state)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_merging_waits_for_whoever_updates_the_output(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state that another process holds is not replaced under its hands."""
+    monkeypatch.setattr("calibcli.documents.state._PATIENCE", 0.05)
+    part, whole = tmp_path / "part.json", tmp_path / "whole.json"
+    run("verify", batch_of("rows.csv"), *GATE, "--state", part)
+    with locked(str(whole)):
+        held = run("merge", part, "-o", whole)
+    assert held.code == 5
+    assert "another process" in held.err
+    assert not whole.exists()
+    assert run("merge", part, "-o", whole).code == 0
+
+
+def test_an_artifact_that_is_replaced_meanwhile_is_noticed(
+    run: Run, batch_of: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are not counted by another map than the state is for."""
+    fitted = tmp_path / "cal.json"
+    run("fit", batch_of("fit.csv", seed=9), "-s", "score", "-y", "label", "-o", fitted)
+    marks = itertools.count()
+    monkeypatch.setattr("calibcli.commands.gate.fingerprint_of", lambda _: f"another {next(marks)}")
+    state = tmp_path / "gate.json"
+    ended = run("verify", batch_of("rows.csv"), *GATE, "--artifact", fitted, "--state", state)
+    assert ended.code == 3
+    assert "cal.json changed while it was read" in ended.err
+    assert not state.exists()
+
+
+def test_a_file_without_a_row_left_is_said(run: Run, csv_of: Callable[..., Path], tmp_path: Path) -> None:
+    """Beside others that have some its rows are counted nowhere else."""
+    some = csv_of("score,label", *(f"{i / 100},{i % 3 == 0:d}" for i in range(100)), name="some.csv")
+    none = csv_of("score,label", "0.5,", "0.4,", name="none.csv")
+    columns = ("-s", "score", "-y", "label", "--max-ece", "0.9", "--on-missing", "drop")
+    report = json.loads(run("verify", some, none, *columns, "--state", tmp_path / "g.json", "--json").out)
+    said = f"{none}: none of 2 rows has every value: nothing of it is counted"
+    assert said in report["input"]["notes"]

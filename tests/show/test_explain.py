@@ -1,0 +1,150 @@
+"""Definitions are visible: on the command line, and on the methods page from the same text."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calibcli.names import ClassMeasure, MeasureName, ReportFormat, TestName
+from calibcli.show.blocks import Line, Listing, paragraph
+from calibcli.show.explain import FAMILIES, LABELS, definitions, definitions_in, writer_of
+from command_line import ROOT
+
+GOOD = "\n\n".join(f"{label}: the {label.lower()},\nand more." for label in LABELS)
+EVERY_NAME = [*MeasureName, *TestName, *ClassMeasure]
+
+
+@pytest.fixture
+def ran(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run `measure --explain` in this process."""
+    from calibcli.shell.app import main
+
+    def call(*words: str) -> tuple[int, str, str]:
+        code = main(["measure", "--explain", *words])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+def test_every_measure_and_test_has_one_definition() -> None:
+    """Nothing that can be asked for is left unexplained, and nothing is explained twice."""
+    found = [one.name for family in FAMILIES for one in definitions(family)]
+    assert sorted(found) == sorted(EVERY_NAME)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_paragraph_says_something(family: str) -> None:
+    """Each of the five paragraphs is a sentence."""
+    for one in definitions(family):
+        assert len(one.paragraphs) == len(LABELS)
+        assert all(text.endswith((".", ")", ";")) and len(text) > 5 for text in one.paragraphs), one.name
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("name", EVERY_NAME)
+def test_definition_is_printed(name: MeasureName | TestName | ClassMeasure, ran: Callable[..., Any]) -> None:
+    """`--explain NAME` needs no input and prints the five paragraphs under their labels."""
+    code, out, err = ran(name.value)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == name.value
+    words = [line.split()[0] for line in out.splitlines() if line.strip()]
+    assert [word for word in words if word in LABELS] == list(LABELS)
+
+
+def test_all_lists_every_name(ran: Callable[..., Any]) -> None:
+    """`--explain all` gives each name with its sentence."""
+    code, out, _ = ran("all")
+    assert code == 0
+    words = {line.split()[0] for line in out.splitlines() if line.strip()}
+    assert {name.value for name in EVERY_NAME} <= words
+
+
+def test_unknown_name_is_met_with_the_closest(ran: Callable[..., Any]) -> None:
+    """A slip of the finger is a usage error that says what was meant."""
+    code, out, err = ran("smce1")
+    assert (code, out) == (2, "")
+    assert err == "error: there is no metric 'smce1'\nhint: did you mean smce?\n"
+
+
+def test_group_is_met_with_its_members(ran: Callable[..., Any]) -> None:
+    """A group has no definition of its own."""
+    code, out, err = ran("cox")
+    assert (code, out) == (2, "")
+    assert "'cox' is a group" in err
+    assert "cox_slope" in err
+
+
+def test_json_is_refused(ran: Callable[..., Any]) -> None:
+    """Definitions are text."""
+    code, out, err = ran("ece", "--json")
+    assert (code, out) == (2, "")
+    assert "--format md" in err
+
+
+def test_markdown_has_the_labels(ran: Callable[..., Any]) -> None:
+    """`--format md` gives the same in Markdown."""
+    code, out, _ = ran("brier", "--format", "md")
+    assert code == 0
+    assert out.startswith("**brier**")
+    assert all(f"- **{label}**: " in out for label in LABELS)
+
+
+def test_without_input_and_explain_the_usage_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    """`measure` alone is the usage error that it always was."""
+    from calibcli.shell.app import main
+
+    assert main(["measure"]) == 2
+    assert capsys.readouterr().err == "error: Missing argument 'INPUT...'\nhint: calibcli measure --help\n"
+
+
+def test_sections_are_read_and_lines_joined() -> None:
+    """What stands before the first section is skipped; paragraphs become one line each."""
+    (one,) = definitions_in(f"# For authors\n\n## ece\n\n{GOOD}\n")
+    assert one.name is MeasureName.ECE
+    assert one.paragraphs[0] == "the estimand, and more."
+    assert definitions_in(f"## ks\n\n{GOOD}")[0].name is TestName.KS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"## nothing\n\n{GOOD}",
+        f"## ece\n\n{GOOD}\n\nNote: one too many.",
+        "## ece\n\nEstimand: alone.",
+        "## ece\n\n" + GOOD.replace("Assumes", "Assumptions"),
+    ],
+    ids=["unknown name", "too many", "too few", "another label"],
+)
+def test_malformed_sections_are_refused(text: str) -> None:
+    """A section with other paragraphs, or of no measure, is a mistake of its author."""
+    with pytest.raises(ValueError, match=r"paragraphs|nothing"):
+        definitions_in(text)
+
+
+def test_narrow_terminals_fold_the_sentences() -> None:
+    """On a terminal no line is wider than it, and no word is lost."""
+    page = (paragraph(Line("ece")), Listing((("Estimand", "word " * 40),)))
+    text = writer_of(ReportFormat.TABLE, width=50, color=False, unicode=True).text(page)
+    assert max(map(len, text.splitlines())) <= 50
+    assert text.count("word") == 40
+
+
+def test_methods_page_holds_the_definitions() -> None:
+    """docs/methods.md is up to date."""
+    command = [sys.executable, str(ROOT / "docs" / "make_methods.py"), "--check"]
+    assert subprocess.run(command, check=False, env={**os.environ}).returncode == 0, "run `make docs`"
+
+
+def test_methods_page_can_be_out_of_date(tmp_path: Path) -> None:
+    """The check is of the text between the markers."""
+    script = (ROOT / "docs" / "make_methods.py").read_text(encoding="utf-8")
+    (tmp_path / "make_methods.py").write_text(script, encoding="utf-8")
+    page = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    (tmp_path / "methods.md").write_text(page.replace("*Estimand.*", "*Estimate.*"), encoding="utf-8")
+    command = [sys.executable, str(tmp_path / "make_methods.py"), "--check"]
+    assert subprocess.run(command, check=False).returncode == 1

@@ -1,0 +1,210 @@
+"""
+What the terminal shows, letter for letter.
+
+After a change that is meant, `CALIBCLI_REFRESH_GOLDEN=1 pytest tests/show` writes `golden/` anew; read the
+difference before committing it.
+"""
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcli.names import ReportFormat
+from calibcli.show import renderer_named
+
+GOLDEN = Path(__file__).parent / "golden"
+REFRESH = "CALIBCLI_REFRESH_GOLDEN"
+NAMES = (
+    "measure",
+    "grid",
+    "weighted",
+    "atoms",
+    "grouped",
+    "grouped_evenly",
+    "grouped_nothing",
+    "clustered",
+    "verify_pass",
+    "verify_fail",
+    "verify_within_noise",
+    "verify_to_pass",
+    "verify_to_fail",
+    "verify_too_few",
+    "verify_several",
+    "verify_kinds",
+    "verify_groups",
+    "verify_state",
+    "fit",
+    "fit_to_stdout",
+    "fit_auto",
+    "fit_grouped",
+    "compare",
+    "compare_fail",
+    "compare_pass",
+    "compare_blind",
+    "apply",
+    "apply_nothing",
+    "apply_ends",
+    "inspect",
+    "inspect_empty",
+    "hostile_measure",
+    "hostile_verify",
+    "hostile_compare",
+    "hostile_inspect",
+)
+MANNERS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "verbose": {"verbose": True},
+    "ascii": {"unicode": False},
+    "width_80": {"width": 80, "verbose": True},
+    "width_200": {"width": 200},
+    "color": {"width": 100, "color": True},
+}
+_ANSI = re.compile(r"\x1b\[[\d;]*m")
+
+
+def shown(report: Any, **manner: Any) -> str:
+    """Return what the terminal shows of a report."""
+    return renderer_named(ReportFormat.TABLE, **manner).render(report)
+
+
+def compare(text: str, name: str) -> None:
+    """Compare with a golden file, or write it where that was asked for."""
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get(REFRESH):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def test_every_report_has_a_golden_file(reports: dict[str, Any]) -> None:
+    """The list of names is the list of reports, so that a new one cannot be forgotten."""
+    assert set(NAMES) == set(reports)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_off_a_terminal_the_text_is_the_golden_one(reports: dict[str, Any], name: str) -> None:
+    """Every report reads, off a terminal, as its golden file does."""
+    compare(shown(reports[name]), name)
+
+
+@pytest.mark.parametrize("manner", [key for key in MANNERS if key != "plain"])
+@pytest.mark.parametrize("name", ["measure", "verify_within_noise", "compare_pass"])
+def test_each_manner_has_its_golden_text(reports: dict[str, Any], name: str, manner: str) -> None:
+    """Verbosity, width, alphabet and colour change the text as the golden files say."""
+    compare(shown(reports[name], **MANNERS[manner]), f"{name}.{manner}")
+
+
+@pytest.mark.parametrize("manner", MANNERS)
+@pytest.mark.parametrize("name", NAMES)
+def test_text_is_clean(reports: dict[str, Any], name: str, manner: str) -> None:
+    """No line ends in a space, the text ends in one newline, and only colour brings escape codes."""
+    text = shown(reports[name], **MANNERS[manner])
+    bare = _ANSI.sub("", text) if "color" in MANNERS[manner] else text
+    assert "\x1b" not in bare
+    assert all(line == line.rstrip() for line in bare.split("\n"))
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert all(letter.isprintable() for letter in bare.replace("\n", ""))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_unicode_the_text_is_ascii(reports: dict[str, Any], name: str) -> None:
+    """Names, bars and marks all encode to ASCII where the output cannot carry more."""
+    shown(reports[name], unicode=False, verbose=True).encode("ascii")
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [1, 20, 40, 80, 200])
+def test_no_width_loses_a_word(reports: dict[str, Any], name: str, width: int) -> None:
+    """Folding moves words to further lines; no number, name or verdict is cut short at any width."""
+    whole, folded = (shown(reports[name], width=w, verbose=True, unicode=False) for w in (None, width))
+    assert "..." not in folded
+    # Bars and their axis shrink with the width, and long words are folded: compare the letters that remain.
+    assert _letters(folded) == _letters(whole)
+
+
+def _letters(text: str) -> list[str]:
+    """Return the letters and digits of a text, in an order that folding cannot change."""
+    return sorted(re.sub(r"[^0-9A-Za-z]", "", re.sub(r"(?m) {2,}[ |o@-]+$", "", text)))
+
+
+def test_wide_terminal_shows_what_a_pipe_does(reports: dict[str, Any]) -> None:
+    """Where there is room for every line, a terminal and a pipe show the same."""
+    assert shown(reports["measure"], width=300) == shown(reports["measure"])
+
+
+def test_color_changes_no_letter(reports: dict[str, Any]) -> None:
+    """Without its colour codes a coloured report is the plain one."""
+    assert _ANSI.sub("", shown(reports["atoms"], color=True)) == shown(reports["atoms"])
+
+
+def test_environment_has_no_say(reports: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Colour and width are what the renderer was told, whatever the environment says."""
+    expected = shown(reports["measure"])
+    for key, value in {"FORCE_COLOR": "1", "COLUMNS": "40", "TERM": "dumb"}.items():
+        monkeypatch.setenv(key, value)
+    assert shown(reports["measure"]) == expected
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" in shown(reports["measure"], color=True)
+
+
+def test_hundred_bins_show_both_ends(reports: dict[str, Any]) -> None:
+    """Of more than 50 bins the first and last 25 are shown, and the text says how many are not."""
+    report = reports["measure"]
+    edges = np.arange(101) / 100
+    column = edges[1:]
+    bins = replace(
+        report.curve.binned,
+        lower=edges[:-1],
+        upper=column,
+        rows=np.arange(1, 101),
+        score=column,
+        rate=column,
+        rate_lower=column,
+        rate_upper=column,
+    )
+    text = shown(replace(report, curve=replace(report.curve, binned=bins)))
+    assert "50 bins in the middle are not shown" in text
+    assert "0.24 to 0.25" in text
+    assert "0.25 to 0.26" not in text
+    assert "0.74 to 0.75" not in text
+    assert "0.75 to 0.76" in text
+
+
+def test_measures_alone_make_a_report(reports: dict[str, Any]) -> None:
+    """Without tests only the measures and the diagram are printed."""
+    text = shown(replace(reports["measure"], tests=(), combined=None), verbose=True)
+    assert "p-value" not in text
+
+
+def test_slice_of_other_rows_says_what_it_holds(reports: dict[str, Any]) -> None:
+    """A slice with its own rows and recalibrator states them."""
+    report = reports["measure"]
+    part = replace(report, table=replace(report.table, rows=7, positive=1), artifact="b.json")
+    text = shown(replace(report, slices={"group=a": part}))
+    assert "group=a\n7 rows, 1 positive (14.3 %)" in text
+    assert "recalibrated by b.json" in text
+
+
+def test_limit_of_zero_promises_no_rows(reports: dict[str, Any]) -> None:
+    """No number of rows shows an error of exactly 0, and the text says so."""
+    report = reports["verify_within_noise"]
+    verdict = report.verdicts["max-ece"]
+    verdict = replace(verdict, needed=replace(verdict.needed, at_best=0))
+    assert "no number of rows can show" in shown(replace(report, verdicts={"max-ece": verdict}))
+
+
+def test_one_number_of_rows_is_said_once(reports: dict[str, Any]) -> None:
+    """Where a perfectly calibrated score needs as many rows to pass, the number is not repeated."""
+    report = reports["verify_to_pass"]
+    verdict = report.verdicts["max-ece"]
+    alike = replace(verdict, needed=replace(verdict.needed, at_best=verdict.needed.to_pass))
+    text = " ".join(shown(replace(report, verdicts={"max-ece": alike})).split())
+    assert text.count("124,000") == 1
+    assert "would pass if the error is what it looks like; at best (if perfectly calibrated) as many." in text
