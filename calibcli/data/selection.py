@@ -12,7 +12,6 @@ from calibcli.data.column_names import named
 from calibcli.data.decode import Booleans, Column, is_number, nulls, plain, value_type, without_nulls
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.row_ids import Fingerprints, mixed
-from calibcli.data.values import OPERATORS, Unreadable, can_be_compared, compared
 from calibcli.errors import InputProblem
 from calibcli.names import Comparison, Purpose
 from calibcli.options.conditions import Condition, Literal
@@ -44,6 +43,8 @@ def satisfied(
 
 def equal_to(column: Column, text: str) -> Booleans:
     """Return which values a text is, read as the type of the column; none where it is no value of it."""
+    from calibcli.data.values import Unreadable, compared
+
     if _is_typed(column):
         try:
             return _by_entry(column, lambda values: compared(values, Comparison.EQUAL, text))
@@ -58,6 +59,8 @@ def equal_to(column: Column, text: str) -> Booleans:
 
 def _is_typed(column: Column) -> bool:
     """Whether a value is read as the type of the column, which is neither text nor true and false."""
+    from calibcli.data.values import can_be_compared
+
     kind = value_type(column.type)
     entries = column.type.value_type if isinstance(column, pa.DictionaryArray) else column.type
     return can_be_compared(entries if isinstance(entries, pa.UuidType) else kind)
@@ -79,6 +82,8 @@ def _by_entry(column: Column, satisfies: Callable[[Column], Booleans]) -> Boolea
 
 def _of_type(column: Column, *, condition: Condition, shown: str) -> Booleans:
     """Compare a column of numbers, dates, times or UUIDs with values that are read as its type."""
+    from calibcli.data.values import Unreadable, compared
+
     found = np.zeros(len(column), np.bool_)
     for value in condition.values:
         quoted = is_number(column.type) and value.number is None
@@ -125,6 +130,8 @@ def _text_satisfies(text: str, condition: Condition) -> bool | None:
     That is where its order among numbers is asked and it is none, and where it is the same number as a value
     without quotes, as 1.0 is 1: the one who wrote that may mean the number or the text.
     """
+    from calibcli.data.values import OPERATORS
+
     if condition.sign in _BY_EQUALITY:
         equal = any(text == value.text.strip() for value in condition.values)
         if not equal and any(_respells(text, value) for value in condition.values):

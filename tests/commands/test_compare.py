@@ -137,7 +137,7 @@ def test_raw_score_is_the_baseline_of_one_artifact(tmp_path: Path) -> None:
         FitMethod.PLATT,
         columns=replace(ONE, score="b"),
     )
-    path = write(tmp_path / "p.csv", 2000)
+    path = write(tmp_path / "p.csv", 3000)
     report = compare_files([str(path)], replace(ONE, score="b"), artifacts=[artifact])
     assert (report.first.artifact, report.second.artifact) == (None, artifact)
     found = found_of(report)
