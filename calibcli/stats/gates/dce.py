@@ -70,7 +70,8 @@ class DceGrowth:
     def error(self, value: float) -> float:
         """Return an estimate from these rows without its noise, which adds up with errors as squares do."""
         rows = self._table.total_rows
-        rated, moved = self._over_bins(float(rows), number_of_bins(rows))
+        count = number_of_bins(rows)
+        rated, moved = min((self._over_bins(float(rows), one) for one in (count, finer_bins(count))), key=sum)
         return math.sqrt(max(0.0, (value - moved) ** 2 - rated**2))
 
     def _over_bins(self, rows: float, count: int) -> tuple[float, float]:

@@ -4,14 +4,14 @@ below, and the smooth calibration error.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.names import MeasureName, Target
+from calibcli.names import DEFAULT_SEED, MeasureName, Target
 from calibcli.stats.bounds.betting import (
     Pieces,
     Quadratic,
@@ -23,7 +23,7 @@ from calibcli.stats.bounds.betting import (
 )
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.proportion import hoeffding_deviation
-from calibcli.stats.bounds.resampling import normal_tail
+from calibcli.stats.bounds.resampling import label_draws
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
     INDEPENDENT_ROWS,
@@ -31,7 +31,7 @@ from calibcli.stats.measures.estimate import (
     Estimate,
     effective_rows,
 )
-from calibcli.stats.measures.if_calibrated import UNKNOWN, Reference, of_moments
+from calibcli.stats.measures.if_calibrated import UNKNOWN, Reference, of_draws
 from calibcli.stats.measures.regression import error_shares
 from calibcli.stats.measures.smooth_ece import weighed
 from calibcli.stats.numerics import crossing
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 _AS_THEY_ARE = 1_024
 
 _LEAST_FINER = 256
+
+# So many draws of labels tell what is expected if calibrated, within 2 % of its noise.
+_DRAWS = 400
 
 # Rows of the table worked on at once: their powers stay in the processor's cache.
 _CHUNK = 1 << 14
@@ -80,21 +83,10 @@ class CutTable:
         return Quadratic(level, np.zeros_like(level))
 
     @property
-    def from_midpoint(self) -> Quadratic:
-        """Score - midpoint."""
-        return Quadratic(self.pieces.centre - self.middle, np.ones_like(self.pieces.centre))
-
-    @property
     def moved(self) -> Quadratic:
         """|Score - midpoint|."""
         away = self.pieces.centre - self.middle
         return Quadratic(np.abs(away), np.sign(away))
-
-    @property
-    def variance(self) -> Quadratic:
-        """Score (1 - score)."""
-        centre = self.pieces.centre
-        return Quadratic(centre * (1.0 - centre), 1.0 - 2.0 * centre, -1.0)
 
     @property
     def residual(self) -> Quadratic:
@@ -126,6 +118,11 @@ class CutTable:
         centre = self.pieces.centre[0]
         return CutTable(self.pieces, centre, np.arange(centre.size + 1))
 
+    @property
+    def every(self) -> "list[CutTable]":
+        """What is bet on: these bins, finer ones, and each score by itself where they are few."""
+        return [one for one in (self, self.finer, self.each) if one is not None]
+
     def of_bins(self, values: Quadratic) -> Floats:
         """Return the sum of values over each bin, shape (n_bins,)."""
         return segment_sums(self.pieces.sums(values), self.starts)
@@ -140,8 +137,7 @@ def cut_table(table: Table, *, bins: int, delta: float) -> CutTable:
         bins: Number of equal-width bins, besides those of the scores 0 and 1.
         delta: The smallest error probability of the bets that will be made.
     """
-    inner = np.searchsorted(table.upper, equal_width_edges(bins)[:-1], side="right")
-    starts = np.concatenate(([0], inner, [np.searchsorted(table.upper, 1.0)], [table.distinct]))
+    starts = _starts(table, bins)
     middle = np.concatenate(([0.0], (np.arange(bins) + 0.5) / bins, [1.0]))
     if table.distinct <= _AS_THEY_ARE:
         centre = np.stack((table.score_of_positive, table.score_of_negative))
@@ -156,6 +152,12 @@ def cut_table(table: Table, *, bins: int, delta: float) -> CutTable:
         middle=np.repeat(middle, sizes),
         starts=np.concatenate(([0], np.cumsum(sizes))),
     )
+
+
+def _starts(table: Table, bins: int) -> npt.NDArray[np.intp]:
+    """Return the first entry of the score 0, of each bin, and of the score 1; then the number of entries."""
+    inner = np.searchsorted(table.upper, equal_width_edges(bins)[:-1], side="right")
+    return np.concatenate(([0], inner, [np.searchsorted(table.upper, 1.0)], [table.distinct]))
 
 
 def finer_bins(bins: int) -> int:
@@ -206,7 +208,8 @@ def distance(table: Table, *, confidence: float = 0.95) -> Estimate:
     An upper estimate of the mean distance from the scores to the nearest calibrated function of them.
 
     With K bins of midpoints m_k it is (1/n) sum_k |Y_k - n_k m_k| + (1/n) sum_i |f_i - m_k(i)|: what it takes
-    to move each score to its midpoint and each midpoint to its bin's rate.
+    to move each score to its midpoint and each midpoint to its bin's rate. The least is taken of what it is
+    over K bins, over finer ones, and over each score by itself where scores are few.
 
     Returns:
         The estimate with finite-sample bounds. K depends on the number of rows alone: the smallest divisor
@@ -216,9 +219,14 @@ def distance(table: Table, *, confidence: float = 0.95) -> Estimate:
         Blasiok, Gopalan, Hu & Nakkiran (2023), STOC; the bounds are proved in `docs/methods.md`.
     """
     cut = _cut(table, confidence=confidence)
-    rated, moved = _to_midpoints(cut)
+    # Bounds with weights speak of the coarse bins alone.
+    cuts = [cut] if table.weighted else cut.every
+    found = [_to_midpoints(one) for one in cuts]
+    rated, moved = min(found, key=sum)
     value = rated + moved
-    null, null_range = UNKNOWN if table.weighted else _of_calibrated_labels(cut, moved)
+    null, null_range = UNKNOWN
+    if not table.weighted:
+        null, null_range = _of_calibrated_labels(table, cuts, [away for _, away in found])
     interval = distance_interval(table, cut=cut, confidence=confidence)
     return Estimate(
         name=MeasureName.DCE,
@@ -257,36 +265,30 @@ def _to_midpoints(cut: CutTable) -> tuple[float, float]:
     return rated, float(cut.of_bins(cut.moved).sum()) / total
 
 
-def _of_calibrated_labels(cut: CutTable, moved: float) -> Reference:
-    """
-    Return mean and range of the estimate over calibrated labels, Y_k taken as normal.
-
-    Each |Y_k - n_k m_k| is the size of a normal variable. Where its sign is open, its third central moment is
-    as good as its standard deviation cubed; where it is settled, that of Y_k with its sign.
-    """
-    total, noise, third = 0.0, 0.0, 0.0
-    mean, variance = cut.of_bins(cut.from_midpoint), cut.of_bins(cut.variance)
-    middle = np.concatenate(([0.0], (np.arange(cut.bins) + 0.5) / cut.bins, [1.0]))
-    turned = np.sign(mean) * variance * (1.0 - 2.0 * middle)
-    for gap, spread, skew in zip(
-        np.abs(mean).tolist(), np.sqrt(variance).tolist(), turned.tolist(), strict=True
-    ):
-        # Beyond 40 deviations the sign is certain, and squares may overflow.
-        if gap >= 40.0 * spread:
-            total += gap
-            noise += spread**2
-            third += skew
-            continue
-        ratio = gap / spread
-        density = math.exp(-0.5 * ratio**2) / math.sqrt(2.0 * math.pi)
-        settled = 1.0 - 2.0 * normal_tail(ratio)
-        size = 2.0 * spread * density + gap * settled
-        own = max(spread**2 + gap**2 - size**2, 0.0)
-        total, noise = total + size, noise + own
-        third += settled**3 * skew + (1.0 - settled**3) * own**1.5
-    rows = cut.pieces.rows
-    null = total / rows + moved
-    return null, of_moments(null, noise / rows**2, third / rows**3, least=moved)
+def _of_calibrated_labels(table: Table, cuts: Sequence[CutTable], moved: Sequence[float]) -> Reference:
+    """Return mean and range of the estimate over labels drawn from the scores."""
+    bins = cuts[0].bins
+    parts = [_starts(table, bins), _starts(table, finer_bins(bins)), np.arange(table.distinct + 1)][
+        : len(cuts)
+    ]
+    drawn = label_draws(table, parts, draws=_DRAWS, generator=np.random.default_rng(DEFAULT_SEED))
+    segments = [drawn.cells.segments(part) for part in parts]
+    # What each bin would have if every score in it were its midpoint; of bins without a row it is 0.
+    levels = [
+        segment_sums(table.rows, part) * one.middle[np.minimum(one.starts[:-1], one.middle.size - 1)]
+        for part, one in zip(parts, cuts, strict=True)
+    ]
+    values = [
+        np.min(
+            [
+                np.abs(block.positives(some) - level).sum(axis=1) / table.total_rows + away
+                for some, level, away in zip(segments, levels, moved, strict=True)
+            ],
+            axis=0,
+        )
+        for block in drawn.blocks
+    ]
+    return of_draws(np.concatenate(values))
 
 
 def distance_interval(table: Table, *, confidence: float, cut: CutTable | None = None) -> Interval:
@@ -321,12 +323,11 @@ def _signed(cut: CutTable) -> Iterator[Signed]:
 
     Finer bins cost noise, and little where labels vary little, as those of rare events do.
     """
-    for share, one in zip(SHARES, (cut, cut.finer, cut.each), strict=True):
-        if one is not None:
-            plus, minus = (
-                Quadratic(sign * one.gap.level + one.moved.level, one.moved.rise) for sign in (1.0, -1.0)
-            )
-            yield Signed(plus, minus, one.starts, share)
+    for share, one in zip(SHARES, cut.every, strict=False):
+        plus, minus = (
+            Quadratic(sign * one.gap.level + one.moved.level, one.moved.rise) for sign in (1.0, -1.0)
+        )
+        yield Signed(plus, minus, one.starts, share)
 
 
 def dictionary(table: Table, *, delta: float, cut: CutTable | None = None) -> tuple[float, float]:

@@ -394,16 +394,22 @@ def test_gathered_rows_give_the_bounds_of_rows_as_they_are(
     assert quick.interval.lower == pytest.approx(slow.interval.lower, abs=2e-9)
 
 
-def test_certain_scores_are_bins_of_their_own() -> None:
-    """Rows at 0 and 1 move to their rate and no farther, unlike rows beside them."""
+def test_few_scores_move_to_their_rates_and_no_farther() -> None:
+    """Scores that are few are no midpoints; of many, those of 0 and 1 are bins of their own."""
     counts, ones = np.array([600, 200, 200]), np.array([18, 100, 196])
-    at_ends = distance(ScoreTable(np.array([0.0, 0.45, 1.0]), counts, ones))
-    assert at_ends.details["bins"] == 13
-    # The midpoint of the sixth of 13 bins is 5.5 / 13.
-    middle = 0.2 * (abs(0.45 - 5.5 / 13) + 0.5 - 5.5 / 13)
-    assert at_ends.value == pytest.approx(0.6 * 0.03 + 0.2 * 0.02 + middle, abs=1e-12)
+    few = distance(ScoreTable(np.array([0.0, 0.45, 1.0]), counts, ones))
+    assert few.details["bins"] == 13
+    assert few.value == pytest.approx(0.6 * 0.03 + 0.2 * 0.05 + 0.2 * 0.02, abs=1e-12)
     beside = distance(ScoreTable(np.array([1e-9, 0.45, 1.0 - 1e-9]), counts, ones))
-    assert beside.value - at_ends.value > 0.015
+    assert beside.value == pytest.approx(few.value, abs=1e-8)
+    # Of 3,000 others a half is wrong in every bin, and those of 0 and 1 stay where they are.
+    spread = (np.arange(3000) + 0.5) / 3000
+    table = ScoreTable(
+        np.concatenate(([0.0], spread, [1.0])),
+        np.concatenate(([3000], np.ones(3000, int), [3000])),
+        np.concatenate(([0], np.arange(3000) % 2, [3000])),
+    )
+    assert distance(table).value == pytest.approx(0.25 / 3, abs=0.001)
 
 
 def test_bounds_of_scores_piled_up_at_the_ends_cover() -> None:
