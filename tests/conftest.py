@@ -13,6 +13,9 @@ import pytest
 import typer.main
 from coverage import Coverage
 
+# A full disk shows itself later where output is buffered, as it is for users.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 # They draw and repeat what the tests of each part reach line by line; tracing them doubles their time.
 _UNTRACED = ("claims", "laws", "oracles")

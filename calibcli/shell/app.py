@@ -218,12 +218,16 @@ def _main(arguments: Sequence[str]) -> int:
 
 def _flushed(words: list[str]) -> int:
     """Run one command and hand on what it has printed."""
+    code = 0
     try:
         code = copy_context().run(_run, words)
         sys.stdout.flush()
     except BrokenPipeError:
         return _reader_left()
     except OSError as error:
+        # What could not be written stays in the buffer, and fails there once more.
+        if code == OutputProblem.exit_code:
+            return code
         problem = OutputProblem(
             f"standard output cannot be written: {(error.strerror or str(error)).lower()}"
         )
