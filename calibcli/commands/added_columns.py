@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from calibcli.ahead import Advance, made_ahead
 from calibcli.commands.destination import Destination
+from calibcli.data.arrays import column_of
 from calibcli.data.column_names import listing, named
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.formats import compression_of, data_suffix, format_of, promise_of
@@ -26,7 +27,6 @@ from calibcli.data.readers import reader_of
 from calibcli.data.readers.text import kept_bytes
 from calibcli.data.records import Block
 from calibcli.data.streams import is_terminal
-from calibcli.data.writers.arrow_columns import column_of
 from calibcli.data.writers.compressed import compressed, copy_errors
 from calibcli.documents.artifact import Artifact, GroupArtifact
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
@@ -119,15 +119,6 @@ def kept_columns(keep: str, header: Sequence[str], *, path: str) -> tuple[str, .
             raise UsageProblem(msg, "write all, none, or names and patterns parted by commas")
         found |= {one} if one in there else _fitting(one.strip(), header, path=path)
     return tuple(name for name in header if name in found)
-
-
-def whole_header(fragment: Fragment) -> tuple[str, ...]:
-    """Return the columns of a file, of JSON Lines those of all lines: what comes through a pipe is kept."""
-    if fragment.format is DataFormat.JSONL:
-        from calibcli.data.readers.jsonl import every_key
-
-        return every_key(fragment)
-    return reader_of(fragment.format).header(fragment)
 
 
 def _fitting(one: str, header: Sequence[str], *, path: str) -> set[str]:
@@ -284,7 +275,8 @@ def prepared(job: Widening, keep: str) -> Widening:
     fragment = job.fragment
     # All keys of JSON Lines take a pass over the file, which lines that stay lines can do without.
     every = job.converts or keep not in (KEEP_ALL, KEEP_NONE)
-    header = whole_header(fragment) if every else reader_of(fragment.format).header(fragment)
+    reader = reader_of(fragment.format)
+    header = reader.whole_header(fragment) if every else reader.header(fragment)
     kept = kept_columns(keep, header, path=fragment.shown)
     stay = header if kept is None else kept
     refuse_names(job.names, stay, shown=fragment.shown)
@@ -321,9 +313,7 @@ def _parts(job: Widening) -> int:
     if fragment.pipe is not None or job.converts or fragment.compression is not None:
         return 1
     if fragment.format is DataFormat.PARQUET:
-        from calibcli.data.readers.parquet import row_group_rows
-
-        return max(1, len(row_group_rows(fragment)))
+        return max(1, len(reader_of(fragment.format).row_group_rows(fragment)))
     if not fragment.format.is_text or is_object(fragment.location):
         return 1
     return 1 + os.path.getsize(fragment.location) // _BLOCK  # noqa: PTH202 - as it is opened
@@ -352,11 +342,11 @@ def _row_groups(job: Widening, target: BinaryIO, advance: Advance) -> int:
 
 def _batches(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) -> int:
     """Add columns to the record batches of Arrow."""
-    from calibcli.data.readers.arrow import codec_of, stored
+    from calibcli.data.readers.arrow import codec_of, contents
     from calibcli.data.writers.arrow_ipc import copy_with_fields, opened_sink
 
     codec = codec_of(job.fragment)
-    with stored(job.fragment, job.chosen.carried) as found:
+    with contents(job.fragment, job.chosen.carried) as found:
         stay = [field for field in found.schema if job.stays(field.name)]
         schema = pa.schema([*stay, *job.fields]).with_metadata(found.schema.metadata)
         with opened_sink(target, schema, stream=stream, codec=codec, footer=found.footer) as sink:

@@ -27,6 +27,7 @@ from calibcli.commands.destination import Destination, check_output, destination
 from calibcli.commands.evaluation import ClassMap, member_column, refuse_prior
 from calibcli.commands.gathering import choose_columns, with_counted
 from calibcli.commands.right_scale import ScaleCheck, class_scale_notes
+from calibcli.data.arrays import list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
 from calibcli.data.class_rows import is_list_of_numbers
 from calibcli.data.column_names import folded
@@ -43,7 +44,6 @@ from calibcli.data.pieces import columns_of, with_path
 from calibcli.data.pipes import STDIN
 from calibcli.data.readers import reader_of
 from calibcli.data.tally import Refused
-from calibcli.data.writers.arrow_columns import list_column, list_like, text_column
 from calibcli.data.writers.csv import quoted
 from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact, read_one_or_members
 from calibcli.errors import CalibcliError, OutputProblem, UsageProblem

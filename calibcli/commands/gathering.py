@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from calibcli.ahead import Advance, Progress, unseen
+from calibcli.data.arrays import Booleans
 from calibcli.data.class_columns import counted
 from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import Booleans, release_unused
-from calibcli.data.engines.threads import Engine
+from calibcli.data.engines import Engine
 from calibcli.data.extras import NOTHING, Aside, Beside
 from calibcli.data.fault_words import (
     SOFT,
@@ -289,7 +290,8 @@ def _reduced(
     finally:
         work.signals.stopped = True
         results.close()
-    release_unused()
+    # What pyarrow keeps of the memory of batches that are done with.
+    pa.default_memory_pool().release_unused()
     return {key: running.pop(key).table() for key in work.keys}, total, aside
 
 
@@ -456,9 +458,7 @@ def _asked(fragment: Fragment, columns: ChosenColumns) -> Iterator[tuple[int, in
 
 def _stored_rows(fragment: Fragment) -> int:
     """Return how many rows a fragment of a Parquet file has, by its footer."""
-    from calibcli.data.readers.parquet import row_group_rows
-
-    sizes = row_group_rows(fragment)
+    sizes = reader_of(fragment.format).row_group_rows(fragment)
     return sum(sizes if fragment.row_groups is None else (sizes[group] for group in fragment.row_groups))
 
 

@@ -380,7 +380,6 @@ def _size(fragments: list[Fragment]) -> list[tuple[str, str]]:
     if len(known) == len(counts):
         facts.append(("rows", f"{sum(known):,}"))
     if all(one.format is DataFormat.PARQUET for one in files):
-        from calibcli.data.readers.parquet import row_group_rows
-
-        facts.append(("row groups", f"{sum(len(row_group_rows(one)) for one in files):,}"))
+        groups = sum(len(reader_of(one.format).row_group_rows(one)) for one in files)
+        facts.append(("row groups", f"{groups:,}"))
     return facts

@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
+from calibcli.data.arrays import Booleans, Column, Decoded, is_number, nulls, value_type
 from calibcli.data.class_columns import ClassColumns
 from calibcli.data.class_rows import (
     ClassRows,
@@ -22,7 +23,6 @@ from calibcli.data.class_rows import (
     on_class_scale,
     sums_off,
 )
-from calibcli.data.decode import Booleans, Column, Decoded, is_number, nulls, value_type
 from calibcli.data.fault_words import problem_of
 from calibcli.data.faults import Fault, FaultKind, Places, RowSums
 from calibcli.data.fields import Labels, can_be_labels, labels_of

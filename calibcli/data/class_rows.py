@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.decode import (
+from calibcli.data.arrays import (
     Booleans,
     Column,
     Decoded,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from calibcli.data.arrays import Booleans
 from calibcli.data.class_rows import ClassRows
 from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import Booleans
 from calibcli.data.intake import Rows
 from calibcli.data.row_ids import Fingerprints
 from calibcli.errors import InputProblem, UsageProblem

@@ -5,10 +5,10 @@ import shlex
 from collections.abc import Iterable
 from typing import assert_never
 
+from calibcli.data.arrays import Column, value_type
 from calibcli.data.class_rows import is_list_of_numbers
 from calibcli.data.column_names import listing
 from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import Column, value_type
 from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, UNCOUNTABLE, Fault, FaultKind, Findings
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale

@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.data.decode import Booleans, Number
+from calibcli.data.arrays import Booleans, Number
 from calibcli.names import IdKind
 from calibcli.options.numerals import Spelling
 from calibcli.reports.input import MOST_POOLED

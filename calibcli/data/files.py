@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from calibcli.data.formats import format_of, split_forced
+from calibcli.data.formats import format_of, names_taken, split_forced
 from calibcli.data.objects import (
     FileStamp,
     ObjectStamp,
@@ -331,11 +331,6 @@ Stamp = FileStamp | ObjectStamp
 # Files of fewer bytes may be equal by chance.
 _SHORT = 1 << 10
 
-_TAKEN = (
-    ".csv, .tsv, .tab, .jsonl and .ndjson, also with .gz, .zst, .bz2 or .lz4 after these, .parquet, .pq, "
-    ".arrow, .arrows, .feather, .ipc and .npz"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
@@ -605,5 +600,5 @@ def _refuse_special(path: str) -> None:
 def _no_data(path: str) -> InputProblem:
     return InputProblem(
         f"{path}: the directory holds no data files",
-        f"taken are {_TAKEN}; {path}:csv takes other names as CSV",
+        f"taken are {names_taken()}; {path}:csv takes other names as CSV",
     )

@@ -10,19 +10,36 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 from calibcli.options.rows import AS_FOUND, InputFormat
 
-_FORMATS = {
-    ".csv": DataFormat.CSV,
-    ".tsv": DataFormat.TSV,
-    ".tab": DataFormat.TSV,
-    ".jsonl": DataFormat.JSONL,
-    ".ndjson": DataFormat.JSONL,
-    ".parquet": DataFormat.PARQUET,
-    ".pq": DataFormat.PARQUET,
-    ".arrow": DataFormat.ARROW,
-    ".arrows": DataFormat.ARROW,
-    ".feather": DataFormat.ARROW,
-    ".ipc": DataFormat.ARROW,
-    ".npz": DataFormat.NPZ,
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """
+    What is particular to a format of rows, for reading and for writing.
+
+    Args:
+        suffixes: Of its files, in lower case.
+        reader: The module of `calibcli.data.readers` that reads it.
+        starts: What gives its files away by their first bytes, whatever they are called.
+        seeks: Whether it is read from places all over the file, and so from within no compression.
+    """
+
+    suffixes: tuple[str, ...]
+    reader: str
+    starts: tuple[bytes, ...] = ()
+    seeks: bool = False
+
+
+# The beginning of Arrow that comes as a stream.
+STREAM = b"\xff\xff\xff\xff"
+
+FORMATS = {
+    DataFormat.CSV: Format((".csv",), "csv"),
+    DataFormat.TSV: Format((".tsv", ".tab"), "csv"),
+    DataFormat.JSONL: Format((".jsonl", ".ndjson"), "jsonl"),
+    DataFormat.PARQUET: Format((".parquet", ".pq"), "parquet", (b"PAR1",), seeks=True),
+    DataFormat.ARROW: Format((".arrow", ".arrows", ".feather", ".ipc"), "arrow", (b"ARROW1", STREAM)),
+    # An archive by another name may hold anything.
+    DataFormat.NPZ: Format((".npz",), "npz", seeks=True),
 }
 
 _COMPRESSIONS = {
@@ -106,16 +123,21 @@ def data_suffix(name: str) -> str:
 
 def format_of(name: str) -> DataFormat | None:
     """Return the format that a name promises, or None."""
-    return _FORMATS.get(data_suffix(name))
+    suffix = data_suffix(name)
+    return next((kind for kind, one in FORMATS.items() if suffix in one.suffixes), None)
+
+
+def names_taken() -> str:
+    """Return the suffixes of all files that are read, as messages list them."""
+    text = [suffix for kind, one in FORMATS.items() if kind.is_text for suffix in one.suffixes]
+    others = [suffix for kind, one in FORMATS.items() if not kind.is_text for suffix in one.suffixes]
+    # The first of those that mean the same compression.
+    around = list({one: suffix for suffix, one in reversed(_COMPRESSIONS.items())}.values())[::-1]
+    wrapped = f"also with {', '.join(around[:-1])} or {around[-1]} after these"
+    return f"{', '.join(text[:-1])} and {text[-1]}, {wrapped}, {', '.join(others[:-1])} and {others[-1]}"
 
 
 MAGIC_BYTES = 8
-
-_PARQUET = b"PAR1"
-
-STREAM = b"\xff\xff\xff\xff"
-
-_ARROW = (b"ARROW1", STREAM)
 
 _FEATHER_1 = b"FEA1"
 
@@ -147,8 +169,6 @@ _UNREAD = {
 
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
-_SEEKING = (DataFormat.PARQUET, DataFormat.NPZ)
-
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
@@ -174,28 +194,27 @@ def split_forced(name: str, *, exists: bool) -> tuple[str, DataFormat | None]:
 def kind_of(head: bytes, path: str, *, asked: InputFormat = AS_FOUND) -> FileKind:
     """Tell what a file is."""
     forced = asked.format
-    if forced is None and head.startswith(_PARQUET):
-        return FileKind(DataFormat.PARQUET)
     if head.startswith(_FEATHER_1) and forced in (None, DataFormat.ARROW):
         msg = f"{path} is a Feather file of version 1, which only old readers know"
         raise InputProblem(
             msg, "read it with pandas.read_feather, and write it anew: to_feather or to_parquet"
         )
-    if forced is None and head.startswith(_ARROW):
-        return FileKind(DataFormat.ARROW)
-    compression = next((kind for magic, kind in _COMPRESSED if head.startswith(magic)), None)
-    kind = forced or _by_name(head, path)
+    kind = forced or _found(head, path)
     if kind.is_text and asked.encoding is None and head.startswith(_WIDE):
         msg = f"{path} is UTF-16 text"
         raise InputProblem(msg, "pass --encoding utf-16")
-    if compression is not None and kind in _SEEKING:
+    compression = next((one for magic, one in _COMPRESSED if head.startswith(magic)), None)
+    if compression is not None and FORMATS[kind].seeks:
         msg = f"{path} is {kind.value} within {compression.value}, and cannot be read from within it"
         raise InputProblem(msg, "decompress it first: it is compressed inside as well")
     return FileKind(kind, compression)
 
 
-def _by_name(head: bytes, path: str) -> DataFormat:
-    """Return the format a name promises; names without a promise are CSV, or what their first byte tells."""
+def _found(head: bytes, path: str) -> DataFormat:
+    """Return the format that the first bytes give away, or a name promises; other names are mostly CSV."""
+    started = next((kind for kind, one in FORMATS.items() if head.startswith(one.starts)), None)
+    if started is not None:
+        return started
     suffix = data_suffix(path)
     if suffix in _UNREAD:
         msg = f"{path}: {suffix} files are not read"
@@ -207,16 +226,6 @@ def _by_name(head: bytes, path: str) -> DataFormat:
         return DataFormat.NPZ
     json = suffix == ".json" or head.removeprefix(_BOM).lstrip()[:1] == b"{"
     return DataFormat.JSONL if json else DataFormat.CSV
-
-
-_TAB = {"tab", "\\t"}
-
-_DECIMALS = {".", ","}
-
-_NO_DELIMITERS = '"\r\n\x00'
-
-# What every reader takes for granted.
-_UTF8 = {"utf-8", "utf-8-sig"}
 
 
 def keeps_ascii(encoding: str | None) -> bool:

@@ -14,6 +14,7 @@ from calibcli.data.formats import MAGIC_BYTES, STREAM, keeps_ascii, kind_of
 from calibcli.data.fragment import Fragment, partitions_of
 from calibcli.data.objects import content_of, is_object
 from calibcli.data.pipes import STDIN, Pipe
+from calibcli.data.readers import reader_of
 from calibcli.data.streams import bytes_from
 from calibcli.errors import IdleOption, InputProblem
 from calibcli.names import DataFormat
@@ -114,16 +115,9 @@ def _head(path: str) -> bytes:
 
 def _parts(whole: Fragment) -> Iterator[Fragment]:
     """Cut a Parquet file, and rows in memory as if they stood in one, into runs of row groups."""
-    if whole.format is DataFormat.PARQUET:
-        from calibcli.data.readers.parquet import row_group_rows
-    elif whole.format is InMemory.ROWS:
-        from calibcli.data.readers.in_memory import row_group_rows
-    else:
-        yield whole
-        return
     before = rows = 0
     run: list[int] = []
-    sizes = row_group_rows(whole)
+    sizes = reader_of(whole.format).row_group_rows(whole)
     for group, size in enumerate(sizes):
         run.append(group)
         rows += size
@@ -131,4 +125,4 @@ def _parts(whole: Fragment) -> Iterator[Fragment]:
             yield replace(whole, row_groups=tuple(run), first_row=before)
             before, rows, run = before + rows, 0, []
     if not sizes:
-        yield replace(whole, row_groups=())
+        yield whole

@@ -15,7 +15,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.decode import Booleans, Column, is_number, is_text, nulls, plain, value_type, without_nulls
+from calibcli.data.arrays import Booleans, Column, is_number, is_text, nulls, plain, value_type, without_nulls
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.row_ids import Identities, bytes_of, first_respelled, was_renamed
 from calibcli.options.numerals import Spelling, is_respelled, number_name, number_of, usual_name

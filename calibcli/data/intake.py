@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from calibcli.data.arrays import Booleans, Column, Decoded, floats, is_number, sound, value_type
 from calibcli.data.class_rows import ClassRows
 from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import Booleans, Column, Decoded, floats, is_number, sound, value_type
 from calibcli.data.fault_words import not_numbers, problem_of
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.fields import Labels, can_be_labels, check_weights, labels_of, probabilities

@@ -12,14 +12,13 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
+from calibcli.data.arrays import Column, numbers, texts, value_type
 from calibcli.data.column_names import NAME_THE_SCORE, folded
 from calibcli.data.columns import ChosenColumns, resolve, same_again
-from calibcli.data.decode import Column, value_type
 from calibcli.data.fragment import Fragment
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.readers import reader_of
 from calibcli.errors import InputProblem
-from calibcli.names import DataFormat
 from calibcli.options.rows import Columns
 
 
@@ -92,12 +91,11 @@ def _of_all_keys(
     try:
         return _found(fragment, header, columns, first=first, labelled=labelled)
     except InputProblem:
-        if fragment.format is not DataFormat.JSONL:
-            raise
-        from calibcli.data.readers.jsonl import every_key
-
         # The key may be in later rows than those that were looked at.
-        return _found(fragment, every_key(fragment), columns, first=first, labelled=labelled)
+        every = reader_of(fragment.format).whole_header(fragment)
+        if every == header:
+            raise
+        return _found(fragment, every, columns, first=first, labelled=labelled)
 
 
 def batches_of(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
@@ -184,11 +182,8 @@ def _repeated(value: str | None, rows: int) -> Column:
     """Return a column of one value, or of none."""
     if value is None:
         return cast("Column", pa.nulls(rows, pa.string()))
-    content = value.encode("utf-8", "surrogateescape")
-    ends = np.array([0, len(content)], np.int32)
-    one = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(ends.data), pa.py_buffer(content)])
-    zeros = np.zeros(rows, np.int32)
-    place = pa.Array.from_buffers(pa.int32(), rows, [None, pa.py_buffer(zeros.data)])
+    one = texts([value.encode("utf-8", "surrogateescape")], pa.string())
+    place = numbers(np.zeros(rows, np.int32), pa.int32())
     return cast("Column", pa.DictionaryArray.from_arrays(cast("Any", place), cast("Any", one)))
 
 

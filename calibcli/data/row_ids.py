@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.decode import Booleans, Column, is_number, is_text, nulls, value_type
+from calibcli.data.arrays import Booleans, Column, is_number, is_text, nulls, value_type
 from calibcli.data.faults import Places
 from calibcli.options.numerals import MOST_DIGITS, Spelling, is_respelled
 from calibcli.stats.table.score_table import Integers

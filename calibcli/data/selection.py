@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
+from calibcli.data.arrays import Booleans, Column, is_number, nulls, plain, value_type, without_nulls
 from calibcli.data.column_names import named
-from calibcli.data.decode import Booleans, Column, is_number, nulls, plain, value_type, without_nulls
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem

@@ -14,8 +14,9 @@ from calibcli.data.fragment import Fragment
 from calibcli.data.groups import OfMembers
 from calibcli.data.intake import Intake, Rows
 from calibcli.data.pieces import Piece, batches_of
+from calibcli.data.readers import reader_of
 from calibcli.errors import CalibcliError
-from calibcli.names import DataFormat, WeightMeaning
+from calibcli.names import WeightMeaning
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
 from calibcli.stats.table.score_table import Floats, Integers
@@ -41,8 +42,6 @@ class Unchanged(Enum):
     VIEW = "view"
     CONFIDENCE = "confidence"
 
-
-_AHEAD = (DataFormat.PARQUET, DataFormat.ARROW, DataFormat.JSONL, DataFormat.NPZ)
 
 Change = Transform | AtPlaces | OfMembers | Unchanged
 
@@ -183,7 +182,8 @@ def taken(fragment: Fragment, intake: Intake, chosen: ChosenColumns) -> Iterator
     """
     batches = batches_of(fragment, chosen)
     rows = map(intake.rows_of, chosen.rows.first_of(batches, fragment.first_row))
-    return made_ahead(rows, 2) if fragment.format in _AHEAD and not fragment.streams else rows
+    ahead = reader_of(fragment.format).ahead and not fragment.streams
+    return made_ahead(rows, 2) if ahead else rows
 
 
 def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:

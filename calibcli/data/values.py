@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.decode import Booleans, Column, is_text, nulls, plain, without_nulls
+from calibcli.data.arrays import Booleans, Column, is_text, nulls, numbers, plain, texts, without_nulls
 from calibcli.names import Comparison
 from calibcli.options.numerals import is_whole, number_name, number_of
 
@@ -85,16 +85,10 @@ def _of_bytes(value: bytes) -> str:
         return value.hex()
 
 
-def _texts(texts: Sequence[str | None]) -> Column:
+def _texts(found: Sequence[str | None]) -> Column:
     """Return texts as a column; pyarrow's own conversion would import pandas."""
-    pieces = [(text or "").encode() for text in texts]
-    ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
-    valid = None
-    if None in texts:
-        bits = np.packbits([text is not None for text in texts], bitorder="little")
-        valid = pa.py_buffer(bits.data)
-    content = [valid, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
-    return pa.Array.from_buffers(pa.large_string(), len(pieces), content)
+    valid = np.array([text is not None for text in found], np.bool_) if None in found else None
+    return texts([(text or "").encode() for text in found], pa.large_string(), valid=valid)
 
 
 def _names_of_floats(column: Column) -> Column:
@@ -109,21 +103,17 @@ def _names_of_floats(column: Column) -> Column:
         values = np.where(gone, 0.0, values)
     size = np.abs(values)
     if (size < _EXACT).all() and (values == np.rint(values)).all():
-        names = _numbers(values.astype(np.int64), pa.int64()).cast(pa.large_string())
+        names = numbers(values.astype(np.int64), pa.int64()).cast(pa.large_string())
     else:
-        names = _numbers(values, pa.float64()).cast(pa.large_string())
+        names = numbers(values, pa.float64()).cast(pa.large_string())
         # Where pyarrow writes a power of ten, or a zero with a sign.
         odd = np.flatnonzero((size >= _POWERS_FROM) | ((values == 0.0) & np.signbit(values)))
         if odd.size:
-            texts = names.to_pylist()
+            named = names.to_pylist()
             for place in odd.tolist():
-                texts[place] = number_name(float(values[place]))
-            names = _texts(texts)
+                named[place] = number_name(float(values[place]))
+            names = _texts(named)
     return _without(names, gone)
-
-
-def _numbers(values: "npt.NDArray[Any]", kind: pa.DataType) -> Column:
-    return pa.Array.from_buffers(kind, values.size, [None, pa.py_buffer(np.ascontiguousarray(values).data)])
 
 
 def _without(names: Column, gone: Booleans) -> Column:

@@ -209,13 +209,13 @@ def _of_score(artifact: Artifact, fragment: Fragment, ask: FrameAsk) -> dict[str
         raise UsageProblem(msg, "name the score column with --score")
     scale = ask.read_as or artifact.scale
     columns = Columns(score=ask.score, scale=scale, on_range=chosen(OnRange, ask.on_range, "on_range"))
-    header = held.header(fragment)
+    header = held.READER.header(fragment)
     found = resolve(columns, header, path=FRAME, labelled=False)
     added = added_columns(artifact, name=ask.name, prior=ask.prior)
     refuse_names(added.names, header, shown=FRAME)
     check = ScaleCheck(artifact) if ask.scale is None else None
     predictor = Predictor(added, Intake(found, shown=FRAME), check=check)
-    parts = [predictor(batch.column(found.score)) for batch in held.batches(fragment, found)]
+    parts = [predictor(batch.column(found.score)) for batch in held.READER.batches(fragment, found)]
     warn_of(predictor.notes)
     return _joined(added.names, parts)
 
@@ -224,7 +224,7 @@ def _of_groups(artifact: GroupArtifact, fragment: Fragment, ask: FrameAsk) -> di
     if (ask.probs, ask.classes, ask.on_sum, ask.prior) != (None, None, OnSum.ERROR, None):
         msg = "--probs, --classes, --on-sum and --prior are not for a map that was fitted by groups"
         raise UsageProblem(msg, "name the score column with --score")
-    header = held.header(fragment)
+    header = held.READER.header(fragment)
     found = resolve(Columns(score=ask.score), header, path=FRAME, labelled=False)
     names = group_columns(artifact, name=ask.name).names
     refuse_names(names, header, shown=FRAME)
@@ -260,9 +260,9 @@ def _of_classes(artifact: ClassArtifact, fragment: Fragment, ask: FrameAsk, *, p
     change.order_of(found.classes)
     fields = fields_added(artifact, found, fragment, name=ask.name)
     names = [field.name for field in fields]
-    refuse_names(names, held.header(fragment), shown=FRAME)
+    refuse_names(names, held.READER.header(fragment), shown=FRAME)
     predictor = ClassPredictor(change, found, fragment, quotes=None, checked=ask.scale is None)
-    parts = [predictor(batch) for batch in held.batches(fragment, found)]
+    parts = [predictor(batch) for batch in held.READER.batches(fragment, found)]
     warn_of(predictor.notes)
     return _joined(names, parts)
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from calibcli.data.arrays import float_column, list_column
 from calibcli.data.column_names import refuse_repeated
 from calibcli.data.files import HeldColumn
 from calibcli.data.values import in_double
-from calibcli.data.writers.arrow_columns import float_column, list_column
 from calibcli.errors import UsageProblem
 
 if TYPE_CHECKING:

@@ -132,7 +132,7 @@ def class_names(rows: object) -> tuple[str, ...] | None:
 def _side_by_side(frame: object) -> object:
     import numpy as np
 
-    from calibcli.data.decode import floats
+    from calibcli.data.arrays import floats
 
     columns = []
     for column in columns_of_frame(frame).values():

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from calibcli.commands.gathering import Gathered, choose_columns, gather
 from calibcli.data import fragments
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.data.readers import parquet
 from calibcli.data.tally import Signals, tally
 from calibcli.errors import InputProblem
@@ -254,7 +254,7 @@ def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: py
         read([path])
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 10)
     write_parquet(tmp_path / "b.parquet", [(7.0, True)] * 20, group=10)
-    original = parquet.batches
+    original = parquet.READER.batches
 
     def breaks(fragment: fragments.Fragment, chosen: object) -> object:
         if fragment.first_row:
@@ -262,7 +262,7 @@ def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: py
             raise InputProblem(message)
         return original(fragment, chosen)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(parquet, "batches", breaks)
+    monkeypatch.setattr(parquet.READER, "batches", breaks)
     with pytest.raises(InputProblem, match="10 of the first 10 values lie outside"):
         read([tmp_path / "b.parquet"])
 
@@ -288,7 +288,7 @@ def test_an_interrupt_leaves_no_thread_running(tmp_path: Path, monkeypatch: pyte
         while True:
             yield pa.RecordBatch.from_pydict({"score": [0.5], "label": [True]})
 
-    monkeypatch.setattr(parquet, "batches", endless)
+    monkeypatch.setattr(parquet.READER, "batches", endless)
     with pytest.raises(KeyboardInterrupt):
         read(paths, workers=2)
     for thread in threading.enumerate():
@@ -331,7 +331,7 @@ def test_a_forced_format_is_believed(tmp_path: Path) -> None:
 
 PANDAS = """
 import sys
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.options.rows import Columns
 from calibcli.commands.gathering import gather
 gather(sys.argv[1:], Columns(), engine=ThreadEngine(2))

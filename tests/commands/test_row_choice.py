@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.data import fragments as cut
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.data.selection import Lots, lowest
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns, RowsAsked

@@ -2,7 +2,15 @@
 
 import pytest
 
-from calibcli.data.formats import compression_of, data_suffix, format_of, promise_of, refuse_promise
+from calibcli.data.formats import (
+    FORMATS,
+    compression_of,
+    data_suffix,
+    format_of,
+    promise_of,
+    refuse_promise,
+)
+from calibcli.data.readers import Reader, reader_of
 from calibcli.errors import UsageProblem
 from calibcli.names import Compression, DataFormat
 
@@ -67,3 +75,18 @@ def test_what_is_written_is_what_the_name_promises() -> None:
     for name, word in (("a.csv", "csv"), ("a.json.gz", "gzip")):
         with pytest.raises(UsageProblem, match=f"{name} is the name of {word}, and an artifact is JSON"):
             refuse_promise(name, "json", what="an artifact is JSON", hint="name it cal.json")
+
+
+def test_every_format_is_one_entry_with_a_reader_of_its_own() -> None:
+    """A format without an entry, a suffix of two formats, or an entry that nothing reads is a mistake."""
+    assert set(FORMATS) == set(DataFormat)
+    suffixes = [suffix for one in FORMATS.values() for suffix in one.suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+    starts = [start for one in FORMATS.values() for start in one.starts]
+    assert not any(one.startswith(other) for one in starts for other in starts if one is not other)
+    for kind, one in FORMATS.items():
+        reader = type(reader_of(kind))
+        assert {format_of(f"a{suffix}") for suffix in one.suffixes} == {kind}
+        assert issubclass(reader, Reader)
+        own = {"header", "stored"} & vars(reader).keys(), {"batches", "streamed"} & vars(reader).keys()
+        assert all(own), reader

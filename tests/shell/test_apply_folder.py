@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.commands.apply import FileWork, output_pairs
-from calibcli.data.engines.elsewhere import failed
+from calibcli.data.engines import failed
 from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat, EngineName
 from calibcli.shell.app import main

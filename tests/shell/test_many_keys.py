@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.data.fragments import list_fragments
-from calibcli.data.readers.jsonl import MOST_KEYS, every_key, quick_kinds, schema
+from calibcli.data.readers.jsonl import MOST_KEYS, READER, quick_kinds
 from command_line import Ran
 
 Run = Callable[..., Ran]
@@ -77,10 +77,10 @@ def test_kinds_are_the_same_however_lines_are_cut(tmp_path: Path) -> None:
     fragment = list_fragments([str(file)])[0]
     whole = quick_kinds(file.read_bytes())
     assert whole is not None
-    assert every_key(fragment) == tuple(whole)
+    assert READER.whole_header(fragment) == tuple(whole)
     from calibcli.data.columns import ChosenColumns
 
-    found = schema(fragment, ChosenColumns("score", None, None))
+    found = READER.schema(fragment, ChosenColumns("score", None, None))
     assert {one.name: one.type for one in found} == whole
 
 

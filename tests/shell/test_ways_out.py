@@ -6,8 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from calibcli.data.arrays import Column
 from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import Column
 from calibcli.data.fault_words import not_numbers
 from calibcli.errors import UsageProblem
 from calibcli.options.conditions import condition_of

@@ -8,10 +8,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-from calibcli.data.engines.elsewhere import failed, needed, refuse_other_versions
-from calibcli.data.engines.threads import Item, Result
+from calibcli.data.engines import Item, Result, failed, needed, refuse_other_versions
 from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import EngineName
 
@@ -33,12 +32,8 @@ class DaskEngine:
             Dask's own configuration says (`DASK_SCHEDULER_ADDRESS`).
     """
 
+    shares_interpreter: ClassVar[bool] = False
     address: str | None
-
-    @property
-    def shares_interpreter(self) -> bool:
-        """Workers have interpreters of their own."""
-        return False
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
         """Yield the result for each item, in the order of the items; see `Engine`."""

@@ -7,11 +7,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from calibcli.ahead import made_ahead
-from calibcli.data.engines.elsewhere import failed, needed, refuse_other_versions
-from calibcli.data.engines.threads import Item, Result
+from calibcli.data.engines import Item, Result, failed, needed, refuse_other_versions
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
 
@@ -42,12 +41,8 @@ class SparkEngine:
             Connect; None for the session there is, or what Spark's own configuration says.
     """
 
+    shares_interpreter: ClassVar[bool] = False
     address: str | None
-
-    @property
-    def shares_interpreter(self) -> bool:
-        """Workers have interpreters of their own."""
-        return False
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
         """Yield the result for each item, in the order of the items; see `Engine`."""

@@ -9,22 +9,19 @@ after the other, pyarrow passes over all but one.
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
-from calibcli.data.class_rows import is_list_of_numbers, list_lengths, lists_of
-from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import no_memory, nulls, sound
+from calibcli.data.arrays import sound
 from calibcli.data.formats import STREAM
 from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.objects import is_object
+from calibcli.data.readers import Reader, read_problems
 from calibcli.data.readers.text import opened_bytes
-from calibcli.errors import InputProblem
 from calibcli.names import Compression
 
 _FILE = b"ARROW1"
@@ -62,70 +59,45 @@ class Stored:
     footer: pa.KeyValueMetadata | None = None
 
 
-def header(fragment: Fragment) -> tuple[str, ...]:
-    """Return the names of a file's columns."""
-    return tuple(_schema(fragment).names)
+class ArrowReader(Reader):
+    """Record batches of files and streams."""
 
+    def stored(self, fragment: Fragment) -> pa.Schema:
+        if fragment.pipe is not None and fragment.streams:
+            return _schema_ahead(fragment)
+        with _opened(fragment, None) as found, _reported(fragment):
+            return _with_names(found.schema)
 
-def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream the chosen columns of a fragment."""
-    width = max(len(chosen.stored), len(chosen.classes))
-    yield from _batches(fragment, chosen.stored, width=width)
+    def streamed(
+        self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
+        """Stream batches of not too many rows; nothing in them is believed."""
+        most = batch_rows(max(1, width))
+        with contents(fragment, names) as found:
+            for batch, _ in found.batches:
+                for start in range(0, batch.num_rows, most):
+                    yield batch.slice(start, most)
 
-
-def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
-    """Return what `batches_of_all` gives: every column as it is stored."""
-    whole = _schema(fragment)
-    return pa.schema([whole.field(name) for name in chosen.carries(whole.names)]).with_metadata(
-        whole.metadata
-    )
-
-
-def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream every column as it is stored."""
-    names = chosen.carries(header(fragment))
-    width = max(len(names), len(chosen.classes))
-    yield from _batches(fragment, None if chosen.carried is None else names, width=width)
-
-
-def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
-    """Return every column with its type."""
-    return tuple((field.name, str(field.type)) for field in _schema(fragment))
-
-
-def row_count(fragment: Fragment) -> int | None:
-    """Return how many rows there are, where that is known without reading them all."""
-    if fragment.streams or fragment.compression is not None:
-        return None
-    with _reported(fragment), opened_bytes(fragment) as source:
-        if source.read(len(_FILE)) != _FILE:
+    def row_count(self, fragment: Fragment) -> int | None:
+        if fragment.streams or fragment.compression is not None:
             return None
-        source.seek(0)
-        with pa.ipc.open_file(source) as file:
-            if not is_object(fragment.location):
-                _hold_against_footer(source)
-            return sum(file.get_batch(place).num_rows for place in range(file.num_record_batches))
+        with _reported(fragment), opened_bytes(fragment) as source:
+            if source.read(len(_FILE)) != _FILE:
+                return None
+            source.seek(0)
+            with pa.ipc.open_file(source) as file:
+                if not is_object(fragment.location):
+                    _hold_against_footer(source)
+                return sum(file.get_batch(place).num_rows for place in range(file.num_record_batches))
 
 
-def list_length(fragment: Fragment, name: str) -> int | None:
-    """Return how many numbers the first list of a column holds; None where it holds no lists, or no rows."""
-    if not is_list_of_numbers(_schema(fragment).field(name).type):
-        return None
-    if fragment.pipe is not None:
-        fragment.pipe.spooled()
-    for batch in _batches(fragment, (name,), width=1):
-        column = lists_of(batch.column(0))
-        lost = nulls(column)
-        first = 0 if lost is None else int(np.argmin(lost))
-        if lost is None or not lost[first]:
-            return int(list_lengths(column)[first])
-    return None
+READER = ArrowReader()
 
 
 @contextmanager
-def stored(fragment: Fragment, names: Sequence[str] | None) -> Iterator[Stored]:
+def contents(fragment: Fragment, names: Sequence[str] | None) -> Iterator[Stored]:
     """Open a file or a stream, of which only some columns are decoded; nothing in them is believed."""
-    fields = None if names is None else [_schema(fragment).get_field_index(name) for name in names]
+    fields = None if names is None else [READER.stored(fragment).get_field_index(name) for name in names]
     with _opened(fragment, fields) as found:
         yield replace(found, batches=_valid(found.batches, fragment))
 
@@ -134,22 +106,6 @@ def _valid(found: Batches, fragment: Fragment) -> Batches:
     with _reported(fragment):
         for batch, said in found:
             yield sound(batch, shown=fragment.shown), said
-
-
-def _batches(fragment: Fragment, names: Sequence[str] | None, *, width: int) -> Iterator[pa.RecordBatch]:
-    """Stream some columns, or all, in batches of not too many rows; nothing in them is believed."""
-    most = batch_rows(max(1, width))
-    with stored(fragment, names) as found:
-        for batch, _ in found.batches:
-            for start in range(0, batch.num_rows, most):
-                yield batch.slice(start, most)
-
-
-def _schema(fragment: Fragment) -> pa.Schema:
-    if fragment.pipe is not None and fragment.streams:
-        return _schema_ahead(fragment)
-    with _opened(fragment, None) as found, _reported(fragment):
-        return _with_names(found.schema)
 
 
 def _with_names(schema: pa.Schema) -> pa.Schema:
@@ -282,19 +238,8 @@ def _blocks_in(footer: bytes) -> Iterator[tuple[int, int]]:
         raise pa.ArrowInvalid(msg) from error
 
 
-@contextmanager
-def _reported(fragment: Fragment) -> Iterator[None]:
-    """Turn whatever is wrong with a file into one line."""
-    try:
-        yield
-    except MemoryError as error:
-        raise no_memory(fragment.shown, error) from error
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        first = (str(error).splitlines() or ["unknown error"])[0]
-        msg = f"{fragment.shown} cannot be read as Arrow: {first}"
-        raise InputProblem(
-            msg, "the file may be cut short or damaged: compare its size with the source"
-        ) from error
+def _reported(fragment: Fragment) -> AbstractContextManager[None]:
+    return read_problems(fragment.shown, " as Arrow", UnicodeDecodeError)
 
 
 _CODEC_START = b"ARROW1\x00\x00"

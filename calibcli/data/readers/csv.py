@@ -12,18 +12,19 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, cast
+from typing import IO, Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from calibcli.data.arrays import first_line
 from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import no_memory
 from calibcli.data.fragment import Fragment
-from calibcli.data.readers.text import chunks_of, kept_bytes, not_text, opened_text
+from calibcli.data.readers import Reader
+from calibcli.data.readers.text import chunks_of, kept_bytes, opened_text, text_problems
 from calibcli.data.records import (
     BOM,
     LONGEST_HEADER,
@@ -65,11 +66,6 @@ class Layout:
     decimal: str = "."
 
 
-def header(fragment: Fragment) -> tuple[str, ...]:
-    """Return the names of a file's columns, without losing anything of a pipe."""
-    return layout(fragment).names
-
-
 def layout(fragment: Fragment) -> Layout:
     """Read the layout of a file from its first line."""
     delimiter = fragment.delimiter or ("\t" if fragment.format is DataFormat.TSV else ",")
@@ -105,42 +101,42 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
     return tuple(names)
 
 
-def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream the chosen columns of a fragment."""
-    found = layout(fragment)
-    types: dict[str, pa.DataType] = {name: WORD if name in chosen.words else NUMBER for name in chosen.stored}
-    if chosen.identity in types:
-        types[chosen.identity] = pa.string()
-    yield from _stream(fragment, found, chosen, types=types)
+class CsvReader(Reader):
+    """Lines of fields, as they stream by."""
+
+    ahead: ClassVar[bool] = False
+
+    def header(self, fragment: Fragment) -> tuple[str, ...]:
+        """Return the names of a file's columns, without losing anything of a pipe."""
+        return layout(fragment).names
+
+    def batches(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+        types: dict[str, pa.DataType] = {
+            name: WORD if name in chosen.words else NUMBER for name in chosen.stored
+        }
+        if chosen.identity in types:
+            types[chosen.identity] = pa.string()
+        return _stream(fragment, chosen, types=types)
+
+    def schema(self, fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+        """Return the scores as numbers and all other columns as text."""
+        scores = set(chosen.scores)
+        names = chosen.carries(self.header(fragment))
+        return pa.schema([pa.field(name, NUMBER if name in scores else pa.string()) for name in names])
+
+    def batches_of_all(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+        """Stream every column, the score as a number and all others as the text that they are."""
+        types = {field.name: field.type for field in self.schema(fragment, chosen)}
+        return _stream(fragment, chosen, types=types, verbatim=True)
+
+    def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
+        return tuple((name, "text") for name in self.header(fragment))
+
+    def list_length(self, fragment: Fragment, name: str) -> int | None:
+        return None
 
 
-def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
-    """Return what `batches_of_all` gives: the score as a number and all other columns as text."""
-    names = chosen.carries(header(fragment))
-    scores = set(chosen.scores)
-    kinds = [pa.float64() if name in scores else pa.string() for name in names]
-    return pa.schema([pa.field(name, kind) for name, kind in zip(names, kinds, strict=True)])
-
-
-def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream every column, the score as a number and all others as the text that they are."""
-    types = {field.name: field.type for field in schema(fragment, chosen)}
-    yield from _stream(fragment, layout(fragment), chosen, types=types, verbatim=True)
-
-
-def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
-    """Return every column; what is in it is text."""
-    return tuple((name, "text") for name in header(fragment))
-
-
-def row_count(fragment: Fragment) -> int | None:  # noqa: ARG001
-    """Return None: rows are known when all are read."""
-    return None
-
-
-def list_length(fragment: Fragment, name: str) -> int | None:  # noqa: ARG001
-    """Return None: text holds no lists."""
-    return None
+READER = CsvReader()
 
 
 @contextmanager
@@ -272,14 +268,9 @@ def _parsed(
 
 
 def _stream(
-    fragment: Fragment,
-    found: Layout,
-    chosen: ChosenColumns,
-    *,
-    types: Mapping[str, pa.DataType],
-    verbatim: bool = False,
+    fragment: Fragment, chosen: ChosenColumns, *, types: Mapping[str, pa.DataType], verbatim: bool = False
 ) -> Iterator[pa.RecordBatch]:
-    rows = 0
+    found, rows = layout(fragment), 0
     with _reported(found), opened_text(fragment) as stream:
         cut = blocks_of(stream.read, found)
         next(cut, None)
@@ -290,20 +281,9 @@ def _stream(
                 yield batch
 
 
-@contextmanager
-def _reported(found: Layout, *, rows_before: int = 0) -> Iterator[None]:
+def _reported(found: Layout, *, rows_before: int = 0) -> AbstractContextManager[None]:
     """Turn what pyarrow says of a file into one line with the column and the row of the file."""
-    try:
-        yield
-    except UnicodeEncodeError:
-        # Of the name of a file, and said where names are.
-        raise
-    except UnicodeError as error:
-        raise not_text(found.shown, error) from error
-    except MemoryError as error:
-        raise no_memory(found.shown, error) from error
-    except (pa.ArrowException, OSError) as error:
-        raise _problem(found, str(error), rows_before) from error
+    return text_problems(found.shown, lambda said: _problem(found, said, rows_before))
 
 
 def _problem(found: Layout, said: str, shift: int) -> InputProblem:
@@ -324,7 +304,7 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
         return InputProblem(
             msg, "fields that contain the separator must be quoted, and quotes must be closed"
         )
-    msg = f"{found.shown} cannot be read: {said.splitlines()[0] if said else 'unknown error'}"
+    msg = f"{found.shown} cannot be read: {first_line(said)}"
     return InputProblem(msg, "is it CSV, and complete? path:parquet or path:tsv forces another format")
 
 

@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -20,10 +20,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pa_json
 
+from calibcli.data.arrays import DAMAGED, first_line
 from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import no_memory
 from calibcli.data.fragment import Fragment
-from calibcli.data.readers.text import chunks_of, kept_bytes, not_text
+from calibcli.data.readers import Reader
+from calibcli.data.readers.text import chunks_of, kept_bytes, text_problems
 from calibcli.errors import InputProblem
 from calibcli.options.numerals import ALIKE, is_respelled, number_name, number_of
 
@@ -530,25 +531,64 @@ _LEAST_FILLED = 0.001
 _LEAST_QUICK = 0.1
 
 
-def header(fragment: Fragment) -> tuple[str, ...]:
-    """Return the keys of the first rows; those of all are `every_key`."""
-    names = tuple(kinds_of(_first_rows(fragment)))
-    if not names:
-        msg = f"{fragment.shown}: no row has a key"
-        raise InputProblem(msg, 'each line is one object, such as {"score": 0.25, "label": 0}')
-    return names
+class JsonReader(Reader):
+    """Lines of objects."""
+
+    def header(self, fragment: Fragment) -> tuple[str, ...]:
+        """Return the keys of the first rows; those of all are `whole_header`."""
+        names = tuple(kinds_of(_first_rows(fragment)))
+        if not names:
+            msg = f"{fragment.shown}: no row has a key"
+            raise InputProblem(msg, 'each line is one object, such as {"score": 0.25, "label": 0}')
+        return names
+
+    def whole_header(self, fragment: Fragment) -> tuple[str, ...]:
+        """Return the keys of all rows; what comes through a pipe is kept in a file for that."""
+        return tuple(_all_kinds(fragment).kinds)
+
+    def batches(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+        return (batch for _, batch in blocks_and_batches(fragment, chosen) if batch is not None)
+
+    def schema(self, fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+        """Return every key of all rows, which takes a pass over them."""
+        numbers, found = _numbers(chosen), _all_kinds(fragment)
+        names = chosen.carries(found.kinds)
+        found.refuse_empty(names, fragment.shown)
+        kinds = ((name, found.kinds[name]) for name in names)
+        return pa.schema(
+            [
+                pa.field(name, pa.float64() if name in numbers and not pa.types.is_nested(kind) else kind)
+                for name, kind in kinds
+            ]
+        )
+
+    def batches_of_all(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+        """Stream every key; objects, and lists of other things than numbers, as the text of their JSON."""
+        whole = self.schema(fragment, chosen)
+        parser = LineParser(whole.names, shown=fragment.shown, numbers=_numbers(chosen), types=whole)
+        for block in _blocks(fragment):
+            for some in _cut(block, len(whole)):
+                batch = parser.parse(some)
+                if batch is not None:
+                    yield batch
+
+    def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
+        """Return every key of the first rows with its type."""
+        return tuple((name, str(kind)) for name, kind in kinds_of(_first_rows(fragment)).items())
+
+    def list_length(self, fragment: Fragment, name: str) -> int | None:
+        """Return how many numbers the first list of a column holds, among the first rows."""
+        for row in _first_rows(fragment):
+            value = row.get(name)
+            if isinstance(value, list):
+                return len(value)
+            if isinstance(value, dict) and isinstance(value.get("values"), list):
+                size = value.get("size")
+                return size if isinstance(size, int) else len(value["values"])
+        return None
 
 
-def every_key(fragment: Fragment) -> tuple[str, ...]:
-    """Return the keys of all rows; what comes through a pipe is kept in a file for that."""
-    return tuple(_all_kinds(fragment).kinds)
-
-
-def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream the chosen columns of a fragment."""
-    for _, batch in blocks_and_batches(fragment, chosen):
-        if batch is not None:
-            yield batch
+READER = JsonReader()
 
 
 def blocks_and_batches(
@@ -570,55 +610,6 @@ def blocks_and_batches(
     )
     for block in _blocks(fragment, decoded=not kept):
         yield block, parser.parse(_as_utf8(block, fragment) if kept else block)
-
-
-def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
-    """Return what `batches_of_all` gives: every key of all rows, which takes a pass over them."""
-    numbers = _numbers(chosen)
-    found = _all_kinds(fragment)
-    carried = None if chosen.carried is None else set(chosen.carried)
-    names = [name for name in found.kinds if carried is None or name in carried]
-    found.refuse_empty(names, fragment.shown)
-    kinds = ((name, found.kinds[name]) for name in names)
-    return pa.schema(
-        [
-            pa.field(name, pa.float64() if name in numbers and not pa.types.is_nested(kind) else kind)
-            for name, kind in kinds
-        ]
-    )
-
-
-def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream every key; objects, and lists of other things than numbers, as the text of their JSON."""
-    whole = schema(fragment, chosen)
-    parser = LineParser(whole.names, shown=fragment.shown, numbers=_numbers(chosen), types=whole)
-    for block in _blocks(fragment):
-        for some in _cut(block, len(whole)):
-            batch = parser.parse(some)
-            if batch is not None:
-                yield batch
-
-
-def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
-    """Return every key of the first rows with its type."""
-    return tuple((name, str(kind)) for name, kind in kinds_of(_first_rows(fragment)).items())
-
-
-def row_count(fragment: Fragment) -> int | None:  # noqa: ARG001
-    """Return None: rows are known when all are read."""
-    return None
-
-
-def list_length(fragment: Fragment, name: str) -> int | None:
-    """Return how many numbers the first list of a column holds, among the first rows."""
-    for row in _first_rows(fragment):
-        value = row.get(name)
-        if isinstance(value, list):
-            return len(value)
-        if isinstance(value, dict) and isinstance(value.get("values"), list):
-            size = value.get("size")
-            return size if isinstance(size, int) else len(value["values"])
-    return None
 
 
 def _numbers(chosen: ChosenColumns) -> tuple[str, ...]:
@@ -733,21 +724,9 @@ def _as_utf8(block: bytes, fragment: Fragment) -> bytes:
         return block.decode(fragment.encoding).encode()
 
 
-@contextmanager
-def _reported(fragment: Fragment) -> Iterator[None]:
+def _reported(fragment: Fragment) -> AbstractContextManager[None]:
     """Turn what is wrong with the bytes of a file into one line."""
-    try:
-        yield
-    except UnicodeEncodeError:
-        # Of the name of a file, and said where names are.
-        raise
-    except UnicodeError as error:
-        raise not_text(fragment.shown, error) from error
-    except MemoryError as error:
-        raise no_memory(fragment.shown, error) from error
-    except (pa.ArrowException, OSError) as error:
-        first = (str(error).splitlines() or ["unknown error"])[0]
-        msg = f"{fragment.shown} cannot be read: {first}"
-        raise InputProblem(
-            msg, "the file may be cut short or damaged: compare its size with the source"
-        ) from error
+    shown = fragment.shown
+    return text_problems(
+        shown, lambda said: InputProblem(f"{shown} cannot be read: {first_line(said)}", DAMAGED)
+    )

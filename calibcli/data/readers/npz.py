@@ -21,10 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from calibcli.data.arrays import Column, list_column, numbers, texts
 from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import no_memory
 from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.objects import is_object, opened
+from calibcli.data.readers import Reader, read_problems
 from calibcli.data.values import in_double
 from calibcli.errors import InputProblem
 
@@ -35,6 +36,18 @@ _LENGTHS = {(1, 0): 2, (2, 0): 4}
 _LONGEST_HEADER = 10_000
 _MOST_ROWS = 1 << 48
 _ARRAY = npt.NDArray[Any]
+# What zipfile and numpy raise where an archive is not what it should be.
+_DAMAGES = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    EOFError,
+    ValueError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,
+    OverflowError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,47 +84,50 @@ class _Column:
         return f"{self.dtype} {self.shape}"
 
 
-def header(fragment: Fragment) -> tuple[str, ...]:
-    """Return the names of the arrays."""
-    with _opened(fragment) as archive:
-        return _names(archive)
+class NpzReader(Reader):
+    """Arrays side by side."""
+
+    def header(self, fragment: Fragment) -> tuple[str, ...]:
+        with _opened(fragment) as archive:
+            return _names(archive)
+
+    def streamed(
+        self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
+        with _opened(fragment) as archive, ExitStack() as open_arrays:
+            columns = _columns(archive, _names(archive) if names is None else names, fragment.shown)
+            most = batch_rows(max(1, sum(one.width for one in columns)))
+            parts = [
+                _rows(one, open_arrays.enter_context(_stream(archive, one.name)), most) for one in columns
+            ]
+            schema = pa.schema([pa.field(one.name, one.kind) for one in columns])
+            for values in zip(*parts, strict=True):
+                arrays = [_array(part, one) for part, one in zip(values, columns, strict=True)]
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def schema(self, fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+        with _opened(fragment) as archive:
+            columns = _columns(archive, chosen.carries(_names(archive)), fragment.shown)
+        return pa.schema([pa.field(one.name, one.kind) for one in columns])
+
+    def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
+        """Return every array with what it holds and its shape."""
+        with _opened(fragment) as archive:
+            return tuple((name, _described(archive, name).said) for name in _names(archive))
+
+    def row_count(self, fragment: Fragment) -> int | None:
+        """Return how many rows there are, where all arrays have the same number."""
+        with _opened(fragment) as archive:
+            lengths = {(_described(archive, name).shape or (1,))[0] for name in _names(archive)}
+        return lengths.pop() if len(lengths) == 1 else None
+
+    def list_length(self, fragment: Fragment, name: str) -> int | None:
+        with _opened(fragment) as archive:
+            shape = _described(archive, name).shape
+        return shape[1] if len(shape) == 2 else None
 
 
-def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream the chosen columns of a fragment."""
-    yield from _batches(fragment, chosen.stored)
-
-
-def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
-    """Return what `batches_of_all` gives: every array."""
-    with _opened(fragment) as archive:
-        names = chosen.carries(_names(archive))
-        return pa.schema([pa.field(one.name, one.kind) for one in _columns(archive, names, fragment.shown)])
-
-
-def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream every array."""
-    yield from _batches(fragment, chosen.carries(header(fragment)))
-
-
-def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
-    """Return every array with what it holds and its shape."""
-    with _opened(fragment) as archive:
-        return tuple((name, _described(archive, name).said) for name in _names(archive))
-
-
-def row_count(fragment: Fragment) -> int | None:
-    """Return how many rows there are, where all arrays have the same number."""
-    with _opened(fragment) as archive:
-        lengths = {(_described(archive, name).shape or (1,))[0] for name in _names(archive)}
-    return lengths.pop() if len(lengths) == 1 else None
-
-
-def list_length(fragment: Fragment, name: str) -> int | None:
-    """Return how many numbers a row of an array holds; None where it is no list."""
-    with _opened(fragment) as archive:
-        shape = _described(archive, name).shape
-    return shape[1] if len(shape) == 2 else None
+READER = NpzReader()
 
 
 def _names(archive: zipfile.ZipFile) -> tuple[str, ...]:
@@ -145,19 +161,6 @@ def _refuse_unread(one: _Column, shown: str) -> None:
         raise InputProblem(msg, "save one-dimensional arrays of numbers or text, or rows of probabilities")
 
 
-def _batches(fragment: Fragment, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Stream some arrays side by side."""
-    with _opened(fragment) as archive, ExitStack() as open_arrays:
-        columns = _columns(archive, names, fragment.shown)
-        width = sum(one.width for one in columns)
-        most = batch_rows(max(1, width))
-        parts = [_rows(one, open_arrays.enter_context(_stream(archive, one.name)), most) for one in columns]
-        fields = [pa.field(one.name, one.kind) for one in columns]
-        for values in zip(*parts, strict=True):
-            arrays = [_array(part, one) for part, one in zip(values, columns, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
-
-
 def _rows(one: _Column, stream: IO[bytes], most: int) -> Iterator[_ARRAY]:
     """Yield so many rows of an array at a time."""
     _shape_of(stream)
@@ -177,37 +180,26 @@ def _rows(one: _Column, stream: IO[bytes], most: int) -> Iterator[_ARRAY]:
         raise zipfile.BadZipFile(msg)
 
 
-def _array(values: _ARRAY, one: _Column) -> "pa.Array[Any]":
+def _array(values: _ARRAY, one: _Column) -> Column:
     """Return values as a column."""
     if one.dtype.kind in "US":
         return _text(values)
     if values.ndim == 2:
-        flat = np.ascontiguousarray(values, np.float64)
-        numbers = pa.Array.from_buffers(pa.float64(), flat.size, [None, pa.py_buffer(flat.data)])
-        return pa.Array.from_buffers(one.kind, len(values), [None], children=[numbers])
+        return list_column(values, one.kind)
     if one.dtype.kind == "b":
-        bits = np.ascontiguousarray(values).view(np.uint8)
-        whole: Any = pa.Array.from_buffers(pa.uint8(), bits.size, [None, pa.py_buffer(bits.data)])
-        return cast("pa.Array[Any]", whole.cast(pa.bool_()))
-    native = one.dtype.newbyteorder("=")
-    if one.dtype.itemsize > 8:
-        values, native = in_double(values), np.dtype(np.float64)
-    content = np.ascontiguousarray(values, native)
-    return pa.Array.from_buffers(one.kind, content.size, [None, pa.py_buffer(content.data)])
+        return numbers(np.ascontiguousarray(values).view(np.uint8), pa.uint8()).cast(pa.bool_())
+    wide = one.dtype.itemsize > 8
+    return numbers(in_double(values) if wide else values.astype(one.dtype.newbyteorder("=")), one.kind)
 
 
-def _text(values: _ARRAY) -> "pa.Array[Any]":
+def _text(values: _ARRAY) -> Column:
     if values.dtype.kind == "U":
         codes = np.ascontiguousarray(values).view(np.dtype(np.uint32).newbyteorder(values.dtype.byteorder))
         if codes.size and codes.max() > sys.maxunicode:
             msg = "an array of text holds what is no letter"
             raise zipfile.BadZipFile(msg)
         values = np.char.encode(values, "utf-8", "strict")
-    pieces = values.tolist()
-    ends = np.cumsum([0, *map(len, pieces)]).astype(np.int32)
-    content = pa.py_buffer(b"".join(pieces))
-    found: Any = pa.Array.from_buffers(pa.binary(), len(pieces), [None, pa.py_buffer(ends.data), content])
-    return cast("pa.Array[Any]", found.cast(pa.string()))
+    return texts(values.tolist(), pa.binary()).cast(pa.string())
 
 
 def _described(archive: zipfile.ZipFile, name: str) -> _Column:
@@ -263,31 +255,10 @@ def _refuse_several(archive: zipfile.ZipFile) -> None:
 def _opened(fragment: Fragment) -> Iterator[zipfile.ZipFile]:
     """Open a file; whatever is wrong with it becomes one line."""
     location = fragment.location
-    try:
-        with (
-            opened(location) if is_object(location) else Path(location).open("rb") as file,
-            zipfile.ZipFile(cast("IO[bytes]", file)) as archive,
-        ):
-            _refuse_several(archive)
-            yield archive
-    except MemoryError as error:
-        raise no_memory(fragment.shown, error) from error
-    except (
-        zipfile.BadZipFile,
-        zipfile.LargeZipFile,
-        zlib.error,
-        pa.ArrowException,
-        OSError,
-        EOFError,
-        ValueError,
-        KeyError,
-        NotImplementedError,
-        RuntimeError,
-        OverflowError,
-    ) as error:
-        words = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-        first = (words.splitlines() or ["unknown error"])[0]
-        msg = f"{fragment.shown} cannot be read as npz: {first}"
-        raise InputProblem(
-            msg, "the file may be cut short or damaged: compare its size with the source"
-        ) from error
+    with (
+        read_problems(fragment.shown, " as npz", *_DAMAGES),
+        opened(location) if is_object(location) else Path(location).open("rb") as file,
+        zipfile.ZipFile(cast("IO[bytes]", file)) as archive,
+    ):
+        _refuse_several(archive)
+        yield archive

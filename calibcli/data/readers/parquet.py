@@ -12,14 +12,11 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from calibcli.data.class_rows import is_list_of_numbers, list_lengths, lists_of
-from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import no_memory, nulls, sound
+from calibcli.data.arrays import DAMAGED, sound
 from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.objects import is_object, opened_file, source_of
+from calibcli.data.readers import Reader, read_problems
 from calibcli.errors import InputProblem
-
-DAMAGED = "the file may be cut short or damaged: compare its size with the source"
 
 
 def rows_of_groups(file: "pq.ParquetFile", *, shown: str) -> list[int]:
@@ -41,14 +38,32 @@ def decode_one(file: "pq.ParquetFile", group: int, names: Sequence[str] | None) 
     next(file.iter_batches(1, [group], None if names is None else list(names)), None)
 
 
-def encrypted(error: Exception, *, shown: str) -> InputProblem | None:
-    """Return what there is to say where pyarrow lacks a key; None where it says something else."""
-    words = str(error)
-    if "decrypt" not in words:
-        return None
-    what = "is encrypted" if "no decryption" in words else "has encrypted columns among those to be read"
-    msg = f"{shown} {what}, and calibcli holds no keys"
-    return InputProblem(msg, "decrypt it with what wrote it: calibcli reads Parquet in clear")
+@contextmanager
+def key_problems(shown: str) -> Iterator[None]:
+    """Say in one line that pyarrow lacks a key."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        words = str(error)
+        if "decrypt" not in words:
+            raise
+        what = "is encrypted" if "no decryption" in words else "has encrypted columns among those to be read"
+        msg = f"{shown} {what}, and calibcli holds no keys"
+        hint = "decrypt it with what wrote it: calibcli reads Parquet in clear"
+        raise InputProblem(msg, hint) from error
+
+
+def open_parquet(
+    source: "str | pa.NativeFile", location: str, *, columns: int, as_dictionary: list[str] | None = None
+) -> pq.ParquetFile:
+    """Open a file of which so many columns are read, each through a buffer."""
+    return pq.ParquetFile(
+        source,
+        read_dictionary=as_dictionary,
+        pre_buffer=is_object(location),
+        buffer_size=max(1 << 12, min(_BUFFER, _ALL_BUFFERS // columns)),
+        page_checksum_verification=True,
+    )
 
 
 class Chunks:
@@ -117,81 +132,47 @@ _BUFFER = 1 << 20
 _ALL_BUFFERS = 1 << 26
 
 
-def header(fragment: Fragment) -> tuple[str, ...]:
-    """Return the names of a file's columns."""
-    with _opened(fragment) as file:
-        return tuple(file.schema_arrow.names)
+class ParquetReader(Reader):
+    """Row groups, one after the other."""
+
+    def stored(self, fragment: Fragment) -> pa.Schema:
+        with _opened(fragment) as file:
+            return file.schema_arrow
+
+    def streamed(
+        self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
+        columns = None if names is None else list(names)
+        text = [name for name in words if columns is not None and name in columns]
+        if text:
+            kinds = self.stored(fragment)
+            text = [name for name in text if _is_text(kinds.field(name).type)]
+        with _opened(fragment, as_dictionary=text, columns=width) as file:
+            groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
+            chunks = Chunks(file, groups=groups, names=columns, shown=fragment.shown)
+            if len(groups):
+                for batch in file.iter_batches(
+                    batch_size=batch_rows(width), row_groups=list(groups), columns=columns, use_threads=False
+                ):
+                    chunks.came(batch.num_rows)
+                    yield sound(batch, shown=fragment.shown)
+            chunks.end()
+
+    def row_count(self, fragment: Fragment) -> int | None:
+        return sum(self.row_group_rows(fragment))
+
+    def row_group_rows(self, fragment: Fragment) -> list[int]:
+        with _opened(fragment) as file:
+            if not is_object(fragment.location):
+                _refuse_several(file, fragment.location)
+            return rows_of_groups(file, shown=fragment.shown)
 
 
-def row_group_rows(fragment: Fragment) -> list[int]:
-    """Return the number of rows in each row group of a file."""
-    with _opened(fragment) as file:
-        if not is_object(fragment.location):
-            _refuse_several(file, fragment.location)
-        return rows_of_groups(file, shown=fragment.shown)
+READER = ParquetReader()
 
 
-def batches(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream the chosen columns of a fragment."""
-    names = chosen.stored
-    text = [name for name in chosen.words if name in names and _is_text(fragment, name)]
-    width = max(len(names), len(chosen.classes))
-    with _opened(fragment, as_dictionary=text, columns=len(names)) as file:
-        yield from _batches(file, fragment, names=list(names), width=width)
-
-
-def schema(fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
-    """Return what `batches_of_all` gives: every column as it is stored."""
-    with _opened(fragment) as file:
-        whole = file.schema_arrow
-    return pa.schema([whole.field(name) for name in chosen.carries(whole.names)]).with_metadata(
-        whole.metadata
-    )
-
-
-def batches_of_all(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-    """Stream every column as it is stored."""
-    names = list(chosen.carries(header(fragment)))
-    width = max(len(names), len(chosen.classes))
-    with _opened(fragment, columns=len(chosen.scores)) as file:
-        yield from _batches(file, fragment, names=None if chosen.carried is None else names, width=width)
-
-
-def kinds(fragment: Fragment) -> tuple[tuple[str, str], ...]:
-    """Return every column with its type."""
-    with _opened(fragment) as file:
-        return tuple((field.name, str(field.type)) for field in file.schema_arrow)
-
-
-def row_count(fragment: Fragment) -> int | None:
-    """Return how many rows there are."""
-    return sum(row_group_rows(fragment))
-
-
-def list_length(fragment: Fragment, name: str) -> int | None:
-    """Return how many numbers the first list of a column holds; None where it holds no lists, or no rows."""
-    with _opened(fragment) as file:
-        if not is_list_of_numbers(file.schema_arrow.field(name).type):
-            return None
-        for batch in file.iter_batches(batch_size=1, columns=[name], use_threads=False):
-            column = lists_of(batch.column(0))
-            if nulls(column) is None:
-                return int(list_lengths(column)[0])
-    return None
-
-
-def _batches(
-    file: pq.ParquetFile, fragment: Fragment, *, names: list[str] | None, width: int
-) -> Iterator[pa.RecordBatch]:
-    groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
-    chunks = Chunks(file, groups=groups, names=names, shown=fragment.shown)
-    if len(groups):
-        for batch in file.iter_batches(
-            batch_size=batch_rows(width), row_groups=list(groups), columns=names, use_threads=False
-        ):
-            chunks.came(batch.num_rows)
-            yield sound(batch, shown=fragment.shown)
-    chunks.end()
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def _refuse_several(read: pq.ParquetFile, path: str) -> None:
@@ -227,33 +208,15 @@ def _first_page(column: pq.ColumnChunkMetaData) -> int:
     return column.data_page_offset if page is None else page
 
 
-def _is_text(fragment: Fragment, name: str) -> bool:
-    with _opened(fragment) as file:
-        kind = file.schema_arrow.field(name).type
-        return pa.types.is_string(kind) or pa.types.is_large_string(kind)
-
-
 @contextmanager
 def _opened(
     fragment: Fragment, as_dictionary: list[str] | None = None, *, columns: int = 1
 ) -> Iterator[pq.ParquetFile]:
     """Open a file; whatever is wrong with it becomes one line."""
-    buffer = max(1 << 12, min(_BUFFER, _ALL_BUFFERS // columns))
-    try:
-        with (
-            source_of(fragment.location) as source,
-            pq.ParquetFile(
-                source,
-                read_dictionary=as_dictionary,
-                pre_buffer=is_object(fragment.location),
-                buffer_size=buffer,
-                page_checksum_verification=True,
-            ) as file,
-        ):
-            yield file
-    except MemoryError as error:
-        raise no_memory(fragment.shown, error) from error
-    except (pa.ArrowException, OSError, UnicodeError) as error:
-        first = (str(error).splitlines() or ["unknown error"])[0]
-        msg = f"{fragment.shown} cannot be read as Parquet: {first}"
-        raise encrypted(error, shown=fragment.shown) or InputProblem(msg, DAMAGED) from error
+    with (
+        read_problems(fragment.shown, " as Parquet", UnicodeError),
+        key_problems(fragment.shown),
+        source_of(fragment.location) as source,
+        open_parquet(source, fragment.location, columns=columns, as_dictionary=as_dictionary) as file,
+    ):
+        yield file

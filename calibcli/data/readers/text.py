@@ -8,6 +8,7 @@ from typing import cast
 
 import pyarrow as pa
 
+from calibcli.data.arrays import no_memory
 from calibcli.data.formats import keeps_ascii
 from calibcli.data.fragment import Fragment
 from calibcli.data.objects import is_object, opened, opened_file
@@ -58,7 +59,23 @@ def kept_bytes(fragment: Fragment) -> bool:
     return keeps_ascii(fragment.encoding)
 
 
-def not_text(shown: str, error: UnicodeError) -> InputProblem:
+@contextmanager
+def text_problems(shown: str, problem: Callable[[str], InputProblem]) -> Iterator[None]:
+    """Say in one line what is wrong with text: by its decoder, or by `problem` what others say."""
+    try:
+        yield
+    except UnicodeEncodeError:
+        # Of the name of a file, and said where names are.
+        raise
+    except UnicodeError as error:
+        raise _not_text(shown, error) from error
+    except MemoryError as error:
+        raise no_memory(shown, error) from error
+    except (pa.ArrowException, OSError) as error:
+        raise problem(str(error)) from error
+
+
+def _not_text(shown: str, error: UnicodeError) -> InputProblem:
     """Return what is wrong with text that is not of the encoding it should be of."""
     if isinstance(error, UnicodeDecodeError):
         msg = f"{shown} is not {error.encoding} text: {error.reason}"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from calibcli.ahead import Advance, made_ahead
-from calibcli.data.writers.arrow_columns import column_of
+from calibcli.data.arrays import column_of
 from calibcli.data.writers.parquet import gathered
 from calibcli.names import Compression
 from calibcli.stats.table.score_table import Floats

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 import pyarrow as pa
 
+from calibcli.data.arrays import first_line
 from calibcli.data.formats import compression_of
-from calibcli.data.readers.parquet import encrypted
+from calibcli.data.readers.parquet import key_problems
 from calibcli.errors import InputProblem
 from calibcli.names import Compression
 
@@ -54,9 +55,10 @@ def copy_errors(shown: str, *more: type[Exception]) -> Iterator[None]:
     """Say in one line what pyarrow could not read or rewrite."""
     kinds: tuple[type[Exception], ...] = (pa.ArrowException, *more)
     try:
-        yield
+        with key_problems(shown):
+            yield
     except MemoryError:
         raise
     except kinds as error:
-        first = (str(error).splitlines() or ["unknown error"])[0]
-        raise encrypted(error, shown=shown) or InputProblem(f"{shown} cannot be copied: {first}") from error
+        msg = f"{shown} cannot be copied: {first_line(error)}"
+        raise InputProblem(msg) from error

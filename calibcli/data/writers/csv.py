@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from calibcli.ahead import Advance, made_ahead
-from calibcli.data.records import BOM, Block, Positions
-from calibcli.data.writers.arrow_columns import (
+from calibcli.data.arrays import (
     bytes_scalar,
     column_of,
     in_encoding,
@@ -19,6 +18,7 @@ from calibcli.data.writers.arrow_columns import (
     stretches,
     written,
 )
+from calibcli.data.records import BOM, Block, Positions
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.stats.table.score_table import Floats
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calibcli.ahead import Advance, made_ahead
-from calibcli.data.writers.arrow_columns import (
+from calibcli.data.arrays import (
     bytes_scalar,
     column_of,
     in_encoding,

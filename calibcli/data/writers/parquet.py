@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from calibcli.ahead import Advance, made_ahead
-from calibcli.data.objects import is_object, source_of
-from calibcli.data.readers.parquet import Chunks, decode_one, rows_of_groups
-from calibcli.data.writers.arrow_columns import column_of
+from calibcli.data.arrays import column_of
+from calibcli.data.objects import source_of
+from calibcli.data.readers.parquet import Chunks, decode_one, open_parquet, rows_of_groups
 from calibcli.data.writers.compressed import copy_errors
 from calibcli.stats.table.score_table import Floats
 
@@ -103,10 +103,6 @@ MOST_NUMBERS = 1 << 25
 
 _NUMBERS_AT_ONCE = 1 << 21
 
-_BUFFER = 1 << 20
-
-_ALL_BUFFERS = 1 << 26
-
 
 @dataclass(frozen=True, slots=True)
 class NewFields:
@@ -171,12 +167,9 @@ def _widened(
 @contextmanager
 def _opened(source: str, shown: str, *, width: int) -> Iterator[pq.ParquetFile]:
     """Open a file; only what goes wrong with that is the input's fault."""
-    buffer = max(1 << 12, min(_BUFFER, _ALL_BUFFERS // width))
     with source_of(source) as place:
         with copy_errors(shown, OSError):
-            file = pq.ParquetFile(
-                place, pre_buffer=is_object(source), buffer_size=buffer, page_checksum_verification=True
-            )
+            file = open_parquet(place, source, columns=width)
         with file:
             yield file
 

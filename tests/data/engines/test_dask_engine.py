@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 from calibcli.commands.measure import measure_files
-from calibcli.data.engines import engine_named
-from calibcli.data.engines.elsewhere import refuse_other_versions
+from calibcli.data.engines import engine_named, refuse_other_versions
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EngineName
 from calibcli.options.rows import Columns, Reading

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from calibcli.data.engines import default_workers, engine_named
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine, default_workers, engine_named
 from calibcli.names import EngineName
 
 

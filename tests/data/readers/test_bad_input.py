@@ -7,7 +7,7 @@ import pytest
 
 from calibcli.commands.gathering import gather
 from calibcli.data import formats as suffixes
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns
@@ -416,7 +416,7 @@ def test_a_directory_without_data_is_refused(tmp_path: Path) -> None:
     assert caught.value.exit_code == 3
     hint = str(caught.value.hint)
     assert set(re.findall(r"\.\w+", hint.split(";", maxsplit=1)[0])) == {
-        *suffixes._FORMATS,
+        *(suffix for one in suffixes.FORMATS.values() for suffix in one.suffixes),
         ".gz",
         ".zst",
         ".bz2",

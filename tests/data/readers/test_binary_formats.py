@@ -15,7 +15,7 @@ from pyarrow import feather
 
 from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.commands.measure import measure_files
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.data.extras import Beside
 from calibcli.data.fragments import list_fragments
 from calibcli.data.pieces import columns_of
@@ -251,7 +251,7 @@ def test_arrays_are_read_side_by_side(order: str, monkeypatch: pytest.MonkeyPatc
     (fragment,) = list_fragments(["a.npz"])
     chosen = columns_of(fragment, Columns("s"), labelled=False)
     with pytest.raises(CalibcliError, match="array 'classes': it has 2 rows, and there are 5 in 's'"):
-        list(npz.batches_of_all(fragment, chosen))
+        list(npz.READER.batches_of_all(fragment, chosen))
 
 
 @pytest.mark.parametrize("kind", [DataFormat.ARROW, DataFormat.NPZ])

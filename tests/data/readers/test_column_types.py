@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.commands.gathering import gather
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.data.fields import on_scale
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, Scale, WeightMeaning

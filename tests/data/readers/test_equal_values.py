@@ -27,9 +27,9 @@ from pyarrow import feather
 from calibcli.commands.gate import judge_with_state
 from calibcli.commands.gathering import choose_columns, gather
 from calibcli.commands.merge import merge_states
+from calibcli.data.arrays import value_type
 from calibcli.data.class_intake import class_labels_of
-from calibcli.data.decode import value_type
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.data.extras import Beside
 from calibcli.data.fault_words import SOFT
 from calibcli.data.fields import can_be_labels, labels_of

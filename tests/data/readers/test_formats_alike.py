@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 from calibcli.commands.gathering import Gathered, gather
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.data.readers import jsonl
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns

@@ -10,7 +10,7 @@ import pytest
 
 from calibcli.commands.gathering import Gathered, gather
 from calibcli.data import fragments
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.data.extras import Beside
 from calibcli.data.groups import fold_of
 from calibcli.errors import InputProblem, UsageProblem

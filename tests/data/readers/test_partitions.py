@@ -8,7 +8,7 @@ import pytest
 
 from calibcli.commands.apply import output_pairs
 from calibcli.commands.gathering import RAW, Gathered, gather
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.data.extras import Beside
 from calibcli.data.files import fixed_part, is_pattern
 from calibcli.data.fragment import partitions_of

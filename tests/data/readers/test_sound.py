@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.commands.measure import measure_files
+from calibcli.data.arrays import sound
 from calibcli.data.columns import ChosenColumns
-from calibcli.data.decode import sound
 from calibcli.data.faults import Findings
 from calibcli.data.intake import known_groups
 from calibcli.errors import InputProblem

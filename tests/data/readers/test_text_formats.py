@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from calibcli.commands.gathering import RAW, Gathered, gather
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.data.extras import Beside
 from calibcli.data.formats import keeps_ascii
 from calibcli.data.fragments import list_fragments
@@ -171,7 +171,7 @@ def test_every_key_becomes_a_column() -> None:
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (fragment,) = list_fragments(["a.jsonl"])
     chosen = columns_of(fragment, Columns("score"), labelled=False)
-    whole = jsonl.schema(fragment, chosen)
+    whole = jsonl.READER.schema(fragment, chosen)
     assert dict(zip(whole.names, map(str, whole.types), strict=True)) == {
         "score": "double",
         "n": "double",
@@ -182,7 +182,7 @@ def test_every_key_becomes_a_column() -> None:
         "b": "bool",
         "late": "int64",
     }
-    (batch,) = jsonl.batches_of_all(fragment, chosen)
+    (batch,) = jsonl.READER.batches_of_all(fragment, chosen)
     assert batch.schema == whole
     assert batch.to_pydict() == {
         "score": [1.0, 0.5, None],

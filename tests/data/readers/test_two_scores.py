@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibcli.commands.gathering import Gathered, gather
-from calibcli.data.engines.threads import ThreadEngine
+from calibcli.data.engines import ThreadEngine
 from calibcli.data.extras import Beside
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import MeasureName, OnMissing, OnRange, Scale

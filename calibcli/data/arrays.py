@@ -1,0 +1,255 @@
+"""
+Arrow columns to numpy and back: looked through before anything in them is believed,
+without a copy where there is none to make, and without the imports that pyarrow's own constructors make.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from calibcli.errors import InputProblem
+from calibcli.stats.table.score_table import Floats, Integers
+
+Booleans = npt.NDArray[np.bool_]
+
+Number = TypeVar("Number", bound=np.generic)
+
+Column: TypeAlias = "pa.Array[Any]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoded(Generic[Number]):
+    """
+    A column of a record batch.
+
+    Args:
+        missing: Shape (n,), where the value is missing; None if nowhere.
+    """
+
+    values: npt.NDArray[Number]
+    missing: Booleans | None
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column type holds numbers (booleans are none)."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values: behind a dictionary, runs or an extension, or the type itself."""
+    while True:
+        if isinstance(kind, pa.DictionaryType | pa.RunEndEncodedType):
+            kind = kind.value_type
+        elif isinstance(kind, pa.BaseExtensionType):
+            kind = kind.storage_type
+        else:
+            return kind
+
+
+def plain(column: Column) -> Column:
+    """Return a column without extension and runs; a dictionary stays, with plain values."""
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain(cast("Any", column).storage)
+    if isinstance(kind, pa.RunEndEncodedType):
+        import pyarrow.compute as pc
+
+        return plain(cast("Any", pc).run_end_decode(column))
+    return column
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column type holds text, or bytes that may be text, as older writers of Parquet mark it."""
+    return any(
+        test(kind)
+        for test in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+            pa.types.is_binary_view,
+        )
+    )
+
+
+def floats(column: Column) -> Decoded[np.float64]:
+    """Return a column of numbers as float64; NaN is missing."""
+    column = plain(column)
+    if isinstance(column, pa.DictionaryArray):
+        column = plain(column.dictionary_decode())
+    if not pa.types.is_float64(column.type):
+        column = column.cast(pa.float64(), safe=False)
+    missing = nulls(column)
+    values = cast("Floats", np.from_dlpack(without_nulls(column)))
+    # A minimum is NaN if anything is.
+    if values.size and np.isnan(values.min()):
+        nan = np.isnan(values)
+        missing = nan if missing is None else missing | nan
+    return Decoded(values, missing)
+
+
+def booleans(column: Column) -> Booleans:
+    """Return a boolean array; its nulls are whatever they are."""
+    return np.from_dlpack(without_nulls(column).cast(pa.uint8())).view(np.bool_)
+
+
+def nulls(column: Column) -> Booleans | None:
+    """Return where a column is null, or None if nowhere."""
+    return booleans(column.is_null()) if column.null_count else None
+
+
+def without_nulls(column: Column) -> Column:
+    """Return the same buffers with no value marked as null."""
+    if not column.null_count:
+        return column
+    return pa.Array.from_buffers(
+        column.type, len(column), [None, *column.buffers()[1:]], offset=column.offset
+    )
+
+
+def sound(batch: pa.RecordBatch, *, shown: str) -> pa.RecordBatch:
+    """Return a batch whose text is UTF-8, and whose lengths and codes lead nowhere outside of it."""
+    try:
+        batch.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise _unsound(batch, error, shown) from error
+    return batch
+
+
+def _unsound(batch: pa.RecordBatch, error: pa.ArrowInvalid, shown: str) -> InputProblem:
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as found:
+            words = str(found).removeprefix("Invalid: ")
+            if "UTF8" in words:
+                msg = f"{shown}, column {name!r}: it holds text that is not UTF-8"
+                return InputProblem(msg, "write the column anew as UTF-8, or as bytes")
+            return InputProblem(f"{shown}, column {name!r}: {words}", DAMAGED)
+    return InputProblem(f"{shown} cannot be read: {error}", DAMAGED)
+
+
+DAMAGED = "the file may be cut short or damaged: compare its size with the source"
+
+
+def first_line(error: object, otherwise: str = "unknown error") -> str:
+    """Return the first line of what an error says."""
+    return (str(error).splitlines() or [otherwise])[0]
+
+
+def no_memory(shown: str, error: MemoryError) -> InputProblem:
+    """Return what there is to say where a file needs more memory than there is, or pretends to."""
+    return InputProblem(
+        f"{shown}: there is not enough memory to read it: {first_line(error, 'all is taken')}",
+        "give it more, or lower --memory and --jobs; a damaged file may ask for any amount",
+    )
+
+
+def numbers(values: "npt.NDArray[Any]", kind: pa.DataType) -> Column:
+    """Return values as a column of a type that has them side by side, without nulls, sharing their memory."""
+    content = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(kind, content.size, [None, pa.py_buffer(content.data)])
+
+
+def float_column(values: Floats) -> Column:
+    """Return values as a column of doubles."""
+    return numbers(np.asarray(values, np.float64), pa.float64())
+
+
+def texts(pieces: Sequence[bytes], kind: pa.DataType, *, valid: Booleans | None = None) -> Column:
+    """Return bytes as a column of text or bytes, null where it is not valid."""
+    wide = pa.types.is_large_string(kind)
+    ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64).astype(np.int64 if wide else np.int32)
+    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
+    return pa.Array.from_buffers(
+        kind, len(pieces), [bits, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
+    )
+
+
+def column_of(values: "Floats | Column") -> Column:
+    """Return numbers as a column, and a column as it is."""
+    return values if isinstance(values, pa.Array) else float_column(values)
+
+
+def text_column(choices: Sequence[str], place: Integers) -> Column:
+    """Return a column of text that holds for each row the one of a few texts at a place."""
+    few: Any = texts([text.encode() for text in choices], pa.string())
+    taken: Column = few.take(place_column(place))
+    return taken
+
+
+def place_column(place: Integers) -> Column:
+    """Return places to take values from."""
+    return numbers(np.asarray(place, np.int64), pa.int64())
+
+
+def stretches(bounds: Integers, content: bytes) -> Column:
+    """Return the bytes from each bound to the next one as values."""
+    places = np.ascontiguousarray(bounds, np.int32)
+    buffers = [None, pa.py_buffer(places.data), pa.py_buffer(content)]
+    return pa.Array.from_buffers(pa.binary(), places.size - 1, buffers)
+
+
+def bytes_scalar(content: bytes) -> "pa.Scalar[Any]":
+    """Return bytes as a scalar, without the imports that pyarrow's own way makes."""
+    column: Any = stretches(np.array([0, len(content)]), content)
+    scalar: pa.Scalar[Any] = column[0]
+    return scalar
+
+
+def in_encoding(text: Column, change: Callable[[bytes], bytes]) -> Column:
+    """Return what becomes of each of a few different texts, given as bytes without nulls."""
+    few: Any = text.dictionary_encode()
+    taken: Column = texts([change(one) for one in few.dictionary.to_pylist()], pa.binary()).take(few.indices)
+    return taken
+
+
+def written(column: Column) -> memoryview:
+    """Return all values of a new column of text or bytes without nulls, one after the other."""
+    buffers: list[Any] = column.buffers()
+    _, lengths, content = buffers
+    if content is None or not len(column):
+        return memoryview(b"")
+    bounds = np.frombuffer(lengths, np.int32)
+    return memoryview(content)[int(bounds[column.offset]) : int(bounds[column.offset + len(column)])]
+
+
+def list_column(rows: Floats, kind: pa.DataType) -> Column:
+    """Return the rows of a matrix as lists, or as dense Spark vectors."""
+    number, width = rows.shape
+    if pa.types.is_struct(kind):
+        return _vectors(rows, kind)
+    flat = float_column(rows.reshape(-1))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.Array.from_buffers(kind, number, [None], children=[flat])
+    size = np.int64 if pa.types.is_large_list(kind) else np.int32
+    ends = np.arange(number + 1, dtype=size) * size(width)
+    return pa.Array.from_buffers(kind, number, [None, pa.py_buffer(ends.data)], children=[flat])
+
+
+def list_like(kind: pa.DataType, count: int) -> pa.DataType:
+    """Return the type that holds so many doubles in a row as a column of lists or vectors does."""
+    if pa.types.is_struct(kind):
+        return kind
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(pa.float64(), count)
+    return pa.large_list(pa.float64()) if pa.types.is_large_list(kind) else pa.list_(pa.float64())
+
+
+def _vectors(rows: Floats, kind: pa.DataType) -> Column:
+    """Return doubles as dense Spark vectors: of type 1, with values, and no size and no indices."""
+    made = {
+        "type": numbers(np.ones(len(rows), np.int8), pa.int8()),
+        "values": list_column(rows, pa.list_(pa.float64())),
+    }
+    fields = list(cast("pa.StructType", kind))
+    columns: list[Any] = [
+        made[field.name].cast(field.type) if field.name in made else pa.nulls(len(rows), field.type)
+        for field in fields
+    ]
+    return pa.StructArray.from_arrays(columns, fields=fields)
