@@ -3,6 +3,10 @@
 from enum import IntEnum, StrEnum
 from typing import Literal
 
+from calibcli.families.class_measures import ClassMeasure as ClassMeasure
+from calibcli.families.measures import MeasureName as MeasureName
+from calibcli.families.tests import TestName as TestName
+
 
 class RecalibratorName(StrEnum):
     """Recalibration methods, as `fit --method` takes them."""
@@ -48,69 +52,6 @@ class BetaForm(StrEnum):
     AB = "ab"
     AM = "am"
     A = "a"
-
-
-class MeasureName(StrEnum):
-    """Measures of miscalibration, proper scores and their parts, as `measure --metric` takes them."""
-
-    ECE = "ece"
-    ECE_EQUAL_MASS = "ece_equal_mass"
-    ACE = "ace"
-    ECE_SWEEP = "ece_sweep"
-    L1_DEBIASED = "l1_debiased"
-    L2 = "l2"
-    L2_PLUG_IN = "l2_plug_in"
-    LP = "lp"
-    LINF = "linf"
-    OVERCONFIDENCE = "overconfidence"
-    UNDERCONFIDENCE = "underconfidence"
-    SMECE = "smece"
-    SMECE_LOGIT = "smece_logit"
-    SMECE_PROBIT = "smece_probit"
-    DCE = "dce"
-    DCE_LOWER = "dce_lower"
-    SMCE = "smce"
-    MMCE = "mmce"
-    ICI = "ici"
-    E50 = "e50"
-    E90 = "e90"
-    EMAX = "emax"
-    BIAS = "bias"
-    CITL_LOGIT = "citl_logit"
-    COX_INTERCEPT = "cox_intercept"
-    COX_SLOPE = "cox_slope"
-    BRIER = "brier"
-    BRIER_SKILL = "brier_skill"
-    BRIER_RELIABILITY = "brier_reliability"
-    BRIER_RESOLUTION = "brier_resolution"
-    BRIER_UNCERTAINTY = "brier_uncertainty"
-    BRIER_WITHIN_VARIANCE = "brier_within_variance"
-    BRIER_WITHIN_COVARIANCE = "brier_within_covariance"
-    BRIER_RELIABILITY_CORRECTED = "brier_reliability_corrected"
-    BRIER_RESOLUTION_CORRECTED = "brier_resolution_corrected"
-    BRIER_UNCERTAINTY_CORRECTED = "brier_uncertainty_corrected"
-    BRIER_MCB = "brier_mcb"
-    BRIER_DSC = "brier_dsc"
-    BRIER_UNC = "brier_unc"
-    LOG_LOSS = "log_loss"
-    LOG_LOSS_SKILL = "log_loss_skill"
-    LOG_LOSS_MCB = "log_loss_mcb"
-    LOG_LOSS_DSC = "log_loss_dsc"
-    LOG_LOSS_UNC = "log_loss_unc"
-    SPHERICAL = "spherical"
-
-
-class TestName(StrEnum):
-    """Tests of the hypothesis that the scores are the label probabilities."""
-
-    __test__ = False  # not a test class, whatever pytest thinks of the name
-
-    KS = "ks"
-    KUIPER = "kuiper"
-    SPIEGELHALTER = "spiegelhalter"
-    T = "t"
-    HOSMER_LEMESHOW = "hosmer_lemeshow"
-    U = "u"
 
 
 class Binning(StrEnum):
@@ -409,19 +350,6 @@ class EndsOf(StrEnum):
     PREDICTED = "predicted"
 
 
-class ClassMeasure(StrEnum):
-    """Measures of several classes together, as `measure --metric` takes them beside those of one view."""
-
-    ACCURACY = "accuracy"
-    CLASS_LOG_LOSS = "class_log_loss"
-    CLASS_BRIER = "class_brier"
-    CLASSWISE_ECE = "classwise_ece"
-    MARGINAL_L2 = "marginal_l2"
-    TOP_LABEL_ECE = "top_label_ece"
-    TOP_LABEL_L2 = "top_label_l2"
-    TOP_LABEL_ECE_UNWEIGHTED = "top_label_ece_unweighted"
-
-
 DEFAULT_LEAST_CLASS_ROWS = 50
 
 
@@ -512,68 +440,6 @@ Logistic = Literal[
     RecalibratorName.SPLINE,
 ]
 
-# The families of measures: each has a module that knows its members.
-BinnedMeasure = Literal[
-    MeasureName.ECE,
-    MeasureName.ECE_EQUAL_MASS,
-    MeasureName.ACE,
-    MeasureName.ECE_SWEEP,
-    MeasureName.L1_DEBIASED,
-    MeasureName.L2,
-    MeasureName.L2_PLUG_IN,
-    MeasureName.LP,
-    MeasureName.LINF,
-    MeasureName.OVERCONFIDENCE,
-    MeasureName.UNDERCONFIDENCE,
-]
-
-SmoothMeasure = Literal[
-    MeasureName.SMECE,
-    MeasureName.SMECE_LOGIT,
-    MeasureName.SMECE_PROBIT,
-    MeasureName.DCE,
-    MeasureName.DCE_LOWER,
-    MeasureName.SMCE,
-    MeasureName.MMCE,
-    MeasureName.ICI,
-    MeasureName.E50,
-    MeasureName.E90,
-    MeasureName.EMAX,
-]
-
-RegressionMeasure = Literal[
-    MeasureName.BIAS,
-    MeasureName.CITL_LOGIT,
-    MeasureName.COX_INTERCEPT,
-    MeasureName.COX_SLOPE,
-]
-
-ScorePart = Literal[
-    MeasureName.BRIER_RELIABILITY,
-    MeasureName.BRIER_RESOLUTION,
-    MeasureName.BRIER_UNCERTAINTY,
-    MeasureName.BRIER_WITHIN_VARIANCE,
-    MeasureName.BRIER_WITHIN_COVARIANCE,
-    MeasureName.BRIER_RELIABILITY_CORRECTED,
-    MeasureName.BRIER_RESOLUTION_CORRECTED,
-    MeasureName.BRIER_UNCERTAINTY_CORRECTED,
-    MeasureName.BRIER_MCB,
-    MeasureName.BRIER_DSC,
-    MeasureName.BRIER_UNC,
-    MeasureName.LOG_LOSS_MCB,
-    MeasureName.LOG_LOSS_DSC,
-    MeasureName.LOG_LOSS_UNC,
-]
-
-ScoreMeasure = Literal[
-    MeasureName.BRIER,
-    MeasureName.BRIER_SKILL,
-    MeasureName.LOG_LOSS,
-    MeasureName.LOG_LOSS_SKILL,
-    MeasureName.SPHERICAL,
-    ScorePart,
-]
-
 DEFAULT_MEASURES = (
     MeasureName.ECE,
     MeasureName.ECE_EQUAL_MASS,
@@ -586,23 +452,3 @@ DEFAULT_MEASURES = (
 )
 
 DEFAULT_TESTS = (TestName.KS, TestName.KUIPER, TestName.SPIEGELHALTER, TestName.T)
-
-# Measures that never have an interval: a gate can ask for their value alone.
-WITHOUT_INTERVAL = (
-    MeasureName.ECE_SWEEP,
-    MeasureName.L1_DEBIASED,
-    MeasureName.MMCE,
-    MeasureName.ICI,
-    MeasureName.E50,
-    MeasureName.E90,
-    MeasureName.EMAX,
-    MeasureName.BRIER_RELIABILITY,
-    MeasureName.BRIER_RESOLUTION,
-    MeasureName.BRIER_WITHIN_VARIANCE,
-    MeasureName.BRIER_WITHIN_COVARIANCE,
-    MeasureName.BRIER_RESOLUTION_CORRECTED,
-    MeasureName.BRIER_MCB,
-    MeasureName.BRIER_DSC,
-    MeasureName.LOG_LOSS_MCB,
-    MeasureName.LOG_LOSS_DSC,
-)

@@ -10,23 +10,24 @@ import sys
 import textwrap
 from pathlib import Path
 
-from calibcli.show.explain import FAMILIES, LABELS, Definition, definitions
+from calibcli.families.explained import LABELS, Explained
+from calibcli.show.explain import SECTIONS
 
 TARGET = Path(__file__).with_name("methods.md")
-START = "<!-- Written by `make docs` from calibcli/show/definitions: edit the definitions there. -->"
+START = "<!-- Written by `make docs` from calibcli/families: edit the definitions there. -->"
 END = "<!-- End of the definitions. -->"
 WIDTH = 125
 # What Markdown would read as more than letters; words between backticks stay as they are.
 _MARKUP = re.compile(r"[*<]|(?<=\])(?=\()|(?<!\w)_|_(?!\w)")
 
 
-def section(found: Definition) -> str:
+def section(found: Explained) -> str:
     """Return the section of one measure or test."""
     paragraphs = [f"{escaped(found.meaning)}"]
     paragraphs += [
-        f"*{label}.* {escaped(text)}" for label, text in zip(LABELS, found.paragraphs, strict=True)
+        f"*{label}.* {escaped(text)}" for label, text in zip(LABELS, found.definition, strict=True)
     ]
-    return f"### {found.name.value}\n\n" + "\n\n".join(map(wrapped, paragraphs)) + "\n"
+    return f"### {found.value}\n\n" + "\n\n".join(map(wrapped, paragraphs)) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -45,10 +46,7 @@ def wrapped(paragraph: str) -> str:
 
 def generated() -> str:
     """Return everything between the markers."""
-    parts = [
-        f"## {title}\n\n" + "\n".join(section(found) for found in definitions(family))
-        for family, title in FAMILIES.items()
-    ]
+    parts = [f"## {title}\n\n" + "\n".join(map(section, members)) for title, members in SECTIONS.items()]
     return f"{START}\n\n" + "\n".join(parts) + f"\n{END}"
 
 

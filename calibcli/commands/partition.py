@@ -1,12 +1,12 @@
 """Which bins a report speaks of, and what it says of its table."""
 
 from collections.abc import Iterable
-from typing import get_args
 
 import numpy as np
 
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_BINS, BinnedMeasure, Binning
+from calibcli.families.explained import Home
+from calibcli.names import DEFAULT_BINS, Binning, MeasureName
 from calibcli.options.measuring import MOST_BINS
 from calibcli.reports.measure import TableSummary
 from calibcli.stats.table import grid as cells
@@ -14,7 +14,7 @@ from calibcli.stats.table.again import Rows, split_at, straddling
 from calibcli.stats.table.bins import ATOMS, Bins, bin_index, bins_of, looks_discrete
 from calibcli.stats.table.grid import GridTable, Table, digest
 
-_OVER_BINS = get_args(BinnedMeasure)
+_OVER_BINS = tuple(name for name in MeasureName if name.facts.home in (Home.BINNED, Home.L2))
 # Scores of at most so many values, with so many rows each on average, are said to take few values.
 _FEW, _ROWS_EACH = 50, 2
 _MOST_VALUES, _ROWS_OF_MANY = 1_000, 20

@@ -10,22 +10,9 @@ from typing import NoReturn
 from calibcli.errors import UsageProblem
 from calibcli.names import Bound, ClassMeasure, MeasureName, Relation, TestName
 
-M = MeasureName
 _FORMS = "write it like 'smece.upper<=0.02', 'cox_slope.lower>=0.8' or 'ks.p>=0.01'"
 _RULE = re.compile(r"\s*([^\s<>=!.]+)\s*(?:\.\s*([^\s<>=!]*))?\s*([<>=!]+)\s*(\S*)\s*")
 _BOUNDS = (Bound.VALUE, Bound.LOWER, Bound.UPPER)
-# What a measure can be, where that is not from 0 to 1.
-_EITHER_SIGN = (
-    M.BIAS,
-    M.L1_DEBIASED,
-    M.BRIER_WITHIN_COVARIANCE,
-    M.BRIER_RELIABILITY_CORRECTED,
-    M.BRIER_RESOLUTION_CORRECTED,
-    M.BRIER_UNCERTAINTY_CORRECTED,
-)
-_NOT_BOUNDED = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
-_SKILLS = (M.BRIER_SKILL, M.LOG_LOSS_SKILL)
-_LOG_LOSSES = (M.LOG_LOSS, M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC, ClassMeasure.CLASS_LOG_LOSS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +166,7 @@ def _limit(number: str, text: str) -> float:
 
 def _refuse_empty(subject: Subject, bound: Bound, relation: Relation, *, limit: float, text: str) -> None:
     """Refuse a limit that every value keeps, or none."""
-    least, most = range_of(subject)
+    least, most = subject.facts.least, subject.facts.most
     kept_by_all = limit >= most if relation is Relation.AT_MOST else limit <= least
     at_the_end = limit in (least, most) and bound is not Bound.VALUE
     if kept_by_all or at_the_end or not least <= limit <= most:
@@ -193,18 +180,3 @@ def _refuse_limit(subject: Subject, least: float, most: float, *, kept_by_all: b
         where = f"{what} is at most {most:g}" if math.isinf(least) else f"{what} is at least {least:g}"
     msg = f"{text!r} holds whatever the rows say" if kept_by_all else f"{text!r} can never be shown to hold"
     raise UsageProblem(msg, f"{where}: take a limit inside")
-
-
-def range_of(subject: Subject) -> tuple[float, float]:
-    """Return the least and the largest value there can be of a measure, or of the p-value of a test."""
-    if isinstance(subject, TestName):
-        return 0.0, 1.0
-    if subject in _EITHER_SIGN:
-        return -1.0, 1.0
-    if subject in _NOT_BOUNDED:
-        return -math.inf, math.inf
-    if subject in _SKILLS:
-        return -math.inf, 1.0
-    if subject in _LOG_LOSSES:
-        return 0.0, math.inf
-    return 0.0, 2.0 if subject is ClassMeasure.CLASS_BRIER else 1.0

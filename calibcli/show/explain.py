@@ -1,51 +1,30 @@
-"""What a measure or test is: the sections of `definitions/`, which the methods page is made of as well."""
+"""What a measure or test is, on the command line; the methods page is made of the same words."""
 
-from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING, assert_never
 
 from calibcli.errors import UsageProblem
+from calibcli.families.explained import LABELS, Explained, Home
 from calibcli.names import ClassMeasure, MeasureName, ReportFormat, TestName
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
-from calibcli.show.phrases import meaning_of_class_measure, meaning_of_measure, meaning_of_test
 
 if TYPE_CHECKING:
     from calibcli.show.markdown import MarkdownRenderer
     from calibcli.show.terminal import TerminalRenderer
 
-LABELS = ("Estimand", "Estimator", "Interval", "Assumes", "Reference")
-FAMILIES = {
-    "binned": "Errors over bins",
-    "smooth": "Errors without bins",
-    "regression": "Calibration in the large, and by regression",
-    "scores": "Proper scores and their parts",
-    "classes": "Several classes together",
-    "tests": 'Tests of "every label is Bernoulli with its score"',
+
+def _of(*homes: Home) -> tuple[Explained, ...]:
+    return tuple(one for one in MeasureName if one.facts.home in homes)
+
+
+# Every definition there is, under the titles of the methods page.
+SECTIONS = {
+    "Errors over bins": _of(Home.BINNED, Home.L2),
+    "Errors without bins": _of(Home.SMOOTH_ECE, Home.DISTANCE, Home.SMOOTH),
+    "Calibration in the large, and by regression": _of(Home.REGRESSION),
+    "Proper scores and their parts": (*_of(Home.SCORES), *_of(Home.SKILL), *_of(Home.DECOMPOSITIONS)),
+    "Several classes together": tuple(ClassMeasure),
+    'Tests of "every label is Bernoulli with its score"': tuple(TestName),
 }
-Name = MeasureName | TestName | ClassMeasure
-_KINDS = (MeasureName, TestName, ClassMeasure)
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """
-    What a measure or test is.
-
-    Args:
-        paragraphs: What is said under each of `LABELS`, in their order.
-    """
-
-    name: Name
-    paragraphs: tuple[str, ...]
-
-    @property
-    def meaning(self) -> str:
-        """One sentence for a reader who has not met it."""
-        if isinstance(self.name, MeasureName):
-            return meaning_of_measure(self.name)
-        if isinstance(self.name, ClassMeasure):
-            return meaning_of_class_measure(self.name)
-        return meaning_of_test(self.name)
 
 
 def writer_of(
@@ -68,46 +47,17 @@ def writer_of(
             assert_never(kind)
 
 
-def definition_page(name: Name) -> Page:
+def definition_page(name: Explained) -> Page:
     """Return the page of one measure or test."""
-    found = next(one for family in FAMILIES for one in definitions(family) if one.name is name)
-    top = paragraph(Line(name.value, Tone.TITLE), found.meaning)
-    return (top, Listing(tuple(zip(LABELS, found.paragraphs, strict=True))))
+    return (paragraph(Line(name.value, Tone.TITLE), name.meaning), definition_listing(name))
+
+
+def definition_listing(name: Explained, title: str = "") -> Listing:
+    """Return what is said of a measure or test under each label."""
+    return Listing(tuple(zip(LABELS, name.definition, strict=True)), title)
 
 
 def names_page() -> Page:
     """Return every name with its one sentence."""
-    measures = tuple((name.value, meaning_of_measure(name)) for name in MeasureName)
-    tests = tuple((name.value, meaning_of_test(name)) for name in TestName)
-    of_classes = tuple((name.value, meaning_of_class_measure(name)) for name in ClassMeasure)
-    return (
-        Listing(measures, "Measures"),
-        Listing(of_classes, "Measures of several classes"),
-        Listing(tests, "Tests"),
-    )
-
-
-def definitions(family: str) -> tuple[Definition, ...]:
-    """Return the definitions of a family, in the order of its file."""
-    text = (files("calibcli.show") / "definitions" / f"{family}.md").read_text(encoding="utf-8")
-    return definitions_in(text)
-
-
-def definitions_in(text: str) -> tuple[Definition, ...]:
-    """Return the definitions that a text holds; what stands before its first section is for its authors."""
-    sections = text.replace("\r\n", "\n").split("\n## ")
-    if text.startswith("## "):
-        sections = ["", sections[0].removeprefix("## "), *sections[1:]]
-    return tuple(_definition(section) for section in sections[1:])
-
-
-def _definition(section: str) -> Definition:
-    heading, _, body = section.partition("\n")
-    word = heading.strip()
-    parts = [" ".join(part.split()) for part in body.split("\n\n") if part.strip()]
-    labels = [part.partition(": ")[0] for part in parts]
-    if labels != list(LABELS):
-        msg = f"the section {word!r} has the paragraphs {', '.join(labels)}"
-        raise ValueError(msg)
-    kind = next(one for one in _KINDS if word in {member.value for member in one} or one is _KINDS[-1])
-    return Definition(kind(word), tuple(part.partition(": ")[2] for part in parts))
+    kinds = ((MeasureName, "Measures"), (ClassMeasure, "Measures of several classes"), (TestName, "Tests"))
+    return tuple(Listing(tuple((one.value, one.meaning) for one in kind), title) for kind, title in kinds)

@@ -15,7 +15,8 @@ from calibcli.names import Binning, MeasureName
 from calibcli.stats.bounds.resampling import excursion_cdf, excursion_tail, range_cdf, range_tail
 from calibcli.stats.measures.decompositions import corp_part, murphy_part
 from calibcli.stats.measures.regression import cox_measure
-from calibcli.stats.measures.scores import brier_skill, log_loss_skill, spherical
+from calibcli.stats.measures.scores import spherical
+from calibcli.stats.measures.skill import brier_skill, log_loss_skill
 from calibcli.stats.measures.tests import u_test
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.score_table import ScoreTable

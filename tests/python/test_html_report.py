@@ -13,10 +13,10 @@ from calibcli.commands.measure import measure_files
 from calibcli.commands.page import WrittenReport
 from calibcli.commands.report import ReportRequest, full_report
 from calibcli.commands.verify import verify_files
+from calibcli.families.explained import LABELS
 from calibcli.names import MeasureName, PlotKind
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns
-from calibcli.show.explain import LABELS
 from calibcli.show.figures.look import LIGHT
 from calibcli.show.words import four
 from html_pages import HOSTILE, Page, drawings, read

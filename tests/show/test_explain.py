@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from calibcli.families.explained import LABELS, paragraphs_of
 from calibcli.names import ClassMeasure, MeasureName, ReportFormat, TestName
 from calibcli.show.blocks import Line, Listing, paragraph
-from calibcli.show.explain import FAMILIES, LABELS, definitions, definitions_in, writer_of
+from calibcli.show.explain import SECTIONS, writer_of
 from command_line import ROOT
 
-GOOD = "\n\n".join(f"{label}: the {label.lower()},\nand more." for label in LABELS)
+GOOD = "\n".join(f"{label}: the {label.lower()},\n    and more." for label in LABELS)
 EVERY_NAME = [*MeasureName, *TestName, *ClassMeasure]
 
 
@@ -31,18 +32,9 @@ def ran(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
     return call
 
 
-def test_every_measure_and_test_has_one_definition() -> None:
-    """Nothing that can be asked for is left unexplained, and nothing is explained twice."""
-    found = [one.name for family in FAMILIES for one in definitions(family)]
-    assert sorted(found) == sorted(EVERY_NAME)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_paragraph_says_something(family: str) -> None:
-    """Each of the five paragraphs is a sentence."""
-    for one in definitions(family):
-        assert len(one.paragraphs) == len(LABELS)
-        assert all(text.endswith((".", ")", ";")) and len(text) > 5 for text in one.paragraphs), one.name
+def test_every_measure_and_test_has_one_section() -> None:
+    """Nothing that can be asked for is left out of the methods page, and nothing stands there twice."""
+    assert sorted(one for members in SECTIONS.values() for one in members) == sorted(EVERY_NAME)
 
 
 @pytest.mark.untraced
@@ -102,28 +94,28 @@ def test_without_input_and_explain_the_usage_is_wrong(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == "error: Missing argument 'INPUT...'\nhint: calibcli measure --help\n"
 
 
-def test_sections_are_read_and_lines_joined() -> None:
-    """What stands before the first section is skipped; paragraphs become one line each."""
-    (one,) = definitions_in(f"# For authors\n\n## ece\n\n{GOOD}\n")
-    assert one.name is MeasureName.ECE
-    assert one.paragraphs[0] == "the estimand, and more."
-    assert definitions_in(f"## ks\n\n{GOOD}")[0].name is TestName.KS
+def test_paragraphs_are_read_and_lines_joined() -> None:
+    """The sentence and the paragraphs become one line each; a label out of its turn is a word of the text."""
+    meaning, *paragraphs = paragraphs_of(f"\n    How far,\n    and more.\n{GOOD}\nEstimand: of all things.\n")
+    assert meaning == "How far, and more."
+    assert paragraphs[0] == "the estimand, and more."
+    assert paragraphs[-1] == "the reference, and more. Estimand: of all things."
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        f"## nothing\n\n{GOOD}",
-        f"## ece\n\n{GOOD}\n\nNote: one too many.",
-        "## ece\n\nEstimand: alone.",
-        "## ece\n\n" + GOOD.replace("Assumes", "Assumptions"),
+        "",
+        "A sentence.\nEstimand: alone.",
+        GOOD.replace("Assumes", "Assumptions"),
+        "\n".join(GOOD.splitlines()[2:]),
     ],
-    ids=["unknown name", "too many", "too few", "another label"],
+    ids=["nothing", "too few", "another label", "none of the first"],
 )
-def test_malformed_sections_are_refused(text: str) -> None:
-    """A section with other paragraphs, or of no measure, is a mistake of its author."""
-    with pytest.raises(ValueError, match=r"paragraphs|nothing"):
-        definitions_in(text)
+def test_definition_without_a_paragraph_is_refused(text: str) -> None:
+    """A definition that lacks a paragraph is a mistake of its author."""
+    with pytest.raises(ValueError, match="in this order"):
+        paragraphs_of(text)
 
 
 def test_narrow_terminals_fold_the_sentences() -> None:

@@ -7,7 +7,7 @@ import pytest
 from calibcli.names import ClassMeasure, MeasureName, Target, TestName
 from calibcli.show.blocks import Bar
 from calibcli.show.pages.header import file_words
-from calibcli.show.phrases import meaning_of_class_measure, meaning_of_measure, meaning_of_test, whose
+from calibcli.show.phrases import whose
 from calibcli.show.terminal import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
 from calibcli.show.words import (
     about,
@@ -154,7 +154,6 @@ def test_bar_shows_rate_interval_and_score() -> None:
 
 def test_every_name_has_its_sentence() -> None:
     """No measure, test or target is left unexplained, and no two are explained alike."""
-    sentences = [*map(meaning_of_measure, MeasureName), *map(meaning_of_test, TestName)]
-    sentences += map(meaning_of_class_measure, ClassMeasure)
-    assert len(set(sentences)) == len(MeasureName) + len(TestName) + len(ClassMeasure)
+    sentences = [name.meaning for name in (*MeasureName, *TestName, *ClassMeasure)]
+    assert len(set(sentences)) == len(sentences)
     assert len({whose(target) for target in Target}) == len(Target)

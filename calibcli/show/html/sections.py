@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from calibcli.families.explained import Explained
 from calibcli.names import MeasureName
 from calibcli.reports.compare import CompareReport
 from calibcli.reports.input import Setting, settings_said
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.blocks import Block, Line, Listing, Paragraph, Tone, paragraph
-from calibcli.show.explain import FAMILIES, LABELS, Name, definitions
+from calibcli.show.explain import SECTIONS, definition_listing
 from calibcli.show.html.page import Illustration, Section
 from calibcli.show.pages.compare import compare_page
 from calibcli.show.pages.header import (
@@ -205,15 +206,15 @@ def definition_section(report: MeasureReport) -> Section:
     """Return what every number of the page is, as `measure --explain` says it."""
     wanted = set(_named(report))
     found = tuple(
-        Listing(tuple(zip(LABELS, one.paragraphs, strict=True)), f"{one.name.value}: {one.meaning}")
-        for family in FAMILIES
-        for one in definitions(family)
-        if one.name in wanted
+        definition_listing(one, f"{one.value}: {one.meaning}")
+        for members in SECTIONS.values()
+        for one in members
+        if one in wanted
     )
     return Section("definitions", "Definitions", folded=found)
 
 
-def _named(report: MeasureReport) -> Iterator[Name]:
+def _named(report: MeasureReport) -> Iterator[Explained]:
     for part in (report, *report.slices.values()):
         yield from _names(part.measures)
         yield from (one.name for one in part.tests)
@@ -221,7 +222,7 @@ def _named(report: MeasureReport) -> Iterator[Name]:
         yield from _names(report.classes.measures)
 
 
-def _names(measures: Sequence[Estimate | ClassEstimate]) -> Iterator[Name]:
+def _names(measures: Sequence[Estimate | ClassEstimate]) -> Iterator[Explained]:
     yield from (one.name for one in measures)
 
 

@@ -14,7 +14,6 @@ from calibcli.reports.compare import (
 from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.show.pages.header import note_lines, repair_lines, source_line, table_lines, view_lines
 from calibcli.show.pages.measure import MOST_ROWS, title_of
-from calibcli.show.phrases import meaning_of_compared
 from calibcli.show.words import count, four, interval_words, listed, percent, plural, printable, quoted
 
 _DIRECTION = "Difference: second less first; below 0 the second is better."
@@ -150,7 +149,7 @@ def _meanings(report: CompareReport) -> Listing:
     items = [
         (
             one.name.value,
-            f"{meaning_of_compared(one.name)} Assumes: {'; '.join(one.difference.assumptions)}.",
+            f"{one.name.meaning} Assumes: {'; '.join(one.difference.assumptions)}.",
         )
         for one in _all(report)
     ]

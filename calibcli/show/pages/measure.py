@@ -17,9 +17,6 @@ from calibcli.show.pages.header import (
 from calibcli.show.phrases import (
     NULL_REFERENCE,
     SMALL_P,
-    meaning_of_class_measure,
-    meaning_of_measure,
-    meaning_of_test,
 )
 from calibcli.show.words import (
     NONE,
@@ -38,7 +35,14 @@ from calibcli.show.words import (
 )
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures.differences import Difference
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEstimate, Estimate, TestResult
+from calibcli.stats.measures.estimate import (
+    HELD_OUT,
+    INDEPENDENT_ROWS,
+    ClassEstimate,
+    Estimate,
+    Estimated,
+    TestResult,
+)
 
 _SHOWN = (MeasureName.ECE, MeasureName.SMECE, MeasureName.BIAS, MeasureName.BRIER)
 
@@ -470,15 +474,10 @@ def _contradicted(report: MeasureReport) -> bool:
 
 
 def _meanings(report: MeasureReport) -> tuple[Listing, ...]:
-    measures = [
-        (one.name.value, _meant(meaning_of_measure(one.name), one.assumptions)) for one in report.measures
-    ]
-    tests = [(one.name.value, _meant(meaning_of_test(one.name), one.assumptions)) for one in report.tests]
     of_classes = () if report.classes is None else report.classes.measures
-    together = [
-        (one.name.value, _meant(meaning_of_class_measure(one.name), one.assumptions)) for one in of_classes
-    ]
-    return (Listing((*measures, *together, *tests), "What they say"),)
+    every: Sequence[Estimated | TestResult] = (*report.measures, *of_classes, *report.tests)
+    said = tuple((one.name.value, _meant(one.name.meaning, one.assumptions)) for one in every)
+    return (Listing(said, "What they say"),)
 
 
 def _meant(sentence: str, assumptions: tuple[str, ...]) -> str:

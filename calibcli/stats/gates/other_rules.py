@@ -9,7 +9,6 @@ from dataclasses import replace
 from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_SEED,
-    WITHOUT_INTERVAL,
     Bound,
     MeasureName,
     Purpose,
@@ -101,7 +100,7 @@ def _with_interval(rule: Rule) -> MeasureName:
     if isinstance(name, TestName):
         msg = f"{name.value} is a test, which has a p-value and no bounds"
         raise UsageProblem(msg, f"write {name.value}.p>=0.05 to fail where calibration is rejected at 5 %")
-    if name in WITHOUT_INTERVAL:
+    if not name.facts.interval:
         msg = f"{name.value} has no confidence interval, so no bound of it can be gated"
         raise UsageProblem(msg, f"gate on the estimate alone, without confidence: {name.value}.value")
     return name

@@ -1,19 +1,26 @@
-"""Measures over bins: binned ECE and its kin, the worst bin, and l_p."""
+"""Measures over bins: binned ECE and its kin with every bound of it, the worst bin, and l_p."""
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import Binning, MeasureName, Target
-from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_one_look
+from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_any_time, stakes_for_one_look
 from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.means import bounded_differences, empirical_bernstein
 from calibcli.stats.bounds.proportion import deviation_of_a_mean, mean_absolute_deviation, rate_bounds
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, deviation
-from calibcli.stats.measures.if_calibrated import UNKNOWN, CalibratedDraws, Reference, of_draws
+from calibcli.stats.measures.if_calibrated import (
+    UNKNOWN,
+    CalibratedDraws,
+    Measures,
+    Reference,
+    Settings,
+    of_draws,
+)
 from calibcli.stats.measures.regression import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, equal_mass_ends, segment_sums
@@ -233,13 +240,11 @@ def _mean_size(gap: Floats) -> Floats:
     return np.asarray(np.abs(gap).mean(axis=-1))
 
 
-Side = Literal[MeasureName.OVERCONFIDENCE, MeasureName.UNDERCONFIDENCE]
-
 _MIDDLE = 0.5
 
 
 def one_side(
-    name: Side,
+    name: MeasureName,
     table: Table,
     *,
     bins: Partition,
@@ -278,7 +283,7 @@ def one_side(
     return estimate_of_gaps(name, value, sums=sums, interval=interval, null=null)
 
 
-def _claimed(name: Side, gap: Floats, score: Floats) -> Floats:
+def _claimed(name: MeasureName, gap: Floats, score: Floats) -> Floats:
     """Return how much too much, or too little, each bin claims for the label that it announces."""
     # The gap of the announced label: its rate less what the score gives it.
     announced = np.where(score > _MIDDLE, gap, np.where(score < _MIDDLE, -gap, np.abs(gap)))
@@ -551,3 +556,98 @@ def _mean_squares(table: Table, sums: BinnedTable) -> Floats:
     positive, negative = table.positive, table.weight - table.positive
     squares = positive * (1.0 - table.score_of_positive) ** 2 + negative * table.score_of_negative**2
     return segment_sums(squares, sums.starts)[sums.occupied] / sums.weight[sums.occupied]
+
+
+Bounds = dict[str, float | int | str]
+
+
+def ece_bounds(table: Table, sums: BinnedTable, *, delta: float) -> Bounds:
+    """
+    Return upper and lower bounds of the binned ECE by name, each one-sided.
+
+    Args:
+        table: The rows.
+        sums: The table over the partition; over equal-mass bins, which these scores have cut, there are no
+            bounds for the population.
+        delta: Probability of each bound by itself to fail.
+
+    Returns:
+        Keys such as `upper_hoeffding`; with importance weights only those of Hoeffding and McDiarmid.
+    """
+    value = float(np.abs(sums.residual).sum()) / sums.total
+    margin = deviation(table, delta=delta)
+    found: Bounds = {
+        "upper_hoeffding": min(1.0, value + margin),
+        "lower_mcdiarmid": max(0.0, value - mean_noise(table, sums) - margin),
+    }
+    if table.weighted:
+        return found
+    found["upper_d_star"] = min(1.0, value + deviation_of_a_mean(table.total_rows, delta))
+    residuals = grouped_residuals(table, sums)
+    variance = float(sums.variance.sum()) / sums.total
+    stakes = stakes_for_one_look(table.total_rows, variance, delta=delta)
+    found["upper_betting"] = residuals.upper_bound(stakes, delta=delta)
+    found["lower_betting"] = residuals.lower_bound(stakes, delta=delta)
+    share = gaps_in(sums).share
+    least, most = farthest(sums, delta=each_of(share.size, delta) / 2.0)
+    found["upper_clopper_pearson"] = min(1.0, float((share * most).sum()))
+    found["lower_clopper_pearson"] = float((share * least).sum())
+    if sums.bins.binning is not Binning.EQUAL_MASS:
+        found |= _for_the_population(table, sums, value=value, delta=delta)
+        stakes = stakes_for_any_time(delta=delta)
+        found["upper_betting_any_time"] = residuals.upper_bound(stakes, delta=delta)
+        found["lower_betting_any_time"] = residuals.lower_bound(stakes, delta=delta)
+    return found
+
+
+def _for_the_population(table: Table, sums: BinnedTable, *, value: float, delta: float) -> Bounds:
+    """Return Theorem 12.4 and the empirical Bernstein bound, for a partition fixed before the rows."""
+    rows = table.total_rows
+    margin = bounded_differences(rows, delta)
+    square = float(sums.residual_sq.sum()) / sums.total
+    return {
+        "upper_theorem_12_4": min(1.0, value + margin),
+        "lower_theorem_12_4": max(0.0, value - float(np.sqrt(sums.rows.size / rows)) - margin),
+        "upper_empirical_bernstein": empirical_bernstein(value, square, rows=rows, delta=delta),
+    }
+
+
+def _ece(name: MeasureName, table: Table, settings: Settings) -> Estimate:
+    bins = settings.bins if name is MeasureName.ECE else settings.equal_mass
+    confidence = settings.confidence
+    found = binned_ece(table, bins=bins, confidence=confidence, calibrated=settings.calibrated, name=name)
+    if not settings.bounds:
+        return found
+    more = ece_bounds(table, bins, delta=(1.0 - confidence) / 2.0)
+    return replace(found, details={**found.details, **more})
+
+
+def _one_side(name: MeasureName, table: Table, settings: Settings) -> Estimate:
+    return one_side(
+        name, table, bins=settings.bins, confidence=settings.confidence, calibrated=settings.calibrated
+    )
+
+
+MEASURES: Measures = {
+    MeasureName.ECE: _ece,
+    MeasureName.ECE_EQUAL_MASS: _ece,
+    MeasureName.ACE: lambda _, table, settings: adaptive_error(
+        table, bins=settings.equal_mass, confidence=settings.confidence, calibrated=settings.calibrated
+    ),
+    MeasureName.ECE_SWEEP: lambda _, table, __: sweep_ece(table),
+    MeasureName.L1_DEBIASED: lambda _, table, settings: debiased_ece(
+        table, bins=settings.bins, calibrated=settings.calibrated
+    ),
+    MeasureName.LP: lambda _, table, settings: lp_error(
+        table,
+        bins=settings.bins,
+        power=settings.power,
+        confidence=settings.confidence,
+        calibrated=settings.calibrated,
+    ),
+    MeasureName.LINF: lambda _, table, settings: worst_bin(
+        table, bins=settings.bins, confidence=settings.confidence, calibrated=settings.calibrated
+    ),
+    MeasureName.OVERCONFIDENCE: _one_side,
+    MeasureName.UNDERCONFIDENCE: _one_side,
+}

@@ -1,19 +1,21 @@
 """A proper score in parts: Murphy's over bins and CORP's by isotonic regression."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from calibcli.names import MeasureName
+from calibcli.names import MeasureName, Purpose
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.resampling import calibrated_positives, draw_cells
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
     CalibratedDraws,
+    Measures,
     Range,
+    Settings,
     Shared,
     ends_of_draws,
     of_draws,
@@ -29,6 +31,7 @@ from calibcli.stats.measures.scores import (
     squared_error,
     variance,
 )
+from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.pooling import pooled_starts
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
@@ -79,18 +82,18 @@ class Murphy:
     in_bins: float
     in_all: float
 
-    def part(self, name: MeasureName) -> float:
-        """Return the named part."""
-        return {
-            MeasureName.BRIER_RELIABILITY: self.reliability,
-            MeasureName.BRIER_RESOLUTION: self.resolution,
-            MeasureName.BRIER_UNCERTAINTY: self.uncertainty,
-            MeasureName.BRIER_WITHIN_VARIANCE: self.variance,
-            MeasureName.BRIER_WITHIN_COVARIANCE: self.covariance,
-            MeasureName.BRIER_RELIABILITY_CORRECTED: self.reliability - self.in_bins,
-            MeasureName.BRIER_RESOLUTION_CORRECTED: self.resolution - self.in_bins + self.in_all,
-            MeasureName.BRIER_UNCERTAINTY_CORRECTED: self.uncertainty + self.in_all,
-        }[name]
+
+# The parts over bins, from all of them.
+_MURPHY: Mapping[MeasureName, Callable[[Murphy], float]] = {
+    MeasureName.BRIER_RELIABILITY: lambda parts: parts.reliability,
+    MeasureName.BRIER_RESOLUTION: lambda parts: parts.resolution,
+    MeasureName.BRIER_UNCERTAINTY: lambda parts: parts.uncertainty,
+    MeasureName.BRIER_WITHIN_VARIANCE: lambda parts: parts.variance,
+    MeasureName.BRIER_WITHIN_COVARIANCE: lambda parts: parts.covariance,
+    MeasureName.BRIER_RELIABILITY_CORRECTED: lambda parts: parts.reliability - parts.in_bins,
+    MeasureName.BRIER_RESOLUTION_CORRECTED: lambda parts: parts.resolution - parts.in_bins + parts.in_all,
+    MeasureName.BRIER_UNCERTAINTY_CORRECTED: lambda parts: parts.uncertainty + parts.in_all,
+}
 
 
 def murphy_part(
@@ -127,8 +130,8 @@ def murphy_part(
     if not defined:
         assumptions.append("no interval: undefined where no bin has two rows")
         return Estimate(name, math.nan, None, None, tuple(assumptions), table.total_rows)
-    found, expected = observed_parts(table, sums).part(name), expected_parts(table, sums)
-    null = expected.part(name)
+    part, expected = _MURPHY[name], expected_parts(table, sums)
+    found, null = part(observed_parts(table, sums)), part(expected)
     interval, why = _interval(name, sums, found, confidence=confidence, weighted=table.weighted)
     if why is not None:
         assumptions.append(why)
@@ -182,7 +185,7 @@ def _range_if_calibrated(
         return None
     gap = _ratio(drawn, np.broadcast_to(sums.weight, drawn.shape))
     parts = _parts(sums, mean + gap, gap, np.zeros_like(mean), within=(0.0, 0.0))
-    return of_draws(np.asarray(parts.part(name)))[1]
+    return of_draws(np.asarray(_MURPHY[name](parts)))[1]
 
 
 def _parts(
@@ -242,10 +245,6 @@ def _interval(
     return Interval(lower, upper, confidence, "score", root.target, finite_sample=False), None
 
 
-_MCB = (MeasureName.BRIER_MCB, MeasureName.LOG_LOSS_MCB)
-
-_DSC = (MeasureName.BRIER_DSC, MeasureName.LOG_LOSS_DSC)
-
 _DRAWS, _SUB_CELLS = 100, 16_384
 
 _NO_CORP_INTERVAL = "no interval: the isotonic fit follows the noise; read it beside its value if calibrated"
@@ -266,10 +265,6 @@ class Corp:
     dsc: float
     unc: float
 
-    def part(self, name: MeasureName) -> float:
-        """Return the named part."""
-        return self.mcb if name in _MCB else self.dsc if name in _DSC else self.unc
-
 
 @dataclass(frozen=True, slots=True)
 class _Score:
@@ -281,6 +276,7 @@ class _Score:
         least: From rates of label 1 to the mean loss of the forecast that knows the rate.
     """
 
+    name: MeasureName
     loss: LossOf
     least: Callable[[Floats], Floats]
 
@@ -289,11 +285,19 @@ class _Score:
         return float(self.least(np.array([rate]))[0])
 
 
-_BRIER = _Score(squared_error, variance)
+_BRIER = _Score(MeasureName.BRIER, squared_error, variance)
 
-_LOG = _Score(log_error, entropy)
+_LOG = _Score(MeasureName.LOG_LOSS, log_error, entropy)
 
-_OF_BRIER = (MeasureName.BRIER_MCB, MeasureName.BRIER_DSC, MeasureName.BRIER_UNC)
+# The parts by isotonic recalibration: of which score, and which of them.
+_CORP: Mapping[MeasureName, tuple[_Score, Callable[[Corp], float]]] = {
+    MeasureName.BRIER_MCB: (_BRIER, lambda parts: parts.mcb),
+    MeasureName.BRIER_DSC: (_BRIER, lambda parts: parts.dsc),
+    MeasureName.BRIER_UNC: (_BRIER, lambda parts: parts.unc),
+    MeasureName.LOG_LOSS_MCB: (_LOG, lambda parts: parts.mcb),
+    MeasureName.LOG_LOSS_DSC: (_LOG, lambda parts: parts.dsc),
+    MeasureName.LOG_LOSS_UNC: (_LOG, lambda parts: parts.unc),
+}
 
 
 def corp_part(
@@ -324,9 +328,9 @@ def corp_part(
     References:
         Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
     """
-    score, of = (_BRIER, "brier") if name in _OF_BRIER else (_LOG, "log_loss")
+    score, part = _CORP[name]
     shared = shared or Shared()
-    value = shared.once(f"corp {of}", table, lambda: corp_of(table, score)).part(name)
+    value = part(shared.once(f"corp {score.name}", table, lambda: corp_of(table, score)))
     assumptions = [INDEPENDENT_ROWS, HELD_OUT]
     if table.kind == "grid":
         assumptions.append("each cell of the grid counts as one score")
@@ -336,9 +340,9 @@ def corp_part(
     null, null_range = UNKNOWN
     if generator is not None and not table.weighted:
         drawn = shared.once(
-            f"corp {of} drawn", table, lambda: _if_calibrated(table, score, generator=generator)
+            f"corp {score.name} drawn", table, lambda: _if_calibrated(table, score, generator=generator)
         )
-        null, low, high = (one.part(name) for one in drawn)
+        null, low, high = map(part, drawn)
         null_range = low, high
     return Estimate(name, value, interval, null, tuple(assumptions), table.total_rows, null_range=null_range)
 
@@ -413,9 +417,24 @@ def _corp_interval(
     name: MeasureName, table: Table, value: float, *, score: _Score, confidence: float
 ) -> tuple[Interval | None, str | None]:
     """Return the interval of a part, or the reason for none."""
-    if name in (*_MCB, *_DSC):
+    if not name.facts.interval:
         return None, _NO_CORP_INTERVAL
     if table.weighted:
         return None, NO_WEIGHTED_INTERVAL
     rows = table.total_rows, table.total_positive_rows
     return rate_interval(*rows, value=value, confidence=confidence, of=score.of_rate), None
+
+
+def _murphy(name: MeasureName, table: Table, settings: Settings) -> Estimate:
+    return murphy_part(
+        name, table, bins=settings.bins, confidence=settings.confidence, calibrated=settings.calibrated
+    )
+
+
+def _corp(name: MeasureName, table: Table, settings: Settings) -> Estimate:
+    # Where nothing was drawn for the others, no reference is wanted.
+    generator = None if settings.calibrated is None else stream(settings.seed, Purpose.CORP)
+    return corp_part(name, table, confidence=settings.confidence, generator=generator, shared=settings.shared)
+
+
+MEASURES: Measures = dict.fromkeys(_MURPHY, _murphy) | dict.fromkeys(_CORP, _corp)

@@ -31,7 +31,7 @@ from calibcli.stats.measures.estimate import (
     Estimate,
     effective_rows,
 )
-from calibcli.stats.measures.if_calibrated import UNKNOWN, Reference, of_draws
+from calibcli.stats.measures.if_calibrated import UNKNOWN, Measures, Reference, of_draws
 from calibcli.stats.measures.regression import error_shares
 from calibcli.stats.measures.smooth_ece import weighed
 from calibcli.stats.numerics import crossing
@@ -578,3 +578,12 @@ def _tilt(ahead: list[Bend], behind: list[Bend], *, slope: float, parted: float)
         gained += slope * (1.0 - top)
         behind.append((-1.0 - parted, slope))
     return gained
+
+
+MEASURES: Measures = {
+    MeasureName.DCE: lambda _, table, settings: distance(table, confidence=settings.confidence),
+    MeasureName.DCE_LOWER: lambda _, table, settings: lower_distance(table, confidence=settings.confidence),
+    MeasureName.SMCE: lambda _, table, settings: smooth_calibration_error(
+        table, confidence=settings.confidence
+    ),
+}

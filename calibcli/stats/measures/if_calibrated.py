@@ -1,14 +1,15 @@
 """What a calibrated score would show on the same rows: labels drawn anew from the scores."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 import numpy as np
 
-from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED
+from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MeasureName
 from calibcli.stats.bounds.resampling import DrawCells, DrawnLabels, Starts, label_draws
+from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.stats.table.kernel import (
@@ -481,3 +482,7 @@ class Settings:
     seed: int = DEFAULT_SEED
     bounds: bool = False
     shared: Shared = field(default_factory=Shared)
+
+
+# What a module of measures computes, by name.
+Measures = Mapping[MeasureName, Callable[[MeasureName, Table, Settings], Estimate]]

@@ -1,29 +1,20 @@
-"""
-The l2 error over bins, debiased and as it is, its test and bounds, and
-the other bounds of the binned ECE.
-"""
+"""The l2 error over bins, debiased and as it is, its test and its bounds."""
 
 import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibcli.names import Binning, MeasureName, Target, TestName
-from calibcli.stats.bounds.betting import stakes_for_any_time, stakes_for_one_look
+from calibcli.names import MeasureName, Target, TestName
 from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
 from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.bounds.means import bounded_differences, empirical_bernstein
-from calibcli.stats.bounds.proportion import deviation_of_a_mean
 from calibcli.stats.measures.binned import (
-    each_of,
     estimate_of_gaps,
     farthest,
     for_these_scores,
     gaps_if_calibrated,
     gaps_in,
-    grouped_residuals,
     margin_of_norm,
-    mean_noise,
     p_mean,
 )
 from calibcli.stats.measures.binned import lower_bound as lower_bound_of_ece
@@ -33,9 +24,15 @@ from calibcli.stats.measures.estimate import (
     NO_WEIGHTED_INTERVAL,
     Estimate,
     TestResult,
-    deviation,
 )
-from calibcli.stats.measures.if_calibrated import UNKNOWN, CalibratedDraws, of_draws, p_value
+from calibcli.stats.measures.if_calibrated import (
+    UNKNOWN,
+    CalibratedDraws,
+    Measures,
+    Settings,
+    of_draws,
+    p_value,
+)
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
@@ -333,69 +330,6 @@ def plug_in_l2(
 Bounds = dict[str, float | int | str]
 
 
-def with_ece_bounds(estimate: Estimate, table: Table, *, bins: Partition, confidence: float) -> Estimate:
-    """Return a binned ECE with every bound of it among its details; see `ece_bounds`."""
-    found = ece_bounds(table, binned(table, bins), delta=(1.0 - confidence) / 2.0)
-    return replace(estimate, details={**estimate.details, **found})
-
-
-def with_l2_bounds(estimate: Estimate, table: Table, *, bins: Partition, confidence: float) -> Estimate:
-    """Return an l2 error with every bound of it among its details; see `l2_bounds`."""
-    found = l2_bounds(table, binned(table, bins), confidence=confidence)
-    return replace(estimate, details={**estimate.details, **found})
-
-
-def ece_bounds(table: Table, sums: BinnedTable, *, delta: float) -> Bounds:
-    """
-    Return upper and lower bounds of the binned ECE by name, each one-sided.
-
-    Args:
-        table: The rows.
-        sums: The table over the partition; over equal-mass bins, which these scores have cut, there are no
-            bounds for the population.
-        delta: Probability of each bound by itself to fail.
-
-    Returns:
-        Keys such as `upper_hoeffding`; with importance weights only those of Hoeffding and McDiarmid.
-    """
-    value = float(np.abs(sums.residual).sum()) / sums.total
-    margin = deviation(table, delta=delta)
-    found: Bounds = {
-        "upper_hoeffding": min(1.0, value + margin),
-        "lower_mcdiarmid": max(0.0, value - mean_noise(table, sums) - margin),
-    }
-    if table.weighted:
-        return found
-    found["upper_d_star"] = min(1.0, value + deviation_of_a_mean(table.total_rows, delta))
-    residuals = grouped_residuals(table, sums)
-    variance = float(sums.variance.sum()) / sums.total
-    stakes = stakes_for_one_look(table.total_rows, variance, delta=delta)
-    found["upper_betting"] = residuals.upper_bound(stakes, delta=delta)
-    found["lower_betting"] = residuals.lower_bound(stakes, delta=delta)
-    share = gaps_in(sums).share
-    least, most = farthest(sums, delta=each_of(share.size, delta) / 2.0)
-    found["upper_clopper_pearson"] = min(1.0, float((share * most).sum()))
-    found["lower_clopper_pearson"] = float((share * least).sum())
-    if sums.bins.binning is not Binning.EQUAL_MASS:
-        found |= _for_the_population(table, sums, value=value, delta=delta)
-        stakes = stakes_for_any_time(delta=delta)
-        found["upper_betting_any_time"] = residuals.upper_bound(stakes, delta=delta)
-        found["lower_betting_any_time"] = residuals.lower_bound(stakes, delta=delta)
-    return found
-
-
-def _for_the_population(table: Table, sums: BinnedTable, *, value: float, delta: float) -> Bounds:
-    """Return Theorem 12.4 and the empirical Bernstein bound, for a partition fixed before the rows."""
-    rows = table.total_rows
-    margin = bounded_differences(rows, delta)
-    square = float(sums.residual_sq.sum()) / sums.total
-    return {
-        "upper_theorem_12_4": min(1.0, value + margin),
-        "lower_theorem_12_4": max(0.0, value - float(np.sqrt(sums.rows.size / rows)) - margin),
-        "upper_empirical_bernstein": empirical_bernstein(value, square, rows=rows, delta=delta),
-    }
-
-
 def l2_bounds(table: Table, sums: BinnedTable, *, confidence: float) -> Bounds:
     """
     Return bounds of the binned l2 error at these scores by name, each
@@ -414,3 +348,19 @@ def l2_bounds(table: Table, sums: BinnedTable, *, confidence: float) -> Bounds:
         found["lower_chernoff"] = lower_bound(table, sums, delta=delta)[0]
     found["sun"] = sun_interval(table, sums, confidence=confidence)
     return found
+
+
+def _l2(_: MeasureName, table: Table, settings: Settings) -> Estimate:
+    bins, confidence = settings.bins, settings.confidence
+    found = debiased_l2(table, bins=bins, confidence=confidence, calibrated=settings.calibrated)
+    if not settings.bounds:
+        return found
+    return replace(found, details={**found.details, **l2_bounds(table, bins, confidence=confidence)})
+
+
+MEASURES: Measures = {
+    MeasureName.L2: _l2,
+    MeasureName.L2_PLUG_IN: lambda _, table, settings: plug_in_l2(
+        table, bins=settings.bins, confidence=settings.confidence, calibrated=settings.calibrated
+    ),
+}

@@ -20,7 +20,15 @@ from calibcli.stats.measures.estimate import (
     Estimate,
     deviation,
 )
-from calibcli.stats.measures.if_calibrated import MANY_EVENTS, UNKNOWN, Reference, of_mean, of_moments
+from calibcli.stats.measures.if_calibrated import (
+    MANY_EVENTS,
+    UNKNOWN,
+    Measures,
+    Reference,
+    Settings,
+    of_mean,
+    of_moments,
+)
 from calibcli.stats.measures.scores import entropy, gathered
 from calibcli.stats.numerics import crossing, normal_quantile, student_quantile
 from calibcli.stats.recalibrators.logistic import Solution, solved
@@ -580,3 +588,13 @@ def _infinite(
     except NotConverged:
         return _Found(side * math.inf, None, f"no interval: {why}, and no end can be computed")
     return _Found(side * math.inf, (end, math.inf) if side > 0.0 else (-math.inf, end), why)
+
+
+def _cox(name: MeasureName, table: Table, settings: Settings) -> Estimate:
+    return cox_measure(name, table, confidence=settings.confidence)
+
+
+MEASURES: Measures = {
+    MeasureName.BIAS: lambda _, table, settings: bias(table, confidence=settings.confidence),
+    **dict.fromkeys(_FAMILIES, _cox),
+}

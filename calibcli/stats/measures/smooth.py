@@ -1,13 +1,13 @@
 """Measures by a smooth curve or a kernel: the calibration indices and the kernel error."""
 
 import math
-from typing import Literal
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from calibcli.names import MeasureName
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
-from calibcli.stats.measures.if_calibrated import Range, Shared, of_moments
+from calibcli.stats.measures.if_calibrated import Measures, Range, Settings, Shared, of_moments
 from calibcli.stats.table.grid import Table, residuals, squared_residuals
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, fixpoint, residual_series
 from calibcli.stats.table.score_table import Floats
@@ -80,15 +80,13 @@ def energy(score: Floats, mass: Floats, *, width: float = _WIDTH) -> float:
     return float((mass**2).sum()) + 2.0 * across
 
 
-CalibrationIndex = Literal[MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX]
-
 # Points of the curve, at the least, for each unit of score.
 _FEWEST = 1_024
 
 _REACH = 2.8
 
 
-def calibration_index(table: Table, *, name: CalibrationIndex, shared: Shared | None = None) -> Estimate:
+def calibration_index(table: Table, *, name: MeasureName, shared: Shared | None = None) -> Estimate:
     """
     Return the mean, median, 90th percentile or maximum over rows of |h(f) - f|, h a smooth curve.
 
@@ -102,7 +100,7 @@ def calibration_index(table: Table, *, name: CalibrationIndex, shared: Shared | 
     bandwidth, gap = (shared or Shared()).once("smooth gap", table, lambda: _gap_at_smece(table))
     return Estimate(
         name=name,
-        value=_summary(gap, table.weight, name),
+        value=_SUMMARIES[name](gap, table.weight),
         interval=None,
         null=None,
         assumptions=(
@@ -134,18 +132,6 @@ def smooth_gap(table: Table, *, bandwidth: float) -> Floats:
     return np.asarray(np.clip(gap, -table.score, 1.0 - table.score))
 
 
-def _summary(gap: Floats, weight: Floats, name: CalibrationIndex) -> float:
-    match name:
-        case MeasureName.ICI:
-            return float((gap * weight).sum() / weight.sum())
-        case MeasureName.E50:
-            return weighted_quantile(gap, weight, share=0.5)
-        case MeasureName.E90:
-            return weighted_quantile(gap, weight, share=0.9)
-        case MeasureName.EMAX:
-            return float(gap[weight > 0.0].max())
-
-
 def weighted_quantile(value: Floats, weight: Floats, *, share: float) -> float:
     """Return the least value that at least this share of the weight does not exceed."""
     order = np.argsort(value, kind="stable")
@@ -153,3 +139,22 @@ def weighted_quantile(value: Floats, weight: Floats, *, share: float) -> float:
     # The sum may fall short of the share by rounding.
     enough = reached >= share * reached[-1] * (1.0 - 1e-12)
     return float(value[order][int(np.argmax(enough))])
+
+
+# What is said of the sizes of gaps, with the weights of their rows.
+_SUMMARIES: Mapping[MeasureName, Callable[[Floats, Floats], float]] = {
+    MeasureName.ICI: lambda gap, weight: float((gap * weight).sum() / weight.sum()),
+    MeasureName.E50: lambda gap, weight: weighted_quantile(gap, weight, share=0.5),
+    MeasureName.E90: lambda gap, weight: weighted_quantile(gap, weight, share=0.9),
+    MeasureName.EMAX: lambda gap, weight: float(gap[weight > 0.0].max()),
+}
+
+
+def _index(name: MeasureName, table: Table, settings: Settings) -> Estimate:
+    return calibration_index(table, name=name, shared=settings.shared)
+
+
+MEASURES: Measures = {
+    MeasureName.MMCE: lambda _, table, __: maximum_mean_error(table),
+    **dict.fromkeys(_SUMMARIES, _index),
+}

@@ -13,6 +13,7 @@ from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIG
 from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
     CalibratedDraws,
+    Measures,
     Reference,
     expected_smece_along,
     mean_spread,
@@ -310,3 +311,16 @@ def reflected_gaussian(centres: Floats, points: Floats, *, bandwidth: float) -> 
             if near.size:
                 total[near] += np.exp(-0.5 * ((points[None, :] - place[near, None]) / bandwidth) ** 2)
     return np.asarray(total / (bandwidth * math.sqrt(2.0 * math.pi)))
+
+
+MEASURES: Measures = {
+    MeasureName.SMECE: lambda _, table, settings: smooth_ece(
+        table, confidence=settings.confidence, calibrated=settings.calibrated
+    ),
+    MeasureName.SMECE_LOGIT: lambda _, table, settings: smooth_ece_on_logit(
+        table, confidence=settings.confidence
+    ),
+    MeasureName.SMECE_PROBIT: lambda _, table, settings: smooth_ece_on_probit(
+        table, confidence=settings.confidence
+    ),
+}

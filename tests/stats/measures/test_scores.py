@@ -12,7 +12,8 @@ from calibcli.names import Binning, MeasureName
 from calibcli.stats.measures.decompositions import corp_part, murphy_part
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.l2 import debiased_l2
-from calibcli.stats.measures.scores import brier, brier_skill, log_loss, log_loss_skill, spherical
+from calibcli.stats.measures.scores import brier, log_loss, spherical
+from calibcli.stats.measures.skill import brier_skill, log_loss_skill
 from calibcli.stats.recalibrators.pooling import pooled_starts
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges, segment_sums
 from calibcli.stats.table.derived import with_scores

@@ -3,15 +3,15 @@
 import math
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import get_args
 
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from calibcli.names import Binning, MeasureName, SmoothMeasure, Target
+from calibcli.families.explained import Home
+from calibcli.names import Binning, MeasureName, Target
 from calibcli.stats.measures.distance import LOWER_CELLS as DISTANCE_CELLS
 from calibcli.stats.measures.distance import (
     SMOOTH_CELLS,
@@ -27,6 +27,7 @@ from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings, expected_smece_along
 from calibcli.stats.measures.smooth import energy, weighted_quantile
 from calibcli.stats.measures.smooth_ece import (
+    LIMIT,
     logit_axis,
     noise_of_norm,
     probit_axis,
@@ -40,7 +41,7 @@ from calibcli.stats.table.grid import WIDTH, Table, grid_of, residuals
 from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
-NAMES: tuple[SmoothMeasure, ...] = get_args(SmoothMeasure)
+NAMES = tuple(one for one in MeasureName if one.facts.home in (Home.SMOOTH_ECE, Home.DISTANCE, Home.SMOOTH))
 ROWS = st.lists(
     st.tuples(
         st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.floats(0.0, 1.0)), st.booleans()
@@ -66,7 +67,7 @@ def drawn(rows: int, power: float = 1.0, seed: int = 0) -> ScoreTable:
     return ScoreTable.from_rows(score, rng.random(rows) < score**power)
 
 
-def measured(name: SmoothMeasure, table: Table, *, confidence: float = 0.95) -> Estimate:
+def measured(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
     """Return a measure through the family's own door."""
     bins = binned(table, Bins(Binning.EQUAL_WIDTH, equal_width_edges(15)))
     return measure_named(
@@ -84,7 +85,7 @@ def turned(table: ScoreTable) -> ScoreTable:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_measure_states_its_name_rows_and_reasons(name: SmoothMeasure) -> None:
+def test_every_measure_states_its_name_rows_and_reasons(name: MeasureName) -> None:
     """The door leads to the measure asked for; no interval has its sentence; bounds enclose the value."""
     estimate = measured(name, drawn(300))
     assert (estimate.name, estimate.rows) == (name, 300)
@@ -128,6 +129,8 @@ def test_distance_changes_by_no_more_than_scores_do(rows: list[tuple[float, bool
 @given(rows=ROWS)
 def test_measures_see_both_labels_alike(rows: list[tuple[float, bool]]) -> None:
     """Invariant 21: f and y seen from the other label give the same number, on every scale."""
+    # At the very end of a bent scale 1 - f may lie on the other side of it by rounding.
+    assume(all(abs(min(score, 1.0 - score) - LIMIT) > 1e-12 for score, _ in rows))
     table = table_of(rows)
     other = turned(table)
     for name in NAMES:
@@ -176,7 +179,7 @@ def test_smece_on_any_scale_lies_between_bias_and_ece(rows: list[tuple[float, bo
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_grid_table_gives_the_value_of_the_exact_one(name: SmoothMeasure) -> None:
+def test_grid_table_gives_the_value_of_the_exact_one(name: MeasureName) -> None:
     """To half of the fourth decimal and better: within two cells of 1/720,720, bounds included."""
     rng = np.random.default_rng(5)
     score = np.concatenate((rng.random(3000), rng.beta(0.5, 40.0, 1000), [0.0, 1.0]))
@@ -192,7 +195,7 @@ def test_grid_table_gives_the_value_of_the_exact_one(name: SmoothMeasure) -> Non
 @pytest.mark.parametrize("label", [False, True])
 @pytest.mark.parametrize("score", [[0.3], [0.0, 1.0], [0.5, 0.5, 0.5], [0.0, 0.0], [1e-9, 1 - 1e-9]])
 def test_edges_give_numbers_in_the_unit_interval(
-    name: SmoothMeasure,
+    name: MeasureName,
     label: bool,  # noqa: FBT001 - a parameter of the test
     score: list[float],
 ) -> None:
@@ -213,7 +216,7 @@ def test_rates_that_equal_their_scores_have_no_error() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_importance_weights_leave_only_hoeffding(name: SmoothMeasure) -> None:
+def test_importance_weights_leave_only_hoeffding(name: MeasureName) -> None:
     """Only the distances have an interval, for these scores, and it is wider than with as many equal rows."""
     rng = np.random.default_rng(1)
     score, label = rng.random(500), rng.random(500) < 0.5

@@ -9,7 +9,6 @@ from scipy.stats import beta
 from added_row import bounds as oracle
 from calibcli.errors import UsageProblem
 from calibcli.names import (
-    WITHOUT_INTERVAL,
     Binning,
     Bound,
     MeasureName,
@@ -60,8 +59,8 @@ def measured(name: MeasureName, confidence: float) -> object:
 def test_measures_have_an_interval_or_are_refused(name: MeasureName) -> None:
     """The list of measures without an interval is exactly those that give none, and names the way out."""
     estimate = measured(name, 0.95)
-    assert (estimate.interval is None) == (name in WITHOUT_INTERVAL)
-    if name in WITHOUT_INTERVAL:
+    assert (estimate.interval is None) == (not name.facts.interval)
+    if not name.facts.interval:
         with pytest.raises(UsageProblem, match="no confidence interval") as caught:
             interval_rule(TABLE, rule(name, 0.5), ground=Ground(FIFTEEN))
         assert f"{name.value}.value" in str(caught.value.hint)

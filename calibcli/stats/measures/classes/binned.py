@@ -1,7 +1,7 @@
 """Binned and debiased errors of several classes: class by class, and by the class that is predicted."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -493,3 +493,12 @@ def _estimate(
         rows=views.rows,
         details={"t": t, "plug_in": math.sqrt(plug_in), **details},
     )
+
+
+MEASURES: Mapping[ClassMeasure, Callable[[ClassViews], ClassEstimate]] = {
+    ClassMeasure.CLASSWISE_ECE: classwise_ece,
+    ClassMeasure.MARGINAL_L2: marginal_l2,
+    ClassMeasure.TOP_LABEL_ECE: top_label_ece,
+    ClassMeasure.TOP_LABEL_L2: top_label_l2,
+    ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED: top_label_ece_unweighted,
+}

@@ -1,6 +1,7 @@
 """Accuracy and proper scores of several classes."""
 
 import math
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -196,3 +197,10 @@ def _values(moments: Moments, views: ClassViews, mean: Fraction, *, total: Fract
     if joint.weighted:
         return as_many(float(mean), math.sqrt(squares * rows / (rows - 1.0)) / float(total), rows=rows)
     return from_cells(moments.cells, mean=float(mean), variance=squares / rows)
+
+
+MEASURES: Mapping[ClassMeasure, Callable[[ClassViews], ClassEstimate]] = {
+    ClassMeasure.ACCURACY: accuracy,
+    ClassMeasure.CLASS_LOG_LOSS: class_log_loss,
+    ClassMeasure.CLASS_BRIER: class_brier,
+}

@@ -1,0 +1,75 @@
+"""A name together with its sentence, its definition and what is known of it."""
+
+from enum import Enum, StrEnum, auto
+from typing import NamedTuple, Self
+
+# What a definition says of a measure or test, in this order.
+LABELS = ("Estimand", "Estimator", "Interval", "Assumes", "Reference")
+
+
+class Home(Enum):
+    """The modules of `calibcli.stats.measures`, each with a table of the measures that it computes."""
+
+    BINNED = auto()
+    L2 = auto()
+    SMOOTH_ECE = auto()
+    DISTANCE = auto()
+    SMOOTH = auto()
+    REGRESSION = auto()
+    SCORES = auto()
+    SKILL = auto()
+    DECOMPOSITIONS = auto()
+
+
+class Facts(NamedTuple):
+    """What is known of a measure or test: where it is computed, whether an interval exists, its range."""
+
+    home: Home | None = None
+    interval: bool = True
+    least: float = 0.0
+    most: float = 1.0
+
+
+class Explained(StrEnum):
+    """
+    A measure or test: its name, its facts and its words.
+
+    The words are one sentence for a reader who has not met it, and a paragraph for each of `LABELS`; a
+    paragraph begins a line.
+    """
+
+    facts: Facts
+    words: str
+
+    def __new__(cls, value: str, facts: Facts = Facts(), words: str = "") -> Self:  # noqa: B008 - a constant
+        """Return the member; values alone are looked up by `Enum` itself."""
+        found = str.__new__(cls, value)
+        found._value_ = value
+        found.facts, found.words = facts, words
+        return found
+
+    @property
+    def meaning(self) -> str:
+        """One sentence for a reader who has not met it."""
+        return paragraphs_of(self.words)[0]
+
+    @property
+    def definition(self) -> tuple[str, ...]:
+        """What is said under each of `LABELS`."""
+        return paragraphs_of(self.words)[1:]
+
+
+def paragraphs_of(words: str) -> tuple[str, ...]:
+    """Return the sentence and the paragraphs of a definition, each as one line."""
+    parts: list[list[str]] = [[]]
+    for line in map(str.strip, words.strip().splitlines()):
+        label, _, rest = line.partition(": ")
+        # A label that another must come before is a word of the text.
+        if len(parts) <= len(LABELS) and label == LABELS[len(parts) - 1]:
+            parts.append([rest])
+        else:
+            parts[-1].append(line)
+    if len(parts) != 1 + len(LABELS):
+        msg = f"a definition has a sentence and {', '.join(LABELS)}, in this order: {words.strip()[:40]!r}"
+        raise ValueError(msg)
+    return tuple(" ".join(part) for part in parts)

@@ -1,0 +1,658 @@
+"""Measures of one score: the one entry of each."""
+
+from calibcli.families.explained import Explained, Facts, Home
+
+inf = float("inf")
+# Parts of a score, of which most have no interval.
+_PART = Facts(Home.DECOMPOSITIONS)
+_OPEN_PART = _PART._replace(interval=False)
+
+
+# The words are read, not run: they keep the lines of their paragraphs.
+# fmt: off
+class MeasureName(Explained):
+    """Measures of miscalibration, proper scores and their parts, as `measure --metric` takes them."""
+
+    ECE = "ece", Facts(Home.BINNED), """
+        How far the observed rate is from the mean score, bin by bin, on average over rows.
+        Estimand: Σ_k (n_k/n) |mean of P(y=1|f) - f in bin k|, over bins of equal width unless others are
+            asked for, or each distinct score by itself where there are few.
+        Estimator: (1/n) Σ_k |S_k|, S_k the sum of label - score in bin k. It is biased upward, since noise in
+            a bin never cancels; so the report prints beside it between which values nine in ten sets of
+            labels drawn from the scores give it ("if calibrated").
+        Interval: For these very scores with labels drawn anew, finite-sample; the upper end is the estimate
+            plus d* (at most √(ln(1/δ)/(2n))) or, where scores near 0 or 1 make that sharper, a bound by
+            betting, settled by the scores alone; the lower end is the larger of two: that of |bias|, which no
+            ECE is below, at ¾ δ, and the estimate less the most that noise adds on average and
+            √(ln(4/δ)/(2n)) (McDiarmid). With importance weights, Hoeffding at the effective number of rows
+            (Σw)²/Σw². `--bounds` lists more, each one-sided at δ, half the error of the interval, so that no
+            two of them may be picked from afterwards. For these scores: hoeffding, d_star, betting,
+            clopper_pearson (every bin at once, Šidák) and mcdiarmid. For the population, over bins fixed
+            before the rows were seen: theorem_12_4 (± √(2 ln(1/δ)/n), and √(K/n) less on the lower side; over
+            distinct scores K counts those seen), empirical_bernstein (Maurer & Pontil, range 2) and
+            betting_any_time, which holds however often one looks.
+        Assumes: Rows are independent; no row was used to train the model, the recalibrator or the bins; the
+            partition never depends on labels. The ECE of finer bins may be larger, and no number of rows
+            bounds that of a continuous score itself.
+        Reference: Naeini, Cooper & Hauskrecht (2015), AAAI; Hoeffding (1956), Ann. Math. Statist. 27;
+            Waudby-Smith & Ramdas (2024), JRSS-B 86; Maurer & Pontil (2009), COLT.
+        """
+    ECE_EQUAL_MASS = "ece_equal_mass", Facts(Home.BINNED), """
+        The same as ece, over bins that hold about equally many rows each.
+        Estimand: The same as ece, over bins that hold about equally many rows each.
+        Estimator: (1/n) Σ_k |S_k| over bins cut midway between neighbouring distinct scores at the ranks
+            k⌊n/B⌋ + min(k, n mod B); ties stay together and duplicate cuts are dropped.
+        Interval: As for ece, for these very scores with labels drawn anew, finite-sample; the partition may
+            depend on the scores, which are given. `--bounds` lists the same other bounds but those for the
+            population, which need bins that these rows have not cut.
+        Assumes: Rows are independent; no row was used to train the model or the recalibrator.
+        Reference: Naeini, Cooper & Hauskrecht (2015), AAAI; Nguyen & O'Connor (2015), EMNLP, for equal-mass
+            bins.
+        """
+    ACE = "ace", Facts(Home.BINNED), """
+        The same as ece_equal_mass, but every bin counts alike.
+        Estimand: (1/K) Σ_k |mean of P(y=1|f) - f in bin k|, every one of K equal-mass bins counting alike.
+        Estimator: (1/K) Σ_k |S_k|/n_k, the adaptive calibration error for one score; biased upward like ece.
+            Where ties or an uneven number of rows leave bins of unequal mass it differs from ece_equal_mass.
+        Interval: For these very scores with labels drawn anew, finite-sample: the upper end adds √(½ ln(1/δ)
+            Σ 1/n_k)/K (Hoeffding), the lower end at δ/4 subtracts the same and (1/K) Σ 1/(2√n_k), the most
+            that noise adds on average (McDiarmid), or is that of |bias| at ¾ δ times n/(K max n_k), which no
+            such mean is below. With importance weights 1/n_k becomes Σw²/(Σw)² of the bin.
+        Assumes: Rows are independent; no row was used to train the model or the recalibrator.
+        Reference: Nixon, Dusenberry, Zhang, Jerfel & Tran (2019), CVPR workshops, equation 4 with one class.
+        """
+    ECE_SWEEP = "ece_sweep", Facts(Home.BINNED, interval=False), """
+        The same as ece_equal_mass, over as many bins as keep rates from falling.
+        Estimand: None of its own: a way of choosing the bins of ece_equal_mass so that its bias is small if
+            rates rise with the score.
+        Estimator: (1/n) Σ_k |S_k| over b equal-mass bins, b being the last of 1, 2, 3, … before some bin's
+            observed rate lies below that of the bin before. Where rates never fall between distinct scores,
+            each is a bin by itself; otherwise at most 4,096 bins are tried, which is said where it ends the
+            sweep.
+        Interval: None: the bins are chosen by the labels, which voids every bound.
+        Assumes: Rows are independent; no row was used to train the model or the recalibrator; rates rise with
+            the score.
+        Reference: Roelofs, Cain, Shlens & Mozer (2022), AISTATS, algorithm 1, with ties kept together.
+        """
+    L1_DEBIASED = "l1_debiased", Facts(Home.BINNED, interval=False, least=-1.0), """
+        The same as ece less what chance makes of it.
+        Estimand: The same as ece.
+        Estimator: 2 ECE - Σ_k (n_k/n) E|e_k + s_k Z|, e_k the gap of the bin, s_k² the variance of label -
+            score in it over n_k, and Z standard normal: the plug-in less its own bias at the plug-in gaps, in
+            closed form. Below 0 it is given as 0; what it was is `unclipped` in the JSON report. Rows alone
+            in their bin are not corrected for.
+        Interval: None is known to hold for it; that of ece is for the same estimand.
+        Assumes: Rows are independent; no row was used to train the model, the recalibrator or the bins; bins
+            hold enough rows for their rates to be nearly normal.
+        Reference: Kumar, Liang & Ma (2019), NeurIPS, and its package, which draws the expectation and takes
+            the variance of the label in place of that of label - score; both agree where a bin holds one
+            score.
+        """
+    L2 = "l2", Facts(Home.L2), """
+        Root mean square distance of observed rate and mean score, less what chance makes.
+        Estimand: Root of Σ_k (n_k/n) e_k², e_k the bin's mean of P(y=1|f) - f.
+        Estimator: √max(T, 0) with the U-statistic T = (1/n) Σ_{n_k≥2} (S_k² - Q_k)/(n_k - 1), Q_k the sum of
+            squared label - score, which is unbiased for these scores; T itself, which may be negative, is in
+            the JSON report.
+        Interval: The score interval {θ ≥ 0 : |T - θ| ≤ z √(A + D + Cθ)}, A the null variance, for these very
+            scores, asymptotic, approximate below 1,000 rows. `--bounds` lists more, each one-sided at δ, half
+            the error of the interval, for these scores: hoeffding, the plug-in plus √(ln(1/δ)/(2n)),
+            finite-sample; chernoff, finite-sample, on counts: the upper one where each bin holds one score,
+            the lower one for any bins, both up to 100 bins. `sun` is the set of Sun et al. at the confidence
+            of the interval, asymptotic: "0 or a to b", 0 left out where T is too large for calibrated labels.
+        Assumes: Rows are independent; no row was used to train the model, the recalibrator or the bins. Rows
+            alone in their bin do not count.
+        Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
+            Chaudhari, Barnett & Dobriban (2024), AISTATS, algorithm 1.
+        """
+    L2_PLUG_IN = "l2_plug_in", Facts(Home.L2), """
+        Root mean square distance of observed rate and mean score, chance included.
+        Estimand: Root of Σ_k (n_k/n) e_k², e_k the bin's mean of P(y=1|f) - f.
+        Estimator: Root of (1/n) Σ_k S_k²/n_k, biased upward by the noise of every bin; l2 is the same less
+            that noise.
+        Interval: For these very scores with labels drawn anew, finite-sample: the upper end adds
+            √(ln(1/δ)/(2n)) (Hoeffding in the direction of the true gaps); the lower end is the Chernoff bound
+            on counts (for a single score that of Clopper and Pearson), or above 100 bins that of ece, which
+            the l2 error is never below.
+        Assumes: Rows are independent; no row was used to train the model, the recalibrator or the bins.
+        Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 4.1; Hoeffding (1956), Ann. Math. Statist.
+            27, Theorem 3.
+        """
+    LP = "lp", Facts(Home.BINNED), """
+        The p-th mean of the distance of observed rate and mean score, for the p of --power.
+        Estimand: (Σ_k (n_k/n) |e_k|^p)^(1/p), e_k the bin's mean of P(y=1|f) - f, for the p of `--power`, at
+            least 1; p = 1 is ece.
+        Estimator: The same with e_k = S_k/n_k, biased upward, the more the larger p.
+        Interval: For these very scores with labels drawn anew, finite-sample: the upper end adds
+            √(ln(1/δ)/(2n)), for p above 2 divided by the root of the smallest share of a bin to the power (p
+            - 2)/p (Hoeffding in the direction in which the norm is attained); the lower end is that of ece,
+            which no l_p error is below.
+        Assumes: Rows are independent; no row was used to train the model, the recalibrator or the bins.
+        Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 2.3.
+        """
+    LINF = "linf", Facts(Home.BINNED), """
+        How far the observed rate is from the mean score in the worst bin.
+        Estimand: max_k |mean of P(y=1|f) - f in bin k| over bins that hold rows: the maximum calibration
+            error, MCE.
+        Estimator: max_k |S_k|/n_k, which one bin of few rows can make large: the JSON report says which bin
+            it is and how many rows it holds.
+        Interval: For these very scores with labels drawn anew, finite-sample, by Clopper-Pearson bounds of
+            every bin's rate, which hold for labels of unlike probability too (Hoeffding 1956). The upper end
+            is the farthest that any bin's rate can lie from its mean score, each bound at the full level,
+            since the worst bin is a fixed one; the lower end pays for all bins (Šidák). Over distinct scores
+            the same bounds speak of the population's rates at the scores seen. With importance weights,
+            Hoeffding at each bin's effective number of rows.
+        Assumes: Rows are independent; no row was used to train the model, the recalibrator or the bins.
+        Reference: Naeini, Cooper & Hauskrecht (2015), AAAI; Berger (1982), Technometrics 24; Clopper &
+            Pearson (1934), Biometrika 26; Greenberg & Mohri (2014), Stat. Probab. Lett. 86.
+        """
+    OVERCONFIDENCE = "overconfidence", Facts(Home.BINNED), """
+        The part of ece from scores that claim too much for the likelier label.
+        Estimand: The part of ece from bins that claim too much: of the label that a bin's mean score
+            announces, above 1/2 label 1 and below it label 0, less happens than announced.
+        Estimator: (1/n) Σ |S_k| over those bins; overconfidence and underconfidence add up to ece. A bin
+            whose rate lies on the other side of 1/2 is overconfident; one with a mean score of exactly 1/2
+            announces nothing and never is.
+        Interval: For these very scores with labels drawn anew, finite-sample: the upper end adds
+            √(ln(1/δ)/(2n)); the lower end subtracts the same and half of what noise adds to ece on average,
+            all of it where a bin's mean score is exactly 1/2.
+        Assumes: Rows are independent; no row was used to train the model, the recalibrator or the bins.
+        Reference: Guo, Pleiss, Sun & Weinberger (2017), ICML, for confidence against accuracy; the split is
+            ece's own.
+        """
+    UNDERCONFIDENCE = "underconfidence", Facts(Home.BINNED), """
+        The part of ece from scores that claim too little for the likelier label.
+        Estimand: The part of ece from bins that claim too little: of the label that a bin's mean score
+            announces, more happens than announced.
+        Estimator: (1/n) Σ |S_k| over those bins; overconfidence and underconfidence add up to ece. A bin with
+            a mean score of exactly 1/2 announces nothing, so any gap there counts here.
+        Interval: As for overconfidence, for these very scores with labels drawn anew, finite-sample.
+        Assumes: Rows are independent; no row was used to train the model, the recalibrator or the bins.
+        Reference: Guo, Pleiss, Sun & Weinberger (2017), ICML, for confidence against accuracy; the split is
+            ece's own.
+        """
+    SMECE = "smece", Facts(Home.SMOOTH_ECE), """
+        Calibration error without bins: rates are smoothed over neighbouring scores.
+        Estimand: The bandwidth σ at which ∫|R_σ(t)| dt = σ, where R_σ is the mean residual y - f smoothed
+            over scores by a Gaussian kernel reflected at 0 and 1. No bins.
+        Estimator: The same of the rows at hand, in the cosine basis, where the reflected Gaussian is
+            multiplication by exp(-σ²π²k²/2); its value and bandwidth are the same number. Bandwidths below
+            1.7e-4 are not resolved: where the solution lies below, the norm at 1.7e-4 is shown, which is at
+            most the solution, and that is said. "If calibrated" is the range of bandwidths at which the norm
+            of labels drawn from the scores equals the bandwidth.
+        Interval: Finite-sample. Upper end for the population: ∫|R_σ| is the largest E[r (K_σ s)(f)] over |s|
+            ≤ 1, the best s at a fixed σ is a fixed function, so bets on r times it need no union, and since
+            the norm does not increase with σ the least σ at which they refute that smECE is σ bounds that of
+            the population. Lower end for these very scores, the larger of two: that of |bias|, which no smECE
+            is below, at three quarters of the error (all of it where there is one score), and max_j min(σ_j,
+            norm at σ_j - b_j - √(ln(m/δ)/(2n))) over m = 16 bandwidths fixed in advance (0.005 to 0.5), b_j =
+            ∫√(Σ_i K(f_i, t)²) dt/(2n).
+        Assumes: Rows are independent, for the upper end drawn alike, and were not used to train or
+            recalibrate. The interval is very safe, and its lower end weak below a few thousand rows where
+            errors of opposite sign cancel. No interval with importance weights.
+        Reference: Błasiok & Nakkiran (2023), "Smooth ECE: Principled Reliability Diagrams via Kernel
+            Smoothing"; Waudby-Smith & Ramdas (2024), JRSS-B 86.
+        """
+    SMECE_LOGIT = "smece_logit", Facts(Home.SMOOTH_ECE), """
+        smece along the logit of the score, which looks closer at scores near 0 and 1.
+        Estimand: SmoothECE along the logit: as `smece`, with R_σ smoothed over t = ln(f/(1 - f))/4 in place
+            of the score; residuals stay y - f. The factor 1/4 makes units of t those of the score at f = 1/2,
+            so that the number compares with `smece`.
+        Estimator: The fixpoint for the rows at hand. The scale is the interval from t(0.0001) to t(0.9999),
+            4.6 long, at whose ends the kernel is reflected; scores beyond are counted at the nearer end, and
+            how many there were is said. Bandwidths below 7.9e-4 are not resolved. relplot's logit option has
+            the same unit, limits scores at 0.001 and does not reflect.
+        Interval: As for `smece`, finite-sample, upper end for the population and lower end for these very
+            scores: on an interval with reflection the norm does not increase with the bandwidth, and the same
+            proofs hold.
+        Assumes: As for `smece`. "If calibrated" comes from a formula for many rows and is left out where the
+            scores leave fewer than 20 events open.
+        Reference: Błasiok & Nakkiran (2023), section on general metrics.
+        """
+    SMECE_PROBIT = "smece_probit", Facts(Home.SMOOTH_ECE), """
+        smece along the normal quantile of the score, between smece and smece_logit.
+        Estimand: SmoothECE along the normal quantile: as `smece`, with R_σ smoothed over t = Φ⁻¹(f)/√(2π);
+            residuals stay y - f. The factor makes units of t those of the score at f = 1/2.
+        Estimator: The fixpoint for the rows at hand. The scale is the interval from t(0.0001) to t(0.9999),
+            3.0 long, at whose ends the kernel is reflected; scores beyond are counted at the nearer end, and
+            how many there were is said. Bandwidths below 5.1e-4 are not resolved.
+        Interval: As for `smece`, finite-sample, upper end for the population and lower end for these very
+            scores.
+        Assumes: As for `smece`. "If calibrated" comes from a formula for many rows and is left out where the
+            scores leave fewer than 20 events open.
+        Reference: Błasiok & Nakkiran (2023), section on general metrics.
+        """
+    DCE = "dce", Facts(Home.DISTANCE), """
+        At most how far scores must move, on average, until they are calibrated.
+        Estimand: The upper distance to calibration: the least E|g - f| over calibrated functions g = h(f) of
+            the score.
+        Estimator: An upper estimate of it, (1/n) Σ_k |Y_k - n_k m_k| + (1/n) Σ_i |f_i - m_k(i)|: what it
+            takes to move scores to midpoints m_k and midpoints to observed rates. The least is taken of what
+            it is over K equal-width bins, where K is the smallest divisor of 720,720 that is at least 1.3
+            n^(1/3), over the next multiple of K from 256 on that divides 720,720, and, up to 1,024 scores,
+            over each score by itself; the scores 0 and 1 are bins of their own. It stays above the distance
+            by about 1/(4K), less for few scores and rare events, and by the noise of the rates; so a
+            calibrated score has a value well above 0, and "if calibrated" says which: its range over 400
+            draws of labels from the scores. Wrong labels beside confident scores can take a value below that
+            range, since rates then come nearer to the midpoints: that is no better than calibrated.
+        Interval: Finite-sample, for the population, and for every form of the distance (lower, upper, any
+            function of the features). Upper end: betting on s_k (y - m_k) + |f - m_k| with the worst sign in
+            each bin and stakes fixed by the number of rows: three quarters of the stake over the K bins, an
+            eighth over the finer ones, which cost more noise and little where labels vary little, and an
+            eighth over each score by itself. Each is an upper bound of the distance, so that a mixture of the
+            bets is one. Lower end: the larger of |E r| and |E[r (2f - 1)]|/3, by betting at ¾ and ¼ of the
+            error. With importance weights: Hoeffding at (Σw)²/Σw² rows, for these very scores.
+        Assumes: Rows are independent and drawn alike, and were not used to train, recalibrate or choose
+            anything. Errors that cancel both on average and in their tilt are not seen by the lower end.
+        Reference: Błasiok, Gopalan, Hu & Nakkiran (2023), STOC, "A unifying theory of distance from
+            calibration"; Waudby-Smith & Ramdas (2024), JRSS-B 86.
+        """
+    DCE_LOWER = "dce_lower", Facts(Home.DISTANCE), """
+        How far scores must move at the least, on average, if the move may know the label and be random.
+        Estimand: The lower distance to calibration: the least E|u - f| over scores u with P(y = 1 | u) = u,
+            where u may be random and depend on the label. It is at most `dce`, at least smCE/2 and at most 2
+            smCE and the ECE of distinct scores.
+        Estimator: That of the rows at hand, by a linear programme: by duality the largest mean of w_y(f) over
+            two functions w₀, w₁ of slope at most 1 with u w₁(u) + (1 - u) w₀(u) ≤ 0. Up to 1,008 distinct
+            scores are taken as they are, with 401 even places beside them, which adds at most h²/2 = 3.1e-6;
+            more are gathered in 1,008 cells, and by how much that can move the value (at most 0.0005, the
+            mean distance moved) is said.
+        Interval: That of `dce`, which holds for the lower distance as well: finite-sample, for the
+            population.
+        Assumes: As for `dce`.
+        Reference: Błasiok, Gopalan, Hu & Nakkiran (2023), STOC, "A unifying theory of distance from
+            calibration".
+        """
+    SMCE = "smce", Facts(Home.DISTANCE), """
+        How much label - score goes with the score, by the worst smooth weighting of rows.
+        Estimand: Smooth calibration error: the largest E[r w(f)] over functions w into [-1, 1] of slope at
+            most 1, r = y - f.
+        Estimator: That of the rows at hand, (1/n) max Σ_i r_i w(f_i), exactly, by dynamic programming over
+            concave piecewise linear functions. More than 32,760 distinct scores are gathered in that many
+            cells, which moves the value by at most the mean of |r| times the distance moved; that is said and
+            added to the upper end.
+        Interval: Finite-sample, for the population. Upper end: the best w of the population is a fixed
+            function, so bets on r times it need no union. Lower end: the larger of |E r| and |E[r (2f -
+            1)]|/2, each bounded by betting at half the error. No interval with importance weights.
+        Assumes: Rows are independent and drawn alike, and were not used to train or recalibrate. The value is
+            above 0 for calibrated scores, too.
+        Reference: Kakade & Foster (2008), Journal of Computer and System Sciences 74; Błasiok, Gopalan, Hu &
+            Nakkiran (2023), STOC.
+        """
+    MMCE = "mmce", Facts(Home.SMOOTH, interval=False), """
+        How alike the errors label - score of neighbouring scores are.
+        Estimand: Maximum mean calibration error: √E[r r' k(f, f')] for two independent rows, k(f, f') =
+            exp(-|f - f'|/0.4). It is 0 for calibrated scores and for no others.
+        Estimator: √((1/n²) Σ_ij r_i r_j k(f_i, f_j)), pairs of a row with itself included (the V-statistic,
+            as published), by running sums in one pass. The unbiased square over pairs of different rows is in
+            JSON (`squared_unbiased`) and may be negative. "If calibrated" is the range of the root of a gamma
+            variable with the exact mean, Σ f(1 - f)/n², and variance of the square.
+        Interval: None: none that holds in finite samples is known to us.
+        Assumes: Rows are independent. The kernel's width decides what is seen: errors that change sign within
+            a few tenths of score nearly cancel.
+        Reference: Kumar, Sarawagi & Jain (2018), ICML, "Trainable calibration measures for neural networks
+            from kernel mean embeddings".
+        """
+    ICI = "ici", Facts(Home.SMOOTH, interval=False), """
+        How far a smooth curve of the observed rate is from the score, on average over rows.
+        Estimand: Integrated calibration index: E|h(f) - f|, h a smooth curve of the label's rate against the
+            score.
+        Estimator: The mean over rows of |h(f_i) - f_i|, h(f) = f + Σ K(f, f_i) r_i / Σ K(f, f_i) limited to
+            [0, 1], with K the reflected Gaussian at the smECE bandwidth. The authors take loess; numbers
+            differ where the two curves do. Residuals are smoothed rather than labels, so that calibrated
+            scores are not charged for the kernel's own bias.
+        Interval: None: the curve is smoothed, and its bias has no bound.
+        Assumes: Rows are independent. It is above 0 for calibrated scores, too: compare it with `smece`, of
+            which it is a cousin.
+        Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
+        """
+    E50 = "e50", Facts(Home.SMOOTH, interval=False), """
+        How far the smooth curve of ici is from the score for the middle row.
+        Estimand: The median over rows of |h(f) - f|, h as for `ici`.
+        Estimator: The least value that at least half of the weight does not exceed.
+        Interval: None: the curve is smoothed, and its bias has no bound.
+        Assumes: As for `ici`.
+        Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
+        """
+    E90 = "e90", Facts(Home.SMOOTH, interval=False), """
+        How far the smooth curve of ici is from the score at most, for nine rows in ten.
+        Estimand: The 90th percentile over rows of |h(f) - f|, h as for `ici`.
+        Estimator: The least value that at least 90 % of the weight does not exceed.
+        Interval: None: the curve is smoothed, and its bias has no bound.
+        Assumes: As for `ici`.
+        Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
+        """
+    EMAX = "emax", Facts(Home.SMOOTH, interval=False), """
+        How far the smooth curve of ici is from the score where that is worst.
+        Estimand: The largest |h(f) - f| over the rows' scores, h as for `ici`.
+        Estimator: The same of the rows at hand. One row far from all others is a curve of its own, so this
+            says little where scores are sparse.
+        Interval: None: the curve is smoothed, and its bias has no bound.
+        Assumes: As for `ici`.
+        Reference: Harrell (2001), Regression Modeling Strategies; Austin & Steyerberg (2019), Statistics in
+            Medicine 38.
+        """
+    BIAS = "bias", Facts(Home.REGRESSION, least=-1.0), """
+        Observed rate minus mean score over all rows: above 0, scores are too low overall.
+        Estimand: The mean over rows of P(y = 1 | f) - f: how much more often label 1 comes than the scores
+            announce, on average.
+        Estimator: Mean label minus mean score (calibration in the large).
+        Interval: For these very scores with labels drawn anew, finite-sample, and never beyond [-mean score,
+            1 - mean score], which is all that can be. Of three methods the one that promises the shortest, by
+            the scores alone: Clopper-Pearson on the number of labels 1, less the mean score (few rows, or
+            scores that lie together); the normal law with a proven error, at a variance bounded by the
+            squared residuals (many rows, scores that tell labels apart); betting, with the other two beside
+            it at a tenth of the error each in case the scores are wrong (few rows, scores near 0 and 1). With
+            importance weights: Hoeffding at the effective number of rows (Σw)²/Σw².
+        Assumes: Rows are independent, and none of them trained the model or the recalibrator. It holds
+            approximately for the population too, unless it says "of these scores only": where fewer than ten
+            rows have the rarer label, or an end is as far as these scores allow, the mean score of other rows
+            may matter more than the noise of labels. A verdict rests on it only where a bound by one added
+            row says the same of the population.
+        Reference: Clopper & Pearson (1934), Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27;
+            Waudby-Smith & Ramdas (2024), JRSS-B 86.
+        """
+    CITL_LOGIT = "citl_logit", Facts(Home.REGRESSION, least=-inf, most=inf), """
+        By how much log odds are too low overall: 0 is right, below 0 too high.
+        Estimand: The number a for which logit⁻¹(a + logit f) has the smallest expected log loss at these
+            scores: by how much log odds are too low overall. 0 for a calibrated score.
+        Estimator: Maximum likelihood with the slope held at 1, by Newton's method to a gradient of 1e-10.
+            Scores are limited to [2⁻⁵³, 1 - 2⁻⁵³] inside the logit and the rows so limited are counted. With
+            one label only it is infinite.
+        Interval: Profile likelihood: all a with 2 (best log likelihood - log likelihood of a) ≤ t² φ. With
+            the slope held at 1 where it is not 1 the likelihood is too sure; so φ ≥ 1 is the variance of the
+            coefficient by what each row's label does to it, as if the line had been fitted without that row
+            (HC3), over that by the likelihood, and t is the quantile of Student's with ν - 1 degrees of
+            freedom, ν = (Σ u²)² / Σ u⁴ of these influences u: as many rows as carry the noise (`carried_by`).
+            Below 50 of them the interval is called rough; a verdict needs 10. For these very scores,
+            asymptotic; simulated to hold for the population as well. With one label only, one end is
+            infinite, and the other is where such labels have half the error as probability. None with
+            importance weights.
+        Assumes: Rows are independent and held out; the log odds of label 1 are the logit of the score plus a
+            constant. Where they are not, a is the best such constant.
+        Reference: Cox (1958), Biometrika 45; Royall & Tsou (2003), JRSS-B 65, for φ.
+        """
+    COX_INTERCEPT = "cox_intercept", Facts(Home.REGRESSION, least=-inf, most=inf), """
+        Log odds of label 1 where the score is 1/2, by the best line: 0 is right.
+        Estimand: The a of the pair (a, b) for which logit⁻¹(a + b logit f) has the smallest expected log loss
+            at these scores. 0 for a calibrated score; it is the log odds where the score is 1/2, not the
+            error on average, which is citl_logit.
+        Estimator: Maximum likelihood, fitted together with cox_slope, as Platt scaling of the logit is.
+            Undefined where there is one label or one score only, or where a threshold on the score parts the
+            labels.
+        Interval: Profile likelihood, the slope at its best for each a, by Venzon and Moolgavkar's equations.
+            Where the truth is on no line this likelihood is too sure of its line; so the deviance at the ends
+            is t² φ, with φ ≥ 1 the variance of the coefficient by what each row's label does to it, as if the
+            line had been fitted without that row (HC3), over that by the likelihood, and t the quantile of
+            Student's with ν - 1 degrees of freedom, ν = (Σ u²)² / Σ u⁴ of these influences u: as many rows as
+            carry the noise (`carried_by`). Below 50 of them the interval is called rough; a verdict needs 10.
+            For these very scores, asymptotic; simulated to hold for the population as well, but for scores
+            that no row here has. None with importance weights.
+        Assumes: Rows are independent and held out. The truth need not be on a line: a is that of the best
+            one.
+        Reference: Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37; Royall & Tsou
+            (2003), JRSS-B 65; Long & Ervin (2000), American Statistician 54.
+        """
+    COX_SLOPE = "cox_slope", Facts(Home.REGRESSION, least=-inf, most=inf), """
+        Slope of log odds over the logit of the score: 1 is right, below 1 scores are too extreme.
+        Estimand: The b of the pair (a, b) of cox_intercept. 1 for a calibrated score; below 1 scores are too
+            extreme (overconfident), above 1 not extreme enough, below 0 they point the wrong way.
+        Estimator: Maximum likelihood, fitted together with cox_intercept. Infinite where a threshold on the
+            score parts the labels; undefined where there is one label or one score only.
+        Interval: Profile likelihood, the intercept at its best for each b. Where the truth is on no line this
+            likelihood is too sure of its line; so the deviance at the ends is t² φ, with φ ≥ 1 the variance
+            of the coefficient by what each row's label does to it, as if the line had been fitted without
+            that row (HC3), over that by the likelihood, and t the quantile of Student's with ν - 1 degrees of
+            freedom, ν = (Σ u²)² / Σ u⁴ of these influences u: as many rows as carry the noise (`carried_by`).
+            Below 50 of them the interval is called rough; a verdict needs 10. For these very scores,
+            asymptotic; simulated to hold for the population as well, but for scores that no row here has.
+            Where the slope is infinite, the finite end is where the deviance from the bound of the likelihood
+            reaches t² with one degree of freedom. None with importance weights.
+        Assumes: Rows are independent and held out. The truth need not be on a line: b is that of the best
+            one.
+        Reference: Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37; Royall & Tsou
+            (2003), JRSS-B 65; Long & Ervin (2000), American Statistician 54.
+        """
+    BRIER = "brier", Facts(Home.SCORES), """
+        Mean squared distance of score and label: 0 is perfect foresight. It also rewards telling labels
+        apart, so compare it on the same rows only.
+        Estimand: E(y - f)².
+        Estimator: The mean of (y - f)². If calibrated it would be about the mean of f(1 - f); the range
+            around that is printed beside it.
+        Interval: One row is added that has the largest loss there can be, 1, and for the lower end one that
+            has none; the ends are quantiles of the mean with random weights of the rows (docs/methods.md,
+            "One added row"). For the population, approximate. With importance weights: from the standard
+            error of the sandwich form, Σw²(loss - mean)²/(Σw)².
+        Assumes: Rows are independent. It rewards telling labels apart as well as calibration, so compare it
+            on the same rows only.
+        Reference: Brier (1950), Monthly Weather Review 78.
+        """
+    BRIER_SKILL = "brier_skill", Facts(Home.SKILL, least=-inf), """
+        Share saved of the Brier score of always saying the overall rate: 1 is perfect foresight.
+        Estimand: 1 - E(y - f)² / (r(1 - r)), r the rate of label 1: the share of the constant forecast's
+            squared error that the score saves.
+        Estimator: The same with means over these rows, and r the rate among these rows. 1 is perfect
+            foresight, 0 what the constant rate does, below 0 worse than that. Undefined with one label only.
+        Interval: For each rate r within its exact bounds (a tenth of the error), the mean of loss - t times
+            that of always saying r is bounded by one added row (docs/methods.md, "One added row"); the ends
+            are the t at which it can no longer be 0. For the population, approximate.
+        Assumes: Rows are independent. The reference is the rate of these rows, not that of the training rows.
+            If calibrated: the range of the ratio, by its expansion to second order.
+        Reference: Murphy (1988), Monthly Weather Review 116.
+        """
+    BRIER_RELIABILITY = "brier_reliability", _OPEN_PART, """
+        Miscalibration in the Brier score: mean square gap of a bin.
+        Estimand: Σ_k p_k (mean f - mean P(y = 1 | f))² over the bins of the report: the squared l2
+            calibration error.
+        Estimator: Σ_k (n_k/n)(f̄_k - ȳ_k)², the plug-in l2 squared, biased upward by noise in every bin.
+            Brier score = reliability - resolution + uncertainty + within variance - within covariance,
+            exactly.
+        Interval: None: noise in every bin adds to it. brier_reliability_corrected and l2 have one.
+        Assumes: Rows are independent and held out; the bins do not depend on the labels. If calibrated: its
+            range over labels drawn from the scores.
+        Reference: Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
+            Forecasting 23, for the within-bin terms.
+        """
+    BRIER_RESOLUTION = "brier_resolution", _OPEN_PART, """
+        What telling bins apart takes off the Brier score; more is better.
+        Estimand: Σ_k p_k (rate of bin k - overall rate)²: how far the bins tell rates apart.
+        Estimator: Σ_k (n_k/n)(ȳ_k - ȳ)², biased upward by noise in every bin. Brier score = reliability -
+            resolution + uncertainty + within variance - within covariance, exactly.
+        Interval: None: noise in every bin adds to it, and near 0 it follows no simple law.
+        Assumes: Rows are independent and held out; the bins do not depend on the labels. If calibrated: its
+            range over labels drawn from the scores.
+        Reference: Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
+            Forecasting 23, for the within-bin terms.
+        """
+    BRIER_UNCERTAINTY = "brier_uncertainty", _PART, """
+        Brier score of always saying the overall rate.
+        Estimand: r(1 - r), r the rate of label 1: the Brier score of the constant forecast r.
+        Estimator: ȳ(1 - ȳ). Brier score = reliability - resolution + uncertainty + within variance - within
+            covariance, exactly.
+        Interval: Clopper-Pearson for r, turned into that of r(1 - r): for the population, finite-sample. None
+            with importance weights.
+        Assumes: Rows are independent draws from the population. If calibrated: its range over labels drawn
+            from the scores.
+        Reference: Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
+            Forecasting 23, for the within-bin terms.
+        """
+    BRIER_WITHIN_VARIANCE = "brier_within_variance", _OPEN_PART, """
+        Mean square distance of a score from its bin's mean: what bins hide.
+        Estimand: The mean square distance of a score from its bin's mean score.
+        Estimator: mean (f - f̄_k)²; 0 where every bin holds one score. Brier score = reliability - resolution
+            + uncertainty + within variance - within covariance, exactly.
+        Interval: None: it describes the bins, and closes the sum. It does not depend on the labels.
+        Assumes: Rows are independent and held out; the bins do not depend on the labels. If calibrated: its
+            range over labels drawn from the scores.
+        Reference: Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
+            Forecasting 23, for the within-bin terms.
+        """
+    BRIER_WITHIN_COVARIANCE = "brier_within_covariance", _OPEN_PART._replace(least=-1.0), """
+        What scores tell apart inside bins; more is better.
+        Estimand: Twice the mean product of a label's and a score's distance from their bin's means: what the
+            scores tell apart inside bins.
+        Estimator: 2 mean (y - ȳ_k)(f - f̄_k); 0 where every bin holds one score. If calibrated it is twice
+            the within variance. Brier score = reliability - resolution + uncertainty + within variance -
+            within covariance, exactly.
+        Interval: None: it describes the bins, and closes the sum.
+        Assumes: Rows are independent and held out; the bins do not depend on the labels. If calibrated: its
+            range over labels drawn from the scores.
+        Reference: Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
+            Forecasting 23, for the within-bin terms.
+        """
+    BRIER_RELIABILITY_CORRECTED = "brier_reliability_corrected", _PART._replace(least=-1.0), """
+        brier_reliability less what chance makes; may be below 0.
+        Estimand: As brier_reliability.
+        Estimator: Reliability less c = (1/n) Σ_k n_k/(n_k - 1) ȳ_k(1 - ȳ_k), over bins with two rows or more;
+            a row alone keeps its noise. Without bias where a bin holds one score, and then the T of l2;
+            elsewhere c takes the spread of the scores inside bins for noise, as the authors' form does. May
+            be negative. The corrected three have the same sum as the plain three. Undefined where no bin has
+            two rows.
+        Interval: The score interval of l2, squared, stretched to take in the estimate: for these very scores,
+            asymptotic, approximate below 1,000 rows. None with importance weights, or where a row is alone in
+            its bin.
+        Assumes: Rows are independent and held out; the bins do not depend on the labels. If calibrated: its
+            range over labels drawn from the scores.
+        Reference: Ferro & Fricker (2012), QJRMS 138.
+        """
+    BRIER_RESOLUTION_CORRECTED = "brier_resolution_corrected", _OPEN_PART._replace(least=-1.0), """
+        brier_resolution less what chance makes; may be below 0.
+        Estimand: As brier_resolution.
+        Estimator: Resolution less c = (1/n) Σ_k n_k/(n_k - 1) ȳ_k(1 - ȳ_k), plus ȳ(1 - ȳ)/(n - 1). May be
+            negative. The corrected three have the same sum as the plain three. Undefined where no bin has two
+            rows.
+        Interval: None: near 0 it follows no simple law.
+        Assumes: Rows are independent and held out; the bins do not depend on the labels. If calibrated: its
+            range over labels drawn from the scores.
+        Reference: Ferro & Fricker (2012), QJRMS 138.
+        """
+    BRIER_UNCERTAINTY_CORRECTED = "brier_uncertainty_corrected", _PART._replace(least=-1.0), """
+        brier_uncertainty without its bias.
+        Estimand: r(1 - r), r the rate of label 1.
+        Estimator: n/(n - 1) ȳ(1 - ȳ), without bias. The corrected three have the same sum as the plain three.
+            Undefined for one row.
+        Interval: Clopper-Pearson for r, turned into that of r(1 - r) and stretched to take in the estimate:
+            for the population, finite-sample. None with importance weights.
+        Assumes: Rows are independent draws from the population. If calibrated: its range over labels drawn
+            from the scores.
+        Reference: Ferro & Fricker (2012), QJRMS 138.
+        """
+    BRIER_MCB = "brier_mcb", _OPEN_PART, """
+        What the best increasing map of the scores would take off the Brier score.
+        Estimand: What recalibration by the best nondecreasing map would save of the Brier score.
+        Estimator: S - S_pav, S the Brier score and S_pav that of the isotonic fit to these very rows; never
+            negative, biased upward. Brier score = MCB - DSC + UNC exactly.
+        Interval: None: the isotonic fit follows the noise, so even calibrated scores have a miscalibration
+            above 0, and a resampling interval of it excludes 0 when it should not. Read it beside its range
+            if calibrated.
+        Assumes: Rows are independent and held out; rates do not fall where scores rise. If calibrated: range
+            over 100 draws of labels from the scores, on 16,384 sub-cells of them, with a correction for their
+            width, where there are more than 20,000 rows. On a grid table each cell counts as one score.
+        Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
+        """
+    BRIER_DSC = "brier_dsc", _OPEN_PART, """
+        What the scores so mapped take off brier_unc; more is better.
+        Estimand: What the score recalibrated by the best nondecreasing map saves of the Brier score of the
+            constant rate.
+        Estimator: S_0 - S_pav, S_0 = ȳ(1 - ȳ) and S_pav the Brier score of the isotonic fit to these very
+            rows; never negative, biased upward. Brier score = MCB - DSC + UNC exactly.
+        Interval: None: the isotonic fit follows the noise, so even calibrated scores have a miscalibration
+            above 0, and a resampling interval of it excludes 0 when it should not. Read it beside its range
+            if calibrated.
+        Assumes: Rows are independent and held out; rates do not fall where scores rise. If calibrated: range
+            over 100 draws of labels from the scores, on 16,384 sub-cells of them, with a correction for their
+            width, where there are more than 20,000 rows. On a grid table each cell counts as one score.
+        Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
+        """
+    BRIER_UNC = "brier_unc", _PART, """
+        The same as brier_uncertainty: Brier score of always saying the overall rate.
+        Estimand: The Brier score of the constant forecast of the rate of label 1.
+        Estimator: S_0 = ȳ(1 - ȳ). Brier score = MCB - DSC + UNC exactly.
+        Interval: Clopper-Pearson for the rate, turned into that of S_0: for the population, finite-sample.
+            None with importance weights.
+        Assumes: Rows are independent draws from the population. If calibrated: its range over labels drawn
+            from the scores.
+        Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
+        """
+    LOG_LOSS = "log_loss", Facts(Home.SCORES, most=inf), """
+        Mean of -ln(probability given to what happened): 0 is perfect foresight, and one certain score that is
+        wrong makes it infinite. Compare it on the same rows only.
+        Estimand: E of -ln(probability given to what happened).
+        Estimator: The mean of -ln f over rows with label 1 and of -ln(1 - f) over rows with label 0. Nothing
+            is clipped: a score of exactly 0 or 1 that was wrong makes it infinite, and the number of such
+            rows is said. If calibrated it would be the mean entropy of the scores.
+        Interval: One row is added that has the largest loss there can be, that of the most extreme of these
+            scores if it is wrong, and for the lower end one that has none; the ends are quantiles of the mean
+            with random weights of the rows (docs/methods.md, "One added row"). For the population,
+            approximate. With importance weights: from the standard error of the sandwich form, Σw²(loss -
+            mean)²/(Σw)². No upper end where there are scores of exactly 0 or 1. None where it is infinite.
+        Assumes: Rows are independent. It rewards telling labels apart as well as calibration, so compare it
+            on the same rows only.
+        Reference: Good (1952), JRSS-B 14.
+        """
+    LOG_LOSS_SKILL = "log_loss_skill", Facts(Home.SKILL, least=-inf), """
+        Share saved of the log loss of always saying the overall rate: 1 is perfect foresight.
+        Estimand: 1 - E(log loss) / H(r), H(r) = -r ln r - (1 - r) ln(1 - r), r the rate of label 1: the share
+            of the deviance that the score explains.
+        Estimator: The same with means over these rows. Undefined with one label only; -inf where a score of
+            exactly 0 or 1 was wrong.
+        Interval: For each rate r within its exact bounds (a tenth of the error), the mean of loss - t times
+            that of always saying r is bounded by one added row (docs/methods.md, "One added row"); the ends
+            are the t at which it can no longer be 0. For the population, approximate. No lower end where
+            there are scores of exactly 0 or 1. None where it is infinite.
+        Assumes: Rows are independent. The reference is the rate of these rows, not that of the training rows.
+            If calibrated: the range of the ratio, by its expansion to second order.
+        Reference: McFadden (1974), in Frontiers in Econometrics.
+        """
+    LOG_LOSS_MCB = "log_loss_mcb", _PART._replace(interval=False, most=inf), """
+        What the best increasing map of the scores would take off the log loss.
+        Estimand: What recalibration by the best nondecreasing map would save of the log loss.
+        Estimator: S - S_pav, S the log loss and S_pav that of the isotonic fit to these very rows; never
+            negative, biased upward. Infinite where a score of exactly 0 or 1 was wrong. Log loss = MCB - DSC
+            + UNC exactly.
+        Interval: None: the isotonic fit follows the noise, so even calibrated scores have a miscalibration
+            above 0, and a resampling interval of it excludes 0 when it should not. Read it beside its range
+            if calibrated.
+        Assumes: Rows are independent and held out; rates do not fall where scores rise. If calibrated: range
+            over 100 draws of labels from the scores, on 16,384 sub-cells of them, with a correction for their
+            width, where there are more than 20,000 rows. On a grid table each cell counts as one score.
+        Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
+        """
+    LOG_LOSS_DSC = "log_loss_dsc", _PART._replace(interval=False, most=inf), """
+        What the scores so mapped take off log_loss_unc; more is better.
+        Estimand: What the score recalibrated by the best nondecreasing map saves of the log loss of the
+            constant rate.
+        Estimator: S_0 - S_pav, S_0 = H(ȳ) = -ȳ ln ȳ - (1 - ȳ) ln(1 - ȳ) and S_pav the log loss of the
+            isotonic fit to these very rows; never negative, biased upward. Log loss = MCB - DSC + UNC
+            exactly.
+        Interval: None: the isotonic fit follows the noise, so even calibrated scores have a miscalibration
+            above 0, and a resampling interval of it excludes 0 when it should not. Read it beside its range
+            if calibrated.
+        Assumes: Rows are independent and held out; rates do not fall where scores rise. If calibrated: range
+            over 100 draws of labels from the scores, on 16,384 sub-cells of them, with a correction for their
+            width, where there are more than 20,000 rows. On a grid table each cell counts as one score.
+        Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
+        """
+    LOG_LOSS_UNC = "log_loss_unc", _PART._replace(most=inf), """
+        Log loss of always saying the overall rate.
+        Estimand: The log loss of the constant forecast of the rate of label 1.
+        Estimator: S_0 = H(ȳ) = -ȳ ln ȳ - (1 - ȳ) ln(1 - ȳ). Log loss = MCB - DSC + UNC exactly.
+        Interval: Clopper-Pearson for the rate, turned into that of S_0: for the population, finite-sample.
+            None with importance weights.
+        Assumes: Rows are independent draws from the population. If calibrated: range over 100 draws of labels
+            from the scores.
+        Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
+        """
+    SPHERICAL = "spherical", Facts(Home.SCORES), """
+        1 less the mean spherical score: 0 is perfect foresight. Compare it on the same rows only.
+        Estimand: E of 1 - p/√(f² + (1 - f)²), p the probability given to what happened.
+        Estimator: The mean of that: the spherical score turned round, so that less is better; 0 is perfect
+            foresight and 1 the most. If calibrated it would be the mean of 1 - √(f² + (1 - f)²).
+        Interval: One row is added that has the largest loss there can be, 1, and for the lower end one that
+            has none; the ends are quantiles of the mean with random weights of the rows (docs/methods.md,
+            "One added row"). For the population, approximate. With importance weights: from the standard
+            error of the sandwich form, Σw²(loss - mean)²/(Σw)².
+        Assumes: Rows are independent. It rewards telling labels apart as well as calibration, so compare it
+            on the same rows only.
+        Reference: Gneiting & Raftery (2007), JASA 102, example 2 with α = 2, turned round.
+        """

@@ -1,0 +1,306 @@
+"""Skill of a proper score against a constant forecast: the share of its loss that a score saves."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibcli.names import MeasureName, Target
+from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.bounds.means import METHOD, Values
+from calibcli.stats.bounds.proportion import rate_bounds
+from calibcli.stats.measures.estimate import INDEPENDENT_ROWS, Estimate, effective_rows
+from calibcli.stats.measures.if_calibrated import UNKNOWN, Measures, Range, of_moments
+from calibcli.stats.measures.scores import (
+    NO_LARGEST,
+    NO_MORE_EXTREME,
+    Losses,
+    LossOf,
+    entropy,
+    gathered,
+    log_error,
+    losses_of,
+    rests_on,
+    squared_error,
+    values_of,
+    variance,
+)
+from calibcli.stats.numerics import Floats, crossing, normal_quantile
+from calibcli.stats.table.grid import Table
+
+# What the bounds of the rate of label 1 are given of the error, and how many rates inside them are tried.
+_FOR_RATE, _RATES = 0.1, 9
+
+# Of a ratio, how much a bound may be off; and the largest ratio that is looked for.
+_PART, _MOST_RATIO = 1e-6, 1e12
+
+# Losses whose cubes are numbers.
+_CUBED = 1e-100
+
+
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    """The constant forecast of the rate of label 1."""
+
+    loss: float
+    slope: float
+    bend: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """
+    A loss.
+
+    Args:
+        of: What it makes of scores.
+        most: The largest there is, or None for what the scores at hand can have.
+    """
+
+    of: LossOf
+    most: float | None
+
+
+def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    1 - Brier score / (r (1 - r)), r the rate of label 1 among these rows.
+
+    Returns:
+        The share of the constant forecast's squared error that the score saves, at most 1 and below 0
+        where the constant does better. Interval for the population, by one added row. NaN where there is one
+        label only.
+
+    References:
+        Murphy (1988), Monthly Weather Review 116, with the sample climatology as reference.
+    """
+    constants = (_of_variance(_rate(table)), _of_variance(_mean_score(table)))
+    loss = _Loss(squared_error, 1.0)
+    return _skill(table, MeasureName.BRIER_SKILL, loss, constants, confidence=confidence)
+
+
+def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    1 - log loss / entropy of r, r the rate of label 1 among these rows.
+
+    Returns:
+        As `brier_skill`, of the log loss: the share of the deviance that the score explains. -inf, without an
+        interval, if a score of exactly 0 or 1 was wrong.
+
+    References:
+        McFadden (1974), Conditional logit analysis, for 1 - ratio of log likelihoods.
+    """
+    constants = (_of_entropy(_rate(table)), _of_entropy(_mean_score(table)))
+    loss = _Loss(log_error, None)
+    return _skill(table, MeasureName.LOG_LOSS_SKILL, loss, constants, confidence=confidence)
+
+
+def _of_variance(rate: float) -> _Constant:
+    return _Constant(rate * (1.0 - rate), 1.0 - 2.0 * rate, -2.0)
+
+
+def _of_entropy(rate: float) -> _Constant:
+    slope, bend = 0.0, 0.0
+    if 0.0 < rate < 1.0:
+        slope, bend = math.log1p(-rate) - math.log(rate), -1.0 / (rate * (1.0 - rate))
+    return _Constant(float(entropy(np.array([rate]))[0]), slope, bend)
+
+
+def _mean_score(table: Table) -> float:
+    return float((table.weight * table.score).sum() / table.weight.sum())
+
+
+def _rate(table: Table) -> float:
+    """Return the share of label 1, exactly 0 or 1 where there is one label only."""
+    positive, negative = table.positive, table.weight - table.positive
+    if not (negative > 0.0).any():
+        return 1.0
+    return float(positive.sum()) / float(table.weight.sum())
+
+
+def _skill(
+    table: Table,
+    name: MeasureName,
+    asked: _Loss,
+    constants: tuple[_Constant, _Constant],
+    *,
+    confidence: float,
+) -> Estimate:
+    """Return 1 - mean loss / that of the constant; the second one is that if labels follow the scores."""
+    constant, expected_constant = constants
+    losses = losses_of(table, asked.of)
+    largest = losses.largest if asked.most is None else asked.most
+    positive, negative = table.positive, table.weight - table.positive
+    step = losses.if_positive - losses.if_negative
+    losses = losses.suffered(positive, negative)
+    total = float(table.weight.sum())
+    assumptions = [INDEPENDENT_ROWS]
+    expected = float((table.weight * losses.expected).sum()) / total
+    null, null_range = UNKNOWN
+    if expected_constant.loss > 0.0:
+        null = 1.0 - expected / expected_constant.loss
+        if expected_constant.loss > _CUBED:
+            null_range = _range_if_calibrated(table, step, expected, expected_constant)
+    if not constant.loss > 0.0:
+        why = "no interval: one label only, which the constant forecast never misses: undefined"
+        return Estimate(name, math.nan, None, None, (*assumptions, why), table.total_rows)
+    loss = losses.mean(positive, negative)
+    value = 1.0 - loss / constant.loss
+    interval, rests = None, {}
+    if not math.isfinite(loss):
+        assumptions.append("no interval: a row was certain and wrong")
+    elif effective_rows(table) < 1.5:
+        assumptions.append("no interval: one row has the weight")
+    else:
+        if asked.most is None:
+            assumptions.append(NO_MORE_EXTREME if math.isfinite(largest) else NO_LARGEST)
+        if table.weighted:
+            interval = _weighted_interval(table, losses, asked.of, largest, confidence=confidence)
+        else:
+            seen = _Rows.of(table, losses, asked.of, largest)
+            interval = _interval(seen, confidence=confidence)
+            values, _, most = seen.excess(loss / constant.loss, _pair(asked.of, _rate(table)))
+            rests = rests_on(values, largest=most, scale=1.0 / constant.loss)
+    details = {"constant_loss": constant.loss, "loss": loss, **rests}
+    rows = table.total_rows
+    return Estimate(name, value, interval, null, tuple(assumptions), rows, details, null_range)
+
+
+def _range_if_calibrated(table: Table, step: Floats, loss: float, constant: _Constant) -> Range:
+    """
+    Return the range of 1 - A / g(B) over labels that follow the scores.
+
+    A and B are as good as normal, and the ratio as good as its expansion to second order around their means:
+    where all scores are alike, the first order is nothing.
+    """
+    total = float(table.weight.sum())
+    noise = table.weight_sq * variance(table.score) / total**2
+    step = np.where(noise > 0.0, step, 0.0)
+    mixed = float((noise * step).sum())
+    spread = np.array([[float((noise * step**2).sum()), mixed], [mixed, float(noise.sum())]])
+    g, slope, bend = constant.loss, constant.slope, constant.bend
+    first = np.array([-1.0 / g, loss * slope / g**2])
+    second = np.array([[0.0, slope / g**2], [slope / g**2, loss * (bend / g**2 - 2.0 * slope**2 / g**3)]])
+    turned = second @ spread
+    mean = 1.0 - loss / g + 0.5 * float(np.trace(turned))
+    linear = first[0] * step + first[1]
+    third = float((noise * (1.0 - 2.0 * table.score) * linear**3).sum()) / total
+    third += 3.0 * first @ spread @ second @ spread @ first + np.trace(turned @ turned @ turned)
+    return of_moments(
+        mean, float(first @ spread @ first + 0.5 * np.trace(turned @ turned)), float(third), most=1.0
+    )
+
+
+def _pair(loss_of: LossOf, rate: float) -> tuple[float, float]:
+    """Return the losses of a constant forecast, of label 1 and of label 0."""
+    found = _constant(loss_of, np.array([rate]))
+    return float(found.if_positive[0]), float(found.if_negative[0])
+
+
+def _constant(loss_of: LossOf, rate: Floats) -> Losses:
+    """Return the losses of constant forecasts."""
+    return loss_of(rate, rate, rate)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """What rows suffered, by label, and what they could have."""
+
+    positive: Values
+    negative: Values
+    loss_of: LossOf
+    most: float
+
+    @classmethod
+    def of(cls, table: Table, losses: Losses, loss_of: LossOf, most: float) -> Self:
+        """Return those of a table."""
+        ones = table.positive
+        zeros = table.weight - ones
+        return cls(gathered((losses.if_positive, ones)), gathered((losses.if_negative, zeros)), loss_of, most)
+
+    @property
+    def counts(self) -> tuple[float, float]:
+        """Rows with label 1, and all rows."""
+        return self.positive.total, self.positive.total + self.negative.total
+
+    def excess(self, ratio: float, constant: tuple[float, float]) -> tuple[Values, float, float]:
+        """Return loss - ratio * that of a constant forecast, and the least and the largest there can be."""
+        one, other = (ratio * each for each in constant)
+        value = np.concatenate((self.positive.value - one, self.negative.value - other))
+        rows = np.concatenate((self.positive.rows, self.negative.rows))
+        return Values(value, rows), -max(one, other), self.most - min(one, other)
+
+
+def _interval(rows: _Rows, *, confidence: float) -> Interval:
+    """
+    Return the interval of 1 - E a / E c, a the loss of the score and c that of always saying the true rate.
+
+    The ratio is above t where E (a - t c) is above 0, which is a mean of bounded rows for each rate. The rate
+    is within its bounds but for a tenth of the error, and the least evidence over it counts.
+    """
+    delta = (1.0 - confidence) / 2.0
+    ones, total = rows.counts
+    ends = rate_bounds(np.array([ones]), np.array([total]), delta_each_side=0.5 * _FOR_RATE * delta)
+    inside = np.linspace(float(ends[0][0]), float(ends[1][0]), _RATES)
+    tiny = np.finfo(np.float64).tiny
+    constants = _constant(rows.loss_of, np.clip(np.append(inside, ones / total), tiny, 1.0 - 2.0**-53))
+    pairs = list(zip(constants.if_positive.tolist(), constants.if_negative.tolist(), strict=True))
+    z = normal_quantile(1.0 - (1.0 - _FOR_RATE) * delta)
+
+    def below(ratio: float) -> float:
+        """How much evidence there is, beyond what is asked for, that the ratio is below."""
+        least = math.inf
+        for pair in pairs:
+            values, _, most = rows.excess(ratio, pair)
+            least = min(least, values.evidence_below(0.0, most=most))
+        return least - z
+
+    def above(ratio: float) -> float:
+        """How little evidence there is that the ratio is above; it grows with the ratio."""
+        most = -math.inf
+        for pair in pairs:
+            values, least, _ = rows.excess(ratio, pair)
+            most = max(most, -values.negated().evidence_below(0.0, most=-least))
+        return most + z
+
+    mean, _, _ = rows.excess(0.0, (0.0, 0.0))
+    ratio = mean.mean / float(_constant(rows.loss_of, np.array([ones / total])).expected[0])
+    high = _beyond(below, ratio) if math.isfinite(rows.most) else math.inf
+    low = crossing(above, 0.0, ratio, within=_PART * ratio)[0] if ratio > 0.0 else 0.0
+    return Interval(stated(1.0 - high), 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
+
+
+def _weighted_interval(
+    table: Table, losses: Losses, loss_of: LossOf, most: float, *, confidence: float
+) -> Interval:
+    """Return the same for importance weights, as if the rate and the ratio of these rows were true."""
+    constant = _constant(loss_of, np.array([_rate(table)]))
+    negative = table.weight - table.positive
+    loss = losses.mean(table.positive, negative)
+    delta, whole = (1.0 - confidence) / 2.0, float(constant.expected[0])
+    ratio = loss / whole
+    one, other = (ratio * float(each[0]) for each in (constant.if_positive, constant.if_negative))
+    excess = Losses(losses.if_positive - one, losses.if_negative - other, losses.expected)
+    values = values_of(table, excess, negative=negative, mean=0.0)
+    high = ratio + values.upper_bound(most=most - min(one, other), delta=delta) / whole
+    low = max(0.0, ratio + values.lower_bound(least=-max(one, other), delta=delta) / whole)
+    return Interval(stated(1.0 - high), 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)
+
+
+def _beyond(below: Callable[[float], float], ratio: float) -> float:
+    """Return the ratio from which on there is evidence enough, above this one; inf if there is none."""
+    low, high = ratio, 2.0 * ratio + 1.0
+    while below(high) < 0.0:
+        low, high = high, 4.0 * high
+        if high > _MOST_RATIO:
+            return math.inf
+    return crossing(below, low, high, within=_PART * high)[1]
+
+
+MEASURES: Measures = {
+    MeasureName.BRIER_SKILL: lambda _, table, settings: brier_skill(table, confidence=settings.confidence),
+    MeasureName.LOG_LOSS_SKILL: lambda _, table, settings: log_loss_skill(
+        table, confidence=settings.confidence
+    ),
+}
