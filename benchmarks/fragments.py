@@ -23,11 +23,13 @@ from calibcli.commands.apply import apply_file
 from calibcli.commands.fit import fit_files
 from calibcli.commands.gathering import RAW, choose_columns
 from calibcli.commands.measure import measure_table
+from calibcli.commands.predicting import ApplyRequest
 from calibcli.commands.reading import read_tables
 from calibcli.data.fragments import FRAGMENT_ROWS, list_fragments
 from calibcli.data.pieces import Piece
 from calibcli.data.readers import reader_of
 from calibcli.data.tally import MOST_BUNDLES, Refused, Signals, TallyWork
+from calibcli.documents.artifact import read_artifact
 from calibcli.names import EXACT_LIMIT, FitMethod
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
@@ -76,7 +78,10 @@ def costs(folder: Path) -> dict[str, tuple[float, str]]:
             gathered.tables[RAW], gathered.input, options=MeasureOptions()
         ),
         "apply: read, predict, write": lambda: apply_file(
-            str(artifact), [str(data)], output=str(folder / "out.parquet"), force=True
+            ApplyRequest(str(artifact), read_artifact(artifact)),
+            [str(data)],
+            str(folder / "out.parquet"),
+            force=True,
         ),
     }
     found = {name: (1e3 * min(least(step) for _ in range(3)), "ms") for name, step in steps.items()}

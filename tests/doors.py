@@ -176,16 +176,18 @@ def _classes(content: bytes) -> None:
 
 def _repair(content: bytes) -> None:
     """Widen a text file by a column: its rows stay what they were, and get one field each."""
+    from dataclasses import replace
+
     from calibcli.commands.apply import apply_file
+    from calibcli.commands.predicting import ApplyRequest
     from calibcli.options.rows import Columns
 
     path = _file(content, "rows.csv")
     out = scratch() / "out.csv"
-    report = apply_file(_fitted(), [path], output=str(out), columns=Columns(score="score"), force=True)
+    asked = ApplyRequest("cal.json", _fitted(), Columns(score="score"))
+    report = apply_file(asked, [path], str(out), force=True)
     written = out.read_bytes()
-    again = apply_file(
-        _fitted(), [str(out)], output=str(out) + "2", columns=Columns(score="score"), name="b", force=True
-    )
+    again = apply_file(replace(asked, name="b"), [str(out)], str(out) + "2", force=True)
     if again.rows != report.rows or len(written) < len(content.rstrip(b"\r\n")) - 3:
         msg = f"{report.rows} rows went in, {again.rows} came out; {len(content)} bytes and {len(written)}"
         raise Broken(msg)

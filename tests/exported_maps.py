@@ -6,8 +6,10 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from calibcli.commands.added_columns import group_columns
+from calibcli.commands.evaluation import member_column
+from calibcli.commands.predicting import ScorePredictor
 from calibcli.data.class_rows import on_class_scale
+from calibcli.data.columns import ChosenColumns
 from calibcli.data.fields import on_scale
 from calibcli.data.groups import groups_of
 from calibcli.documents.artifact import (
@@ -18,8 +20,9 @@ from calibcli.documents.artifact import (
     GroupArtifact,
     Shared,
 )
-from calibcli.names import BetaForm, Binning, ClassMethod, RecalibratorName, Scale
+from calibcli.names import BetaForm, Binning, ClassMethod, OnUnseen, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
+from calibcli.options.rows import Columns
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.interface import WithEnds
 from calibcli.stats.table.score_table import ScoreTable
@@ -156,9 +159,11 @@ def asked_groups(artifact: GroupArtifact, *, pooled: bool) -> tuple[np.ndarray, 
     texts = (*known, "strange", "de", "", "  DE", "LU\n ", "\xa0it's\u3000", "\u3000", f"{BLANKS}DE{BLANKS}")
     groups = np.array([None, *texts], dtype=object)[np.arange(scores.size) % (len(texts) + 1)]
     found = groups_of(pa.array(groups, pa.string())).filled()
-    columns = group_columns(artifact, name="calibrated").of_groups
-    assert columns is not None
-    expected = [np.array(one) for one in columns(on_scale(scores, artifact.pooled.scale), found)]
+    asked = Columns(scale=artifact.pooled.scale, member=member_column(artifact, OnUnseen.POOLED))
+    chosen = ChosenColumns(asked, "score", None, member="by")
+    predictor = ScorePredictor(artifact, chosen, shown="rows", checked=False)
+    batch = pa.record_batch({"score": pa.array(scores), "by": pa.array(groups, pa.string())})
+    expected = [np.array(one) for one in predictor(batch)]
     strange = np.array([text not in artifact.known for text in found.text])[found.code]
     assert strange.any()
     for one in expected:

@@ -9,18 +9,15 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Any, BinaryIO, assert_never
 
-import numpy as np
 import pyarrow as pa
 
-from calibcli.ahead import Advance, made_ahead
-from calibcli.commands.destination import Destination
+from calibcli.ahead import Advance, Progress, made_ahead
+from calibcli.commands.predicting import Added, Predictor, refuse_names
 from calibcli.data.arrays import column_of
 from calibcli.data.column_names import listing, named
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.formats import compression_of, data_suffix, format_of, promise_of
 from calibcli.data.fragment import Fragment, unchanged
-from calibcli.data.groups import Groups
-from calibcli.data.intake import Intake
 from calibcli.data.objects import is_object
 from calibcli.data.outputs import new_file
 from calibcli.data.readers import reader_of
@@ -28,15 +25,9 @@ from calibcli.data.readers.text import kept_bytes
 from calibcli.data.records import Block
 from calibcli.data.streams import is_terminal
 from calibcli.data.writers.compressed import compressed, copy_errors
-from calibcli.documents.artifact import Artifact, GroupArtifact
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, DataFormat
 from calibcli.options.maps import KEEP_ALL, KEEP_NONE
-from calibcli.stats.recalibrators.intercept import check_prior, shifted
-from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
-from calibcli.stats.table.score_table import Floats
-
-Added = Sequence["Floats | pa.Array[Any]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +36,32 @@ class Widening:
     What is written where.
 
     Args:
-        chosen: The columns that the new ones are made of.
-        made: From the chosen columns of some rows to the new ones; called in the order of the file.
-        intake: Checks the rows on the way, and counts them.
-        notes: What is to be said of the rows once all were read; it may refuse them.
-        width: How many numbers a row of the output holds, where it holds many.
+        predictor: Makes the new columns of rows on the way, checks the rows, and counts them.
+        chosen: The columns that the new ones are made of, and which others are read.
         kept: The other columns that go along; None for all.
     """
 
     fragment: Fragment
-    chosen: ChosenColumns
     kind: DataFormat
-    fields: tuple["pa.Field[Any]", ...]
-    made: Callable[[pa.RecordBatch], Added]
-    intake: Intake
-    notes: Callable[[], tuple[str, ...]]
-    width: int = 1
+    predictor: Predictor
+    chosen: ChosenColumns
     kept: Collection[str] | None = None
+
+    @property
+    def fields(self) -> tuple["pa.Field[Any]", ...]:
+        """The new columns."""
+        return self.predictor.fields
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the new columns."""
         return tuple(field.name for field in self.fields)
+
+    @property
+    def width(self) -> int:
+        """How many numbers a row of the output holds, where it holds many."""
+        classes = len(self.chosen.classes)
+        return 2 * classes + len(self.fields) if classes else 1
 
     @property
     def converts(self) -> bool:
@@ -86,20 +81,6 @@ class Widening:
     def ahead(self) -> bool:
         """Whether reading may run ahead of writing: not of what comes as it likes."""
         return not self.fragment.streams
-
-
-def refuse_names(names: Sequence[str], header: Sequence[str], *, shown: str) -> None:
-    """Refuse new columns without a name, or with that of another."""
-    seen = set(header)
-    for name in names:
-        if not name.strip():
-            msg = "the new column has no name"
-            raise UsageProblem(msg, "--name takes a word, such as calibrated")
-        if name in seen:
-            where = f"{shown} has a column" if name in header else "two new columns would be called"
-            msg = f"{where} {name!r}{' already' if name in header else ''}"
-            raise UsageProblem(msg, "--name gives the new column another name")
-        seen.add(name)
 
 
 _PATTERN = re.compile(r"[*?\[]")
@@ -135,29 +116,28 @@ def _fitting(one: str, header: Sequence[str], *, path: str) -> set[str]:
 _MANY = 64
 
 
-def output_format(to: Destination, fragment: Fragment) -> DataFormat:
+def output_format(path: str, asked: DataFormat | None, fragment: Fragment) -> DataFormat:
     """
     Return the format of an output: what was asked for, what its name
     promises, or else that of the input.
     """
-    promised = format_of(to.path)
-    asked = to.shape.to
+    promised = format_of(path)
     if asked is not None and promised not in (None, asked):
-        msg = f"{to.path} is the name of {promised.value if promised else ''}, and --to says {asked.value}"
+        msg = f"{path} is the name of {promised.value if promised else ''}, and --to says {asked.value}"
         raise UsageProblem(msg, "leave out --to, or name the output otherwise")
     kind = asked or promised or fragment.format
     # Rows of JSON Lines are read from files of that name as well.
-    other = None if promised is not None or kind is DataFormat.JSONL else promise_of(to.path)
+    other = None if promised is not None or kind is DataFormat.JSONL else promise_of(path)
     if other is not None:
-        msg = f"{to.path} is the name of {other}, and rows are written as {kind.value}"
+        msg = f"{path} is the name of {other}, and rows are written as {kind.value}"
         raise UsageProblem(msg, "name it .csv, .tsv, .jsonl, .parquet or .arrow")
     if not isinstance(kind, DataFormat) or kind is DataFormat.NPZ:
         msg = f"{kind.value} is read, not written"
         raise UsageProblem(msg, "pass --to csv, tsv, jsonl, parquet or arrow")
-    if kind is DataFormat.PARQUET and compression_of(to.path) is not None:
-        msg = f"{to.path}: Parquet is compressed inside, and cannot be read from within another compression"
-        raise UsageProblem(msg, f"name it {PurePath(to.path).with_suffix('').with_suffix('.parquet')}")
-    if to.path == STDOUT and not kind.is_text and sys.stdout is not None and is_terminal(sys.stdout):
+    if kind is DataFormat.PARQUET and compression_of(path) is not None:
+        msg = f"{path}: Parquet is compressed inside, and cannot be read from within another compression"
+        raise UsageProblem(msg, f"name it {PurePath(path).with_suffix('').with_suffix('.parquet')}")
+    if path == STDOUT and not kind.is_text and sys.stdout is not None and is_terminal(sys.stdout):
         msg = f"{kind.value} is not text, and standard output is a terminal"
         raise OutputProblem(msg, "name a file with -o, send it through a pipe, or pass --to csv")
     return kind
@@ -252,7 +232,7 @@ def _text_notes(job: Widening) -> tuple[str, ...]:
 def _widened(job: Widening, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     stay = schema.names[: len(schema) - len(job.fields)]
     for batch in reader_of(job.fragment.format).batches_of_all(job.fragment, job.chosen):
-        added = [column_of(values) for values in job.made(batch)]
+        added = [column_of(values) for values in job.predictor(batch)]
         yield pa.RecordBatch.from_arrays([*(batch.column(name) for name in stay), *added], schema=schema)
 
 
@@ -289,17 +269,17 @@ def prepared(job: Widening, keep: str) -> Widening:
     return job
 
 
-def write_widened(job: Widening, to: Destination) -> tuple[int, tuple[str, ...]]:
+def write_widened(job: Widening, path: str, *, progress: Progress) -> tuple[int, tuple[str, ...]]:
     """Write the rows with the new columns; return how many, and what is to be said of them."""
     with (
-        to.progress(_parts(job)) as advance,
-        new_file(to.path) as raw,
-        compressed(raw, to.path) as target,
+        progress(_parts(job)) as advance,
+        new_file(path) as raw,
+        compressed(raw, path) as target,
         copy_errors(job.fragment.shown),
         unchanged([job.fragment]),
     ):
         # What the notes refuse has no output.
-        return _write(job, target, to.path, advance), job.notes()
+        return _write(job, target, path, advance), job.predictor.notes
 
 
 def as_stream(output: str) -> bool:
@@ -336,7 +316,7 @@ def _write(job: Widening, target: BinaryIO, output: str, advance: Advance) -> in
 def _row_groups(job: Widening, target: BinaryIO, advance: Advance) -> int:
     from calibcli.data.writers.parquet import NewFields, copy_with_fields
 
-    new = NewFields(job.fields, job.made, job.chosen.score, job.width, job.kept, job.chosen.needed)
+    new = NewFields(job.fields, job.predictor, job.chosen.score, job.width, job.kept, job.chosen.needed)
     return copy_with_fields(job.fragment.location, target, new=new, shown=job.fragment.shown, advance=advance)
 
 
@@ -351,7 +331,7 @@ def _batches(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance)
         schema = pa.schema([*stay, *job.fields]).with_metadata(found.schema.metadata)
         with opened_sink(target, schema, stream=stream, codec=codec, footer=found.footer) as sink:
             return copy_with_fields(
-                found.batches, sink, schema=schema, made=job.made, ahead=job.ahead, advance=advance
+                found.batches, sink, schema=schema, made=job.predictor, ahead=job.ahead, advance=advance
             )
 
 
@@ -362,7 +342,7 @@ def _lines(job: Widening, target: BinaryIO, advance: Advance) -> int:
 
     def lines() -> Iterator[Lines]:
         for content, batch in blocks_and_batches(job.fragment, job.chosen):
-            yield Lines(content, () if batch is None else job.made(batch))
+            yield Lines(content, () if batch is None else job.predictor(batch))
 
     keys = NewKeys(job.names, job.fragment.shown, job.encoding, job.kept)
     return splice_keys(lines(), _writing(job, target), keys=keys, ahead=job.ahead, advance=advance)
@@ -379,8 +359,8 @@ def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
     types = dict.fromkeys(scores, NUMBER) | dict.fromkeys(job.chosen.needed[len(scores) :], WORD)
 
     def predicted(block: Block) -> Added:
-        before = job.intake.findings.rows
-        return job.made(rows_of(block, job.chosen, within=within, types=types, rows_before=before))
+        before = job.predictor.intake.findings.rows
+        return job.predictor(rows_of(block, job.chosen, within=within, types=types, rows_before=before))
 
     names, kept = within.names, None if job.kept is None else set(job.kept)
     columns = NewColumns(
@@ -408,70 +388,3 @@ def _writing(job: Widening, target: BinaryIO) -> Callable[[memoryview | bytes], 
             target.flush()
 
     return write
-
-
-@dataclass(frozen=True, slots=True)
-class AddedColumns:
-    """
-    The new columns.
-
-    Args:
-        names: Their names, that of the probability first.
-        values: From scores and the number of rows of the file before them to each column.
-        of_groups: From scores and the group of each to each column, where there is a map for each group.
-    """
-
-    names: tuple[str, ...]
-    values: Callable[[Floats, int], tuple[Floats, ...]]
-    of_groups: Callable[[Floats, Groups], tuple[Floats, ...]] | None = None
-
-
-def added_columns(loaded: Artifact, *, name: str, prior: float | None = None) -> AddedColumns:
-    """Return the columns that an artifact adds."""
-    recalibrator = loaded.recalibrator
-    names = (name, f"{name}_lower", f"{name}_upper") if isinstance(recalibrator, WithEnds) else (name,)
-    if prior is None:
-        return AddedColumns(names, lambda scores, before: _columns(recalibrator, scores, before=before))
-    check_prior(prior)
-    fitted = fitted_rate(loaded)
-
-    def values(scores: Floats, before: int) -> tuple[Floats, ...]:
-        columns = _columns(recalibrator, scores, before=before)
-        return tuple(shifted(column, fitted=fitted, prior=prior) for column in columns)
-
-    return AddedColumns(names, values)
-
-
-def group_columns(loaded: GroupArtifact, *, name: str) -> AddedColumns:
-    """Return the columns that a map for each group adds."""
-    whole = added_columns(loaded.pooled, name=name)
-    members = {key: added_columns(one, name=name) for key, one in loaded.members.items()}
-
-    def values(scores: Floats, groups: Groups) -> tuple[Floats, ...]:
-        columns = tuple(np.array(column) for column in whole.values(scores, 0))
-        for code, text in enumerate(groups.text):
-            own = members.get(text)
-            which = np.flatnonzero(groups.code == code) if own is not None else ()
-            if own is not None and len(which):
-                for column, mine in zip(columns, own.values(scores[which], 0), strict=True):
-                    column[which] = mine
-        return columns
-
-    return AddedColumns(whole.names, whole.values, values)
-
-
-def fitted_rate(loaded: Artifact) -> float:
-    """Return the share of label 1 in the fit rows."""
-    rate = loaded.fit.base_rate
-    if rate is None or not 0.0 < rate < 1.0:
-        msg = "the artifact does not say the base rate of its fit rows, which --prior replaces"
-        raise UsageProblem(msg, "fit it again with this calibcli")
-    return rate
-
-
-def _columns(recalibrator: Recalibrator, scores: Floats, *, before: int) -> tuple[Floats, ...]:
-    noisy = randomised(recalibrator)
-    if noisy is not None:
-        return (noisy.predict_at(scores, before + np.arange(scores.size)),)
-    point = recalibrator.predict(scores)
-    return (point, *recalibrator.ends(scores)) if isinstance(recalibrator, WithEnds) else (point,)

@@ -196,13 +196,6 @@ def refuse_applied_twice(gathered: Gathered, outputs: tuple[float, ...] | None, 
         raise UsageProblem(msg, "name the raw score column, or leave out --artifact")
 
 
-def refuse_prior(prior: float | None) -> None:
-    """Refuse a base rate for a map of several members."""
-    if prior is not None:
-        msg = "--prior is the base rate of all rows, and the map is one for each group"
-        raise UsageProblem(msg, "leave it out, or fit without --by")
-
-
 def member_column(artifact: GroupArtifact, on_unseen: OnUnseen) -> MemberColumn:
     """Return the column of groups, and what is known of it."""
     return MemberColumn(artifact.by, artifact.known, on_unseen is OnUnseen.POOLED)

@@ -5,8 +5,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from calibcli.commands.added_columns import fitted_rate
-from calibcli.commands.evaluation import refuse_prior
+from calibcli.commands.predicting import fitted_rate, refuse_prior
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,

@@ -1,25 +1,22 @@
 """A fitted map as a value: it predicts, saves itself, and stands wherever the path of an artifact may."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.commands.added_columns import added_columns, group_columns
-from calibcli.commands.apply import Predictor
 from calibcli.commands.evaluation import ClassMap, member_column
-from calibcli.commands.right_scale import ScaleCheck, class_scale_notes
+from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor, pooled_of
 from calibcli.data.class_columns import ClassColumns
-from calibcli.data.class_intake import ClassIntake
 from calibcli.data.columns import ChosenColumns, columns_of_classes
-from calibcli.data.files import HeldColumn
-from calibcli.data.fragment import batch_rows
-from calibcli.data.intake import Intake
-from calibcli.data.readers.in_memory import piece_of
+from calibcli.data.files import HeldColumn, HeldRows, InMemory
+from calibcli.data.fragment import Fragment
+from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
@@ -62,7 +59,69 @@ def group_artifact_of_text(text: str) -> GroupArtifact:
     return parse(text.encode(), most=MOST_BYTES).built(GroupArtifact.from_dict)[0]
 
 
-def groups_given(values: object, artifact: GroupArtifact, *, rows: int) -> HeldColumn:
+Array = npt.NDArray[np.float64]
+
+SCORES = "scores"
+
+_PROBS = "probs"
+
+_BY = "by"
+
+
+def rows_in_memory(name: str, rows: int, columns: Mapping[str, Callable[[], HeldColumn]]) -> Fragment:
+    """Return columns as the fragment that a file of them would be; messages call it by its name."""
+    return Fragment(0, HeldRows(name, rows=rows, columns=columns), InMemory.ROWS)
+
+
+def columns_added(predictor: Predictor, fragment: Fragment) -> dict[str, Any]:
+    """Return the new columns of rows in memory by name, and give what must be said of them as warnings."""
+    rows, number = READER.row_count(fragment) or 0, pa.float64()
+    numbers = {field.name: np.empty(rows) for field in predictor.fields if field.type == number or not rows}
+    others: dict[str, list[Any]] = {field.name: [] for field in predictor.fields}
+    first = 0
+    for batch in READER.batches(fragment, predictor.chosen):
+        for field, values in zip(predictor.fields, predictor(batch), strict=True):
+            if field.name in numbers:
+                numbers[field.name][first : first + batch.num_rows] = values
+            else:
+                others[field.name].append(values)
+        first += batch.num_rows
+    warn_of(predictor.notes)
+    return {name: numbers[name] if name in numbers else pa.chunked_array(others[name]) for name in others}
+
+
+def predicted_scores(
+    artifact: Artifact | GroupArtifact,
+    scores: Any,  # noqa: ANN401 - an array of any make
+    *,
+    prior: float | None,
+    by: object,
+    unseen: str,
+    on_range: str,
+    scale: str | None,
+) -> list[Array]:
+    """Return a probability for each score by its map, and its ends where there are some, shape (n,) each."""
+    if is_matrix(scores) or is_frame(scores):
+        msg = "several columns, and the map was fitted to one score"
+        raise UsageProblem(msg, "pass that column; `calibcli.apply` takes a frame and --score")
+    columns = {SCORES: column_of(scores, what=SCORES)}
+    member = None
+    if isinstance(artifact, GroupArtifact):
+        refuse_misaligned({SCORES: scores, _BY: by})
+        columns[_BY] = _groups_given(by, artifact, rows=len(columns[SCORES]))
+        member = member_column(artifact, chosen(OnUnseen, unseen, "unseen"))
+    asked = Columns(
+        scale=maybe_chosen(Scale, scale, "scale") or pooled_of(artifact).scale,
+        on_range=chosen(OnRange, on_range, "on_range"),
+        member=member,
+    )
+    found = ChosenColumns(asked, SCORES, None, member=None if member is None else _BY)
+    predictor = ScorePredictor(artifact, found, shown=SCORES, prior=prior, checked=scale is None)
+    held_columns = {name: partial(_itself, one) for name, one in columns.items()}
+    return list(columns_added(predictor, rows_in_memory(SCORES, len(columns[SCORES]), held_columns)).values())
+
+
+def _groups_given(values: object, artifact: GroupArtifact, *, rows: int) -> HeldColumn:
     """Return the group of each score as a column."""
     if values is None:
         msg = f"the map was fitted by groups of {artifact.by!r}, and none are given"
@@ -74,40 +133,8 @@ def groups_given(values: object, artifact: GroupArtifact, *, rows: int) -> HeldC
     return column
 
 
-Array = npt.NDArray[np.float64]
-
-SCORES = "scores"
-
-_PROBS = "probs"
-
-_BY = "by"
-
-_SCALE = "scale"
-
-
-def predicted_scores(
-    artifact: Artifact,
-    scores: Any,  # noqa: ANN401 - an array of any make
-    *,
-    prior: float | None,
-    on_range: str,
-    scale: str | None,
-) -> Any:  # noqa: ANN401
-    """Return a probability for each score, of the make of the scores."""
-    return values_like(scores, _mapped(artifact, scores, prior=prior, on_range=on_range, scale=scale)[0])
-
-
-def ends_of_scores(
-    artifact: Artifact,
-    scores: Any,  # noqa: ANN401 - an array of any make
-    *,
-    prior: float | None,
-    on_range: str,
-    scale: str | None,
-) -> tuple[Array, Array] | None:
-    """Return the ends of each probability, None where the method has none."""
-    _, *ends = _mapped(artifact, scores, prior=prior, on_range=on_range, scale=scale)
-    return (ends[0], ends[1]) if ends else None
+def _itself(column: HeldColumn) -> HeldColumn:
+    return column
 
 
 def predicted_rows(
@@ -124,126 +151,33 @@ def predicted_rows(
     sums = chosen(OnSum, on_sum, "on_sum")
     refuse_any_sum(sums)
     asked = Columns(
-        scale=maybe_chosen(Scale, scale, _SCALE) or artifact.scale,
+        scale=maybe_chosen(Scale, scale, "scale") or artifact.scale,
         on_range=chosen(OnRange, on_range, "on_range"),
         several=SeveralClasses(_PROBS, on_sum=sums),
     )
     change = ClassMap(artifact, name)
+    arrow = isinstance(rows, pa.Array | pa.ChunkedArray)
     if is_frame(rows):
-        frame = settled(rows)
-        columns = columns_of_frame(frame)
+        rows = settled(rows)
+        columns = columns_of_frame(rows)
         found = columns_of_classes(artifact.classes, asked, tuple(columns), lists=(), path=FRAME)
-        values = _rows_mapped(
-            {one: columns[one]() for one in found.names}, found, change, checked=scale is None
-        )
-        return rows_like(frame, values, names=found.names)
-    if not (is_matrix(rows) or isinstance(rows, pa.Array | pa.ChunkedArray)):
+        fragment = rows_in_memory(FRAME, len(columns[found.names[0]]()), columns)
+        names = found.names
+    elif arrow or is_matrix(rows):
+        lists = rows if arrow else lists_of(matrix_of(rows, what=_PROBS))
+        names = names_of(classes) or artifact.classes
+        found = ChosenColumns(asked, _PROBS, None, probs=ClassColumns((_PROBS,), names))
+        fragment = rows_in_memory(_PROBS, len(lists), {_PROBS: partial(_itself, lists)})
+    else:
         msg = f"one score, and {name} was fitted to {len(artifact.classes):,} classes"
         raise UsageProblem(msg, f"pass probabilities of shape (rows, {len(artifact.classes)})")
-    lists = rows if isinstance(rows, pa.Array | pa.ChunkedArray) else lists_of(matrix_of(rows, what=_PROBS))
-    known = names_of(classes) or artifact.classes
-    change.order_of(known)
-    found = ChosenColumns(asked, _PROBS, None, probs=ClassColumns((_PROBS,), known))
-    values = _rows_mapped({_PROBS: lists}, found, change, checked=scale is None)
-    return rows_like(rows, values, names=known)
-
-
-def predicted_by_groups(
-    artifact: GroupArtifact,
-    scores: Any,  # noqa: ANN401 - an array of any make
-    *,
-    by: object,
-    unseen: str,
-    on_range: str,
-    scale: str | None = None,
-    shown: str = SCORES,
-    names: tuple[str, str] = (SCORES, _BY),
-) -> tuple[Array, ...]:
-    """
-    Return a probability for each score by the map of its group, and its ends, shape (n,) each.
-
-    Messages call the rows `shown`, and the columns of scores and groups by their `names`.
-    """
-    column = _one_column(scores)
-    refuse_misaligned({SCORES: scores, _BY: by})
-    groups = groups_given(by, artifact, rows=len(column))
-    asked = Columns(
-        scale=maybe_chosen(Scale, scale, _SCALE) or artifact.pooled.scale,
-        on_range=chosen(OnRange, on_range, "on_range"),
-        member=member_column(artifact, chosen(OnUnseen, unseen, "unseen")),
-    )
-    score, group = names
-    found = ChosenColumns(asked, score, None, member=group)
-    added = group_columns(artifact, name="calibrated")
-    check = ScaleCheck(artifact.pooled) if scale is None else None
-    predictor = Predictor(added, Intake(found, shown=shown), check=check)
-
-    def part(first: int, size: int) -> tuple[Array, ...]:
-        pieces = [piece_of(one, first, size) for one in (column, groups)]
-        return predictor.of(pa.RecordBatch.from_arrays(pieces, names=list(names)), found)
-
-    return _piece_by_piece(part, predictor, len(column), len(added.names))
-
-
-def _piece_by_piece(
-    part: Callable[[int, int], tuple[Array, ...]], predictor: Predictor, rows: int, count: int
-) -> tuple[Array, ...]:
-    """Return whole columns from those of pieces, and give what must be said of them as warnings."""
-    found = tuple(np.empty(rows) for _ in range(count))
-    size = batch_rows(1)
-    for first in range(0, rows, size):
-        for whole, piece in zip(found, part(first, size), strict=True):
-            whole[first : first + piece.size] = piece
+    predictor = ClassPredictor(change, found, fragment, checked=scale is None)
+    values, first = np.empty((READER.row_count(fragment) or 0, len(found.classes))), 0
+    for batch in READER.batches(fragment, found):
+        values[first : first + batch.num_rows] = predictor.recalibrated(batch)[1]
+        first += batch.num_rows
     warn_of(predictor.notes)
-    return found
-
-
-def _one_column(scores: Any) -> HeldColumn:  # noqa: ANN401
-    if is_matrix(scores) or is_frame(scores):
-        msg = "several columns, and the map was fitted to one score"
-        raise UsageProblem(msg, "pass that column; `calibcli.apply` takes a frame and --score")
-    return column_of(scores, what=SCORES)
-
-
-def _mapped(
-    artifact: Artifact,
-    scores: Any,  # noqa: ANN401 - an array of any make
-    *,
-    prior: float | None,
-    on_range: str,
-    scale: str | None,
-) -> tuple[Array, ...]:
-    """Return the probabilities of scores, and their ends where there are some, shape (n,) each."""
-    column = _one_column(scores)
-    read_as = maybe_chosen(Scale, scale, _SCALE) or artifact.scale
-    asked = Columns(scale=read_as, on_range=chosen(OnRange, on_range, "on_range"))
-    added = added_columns(artifact, name="calibrated", prior=prior)
-    check = ScaleCheck(artifact) if scale is None else None
-    predictor = Predictor(added, Intake(ChosenColumns(asked, SCORES, None), shown=SCORES), check=check)
-
-    def part(first: int, size: int) -> tuple[Array, ...]:
-        return predictor(piece_of(column, first, size))
-
-    return _piece_by_piece(part, predictor, len(column), len(added.names))
-
-
-def _rows_mapped(
-    columns: dict[str, HeldColumn], found: ChosenColumns, change: ClassMap, *, checked: bool
-) -> Array:
-    intake = ClassIntake(found, shown=FRAME if found.others else _PROBS)
-    rows = len(next(iter(columns.values())))
-    values = np.empty((rows, len(found.classes)))
-    size, highest = batch_rows(len(found.classes)), 0.0
-    for first in range(0, rows, size):
-        pieces = [piece_of(one, first, size) for one in columns.values()]
-        batch = pa.RecordBatch.from_arrays(pieces, names=list(columns))
-        probability = intake.probabilities_of(batch)
-        highest = float(probability.max(initial=highest))
-        values[first : first + size] = change(probability, found.classes)
-    if checked:
-        sums = intake.findings.sums
-        warn_of(class_scale_notes(sums, change.artifact, rows=rows, highest=highest))
-    return values
+    return rows_like(rows, values, names=names)
 
 
 if TYPE_CHECKING:
@@ -352,20 +286,20 @@ class Recalibrator(Shown):
         """
         held = self.artifact
         self._refuse_idle(prior=prior, classes=classes, by=by, unseen=unseen, on_sum=on_sum)
-        if isinstance(held, Artifact):
-            return predicted_scores(held, scores, prior=prior, on_range=on_range, scale=scale)
-        if isinstance(held, GroupArtifact):
-            found = predicted_by_groups(held, scores, by=by, unseen=unseen, on_range=on_range, scale=scale)
-            return values_like(scores, found[0])
-        return predicted_rows(
-            held,
-            scores,
-            name=self.name,
-            classes=classes,
-            on_range=on_range,
-            on_sum=on_sum,
-            scale=scale,
+        if isinstance(held, ClassArtifact):
+            return predicted_rows(
+                held,
+                scores,
+                name=self.name,
+                classes=classes,
+                on_range=on_range,
+                on_sum=on_sum,
+                scale=scale,
+            )
+        found = predicted_scores(
+            held, scores, prior=prior, by=by, unseen=unseen, on_range=on_range, scale=scale
         )
+        return values_like(scores, found[0])
 
     def _refuse_idle(
         self, *, prior: float | None, classes: object, by: object, unseen: str, on_sum: str
@@ -417,17 +351,16 @@ class Recalibrator(Shown):
         Raises:
             UsageProblem: If the method has no ends.
         """
-        held, found = self.artifact, None
+        held, ends = self.artifact, []
         self._refuse_idle(prior=prior, classes=None, by=by, unseen=unseen, on_sum=OnSum.ERROR)
-        if isinstance(held, Artifact):
-            found = ends_of_scores(held, scores, prior=prior, on_range=on_range, scale=scale)
-        elif isinstance(held, GroupArtifact):
-            _, *both = predicted_by_groups(held, scores, by=by, unseen=unseen, on_range=on_range, scale=scale)
-            found = (both[0], both[1]) if both else None
-        if found is None:
+        if not isinstance(held, ClassArtifact):
+            _, *ends = predicted_scores(
+                held, scores, prior=prior, by=by, unseen=unseen, on_range=on_range, scale=scale
+            )
+        if not ends:
             msg = f"{self.method} gives one probability, without ends"
             raise UsageProblem(msg, "fit with --method venn-abers")
-        return found
+        return ends[0], ends[1]
 
     @in_python()
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:

@@ -16,6 +16,7 @@ from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.show.words import four, printable
+from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
 
@@ -73,11 +74,31 @@ class Tabled(Shown):
         return pd.DataFrame(self.lines())
 
 
+class Reported(Tabled):
+    """A result that is a report of a command."""
+
+    __slots__ = ()
+
+    report: MeasureReport | CompareReport | VerifyReport
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the document that the command writes with `--json`, as `calibcli schema` describes it."""
+        from calibcli.documents.sealed import sealed
+
+        return sealed(self.report.to_dict())
+
+    def page(self, *, verbose: bool = False) -> "Page":
+        """Return what is said of the report."""
+        from calibcli.show.pages import page_of
+
+        return page_of(self.report, verbose=verbose)
+
+
 _WHOLE = "all"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Measured(Tabled):
+class Measured(Reported):
     """
     Measures with their intervals, as `measure` returns them.
 
@@ -95,10 +116,7 @@ class Measured(Tabled):
     @property
     def measures(self) -> dict[str, Estimate | ClassEstimate]:
         """Every measure by its name, those of several classes together last."""
-        classes = self.report.classes
-        of_classes: tuple[ClassEstimate, ...] = () if classes is None else classes.measures
-        found: tuple[Estimate | ClassEstimate, ...] = (*self.report.measures, *of_classes)
-        return {one.name.value: one for one in found}
+        return {one.name.value: one for one in self.report.every_measure}
 
     @property
     def tests(self) -> dict[str, TestResult]:
@@ -153,18 +171,6 @@ class Measured(Tabled):
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *self.measures})
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the document of `calibcli measure --json`, as `calibcli schema report` describes it."""
-        from calibcli.documents.sealed import sealed
-
-        return sealed(self.report.to_dict())
-
-    def page(self, *, verbose: bool = False) -> "Page":
-        """Return what is said of the measures."""
-        from calibcli.show.pages.measure import measure_page
-
-        return measure_page(self.report, verbose=verbose)
-
     def lines(self) -> list[Mapping[str, object]]:
         """Return a row for each measure of all rows, and of each slice."""
         parts = {_WHOLE: self, **self.slices}
@@ -176,16 +182,11 @@ class Measured(Tabled):
 
 def line_of(key: str, estimate: Estimate | ClassEstimate) -> dict[str, object]:
     """Return an estimate as a row of `to_frame`; `key` is that of its slice."""
-    interval = estimate.interval
     return {
         "slice": key,
         "measure": estimate.name.value,
         "value": estimate.value,
-        "lower": None if interval is None else interval.lower,
-        "upper": None if interval is None else interval.upper,
-        "confidence": None if interval is None else interval.confidence,
-        "method": None if interval is None else interval.method,
-        "target": None if interval is None else interval.target.value,
+        **_interval_cells(estimate.interval),
         "if_calibrated": estimate.null,
         "if_calibrated_lower": None if estimate.null_range is None else estimate.null_range[0],
         "if_calibrated_upper": None if estimate.null_range is None else estimate.null_range[1],
@@ -194,8 +195,14 @@ def line_of(key: str, estimate: Estimate | ClassEstimate) -> dict[str, object]:
     }
 
 
+def _interval_cells(interval: Interval | None) -> dict[str, object]:
+    target = None if interval is None else interval.target.value
+    names = ("lower", "upper", "confidence", "method")
+    return {**{name: getattr(interval, name, None) for name in names}, "target": target}
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Compared(Tabled):
+class Compared(Reported):
     """
     Two scores on the same rows.
 
@@ -211,9 +218,7 @@ class Compared(Tabled):
     @property
     def measures(self) -> dict[str, Comparison]:
         """Each measure of both by its name, those of several classes together last."""
-        classes = self.report.classes
-        joint = () if classes is None else classes.comparisons
-        return {one.name.value: one for one in (*self.report.comparisons, *joint)}
+        return {one.name.value: one for one in self.report.every_comparison}
 
     @property
     def worse_by(self) -> tuple[str, ...]:
@@ -233,18 +238,6 @@ class Compared(Tabled):
     def __len__(self) -> int:
         return len(self.measures)
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the document of `calibcli compare --json`, as `calibcli schema compare` describes it."""
-        from calibcli.documents.sealed import sealed
-
-        return sealed(self.report.to_dict())
-
-    def page(self, *, verbose: bool = False) -> "Page":
-        """Return what is said of the comparison."""
-        from calibcli.show.pages.compare import compare_page
-
-        return compare_page(self.report, verbose=verbose)
-
     def lines(self) -> list[Mapping[str, object]]:
         """Return a row for each measure."""
         return [_line(one) for one in self.measures.values()]
@@ -252,24 +245,19 @@ class Compared(Tabled):
 
 def _line(comparison: Comparison) -> dict[str, object]:
     difference = comparison.difference
-    interval = difference.interval
     return {
         "measure": comparison.name.value,
         "first": comparison.first.value,
         "second": comparison.second.value,
         "difference": difference.value,
-        "lower": None if interval is None else interval.lower,
-        "upper": None if interval is None else interval.upper,
-        "confidence": None if interval is None else interval.confidence,
-        "method": None if interval is None else interval.method,
-        "target": None if interval is None else interval.target.value,
+        **_interval_cells(difference.interval),
         "verdict": difference.verdict.value,
         "assumptions": "; ".join(difference.assumptions),
     }
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Verified(Tabled):
+class Verified(Reported):
     """
     Verdicts on every rule, and one for all of them.
 
@@ -312,18 +300,6 @@ class Verified(Tabled):
 
     def __bool__(self) -> bool:
         return self.passed
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the document of `calibcli verify --json`, as `calibcli schema report` describes it."""
-        from calibcli.documents.sealed import sealed
-
-        return sealed(self.report.to_dict())
-
-    def page(self, *, verbose: bool = False) -> "Page":
-        """Return what is said of the verdicts."""
-        from calibcli.show.pages.verify import verify_page
-
-        return verify_page(self.report, verbose=verbose)
 
     def lines(self) -> list[Mapping[str, object]]:
         """Return a row for each rule over all rows, and in each group."""
@@ -394,11 +370,11 @@ class SavedReport(Tabled):
         """Return the text of the document."""
         return canonical_text(self.document)
 
-    def page(self, *, verbose: bool = False) -> "Page":  # noqa: ARG002 - as every page
+    def page(self, *, verbose: bool = False) -> "Page":
         """Return what `calibcli inspect` says of the file."""
-        from calibcli.show.pages.inspect import inspect_page
+        from calibcli.show.pages import page_of
 
-        return inspect_page(self.facts)
+        return page_of(self.facts, verbose=verbose)
 
     def lines(self) -> list[Mapping[str, object]]:
         """Return a row for each measure of all rows, and of each slice."""

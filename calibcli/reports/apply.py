@@ -1,11 +1,31 @@
 """What `apply` hands back."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from calibcli.codec import HIDDEN, Declared
+from calibcli.codec import Declared
 from calibcli.names import ClassMethod
 from calibcli.reports.input import PageName
+
+
+@dataclass(frozen=True, slots=True)
+class ClassesApplied(Declared):
+    """
+    What became of rows of several classes.
+
+    Args:
+        names: What the classes are called, in the order of the columns.
+        tied: Rows where several classes were the most probable before, the first of which counts.
+        keeps_prediction: Whether no row whatever can change its most probable class.
+        normalised: Rows divided by their sum before they were recalibrated, on request.
+    """
+
+    method: ClassMethod
+    names: tuple[str, ...]
+    changed: int
+    tied: int
+    keeps_prediction: bool
+    normalised: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,74 +34,33 @@ class ApplyReport(Declared):
     Rows in are rows out: applying never drops one.
 
     Args:
+        score: The score column, or the columns of classes as they are said.
         output: Where the rows went; "-" is standard output.
-        column: Name of the column that was added.
+        columns: Names of the columns that were added.
         clipped: Scores moved to 0 or 1 before they were recalibrated, on request (`--on-range clip`).
-        lowest: The smallest recalibrated probability, or None without rows.
+        lowest: The smallest recalibrated probability, or None without rows and for several classes.
         notes: Sentences about choices made for the user, such as a guessed column.
-        ends: Names of the columns with the lower and the upper end of each probability, where there are.
         prior: Base rate that probabilities were shifted to, or None.
         fitted_rate: Base rate of the fit rows where they were shifted from it, or None.
         pooled_rows: Rows of groups that the fit has not seen, which took the map of all rows, on request.
+        classes: What became of several classes, or None for one score.
     """
 
     page: ClassVar[Literal[PageName.APPLY]] = PageName.APPLY
     files: tuple[str, ...]
     score: str
     output: str
-    column: str
+    columns: tuple[str, ...]
     rows: int
     clipped: int
-    lowest: float | None
-    highest: float | None
+    lowest: float | None = None
+    highest: float | None = None
     notes: tuple[str, ...] = ()
-    ends: tuple[str, ...] = ()
     prior: float | None = None
     fitted_rate: float | None = None
     pooled_rows: int = 0
-    pooled_groups: Annotated[tuple[str, ...], HIDDEN] = ()
-
-    @property
-    def dropped(self) -> Annotated[int, "Always 0."]:
-        """Rows left out: none, ever."""
-        return 0
-
-
-@dataclass(frozen=True, slots=True)
-class ClassApplyReport(Declared):
-    """
-    Rows in are rows out: applying never drops one.
-
-    Args:
-        probs: The columns of the classes, as they are said.
-        output: Where the rows went; "-" is standard output.
-        columns: Names of the columns that were added.
-        classes: What the classes are called, in the order of the columns.
-        tied: Rows where several classes were the most probable before, the first of which counts.
-        keeps_prediction: Whether no row whatever can change its most probable class.
-        clipped: Probabilities moved to 0 or 1 before they were recalibrated, on request.
-        normalised: Rows divided by their sum before they were recalibrated, on request.
-    """
-
-    page: ClassVar[Literal[PageName.APPLY_CLASSES]] = PageName.APPLY_CLASSES
-    files: tuple[str, ...]
-    probs: str
-    output: str
-    columns: tuple[str, ...]
-    method: ClassMethod
-    classes: tuple[str, ...]
-    rows: int
-    changed: int
-    tied: int
-    keeps_prediction: bool
-    clipped: int
-    normalised: int
-    notes: tuple[str, ...] = ()
-
-    @property
-    def dropped(self) -> Annotated[int, "Always 0."]:
-        """Rows left out: none, ever."""
-        return 0
+    pooled_groups: tuple[str, ...] = ()
+    classes: ClassesApplied | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,40 +76,36 @@ class FolderApplyReport(Declared):
 
     page: ClassVar[Literal[PageName.APPLY_FOLDER]] = PageName.APPLY_FOLDER
     folder: str
-    parts: tuple[ApplyReport | ClassApplyReport, ...]
+    parts: tuple[ApplyReport, ...]
     skipped: tuple[str, ...] = ()
-    found: Annotated[tuple[str, ...], HIDDEN] = ()
+    found: tuple[str, ...] = ()
 
     @property
-    def rows(self) -> Annotated[int, ""]:
+    def rows(self) -> int:
         """Rows written."""
         return sum(part.rows for part in self.parts)
 
     @property
-    def clipped(self) -> Annotated[int, ""]:
+    def clipped(self) -> int:
         """Values moved to 0 or 1 before they were recalibrated, on request."""
         return sum(part.clipped for part in self.parts)
 
     @property
-    def pooled_rows(self) -> Annotated[int, ""]:
+    def pooled_rows(self) -> int:
         """Rows of groups that the fit has not seen, which took the map of all rows, on request."""
-        return sum(part.pooled_rows for part in self.parts if isinstance(part, ApplyReport))
+        return sum(part.pooled_rows for part in self.parts)
 
     @property
     def pooled_groups(self) -> tuple[str, ...]:
         """The first of these groups."""
-        parts = (part for part in self.parts if isinstance(part, ApplyReport))
-        return tuple(dict.fromkeys(group for part in parts for group in part.pooled_groups))
+        return tuple(dict.fromkeys(group for part in self.parts for group in part.pooled_groups))
 
     @property
-    def columns(self) -> Annotated[tuple[str, ...], ""]:
+    def columns(self) -> tuple[str, ...]:
         """Names of the columns that were added."""
-        if not self.parts:
-            return ()
-        first = self.parts[0]
-        return (first.column, *first.ends) if isinstance(first, ApplyReport) else first.columns
+        return self.parts[0].columns if self.parts else ()
 
     @property
-    def notes(self) -> Annotated[tuple[str, ...], ""]:
+    def notes(self) -> tuple[str, ...]:
         """What is said of what was found, and what the reports of files say, each sentence once."""
         return tuple(dict.fromkeys((*self.found, *(note for part in self.parts for note in part.notes))))

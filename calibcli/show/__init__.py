@@ -6,7 +6,7 @@ from calibcli.names import ReportFormat
 from calibcli.reports.input import Setting
 
 if TYPE_CHECKING:
-    from calibcli.reports.apply import ApplyReport, ClassApplyReport, FolderApplyReport
+    from calibcli.reports.apply import ApplyReport, FolderApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
     from calibcli.reports.fit import ClassFitReport, FitReport
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         | FitReport
         | ClassFitReport
         | ApplyReport
-        | ClassApplyReport
         | FolderApplyReport
         | InspectReport
         | PlanReport

@@ -21,15 +21,16 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from calibcli.commands.added_columns import AddedColumns
-from calibcli.commands.apply import apply_file, apply_map, only_file
-from calibcli.commands.destination import Destination
+from calibcli.ahead import Progress, unseen
+from calibcli.commands import apply
+from calibcli.commands.apply import only_file
 from calibcli.commands.evaluation import read_judged
 from calibcli.commands.fit import fit_files
+from calibcli.commands.predicting import ApplyRequest
 from calibcli.data import records
 from calibcli.data.files import found_in
 from calibcli.data.fragments import list_fragments
-from calibcli.documents.artifact import read_artifact
+from calibcli.documents.artifact import Artifact, read_artifact
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
@@ -44,13 +45,33 @@ WIDE = 'id,score,note,code\r\n007,0.10,"a, b",01234\n'
 WIDE += '008,0.5,"say ""hi""\nthere",12345678901234567890\n\n009,1,,0.10'
 
 
-def halved(score: Any, before: int) -> tuple[Any, ...]:  # noqa: ARG001
-    return (score / 2,)
+class Halved:
+    """Half of each score."""
+
+    def predict(self, score: Any) -> Any:
+        """Return it."""
+        return score / 2
+
+
+def apply_file(
+    artifact: Any,
+    inputs: list[str],
+    *,
+    output: str,
+    force: bool = False,
+    progress: Progress = unseen,
+    **asked: Any,
+) -> Any:
+    path = artifact if isinstance(artifact, str) else "cal.json"
+    loaded = read_artifact(artifact) if isinstance(artifact, str) else artifact
+    request = ApplyRequest(path, loaded, **asked)
+    return apply.apply_file(request, inputs, output, force=force, progress=progress)
 
 
 def run(source: Path | str, output: Path | str, *, name: str = "calibrated", **asked: Any) -> Any:
-    (fragment,) = list_fragments([str(source)])
-    return apply_map(AddedColumns((name,), halved), fragment, columns=Columns(**asked), output=str(output))
+    columns = Columns(**{"scale": Scale.PROB} | asked)
+    halved = Artifact(Halved(), None)
+    return apply_file(halved, [str(source)], output=str(output), columns=columns, name=name, force=True)
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -60,27 +81,14 @@ def rows_of(path: Path) -> list[list[str]]:
 def test_other_columns_of_csv_survive_byte_for_byte(tmp_path: Path) -> None:
     """Leading zeros, long integers, quotes and line ends are nobody's business."""
     (tmp_path / "a.csv").write_bytes(WIDE.encode())
-    report = run(tmp_path / "a.csv", tmp_path / "b.csv")
+    output = str(tmp_path / "b.csv")
+    report = run(tmp_path / "a.csv", output)
     assert (tmp_path / "b.csv").read_bytes().decode() == (
         'id,score,note,code,calibrated\r\n007,0.10,"a, b",01234,0.05\n'
         '008,0.5,"say ""hi""\nthere",12345678901234567890,0.25\n\n009,1,,0.10,0.5'
     )
-    assert report.to_dict() == {
-        "files": [str(tmp_path / "a.csv")],
-        "score": "score",
-        "output": str(tmp_path / "b.csv"),
-        "column": "calibrated",
-        "ends": [],
-        "rows": 3,
-        "dropped": 0,
-        "clipped": 0,
-        "lowest": 0.05,
-        "highest": 0.5,
-        "prior": None,
-        "fitted_rate": None,
-        "pooled_rows": 0,
-        "notes": ["column 'score' was taken as the score; --score names another"],
-    }
+    assert (report.files, report.score, report.output) == ((str(tmp_path / "a.csv"),), "score", output)
+    assert (report.columns, report.rows, report.lowest, report.highest) == (("calibrated",), 3, 0.05, 0.5)
 
 
 def test_blocks_join_without_a_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,13 +251,14 @@ def test_a_header_alone_is_copied(tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys
-from calibcli.options.rows import AS_FOUND, Columns
-from calibcli.data.fragments import list_fragments
-from calibcli.commands.added_columns import AddedColumns
-from calibcli.commands.apply import apply_map
-(fragment,) = list_fragments([sys.argv[1]])
-added = AddedColumns(("calibrated",), lambda score, _: (score / 2,))
-apply_map(added, fragment, columns=Columns(), output=sys.argv[2])
+from types import SimpleNamespace
+from calibcli.commands.apply import apply_file
+from calibcli.commands.predicting import ApplyRequest
+from calibcli.documents.artifact import Artifact
+from calibcli.names import Scale
+from calibcli.options.rows import Columns
+halved = Artifact(SimpleNamespace(predict=lambda score: score / 2), None)
+apply_file(ApplyRequest("cal.json", halved, Columns(scale=Scale.PROB)), [sys.argv[1]], sys.argv[2])
 print("pandas" in sys.modules, file=sys.stderr)
 """
 
@@ -327,7 +336,7 @@ def test_an_artifact_is_applied(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("score\n0.25\n0.75\n")
     asked = {"output": str(tmp_path / "b.csv"), "name": "p"}
     applied = apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], **asked)
-    assert (applied.rows, applied.column, report.method) == (2, "p", RecalibratorName.PLATT)
+    assert (applied.rows, applied.columns, report.method) == (2, ("p",), RecalibratorName.PLATT)
     low, high = (float(row[1]) for row in rows_of(tmp_path / "b.csv")[1:])
     assert low < high
     with pytest.raises(OutputProblem, match="exists already"):
@@ -364,7 +373,7 @@ def test_venn_abers_adds_both_ends(tmp_path: Path) -> None:
     names = ["p", "p_lower", "p_upper"]
     for source, output in (("a.csv", "c.csv"), ("a.csv", "c.parquet"), ("a.parquet", "d.parquet")):
         report = apply_file(cal, [str(tmp_path / source)], output=str(tmp_path / output), name="p")
-        assert (report.column, report.ends) == ("p", ("p_lower", "p_upper"))
+        assert report.columns == ("p", "p_lower", "p_upper")
     assert "other than 'score', 'p', 'p_lower' and" not in report.notes
     fitted = read_artifact(cal).recalibrator
     assert isinstance(fitted, WithEnds)
@@ -449,7 +458,7 @@ def test_another_base_rate_shifts_every_column(method: RecalibratorName, tmp_pat
     assert (plain.prior, plain.fitted_rate) == (None, None)
     assert (moved.prior, moved.fitted_rate, same.prior) == (0.02, rate, rate)
     tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in ("plain", "moved", "same")]
-    for name in (moved.column, *moved.ends):
+    for name in moved.columns:
         before, after, again = (table[name].to_numpy() for table in tables)
         np.testing.assert_array_equal(again, before)
         inside = (before > 0) & (before < 1)
@@ -491,7 +500,7 @@ def test_one_input_for_one_output(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("score\n0.5\n")
     with pytest.raises(UsageProblem, match="2 inputs for one output"):
-        apply_file("cal.json", ["a.csv", "b.csv"], output="c.csv")
+        apply_file(Artifact(Halved(), None), ["a.csv", "b.csv"], output="c.csv")
     with pytest.raises(UsageProblem, match="holds several files"):
         only_file(found_in([str(tmp_path)]), AS_FOUND)
 
@@ -510,8 +519,8 @@ def test_progress_is_told_of_every_row(source: str, output: str, parts: int, tmp
         assert count == parts
         yield told.append
 
-    to = Destination(str(tmp_path / output), progress=progress)
-    apply_file(artifact(tmp_path / "cal.json", RecalibratorName.PLATT), [str(tmp_path / source)], output=to)
+    cal = artifact(tmp_path / "cal.json", RecalibratorName.PLATT)
+    apply_file(cal, [str(tmp_path / source)], output=str(tmp_path / output), progress=progress)
     assert sum(told) == 2000
     assert output != "c.parquet" or len(told) == 7
 
@@ -528,8 +537,8 @@ def test_the_sorting_of_row_groups_is_that_of_columns_that_stay(tmp_path: Path) 
         ("b", [0], ["b"]),
         ("a.b,c", [], ["a.b", "c"]),
     ):
-        to = Destination(str(tmp_path / "b.parquet"), Shape(keep=keep))
-        apply_file(cal, [str(tmp_path / "a.parquet")], output=to, force=True)
+        to, shape = str(tmp_path / "b.parquet"), Shape(keep=keep)
+        apply_file(cal, [str(tmp_path / "a.parquet")], output=to, shape=shape, force=True)
         with pq.ParquetFile(tmp_path / "b.parquet") as file:
             assert file.schema_arrow.names == [*names, "calibrated"]
             group = file.metadata.row_group(0)

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from calibcli.commands.apply import apply_file
 from calibcli.commands.export import export, query_notes
+from calibcli.commands.predicting import ApplyRequest
 from calibcli.data.groups import groups_of
 from calibcli.documents.artifact import group_artifact_text
 from calibcli.errors import IdleOption, UsageProblem
@@ -99,7 +100,7 @@ def test_columns_of_groups_of_any_kind_are_those_of_apply(
     rows = pa.table({"score": np.linspace(0.1, 0.8, len(column)), "country": column})
     pq.write_table(rows, tmp_path / "rows.parquet")
     output = str(tmp_path / "applied.parquet")
-    apply_file(artifact, [str(tmp_path / "rows.parquet")], output=output)
+    apply_file(ApplyRequest("cal.json", artifact), [str(tmp_path / "rows.parquet")], output)
     expected = pq.read_table(output)["calibrated"].to_numpy()
     with duckdb.connect() as database:
         database.execute(f"CREATE VIEW predictions AS FROM '{tmp_path}/rows.parquet'")

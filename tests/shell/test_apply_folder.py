@@ -1,6 +1,5 @@
 """`apply --out-dir`: an output for each file, whole or not at all, and a restart that goes on."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -219,13 +218,12 @@ def test_maps_of_several_classes_take_many_files_too(tmp_path: Path, monkeypatch
 
 def test_the_report_adds_files_up(place: Path) -> None:
     """Rows of all files, and each file by itself."""
-    from calibcli.commands.apply import ClassAsk, FolderAsk, apply_folder
+    from calibcli.commands.apply import apply_folder
+    from calibcli.commands.predicting import ApplyRequest
     from calibcli.documents.artifact import read_any_artifact
-    from calibcli.options.rows import Columns
 
-    asked = FolderAsk("cal.json", read_any_artifact("cal.json"), ClassAsk(Columns()))
-    report = apply_folder(["preds"], "out", asked=asked)
-    found = json.loads(json.dumps(report.to_dict()))
-    assert found["rows"] == sum(part["rows"] for part in found["parts"]) == 1_002
-    assert found["columns"] == ["calibrated"]
-    assert [part["output"] for part in found["parts"]] == [f"out/{name}" for name in files(place / "out")]
+    asked = ApplyRequest("cal.json", read_any_artifact("cal.json"))
+    found = apply_folder(["preds"], "out", asked=asked)
+    assert found.rows == sum(part.rows for part in found.parts) == 1_002
+    assert found.columns == ("calibrated",)
+    assert [part.output for part in found.parts] == [f"out/{name}" for name in files(place / "out")]

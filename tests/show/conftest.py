@@ -395,7 +395,7 @@ def reports() -> dict[str, Any]:
     fit_notes = ("the map is not increasing",)
     method = RecalibratorName.SCALING_BINNING
     fit = FitReport(INPUT, method, "cal.json", 50_000, 11_600, "log loss", 0.653, 0.5048, 10, fit_notes)
-    apply = ApplyReport(("new.csv",), "score", "-", "calibrated", 1_000, 2, 0.0739, 0.4811)
+    apply = ApplyReport(("new.csv",), "score", "-", ("calibrated",), 1_000, 2, 0.0739, 0.4811)
     facts = (("rows", "50,000"), ("format", "parquet"))
     columns = (ColumnSummary("score", "double", "score"), ColumnSummary("group", "string", ""))
     inspect = InspectReport("churn.parquet", "parquet", facts, columns, "calibcli measure churn.parquet")
@@ -419,7 +419,9 @@ def reports() -> dict[str, Any]:
         **_compared(),
         "apply": apply,
         "apply_nothing": replace(apply, output="out.csv", rows=0, clipped=0, lowest=None, highest=None),
-        "apply_ends": replace(apply, ends=("c_lower", "c_upper"), prior=0.02, fitted_rate=0.2312),
+        "apply_ends": replace(
+            apply, columns=("calibrated", "c_lower", "c_upper"), prior=0.02, fitted_rate=0.2312
+        ),
         "inspect": inspect,
         "inspect_empty": InspectReport("cal.json", "artifact", (), (), None),
         **_hostile(),

@@ -1,7 +1,6 @@
 """calibcli apply."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import EngineName, OnUnseen
@@ -9,9 +8,6 @@ from calibcli.options.maps import ApplyOptions, Shape
 from calibcli.options.output import ArtifactFile, Inputs, Output
 from calibcli.options.rows import OF_FORMAT, ClassOptions, Columns, Reading, SeveralClasses
 from calibcli.shell.door import command
-
-if TYPE_CHECKING:
-    from calibcli.reports.apply import ApplyReport, ClassApplyReport, FolderApplyReport
 
 
 @command(
@@ -56,8 +52,9 @@ def apply(
       calibcli apply cal.json preds/ --out-dir repaired --skip-existing
       cat preds.csv | calibcli apply cal.json - -o - | head
     """
-    from calibcli.commands.apply import ClassAsk, FolderAsk
+    from calibcli.commands.apply import apply_file, apply_folder
     from calibcli.commands.destination import check_output
+    from calibcli.commands.predicting import ApplyRequest
     from calibcli.documents.artifact import (
         Artifact,
         GroupArtifact,
@@ -86,24 +83,19 @@ def apply(
             raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
         if classes.probs is not None:
             columns = replace(columns, several=SeveralClasses.of(classes))
-    ask = ClassAsk(columns, classes.on_sum, options.name)
-    asked = FolderAsk(artifact, loaded, ask, options.prior, reading.input_format, shape)
-    report: ApplyReport | ClassApplyReport | FolderApplyReport
+    asked = ApplyRequest(
+        artifact, loaded, columns, classes.on_sum, options.name, options.prior, reading.input_format, shape
+    )
     progress = progress_bar(quiet=out.quiet)
-    if out_dir is not None:
-        from calibcli.commands.apply import apply_folder
-
-        report = apply_folder(
-            inputs,
-            out_dir,
-            asked=asked,
-            force=out.force,
-            skip_existing=options.skip_existing,
-            reading=replace(reading, progress=progress),
+    if output is not None:
+        say_summary(apply_file(asked, inputs, output, force=out.force, progress=progress), out)
+    elif out_dir is not None:
+        reading = replace(reading, progress=progress)
+        skip = options.skip_existing
+        say_summary(
+            apply_folder(inputs, out_dir, asked=asked, force=out.force, skip_existing=skip, reading=reading),
+            out,
         )
-    else:
-        report = asked.apply(inputs, str(output), force=out.force, progress=progress)
-    say_summary(report, out)
 
 
 def _refuse_places(options: ApplyOptions, reading: Reading) -> None:

@@ -1,80 +1,66 @@
 """The page of `apply`: where the rows went and what was added to them."""
 
-from calibcli.reports.apply import ApplyReport, ClassApplyReport, FolderApplyReport
+from calibcli.reports.apply import ApplyReport, ClassesApplied, FolderApplyReport
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
 from calibcli.show.pages.header import clipped_lines, file_words, note_lines, pooled_lines
 from calibcli.show.words import between, count, four, listed, plural, quoted
 
+# More new columns than these are not all named.
+_MOST_NAMES = 6
 
-def apply_page(report: ApplyReport) -> Page:
+
+def apply_page(report: ApplyReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
     """Return the summary of an application."""
     where = "standard output" if report.output == "-" else quoted(report.output)
+    classes = report.classes
+    what, of = ("score", "") if classes is None else ("probs", f" of {count(len(classes.names))} classes")
     facts = [
-        ("from", f"{file_words(report.files)}  score={quoted(report.score)}"),
-        ("rows", f"{count(report.rows)}, as many as were read"),
+        ("from", f"{file_words(report.files)}  {what}={quoted(report.score)}"),
+        ("rows", f"{count(report.rows)}{of}, as many as were read"),
     ]
     if report.lowest is not None and report.highest is not None:
         facts.append(("values", between(report.lowest, report.highest)))
     if report.prior is not None:
         rates = f"from {four(report.fitted_rate)} in the fit rows to {four(report.prior)}"
         facts.append(("base rate", f"{rates}; scores given the label are taken to be distributed as there"))
-    notes = [*clipped_lines(report.clipped), *pooled_lines(report), *note_lines(report.notes)]
-    title = paragraph(Line(f"added {_column_words(report)}, written to {where}", Tone.TITLE))
-    return (title, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
-
-
-def _column_words(report: ApplyReport) -> str:
-    if not report.ends:
-        return f"column {quoted(report.column)}"
-    return f"columns {listed([quoted(name) for name in (report.column, *report.ends)])}"
-
-
-_MOST_COLUMNS = 6
-
-
-def apply_classes_page(report: ClassApplyReport) -> Page:
-    """Return the summary of an application to several classes."""
-    where = "standard output" if report.output == "-" else quoted(report.output)
-    facts = [
-        ("from", f"{file_words(report.files)}  probs={quoted(report.probs)}"),
-        ("rows", f"{count(report.rows)} of {count(len(report.classes))} classes, as many as were read"),
-        ("prediction", _prediction(report)),
+    if classes is not None:
+        facts.append(("prediction", _prediction(classes)))
+    notes = [
+        *clipped_lines(report.clipped),
+        *pooled_lines(report),
+        *([] if classes is None else _repairs(classes)),
+        *note_lines(report.notes),
     ]
-    notes = [*clipped_lines(report.clipped), *_repairs(report), *note_lines(report.notes)]
-    title = paragraph(Line(f"added {_class_column_words(report.columns)}, written to {where}", Tone.TITLE))
+    title = paragraph(Line(f"added {_column_words(report.columns)}, written to {where}", Tone.TITLE))
     return (title, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
 
 
-def _prediction(report: ClassApplyReport) -> str:
-    if report.keeps_prediction:
-        return f"the same as before: {report.method.value} keeps the predicted class of every row"
-    return (
-        f"{plural(report.changed, 'row')} {'has' if report.changed == 1 else 'have'} another predicted class"
-    )
+def _column_words(columns: tuple[str, ...]) -> str:
+    names = [quoted(name) for name in columns]
+    if len(names) <= _MOST_NAMES:
+        return f"column{'s' * (len(names) != 1)} {listed(names)}"
+    return f"{count(len(names))} columns, {', '.join(names[:2])} ... {listed(names[-2:])}"
 
 
-def _repairs(report: ClassApplyReport) -> list[Line]:
+def _prediction(classes: ClassesApplied) -> str:
+    if classes.keeps_prediction:
+        return f"the same as before: {classes.method.value} keeps the predicted class of every row"
+    has = "has" if classes.changed == 1 else "have"
+    return f"{plural(classes.changed, 'row')} {has} another predicted class"
+
+
+def _repairs(classes: ClassesApplied) -> list[Line]:
     lines = []
-    if report.normalised:
-        rows = f"{plural(report.normalised, 'row')} divided by the sum of its probabilities"
+    if classes.normalised:
+        rows = f"{plural(classes.normalised, 'row')} divided by the sum of its probabilities"
         lines.append(Line(f"{rows} (--on-sum normalise).", Tone.NOTE))
-    if report.tied:
-        rows = plural(report.tied, "row")
+    if classes.tied:
+        rows = plural(classes.tied, "row")
         lines.append(Line(f"In {rows} several classes were the most probable; the first counts.", Tone.NOTE))
     return lines
 
 
-def _class_column_words(columns: tuple[str, ...]) -> str:
-    names = [quoted(name) for name in columns]
-    if len(names) <= _MOST_COLUMNS:
-        return f"columns {listed(names)}"
-    return f"{count(len(names))} columns, {', '.join(names[:2])} ... {listed(names[-2:])}"
-
-
-_MOST_NAMES = 6
-
-
-def apply_folder_page(report: FolderApplyReport) -> Page:
+def apply_folder_page(report: FolderApplyReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
     """Return the summary of an application to many files."""
     files = f"{count(len(report.parts))} file{'s' * (len(report.parts) != 1)}"
     names = [quoted(name) for name in report.columns]

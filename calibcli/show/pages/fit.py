@@ -18,7 +18,7 @@ _RULE = (
 )
 
 
-def fit_page(report: FitReport) -> Page:
+def fit_page(report: FitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
     """Return the summary of a fit."""
     where = "standard output" if report.output is None else quoted(report.output)
     positive = f"{count(report.positive)} positive ({share(report.positive, report.rows)})"
@@ -106,7 +106,7 @@ def _remark(trial: Trial) -> str:
     return ""
 
 
-def fit_classes_page(report: ClassFitReport) -> Page:
+def fit_classes_page(report: ClassFitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
     """Return the summary of a fit of several classes."""
     where = "standard output" if report.output is None else quoted(report.output)
     method = report.method.value if report.inner is None else f"{report.method.value} of {report.inner}"

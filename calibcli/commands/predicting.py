@@ -1,0 +1,376 @@
+"""Rows to recalibrated columns by a map of any kind, whatever holds the rows."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from calibcli.commands.evaluation import ClassMap, member_column
+from calibcli.commands.gathering import with_counted
+from calibcli.commands.right_scale import ScaleCheck, class_scale_notes
+from calibcli.data.arrays import list_column, list_like, text_column
+from calibcli.data.class_intake import ClassIntake
+from calibcli.data.class_rows import is_list_of_numbers
+from calibcli.data.column_names import folded
+from calibcli.data.columns import ChosenColumns, columns_of_classes, resolve
+from calibcli.data.fragment import Fragment
+from calibcli.data.intake import Intake, known_groups
+from calibcli.data.pieces import columns_of, with_path
+from calibcli.data.readers import reader_of
+from calibcli.data.writers.csv import quoted
+from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact
+from calibcli.errors import UsageProblem
+from calibcli.names import EndsOf, OnSum, OutputSum
+from calibcli.options.maps import AS_IT_COMES, Shape
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
+from calibcli.reports.apply import ClassesApplied
+from calibcli.stats.recalibrators.classes.interface import kind_of_ends
+from calibcli.stats.recalibrators.intercept import check_prior, shifted
+from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
+from calibcli.stats.table.score_table import Floats
+
+NAME = "calibrated"
+
+Added = Sequence["Floats | pa.Array[Any]"]
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyRequest:
+    """
+    What is done with every file, or with a frame.
+
+    Args:
+        artifact: The path of the artifact, for messages.
+        columns: What is to be done with values; its `several` names the columns of classes, or is None to
+            find those whose names end in the classes of the fit.
+        on_sum: What becomes of a row whose probabilities do not sum to one, where columns are to be found.
+        name: What the new column is called, or the names of several begin with.
+        prior: Base rate of the rows, or None for that of the fit rows.
+        input_format: The format of every input, and how text is written.
+        shape: The format of outputs, and which other columns go along.
+    """
+
+    artifact: str
+    loaded: Artifact | ClassArtifact | GroupArtifact
+    columns: Columns = Columns()  # noqa: RUF009 - frozen
+    on_sum: OnSum = OnSum.ERROR
+    name: str = NAME
+    prior: float | None = None
+    input_format: InputFormat = AS_FOUND
+    shape: Shape = AS_IT_COMES
+
+    def predictor(self, fragment: Fragment) -> "Predictor":
+        """Find the columns of a file or frame, and return what makes the new ones of them."""
+        loaded, columns = self.loaded, self.columns
+        if isinstance(loaded, ClassArtifact):
+            refuse_any_sum(self.on_sum)
+            chosen = _classes_chosen(loaded, columns, fragment, on_sum=self.on_sum)
+            change = ClassMap(loaded, self.artifact)
+            return ClassPredictor(change, chosen, fragment, name=self.name, checked=columns.scale is None)
+        if isinstance(loaded, GroupArtifact):
+            refuse_prior(self.prior)
+            columns = replace(columns, member=member_column(loaded, columns.on_unseen))
+        chosen = _score_chosen(replace(columns, scale=columns.scale or pooled_of(loaded).scale), fragment)
+        checked = columns.scale is None
+        return ScorePredictor(
+            loaded, chosen, shown=fragment.shown, name=self.name, prior=self.prior, checked=checked
+        )
+
+
+def pooled_of(loaded: Artifact | GroupArtifact) -> Artifact:
+    """Return the map of all rows."""
+    return loaded.pooled if isinstance(loaded, GroupArtifact) else loaded
+
+
+def _score_chosen(columns: Columns, fragment: Fragment) -> ChosenColumns:
+    """Find the columns in a file, and that of groups also in its path."""
+    member = None if columns.member is None else folded(columns.member.name)
+    outside = tuple(one for one in fragment.partitions if folded(one[0]) == member)
+    return columns_of(replace(fragment, partitions=outside), columns, labelled=False)
+
+
+class Predictor(ABC):
+    """
+    From the columns of some rows to the new columns; rows must come in the order of the file.
+
+    Args:
+        intake: Checks the rows on the way, and counts them.
+        fields: The new columns.
+        prior: Base rate that probabilities are shifted to, from the `fitted_rate`, or None.
+        delimiter: What separates fields where rows are spliced into a text file, and words are quoted for.
+    """
+
+    intake: Intake
+    fields: tuple["pa.Field[Any]", ...]
+    lowest: float | None = None
+    highest: float | None = None
+    prior: float | None = None
+    fitted_rate: float | None = None
+    delimiter: str | None = None
+
+    def __init__(self, chosen: ChosenColumns) -> None:
+        self.chosen = chosen
+
+    @abstractmethod
+    def __call__(self, batch: pa.RecordBatch) -> Added:
+        """Return the new columns of some rows."""
+
+    @property
+    @abstractmethod
+    def notes(self) -> tuple[str, ...]:
+        """What must be said of the rows that were read, which may be refused now."""
+
+    @property
+    def ends_notes(self) -> tuple[str, ...]:
+        """Where ends do not bracket what stands beside them."""
+        return ()
+
+    @property
+    def applied(self) -> ClassesApplied | None:
+        """What became of several classes, or None for one score."""
+        return None
+
+
+class ScorePredictor(Predictor):
+    """
+    From a score, and its group where each has a map of its own, to the new columns, and their range.
+
+    Args:
+        prior: Base rate of the rows, or None for that of the fit rows.
+        checked: Whether to ask if the scores are on the scale of the fit.
+    """
+
+    def __init__(
+        self,
+        loaded: Artifact | GroupArtifact,
+        chosen: ChosenColumns,
+        *,
+        shown: str,
+        name: str = NAME,
+        prior: float | None = None,
+        checked: bool = True,
+    ) -> None:
+        pooled = pooled_of(loaded)
+        if prior is not None:
+            check_prior(prior)
+        super().__init__(chosen)
+        self.intake = Intake(chosen, shown=shown)
+        self.prior = prior
+        self.fitted_rate = None if prior is None else fitted_rate(pooled)
+        self._map = pooled.recalibrator
+        members = loaded.members if isinstance(loaded, GroupArtifact) else {}
+        self._members = {key: one.recalibrator for key, one in members.items()}
+        self._check = ScaleCheck(pooled) if checked else None
+        ends = ("", "_lower", "_upper") if isinstance(self._map, WithEnds) else ("",)
+        self.fields = tuple(pa.field(f"{name}{end}", pa.float64()) for end in ends)
+
+    def __call__(self, batch: pa.RecordBatch) -> tuple[Floats, ...]:
+        """Return the new columns of some rows."""
+        before = self.intake.findings.rows
+        scores = self.intake.scores_of(batch.column(self.chosen.score))
+        if self._check is not None:
+            self._check.add(scores)
+        if self.chosen.member is None:
+            columns = self._columns(self._map, scores, before=before)
+        else:
+            columns = self._of_groups(with_path(batch, self.chosen, shown=self.intake.shown), scores)
+        if scores.size:
+            lowest, highest = float(columns[0].min()), float(columns[0].max())
+            self.lowest = lowest if self.lowest is None else min(self.lowest, lowest)
+            self.highest = highest if self.highest is None else max(self.highest, highest)
+        return columns
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said of the scores that were read."""
+        return () if self._check is None else self._check.notes(self.intake)
+
+    def _columns(self, recalibrator: Recalibrator, scores: Floats, *, before: int = 0) -> tuple[Floats, ...]:
+        """Return the columns of scores that have so many rows of the file before them."""
+        noisy = randomised(recalibrator)
+        if noisy is not None:
+            columns: tuple[Floats, ...] = (noisy.predict_at(scores, before + np.arange(scores.size)),)
+        elif isinstance(recalibrator, WithEnds):
+            columns = (recalibrator.predict(scores), *recalibrator.ends(scores))
+        else:
+            columns = (recalibrator.predict(scores),)
+        if self.prior is None or self.fitted_rate is None:
+            return columns
+        return tuple(shifted(one, fitted=self.fitted_rate, prior=self.prior) for one in columns)
+
+    def _of_groups(self, batch: pa.RecordBatch, scores: Floats) -> tuple[Floats, ...]:
+        """Return the columns by the map of each row's group."""
+        groups = known_groups(batch, self.chosen, self.intake.findings, shown=self.intake.shown)
+        columns = tuple(np.array(one) for one in self._columns(self._map, scores))
+        for code, text in enumerate(groups.text):
+            which = np.flatnonzero(groups.code == code) if text in self._members else ()
+            if len(which):
+                own = self._columns(self._members[text], scores[which])
+                for column, mine in zip(columns, own, strict=True):
+                    column[which] = mine
+        return columns
+
+
+class ClassPredictor(Predictor):
+    """
+    From the columns of classes to the new columns, counting predictions that change.
+
+    Each class gets a column `NAME_CLASS`, or all get one column `NAME` of lists where they came as such;
+    `NAME_class` is the most probable class, and `NAME_confidence` its probability. Methods with ends add
+    those of every class as `NAME_CLASS_lower` and `NAME_CLASS_upper`, or those of the most probable one as
+    `NAME_confidence_lower` and `NAME_confidence_upper`.
+
+    Args:
+        checked: Whether to ask if the rows are on the scale of the fit.
+    """
+
+    def __init__(
+        self, change: ClassMap, chosen: ChosenColumns, fragment: Fragment, *, name: str = NAME, checked: bool
+    ) -> None:
+        change.order_of(chosen.classes)
+        super().__init__(chosen)
+        self._rows = self.intake = ClassIntake(chosen, shown=fragment.shown)
+        self._changed = 0
+        self._tied = 0
+        self._highest = 0.0
+        self._checked = checked
+        self._change = change
+        self._list = _list_kind(chosen, fragment)
+        self.fields = self._fields(name)
+
+    def __call__(self, batch: pa.RecordBatch) -> tuple["Floats | pa.Array[Any]", ...]:
+        """Return the new columns of some rows."""
+        probability, after = self.recalibrated(batch)
+        predicted = after.argmax(axis=1)
+        before = probability.argmax(axis=1)
+        top = probability[np.arange(before.size), before]
+        self._tied += int(np.count_nonzero((probability == top[:, None]).sum(axis=1) > 1))
+        self._changed += int(np.count_nonzero(before != predicted))
+        ends = self._change.ends(probability, after, self.chosen.classes)
+        mark = self.delimiter
+        names = [one if mark is None else quoted(one, mark) for one in self.chosen.classes]
+        return (
+            *self._columns(after),
+            text_column(names, predicted),
+            after[np.arange(predicted.size), predicted],
+            *(() if ends is None else _interleaved(ends.lower, ends.upper)),
+        )
+
+    def recalibrated(self, batch: pa.RecordBatch) -> tuple[Floats, Floats]:
+        """Return the probabilities of some rows before and after the map, shape (n, K) each."""
+        probability = self._rows.probabilities_of(batch)
+        self._highest = float(probability.max(initial=self._highest))
+        return probability, self._change(probability, self.chosen.classes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said of the rows that were read."""
+        if not self._checked:
+            return ()
+        findings, change = self.intake.findings, self._change
+        return class_scale_notes(findings.sums, change.artifact, rows=findings.rows, highest=self._highest)
+
+    @property
+    def ends_notes(self) -> tuple[str, ...]:
+        """Say where ends do not bracket what stands beside them."""
+        recalibrator = self._change.artifact.recalibrator
+        free = recalibrator.to_dict().get("output_sum") == OutputSum.FREE.value
+        if free or kind_of_ends(recalibrator) is not EndsOf.CLASSES:
+            return ()
+        return ("ends are those of each class by itself, before rows were divided by their sums",)
+
+    @property
+    def applied(self) -> ClassesApplied:
+        """What became of the classes."""
+        recalibrator = self._change.artifact.recalibrator
+        return ClassesApplied(
+            recalibrator.name,
+            self.chosen.classes,
+            self._changed,
+            self._tied,
+            recalibrator.keeps_prediction,
+            self.intake.findings.normalised,
+        )
+
+    def _fields(self, name: str) -> tuple["pa.Field[Any]", ...]:
+        number = pa.float64()
+        each = [f"{name}_{one}" for one in self.chosen.classes]
+        own = [pa.field(one, number) for one in each] if self._list is None else [pa.field(name, self._list)]
+        ends = {EndsOf.CLASSES: each, EndsOf.PREDICTED: [f"{name}_confidence"], None: []}
+        bracketed = ends[kind_of_ends(self._change.artifact.recalibrator)]
+        return (
+            *own,
+            pa.field(f"{name}_class", pa.string()),
+            pa.field(f"{name}_confidence", number),
+            *(pa.field(f"{one}_{end}", number) for one in bracketed for end in ("lower", "upper")),
+        )
+
+    def _columns(self, after: Floats) -> tuple["Floats | pa.Array[Any]", ...]:
+        if self._list is not None:
+            return (list_column(np.ascontiguousarray(after), self._list),)
+        return tuple(np.ascontiguousarray(after.T))
+
+
+def _interleaved(lower: Floats, upper: Floats) -> tuple[Floats, ...]:
+    """Return lower and upper ends by turns, of each class or of one."""
+    pairs = zip(np.atleast_2d(lower.T), np.atleast_2d(upper.T), strict=True)
+    return tuple(np.ascontiguousarray(one) for pair in pairs for one in pair)
+
+
+def _classes_chosen(
+    loaded: ClassArtifact, columns: Columns, fragment: Fragment, *, on_sum: OnSum
+) -> ChosenColumns:
+    """Return the columns named, or those that are found by the names of the classes."""
+    reader = reader_of(fragment.format)
+    header = reader.header(fragment)
+    columns = replace(columns, scale=columns.scale or loaded.scale)
+    if columns.several is not None:
+        found = resolve(columns, header, path=fragment.shown, labelled=False)
+        if found.probs is not None and found.probs.in_list and not found.classes:
+            return replace(found, probs=replace(found.probs, classes=loaded.classes))
+        return with_counted(found, fragment)
+    every = reader.schema(fragment, ChosenColumns(columns, header[0] if header else "", None))
+    lists = [field.name for field in every if is_list_of_numbers(field.type)]
+    columns = replace(columns, several=SeveralClasses("", on_sum=on_sum))
+    return columns_of_classes(loaded.classes, columns, header, lists=lists, path=fragment.shown)
+
+
+def _list_kind(chosen: ChosenColumns, fragment: Fragment) -> pa.DataType | None:
+    """Return the type of the new column of lists, or None where each class has a column."""
+    if chosen.probs is None or not chosen.probs.in_list:
+        return None
+    schema = reader_of(fragment.format).schema(fragment, chosen)
+    return list_like(schema.field(chosen.score).type, len(chosen.classes))
+
+
+def refuse_names(names: Sequence[str], header: Sequence[str], *, shown: str) -> None:
+    """Refuse new columns without a name, or with that of another."""
+    seen = set(header)
+    for name in names:
+        if not name.strip():
+            msg = "the new column has no name"
+            raise UsageProblem(msg, "--name takes a word, such as calibrated")
+        if name in seen:
+            where = f"{shown} has a column" if name in header else "two new columns would be called"
+            msg = f"{where} {name!r}{' already' if name in header else ''}"
+            raise UsageProblem(msg, "--name gives the new column another name")
+        seen.add(name)
+
+
+def refuse_prior(prior: float | None) -> None:
+    """Refuse a base rate for a map of several members."""
+    if prior is not None:
+        msg = "--prior is the base rate of all rows, and the map is one for each group"
+        raise UsageProblem(msg, "leave it out, or fit without --by")
+
+
+def fitted_rate(loaded: Artifact) -> float:
+    """Return the share of label 1 in the fit rows."""
+    rate = loaded.fit.base_rate
+    if rate is None or not 0.0 < rate < 1.0:
+        msg = "the artifact does not say the base rate of its fit rows, which --prior replaces"
+        raise UsageProblem(msg, "fit it again with this calibcli")
+    return rate
