@@ -1,48 +1,14 @@
 """Every closed vocabulary, the defaults, and which members belong together; standard library only."""
 
 from enum import IntEnum, StrEnum
-from typing import Literal
 
 from calibcli.families.class_measures import ClassMeasure as ClassMeasure
 from calibcli.families.measures import MeasureName as MeasureName
+from calibcli.families.pictures import PlotKind as PlotKind
+from calibcli.families.recalibrators import ClassMethod as ClassMethod
+from calibcli.families.recalibrators import FitMethod as FitMethod
+from calibcli.families.recalibrators import RecalibratorName as RecalibratorName
 from calibcli.families.tests import TestName as TestName
-
-
-class RecalibratorName(StrEnum):
-    """Recalibration methods, as `fit --method` takes them."""
-
-    IDENTITY = "identity"
-    INTERCEPT = "intercept"
-    TEMPERATURE = "temperature"
-    PLATT = "platt"
-    BETA = "beta"
-    QUADRATIC = "quadratic"
-    SPLINE = "spline"
-    HISTOGRAM = "histogram"
-    SCALING_BINNING = "scaling-binning"
-    ISOTONIC = "isotonic"
-    CENTRED_ISOTONIC = "centred-isotonic"
-    VENN_ABERS = "venn-abers"
-    SMOOTH = "smooth"
-
-
-class FitMethod(StrEnum):
-    """What `fit --method` takes: every recalibration method, or the choice among them by cross-validation."""
-
-    IDENTITY = "identity"
-    INTERCEPT = "intercept"
-    TEMPERATURE = "temperature"
-    PLATT = "platt"
-    BETA = "beta"
-    QUADRATIC = "quadratic"
-    SPLINE = "spline"
-    HISTOGRAM = "histogram"
-    SCALING_BINNING = "scaling-binning"
-    ISOTONIC = "isotonic"
-    CENTRED_ISOTONIC = "centred-isotonic"
-    VENN_ABERS = "venn-abers"
-    SMOOTH = "smooth"
-    AUTO = "auto"
 
 
 class BetaForm(StrEnum):
@@ -330,19 +296,6 @@ class OutputSum(StrEnum):
     FREE = "free"
 
 
-class ClassMethod(StrEnum):
-    """How predictions of several classes are recalibrated, as `fit --multiclass` takes it."""
-
-    CONFIDENCE = "confidence"
-    TOP_LABEL = "top-label"
-    ONE_VS_REST = "one-vs-rest"
-    ONE_VS_ONE = "one-vs-one"
-    TEMPERATURE = "temperature"
-    VECTOR = "vector"
-    STRUCTURED = "structured"
-    MATRIX = "matrix"
-
-
 class EndsOf(StrEnum):
     """Which probabilities of a row a map of several classes puts ends around."""
 
@@ -351,23 +304,6 @@ class EndsOf(StrEnum):
 
 
 DEFAULT_LEAST_CLASS_ROWS = 50
-
-
-class PlotKind(StrEnum):
-    """Diagrams that `plot` draws."""
-
-    SMOOTH = "smooth"
-    BINNED = "binned"
-    ISOTONIC = "isotonic"
-    CUMULATIVE = "cumulative"
-    MAP = "map"
-    RESIDUAL = "residual"
-    MURPHY = "murphy"
-    DECISION = "decision"
-    COMPARE = "compare"
-    CLASSES = "classes"
-    GROUPS = "groups"
-    MONITOR = "monitor"
 
 
 class FigureSize(StrEnum):
@@ -429,16 +365,6 @@ class SqlDialect(StrEnum):
     SNOWFLAKE = "snowflake"
     POSTGRES = "postgres"
 
-
-# The methods that fit a logistic curve.
-Logistic = Literal[
-    RecalibratorName.INTERCEPT,
-    RecalibratorName.TEMPERATURE,
-    RecalibratorName.PLATT,
-    RecalibratorName.BETA,
-    RecalibratorName.QUADRATIC,
-    RecalibratorName.SPLINE,
-]
 
 DEFAULT_MEASURES = (
     MeasureName.ECE,

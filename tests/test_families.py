@@ -3,9 +3,12 @@
 import pytest
 
 from calibcli.families.explained import LABELS, Explained, Home
-from calibcli.names import ClassMeasure, MeasureName, TestName
+from calibcli.names import ClassMeasure, ClassMethod, MeasureName, PlotKind, RecalibratorName, TestName
+from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.measures.classes import MEASURES as OF_CLASSES
 from calibcli.stats.measures.family import measures_of
+from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
+from calibcli.stats.recalibrators.family import recalibrator_class
 
 EXPLAINED: tuple[Explained, ...] = (*MeasureName, *TestName, *ClassMeasure)
 
@@ -32,3 +35,29 @@ def test_every_measure_is_computed_by_its_home() -> None:
 def test_every_measure_of_classes_is_computed() -> None:
     """The tables of both modules together hold each once."""
     assert sorted(OF_CLASSES) == sorted(ClassMeasure)
+
+
+def test_every_recalibrator_is_fitted_by_a_class_of_its_own() -> None:
+    """No method is named that no class fits, and no two share one."""
+    classes = [recalibrator_class(name) for name in RecalibratorName]
+    assert len(set(classes)) == len(RecalibratorName)
+    assert all(callable(one.fit) and callable(one.from_dict) for one in classes)
+    assert all(callable(class_recalibrator_class(name).from_dict) for name in ClassMethod)
+
+
+def test_facts_of_recalibrators_agree() -> None:
+    """What a method heeds is an option of a fit; all but the identity have a place of their own for auto."""
+    assert {one for name in RecalibratorName for one in name.facts.heeds} <= set(
+        FitOptions.__dataclass_fields__
+    )
+    places = [name.facts.complexity for name in RecalibratorName]
+    assert places.count(0) == 1
+    assert len(set(places)) == len(places)
+    assert RecalibratorName.SCALING_BINNING not in BASES
+    assert FitOptions().base is BASES[0]
+
+
+def test_every_picture_is_named_and_explained() -> None:
+    """There is a title and a sentence for every diagram, no two titles alike."""
+    assert len({kind.facts.title for kind in PlotKind}) == len(PlotKind)
+    assert all(kind.facts.reading.endswith(".") for kind in PlotKind)

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import get_args
 
 import numpy as np
 
@@ -36,7 +35,6 @@ from calibcli.names import (
     EngineName,
     FitLoss,
     FitMethod,
-    Logistic,
     OutputSum,
     Purpose,
     RecalibratorName,
@@ -434,14 +432,8 @@ def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tup
 
 def _grid_notes(table: Table, name: RecalibratorName, options: FitOptions) -> tuple[str, ...]:
     """Return what rounding to a grid did to a fit; nothing to those that saw the rows once more."""
-    exact = (
-        *get_args(Logistic),
-        RecalibratorName.IDENTITY,
-        RecalibratorName.ISOTONIC,
-        RecalibratorName.CENTRED_ISOTONIC,
-    )
     by_width = name is RecalibratorName.HISTOGRAM and options.binning is Binning.EQUAL_WIDTH
-    if table.kind == "exact" or name in exact or by_width:
+    if table.kind == "exact" or name.facts.exact or by_width:
         return ()
     return (f"fitted on a grid table: scores were kept to {table.resolution:.2g}; --exact keeps all",)
 
@@ -656,25 +648,12 @@ def source_of(gathered: Gathered, *, memory: int, workers: int = 1) -> ClassSour
     return ClassSource(again.fragments, again.chosen, again.rows, memory, workers)
 
 
-_OF_MEMBERS = (ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST, ClassMethod.ONE_VS_ONE)
-
-# Methods that are made of maps of one score.
-OF_MEMBERS = (
-    ClassMethod.CONFIDENCE,
-    ClassMethod.TOP_LABEL,
-    ClassMethod.ONE_VS_REST,
-    ClassMethod.ONE_VS_ONE,
-)
-
-_FROM_TABLES = (ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST)
-
-
 def inner_method(method: ClassMethod, inner: FitMethod) -> RecalibratorName:
     """Return the method of the maps that a method of several classes is made of."""
     if inner is FitMethod.AUTO:
         msg = "--method auto chooses for one score, and --probs names several classes"
         raise UsageProblem(msg, "name a method")
-    if method not in OF_MEMBERS and inner is not FitMethod.PLATT:
+    if not method.facts.made_of_maps and inner is not FitMethod.PLATT:
         msg = f"--multiclass {method.value} is not made of maps of one score, as --method {inner.value} is"
         same = inner.value in set(ClassMethod)
         instead = inner.value if same else ClassMethod.ONE_VS_REST.value
@@ -695,7 +674,7 @@ def fit_class_files(
     """Fit a map of several classes."""
     how = reading or Reading()
     _refuse_misled_classes(columns, options, how)
-    beside = Beside(classes=method in _FROM_TABLES)
+    beside = Beside(classes=method.facts.from_tables)
     gathered = read_tables(inputs, columns, reading=how, beside=beside, twice=True)
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
     rows = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
@@ -723,7 +702,7 @@ def fit_class_files(
     report = ClassFitReport(
         input=gathered.input,
         method=method,
-        inner=options.inner.value if method in OF_MEMBERS else None,
+        inner=options.inner.value if method.facts.made_of_maps else None,
         output=output,
         classes=rows.classes,
         rows=record.rows,
@@ -814,16 +793,16 @@ def _compared(recalibrator: ClassRecalibrator, rows: ClassRowSource) -> _Compare
 
 def _options(method: ClassMethod, options: ClassFitOptions) -> dict[str, object]:
     """Return what was asked of the method, in plain values."""
-    if method in OF_MEMBERS:
+    if method.facts.made_of_maps:
         own: dict[str, object] = {"inner": options.inner.value, "min_class_rows": options.least_rows}
         own |= {f"inner_{key}": value for key, value in options.inner_options.used_by(options.inner).items()}
         return own | ({"output_sum": options.output_sum.value} if method is ClassMethod.ONE_VS_REST else {})
-    return {} if method in (ClassMethod.TEMPERATURE, ClassMethod.VECTOR) else {"folds": options.folds}
+    return {"folds": options.folds} if method.facts.folds else {}
 
 
 def refuse_idle_class_options(method: ClassMethod, *, least_rows: int, output_sum: OutputSum) -> None:
     """Refuse options that do nothing for a method of several classes."""
-    if least_rows != DEFAULT_LEAST_CLASS_ROWS and method not in _OF_MEMBERS:
+    if least_rows != DEFAULT_LEAST_CLASS_ROWS and not method.facts.made_of_maps:
         msg = f"--min-class-rows has no effect on --multiclass {method.value}, of all classes together"
         raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("min-class-rows",))
     if output_sum is not OutputSum.ONE and method is not ClassMethod.ONE_VS_REST:

@@ -242,47 +242,6 @@ def _range(lower: float, upper: float) -> str:
     return four(lower) if math.isclose(lower, upper, abs_tol=0.0) else f"{four(lower)} to {four(upper)}"
 
 
-TITLES = {
-    PlotKind.SMOOTH: "Reliability without bins",
-    PlotKind.BINNED: "Reliability by bins",
-    PlotKind.ISOTONIC: "Isotonic reliability (CORP)",
-    PlotKind.CUMULATIVE: "Cumulative differences",
-    PlotKind.RESIDUAL: "Residuals",
-    PlotKind.MAP: "The recalibration map",
-    PlotKind.MURPHY: "Murphy curve",
-    PlotKind.DECISION: "Decision curve",
-    PlotKind.COMPARE: "Scores side by side",
-    PlotKind.CLASSES: "Classes, the worst first",
-    PlotKind.GROUPS: "Groups, the worst first",
-    PlotKind.MONITOR: "A gate over time",
-}
-
-READINGS = {
-    PlotKind.SMOOTH: "Observed rate against score: above the diagonal scores are too low, below it too high.",
-    PlotKind.BINNED: "Observed rate of each bin against its mean score; if calibrated, near the diagonal.",
-    PlotKind.ISOTONIC: (
-        "The best rising curve through the labels: above the diagonal scores are too low, below it too high."
-    ),
-    PlotKind.CUMULATIVE: (
-        "Sums of label less score from low to high scores: where the path rises, scores are too low, and "
-        "where it falls, too high."
-    ),
-    PlotKind.RESIDUAL: "Observed rate less score: above 0 scores are too low, below it too high.",
-    PlotKind.MAP: "What the artifact makes of each score.",
-    PlotKind.MURPHY: "Mean elementary score at every threshold; lower is better.",
-    PlotKind.DECISION: "What acting from a threshold on is worth, against acting on all rows or on none.",
-    PlotKind.COMPARE: "The same rows by each score, on the same axes.",
-    PlotKind.CLASSES: "One panel a class, on the same axes.",
-    PlotKind.GROUPS: "One panel a group, on the same axes.",
-    PlotKind.MONITOR: "What the bets of a gate were worth as rows came in.",
-}
-
-# Pictures of several panels, which take the width of the page.
-_WIDE = (PlotKind.COMPARE, PlotKind.CLASSES, PlotKind.GROUPS)
-
-_WITH_SCORES = (PlotKind.SMOOTH, PlotKind.BINNED, PlotKind.ISOTONIC, PlotKind.RESIDUAL, PlotKind.MAP, *_WIDE)
-
-
 @dataclass(frozen=True, slots=True)
 class WrittenReport:
     """The page, and what it was made of."""
@@ -324,9 +283,9 @@ def html_report(
 
 def illustration(kind: PlotKind, drawn: Drawn, *, axis: AxisScale = AxisScale.LINEAR) -> Illustration:
     """Draw a picture for a page."""
-    wide = kind in _WIDE
+    wide = kind.facts.panels
     look = look_of(FigureSize.PAGE if wide else FigureSize.COLUMN)
-    scale = axis if kind in _WITH_SCORES else AxisScale.LINEAR
+    scale = axis if kind.facts.scores else AxisScale.LINEAR
     marks = marks_of(drawn.picture)
     name = f"picture-{kind.value}"
     figure = figure_of(drawn.picture, Words("", (), drawn.foot), look=look, scale=scale)
@@ -336,8 +295,8 @@ def illustration(kind: PlotKind, drawn: Drawn, *, axis: AxisScale = AxisScale.LI
     )
     return Illustration(
         ident=name,
-        title=TITLES[kind],
-        explanation=READINGS[kind],
+        title=kind.facts.title,
+        explanation=kind.facts.reading,
         caption=drawn.caption,
         small_print=found.small_print,
         drawing=found.drawing,

@@ -10,8 +10,6 @@ K = PlotKind
 
 _OF_PARTS = (K.CLASSES, K.GROUPS)
 
-_WITHOUT_BINS = (K.SMOOTH, K.ISOTONIC, K.CUMULATIVE, K.MURPHY, K.DECISION)
-
 _WITHOUT_LOGIT = (K.CUMULATIVE, K.MONITOR)
 
 
@@ -88,7 +86,7 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
             "name groups with --by",
             "min-group-rows",
         )
-    if kind in _WITHOUT_BINS:
+    if kind is not None and not kind.facts.bins:
         for option, value in (("--bins", options.bins), ("--binning", options.binning)):
             if value is not None:
                 _refuse(

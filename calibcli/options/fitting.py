@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from enum import StrEnum
+from typing import Any
 
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import (
@@ -15,7 +16,6 @@ from calibcli.names import (
     ClassMethod,
     FitLoss,
     FitMethod,
-    Logistic,
     OutputSum,
     RecalibratorName,
     Split,
@@ -25,17 +25,10 @@ from calibcli.options.rows import SEED, Columns
 
 MOST_FIT_BINS = 100_000
 MOST_FOLDS = 100
-# What scaling-binning may bin: maps that form a continuum.
+# What scaling-binning may bin: maps that form a continuum, the default first.
 BASES = (
     RecalibratorName.PLATT,
-    RecalibratorName.INTERCEPT,
-    RecalibratorName.TEMPERATURE,
-    RecalibratorName.BETA,
-    RecalibratorName.QUADRATIC,
-    RecalibratorName.SPLINE,
-    RecalibratorName.ISOTONIC,
-    RecalibratorName.CENTRED_ISOTONIC,
-    RecalibratorName.SMOOTH,
+    *(one for one in RecalibratorName if one.facts.base and one.value != "platt"),
 )
 
 
@@ -89,25 +82,16 @@ class FitOptions:
 
     def used_by(self, method: RecalibratorName) -> dict[str, object]:
         """Return the options that the method reads, in plain values."""
+        heeds = method.facts.heeds
         own: dict[str, object] = {}
-        if method in get_args(Logistic):
-            own |= {"loss": self.loss.value, "smooth_targets": self.smooth_targets}
-        elif self.loss is not FitLoss.LOG:
+        if not method.facts.logistic and self.loss is not FitLoss.LOG:
             # The losses in the record are of this kind, also where the fit minimised none.
             own |= {"loss": self.loss.value}
-        if method is RecalibratorName.BETA:
-            own |= {"form": self.form.value}
-        if method is RecalibratorName.ISOTONIC:
-            own |= {"step": self.step}
-        if method is RecalibratorName.HISTOGRAM:
-            own |= {"bins": self.bins, "binning": self.binning.value}
-        if method is RecalibratorName.SCALING_BINNING:
+        if "base" in heeds:
             own |= self.used_by(self.base)
-            own |= {"bins": self.bins, "split": self.split.value, "base": self.base.value, "seed": self.seed}
-        if method is RecalibratorName.VENN_ABERS:
-            own |= {"folds": self.folds, "seed": self.seed}
-        if method is RecalibratorName.SMOOTH:
-            own |= {"randomised": self.randomised, "seed": self.seed}
+        for name in heeds:
+            value = getattr(self, name)
+            own[name] = value.value if isinstance(value, StrEnum) else value
         return own
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.commands.page import MOST, READINGS, TITLES, marks_of
+from calibcli.commands.page import MOST, marks_of
 from calibcli.names import PlotKind
 from calibcli.stats.curves.cumulative import cumulative_curve
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve
@@ -51,9 +51,3 @@ def test_a_value_is_said_with_its_names() -> None:
     assert found.words(found.marks[0]) == (
         "scores 0.2500, rows 1, mean score 0.2500, observed rate 0.7500, interval of the rate none"
     )
-
-
-def test_every_kind_is_named_and_explained() -> None:
-    """There is a title and a sentence for every diagram, no two titles alike."""
-    assert set(TITLES) == set(READINGS) == set(PlotKind)
-    assert len(set(TITLES.values())) == len(PlotKind)

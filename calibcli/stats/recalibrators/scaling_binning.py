@@ -10,6 +10,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, Purpose, RecalibratorName, Split
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.numerics import stream
+from calibcli.stats.recalibrators.bases import class_of_base, fit_as
 from calibcli.stats.recalibrators.interface import (
     FittedBin,
     Guarantee,
@@ -25,13 +26,6 @@ from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, ScoreTable
 
 
-def _class_of(name: RecalibratorName) -> type[Recalibrator]:
-    # This module is one of those that the package imports when it needs them.
-    from calibcli.stats.recalibrators.family import recalibrator_class
-
-    return recalibrator_class(name)
-
-
 @dataclass(frozen=True, slots=True)
 class ScalingBinning(Declared):
     """
@@ -44,7 +38,7 @@ class ScalingBinning(Declared):
         Kumar, Liang & Ma (2019), NeurIPS, section 4.
     """
 
-    base: Annotated[Recalibrator, OneOf("base", BASES, _class_of, "base_parameters"), INLINE]
+    base: Annotated[Recalibrator, OneOf("base", BASES, class_of_base, "base_parameters"), INLINE]
     split: Annotated[Split, "Whether all three steps saw the same rows."]
     table: Annotated[BinMap, INLINE]
 
@@ -66,7 +60,8 @@ class ScalingBinning(Declared):
             msg = "scaling-binning cannot bin randomised outputs"
             raise UsageProblem(msg, "leave out --randomised")
         fit_rows, cut_rows, mean_rows = _thirds(table, options)
-        base = _base(options, fit_rows, rows)
+        chosen = class_of_base(options.base)
+        base = fit_as(chosen, fit_rows, name=options.base, options=options, rows=rows)
         cut = with_scores(cut_rows, base.predict(cut_rows.score))
         edges = equal_mass_edges(cut, options.bins)
         same = mean_rows is cut_rows
@@ -113,13 +108,6 @@ class ScalingBinning(Declared):
             "they output their midpoint."
         )
         return (*self.base.notes, empty)
-
-
-# This module is one of those that the package imports when it needs them.
-def _base(options: FitOptions, table: Table, rows: Rows | None) -> Recalibrator:
-    from calibcli.stats.recalibrators.family import fit_recalibrator
-
-    return fit_recalibrator(options.base, table, options=options, rows=rows)
 
 
 def _thirds(table: Table, options: FitOptions) -> tuple[Table, Table, Table]:

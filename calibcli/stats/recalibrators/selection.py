@@ -18,26 +18,11 @@ RAW = "raw"
 NOTHING_CHANGED = "the raw score is as good as any repair; nothing was changed"
 RULE: Literal["one standard error"] = "one standard error"
 # From simple to complex: fewer free parameters first, then smoother before rougher.
-FROM_SIMPLE_TO_COMPLEX = (
-    RecalibratorName.INTERCEPT,
-    RecalibratorName.TEMPERATURE,
-    RecalibratorName.PLATT,
-    RecalibratorName.BETA,
-    RecalibratorName.QUADRATIC,
-    RecalibratorName.SPLINE,
-    RecalibratorName.SCALING_BINNING,
-    RecalibratorName.HISTOGRAM,
-    RecalibratorName.SMOOTH,
-    RecalibratorName.CENTRED_ISOTONIC,
-    RecalibratorName.ISOTONIC,
-    RecalibratorName.VENN_ABERS,
+FROM_SIMPLE_TO_COMPLEX = tuple(
+    name for name in sorted(RecalibratorName, key=lambda name: name.facts.complexity) if name.facts.complexity
 )
 # What is tried unless the user names candidates: not the methods whose few outputs serve another purpose.
-DEFAULT_CANDIDATES = tuple(
-    name
-    for name in FROM_SIMPLE_TO_COMPLEX
-    if name not in (RecalibratorName.SCALING_BINNING, RecalibratorName.HISTOGRAM)
-)
+DEFAULT_CANDIDATES = tuple(name for name in FROM_SIMPLE_TO_COMPLEX if name.facts.candidate)
 # What costs one or two parameters is worth them sooner: half a standard error speaks against the raw scores.
 _CHEAP, _HALF = FROM_SIMPLE_TO_COMPLEX[:3], 0.5
 # Of a difference of losses, relative to them where they are above 1.

@@ -1,0 +1,117 @@
+"""Recalibrators of one score and of several classes: what is known of each before it is fitted."""
+
+from enum import StrEnum
+from typing import NamedTuple, Self
+
+
+class MapFacts(NamedTuple):
+    """
+    What is known of a recalibrator.
+
+    Args:
+        heeds: The options of a fit that it reads, in the order in which an artifact records them.
+        complexity: Where auto tries it, from simple on, fewer free parameters first, then smoother before
+            rougher; 0 for what is no repair.
+        base: Whether its outputs form a continuum, which scaling-binning may bin.
+        candidate: Whether auto tries it unless the user names candidates: not where few
+            outputs are the point.
+        exact: Whether a fit from a grid table is that of the rows behind it.
+    """
+
+    heeds: tuple[str, ...] = ()
+    complexity: int = 0
+    base: bool = False
+    candidate: bool = True
+    exact: bool = False
+
+    @property
+    def logistic(self) -> bool:
+        """Whether it fits a logistic curve, whose loss can be chosen."""
+        return "loss" in self.heeds
+
+
+def _logistic(complexity: int, *heeds: str) -> MapFacts:
+    return MapFacts(("loss", "smooth_targets", *heeds), complexity, base=True, exact=True)
+
+
+class RecalibratorName(StrEnum):
+    """Recalibration methods, as `fit --method` takes them."""
+
+    facts: MapFacts
+
+    def __new__(cls, value: str, facts: MapFacts = MapFacts()) -> Self:  # noqa: B008 - a constant
+        """Return the member; values alone are looked up by `Enum` itself."""
+        found = str.__new__(cls, value)
+        found._value_ = value
+        found.facts = facts
+        return found
+
+    IDENTITY = "identity", MapFacts(candidate=False, exact=True)
+    INTERCEPT = "intercept", _logistic(10)
+    TEMPERATURE = "temperature", _logistic(20)
+    PLATT = "platt", _logistic(30)
+    BETA = "beta", _logistic(40, "form")
+    QUADRATIC = "quadratic", _logistic(50)
+    SPLINE = "spline", _logistic(60)
+    HISTOGRAM = "histogram", MapFacts(("bins", "binning"), 80, candidate=False)
+    SCALING_BINNING = "scaling-binning", MapFacts(("bins", "split", "base", "seed"), 70, candidate=False)
+    ISOTONIC = "isotonic", MapFacts(("step",), 110, base=True, exact=True)
+    CENTRED_ISOTONIC = "centred-isotonic", MapFacts((), 100, base=True, exact=True)
+    VENN_ABERS = "venn-abers", MapFacts(("folds", "seed"), 120)
+    SMOOTH = "smooth", MapFacts(("randomised", "seed"), 90, base=True)
+
+
+class FitMethod(StrEnum):
+    """What `fit --method` takes: every recalibration method, or the choice among them by cross-validation."""
+
+    IDENTITY = "identity"
+    INTERCEPT = "intercept"
+    TEMPERATURE = "temperature"
+    PLATT = "platt"
+    BETA = "beta"
+    QUADRATIC = "quadratic"
+    SPLINE = "spline"
+    HISTOGRAM = "histogram"
+    SCALING_BINNING = "scaling-binning"
+    ISOTONIC = "isotonic"
+    CENTRED_ISOTONIC = "centred-isotonic"
+    VENN_ABERS = "venn-abers"
+    SMOOTH = "smooth"
+    AUTO = "auto"
+
+
+class ClassMapFacts(NamedTuple):
+    """
+    What is known of a recalibrator of several classes.
+
+    Args:
+        made_of_maps: Whether it is made of maps of one score.
+        from_tables: Whether its fit sees tables of one score each, and not rows.
+        folds: Whether cross-validation chooses a penalty.
+    """
+
+    made_of_maps: bool = False
+    from_tables: bool = False
+    folds: bool = False
+
+
+class ClassMethod(StrEnum):
+    """How predictions of several classes are recalibrated, as `fit --multiclass` takes it."""
+
+    facts: ClassMapFacts
+
+    def __new__(cls, value: str, facts: ClassMapFacts = ClassMapFacts()) -> Self:  # noqa: B008 - a constant
+        """Return the member; values alone are looked up by `Enum` itself."""
+        found = str.__new__(cls, value)
+        found._value_ = value
+        found.facts = facts
+        return found
+
+    CONFIDENCE = "confidence", ClassMapFacts(made_of_maps=True, from_tables=True)
+    TOP_LABEL = "top-label", ClassMapFacts(made_of_maps=True, from_tables=True)
+    ONE_VS_REST = "one-vs-rest", ClassMapFacts(made_of_maps=True, from_tables=True)
+    ONE_VS_ONE = "one-vs-one", ClassMapFacts(made_of_maps=True)
+    TEMPERATURE = "temperature"
+    VECTOR = "vector"
+    STRUCTURED = "structured", ClassMapFacts(folds=True)
+    MATRIX = "matrix", ClassMapFacts(folds=True)
