@@ -1,5 +1,6 @@
 """What tests of the command line share: the sample, and what a command left behind."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,3 +16,7 @@ class Ran:
     code: int
     out: str
     err: str
+
+
+Run = Callable[..., Ran]
+Make = Callable[..., Path]

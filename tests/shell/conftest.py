@@ -2,18 +2,17 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from calibcli.shell.app import main
-from command_line import CHURN, SAMPLE, Ran
+from command_line import CHURN, SAMPLE, Make, Ran, Run
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command in this process."""
 
     def call(*words: object) -> Ran:
@@ -25,7 +24,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
 
 
 @pytest.fixture
-def shell() -> Callable[..., Ran]:
+def shell() -> Run:
     """Run a command in a process of its own."""
 
     def call(*words: object, stdin: bytes | None = None) -> Ran:
@@ -37,7 +36,7 @@ def shell() -> Callable[..., Ran]:
 
 
 @pytest.fixture
-def csv_of(tmp_path: Path) -> Callable[..., Path]:
+def csv_of(tmp_path: Path) -> Make:
     """Write a CSV file from its lines."""
 
     def write(*lines: str, name: str = "p.csv") -> Path:

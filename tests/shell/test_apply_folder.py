@@ -105,24 +105,6 @@ def test_files_without_the_column_are_refused_before_anything_is_written(place: 
     assert not (place / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        ([], 2),
-        (["-o", "x.parquet", "--out-dir", "out"], 2),
-        (["-o", "x.parquet", "--skip-existing"], 2),
-        (["-o", "x.parquet"], 2),
-        (["--out-dir", "preds", "--force"], 5),
-        (["--out-dir", "cal.json"], 5),
-    ],
-)
-def test_what_cannot_be_meant_is_refused(place: Path, words: list[str], code: int) -> None:
-    """Nothing is written, and no input is replaced."""
-    before = {name: (place / name).read_bytes() for name in files(place)}
-    assert main(["apply", "cal.json", "preds", *words, "-q"]) == code
-    assert {name: (place / name).read_bytes() for name in files(place)} == before
-
-
 def test_two_files_of_one_name_need_directories(place: Path) -> None:
     """Directories that hold columns stay with a file that is named by itself; others do not."""
     pairs = output_pairs(["preds/day=1/part.parquet", "preds/day=2/part.parquet"], "out/")

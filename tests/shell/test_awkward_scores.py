@@ -1,7 +1,6 @@
 """Scores and labels that leave little to go by: every report is whole, and says what is undefined."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.names import MeasureName, TestName
-from command_line import Ran
+from command_line import Run
 
 pytestmark = pytest.mark.untraced
 
-Run = Callable[..., Ran]
 EVERY = [*MeasureName, *TestName]
 HALF = np.arange(60) % 2
 CASES: dict[str, tuple[np.ndarray, np.ndarray]] = {

@@ -1,7 +1,6 @@
 """`compare` of several classes: two maps, or one and the raw probabilities, on every view."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,8 @@ from calibcli.names import DocumentKind
 from calibcli.shell.app import main
 from class_files import ZOO, write_zoo
 from class_rows import drawn_rows
-from command_line import Ran
+from command_line import Run
 
-Run = Callable[..., Ran]
 PROBS = ("--probs", "p_*", "-y", "label")
 ROWS = 1200
 
@@ -223,45 +221,6 @@ def test_workers_and_weights(run: Run, zoo: dict[str, Path], tmp_path: Path) -> 
     assert run("compare", *files, "--json", "-j", "1").out == run("compare", *files, "--json", "-j", "4").out
     importance = compared(run, path, *words, "-w", "n")
     assert importance["measures"]["accuracy"]["difference"]["method"] == "paired, one added row"
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["--probs", "p_*"], 2, "hint: add --artifact"),
-        (["--probs", "p_*", "--probs", "q_*"], 2, "two sets of classes are not compared"),
-        (["--probs", "p_*", "-s", "p_cat", "--artifact", "vector"], 2, "scores of several classes"),
-        (["--probs", "p_*", "--artifact", "vector", "--metric", "bias"], 2, "bias cannot be compared"),
-        (["--probs", "p_*", "--artifact", "vector", "--metric", "ks"], 2, "it is a test"),
-        (["--probs", "p_*", "--artifact", "vector", "--metric", "accurac"], 2, "did you mean accuracy?"),
-        (
-            [
-                "--probs",
-                "p_*",
-                "--artifact",
-                "vector",
-                "--metric",
-                "accuracy",
-                "--view",
-                "top-label",
-                "--class",
-                "cat",
-            ],
-            2,
-            "--class cat looks at one",
-        ),
-        (["-s", "p_cat", "--metric", "accuracy"], 2, "--probs names none"),
-        (["--view", "top-label", "-s", "p_cat"], 2, "--probs names none"),
-        (["--probs", "q_*", "--artifact", "vector"], 3, "no column fits"),
-        (["--probs", "p_*", "--artifact", "vector", "--artifact", "vector"], 2, "compared with itself"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(
-    run: Run, zoo: dict[str, Path], words: list[str], code: int, said: str
-) -> None:
-    """Each is one line on standard error, and a hint."""
-    ran = run("compare", zoo["rows"], "-y", "label", *(zoo.get(word, word) for word in words))
-    assert (ran.code, said in ran.err, len(ran.err.strip().splitlines())) == (code, True, 2), ran.err
 
 
 def test_rows_of_a_fit_and_classes_that_nobody_predicts_are_told(

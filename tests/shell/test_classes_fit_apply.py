@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.documents.artifact import read_class_artifact
-from command_line import Ran
+from command_line import Run
 from fits_of_classes import drawn
 
-Run = Callable[..., Ran]
 NAMES = ("cat", "dog", "eel", "fox")
 
 
@@ -344,84 +342,6 @@ def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
         ran = run(*words)
         assert ran.code == 2
         assert "--on-sum accept takes any" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (("-s", "p_cat"), 2, "it was fitted to 4 classes, and one score was named"),
-        (("--prior", 0.2), 2, "--prior is the base rate of one label"),
-        (("--probs", "p_[cde]*"), 3, "the rows lack 'fox'"),
-        (("--probs", "p_*", "--classes", "a,b,c,d"), 3, "which it does not know"),
-        (("--probs", "p_*", "--classes", "a,b,c"), 2, "--classes names 3 classes"),
-        (("--probs", "z_*"), 3, "no column fits --probs 'z_*'"),
-        (("--name", " "), 2, "the new column has no name"),
-    ],
-)
-def test_wrong_words_are_one_line_with_a_way_out(
-    words: tuple[object, ...], code: int, said: str, *, preds: Path, cal: Path, tmp_path: Path, run: Run
-) -> None:
-    """Code 2 for what was typed, 3 for what is in the file, and no output."""
-    ran = run("apply", cal, preds, "-o", tmp_path / "o.csv", *words)
-    assert ran.code == code
-    error, hint = ran.err.splitlines()[-2:]
-    assert error.startswith("error: ")
-    assert said in ran.err
-    assert hint.startswith("hint: ")
-    assert not (tmp_path / "o.csv").exists()
-
-
-@pytest.mark.parametrize(
-    ("header", "said"),
-    [
-        ("p_cat,p_dog,p_eel,other", "column 'p_fox' of 4 classes is missing"),
-        ("a,b,c,d", "no columns end in the names of the classes 'cat', 'dog', 'eel', 'fox'"),
-        ("p_cat,p_dog,p_eel,p_fox,q_cat,q_dog,q_eel,q_fox", "may begin with 'p_', 'q_'"),
-        ("p_cat,p_cat,p_eel,p_fox", "more than once"),
-    ],
-)
-def test_columns_that_cannot_be_found_are_listed(
-    header: str, said: str, cal: Path, tmp_path: Path, run: Run
-) -> None:
-    """Without --probs the message says what is missing, or between what to choose."""
-    path = tmp_path / "q.csv"
-    path.write_text(f"{header}\n" + ",".join("0.25" for _ in header.split(",")) + "\n")
-    ran = run("apply", cal, path, "-o", tmp_path / "o.csv")
-    assert ran.code in {2, 3}
-    assert said in ran.err
-
-
-def test_binary_artifact_refuses_probs(tmp_path: Path, run: Run, thousand: Path) -> None:
-    """A map of one score is not applied to several classes."""
-    cal = tmp_path / "one.json"
-    run("fit", thousand, "-s", "score", "-y", "label", "-o", cal)
-    ran = run("apply", cal, thousand, "--probs", "p_*", "-o", tmp_path / "o.csv")
-    assert ran.code == 2
-    assert "fitted to one score" in ran.err
-
-
-def test_a_second_application_needs_another_name(preds: Path, cal: Path, tmp_path: Path, run: Run) -> None:
-    """New columns never take the name of another."""
-    out = tmp_path / "o.csv"
-    run("apply", cal, preds, "-o", out)
-    ran = run("apply", cal, out, "--probs", "p_*", "-o", tmp_path / "again.csv")
-    assert ran.code == 2
-    assert "has a column 'calibrated_cat' already" in ran.err
-
-
-def test_idle_options_of_fit_are_refused(preds: Path, run: Run) -> None:
-    """What would have no effect on several classes is an error."""
-    asked = ("fit", preds, "--probs", "p_*", "-y", "label")
-    for words in (
-        ("--method", "auto"),
-        ("--method", "isotonic"),
-        ("--candidate", "platt"),
-        ("--group", "id"),
-        ("--multiclass", "confidence", "--method", "smooth", "--randomised"),
-    ):
-        ran = run(*asked, *words)
-        assert ran.code == 2, words
-        assert "hint: " in ran.err
 
 
 def test_inspect_says_what_is_in_an_artifact(cal: Path, run: Run) -> None:

@@ -2,12 +2,11 @@
 
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from command_line import Ran
+from command_line import Run
 
 pytestmark = pytest.mark.untraced
 
@@ -18,9 +17,7 @@ COMMANDS = [
 ]
 
 
-def test_every_command_of_the_page_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Ran]
-) -> None:
+def test_every_command_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     """In the order of the page, from a folder that has nothing but the sample data."""
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
     monkeypatch.chdir(tmp_path)

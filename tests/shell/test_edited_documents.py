@@ -18,10 +18,8 @@ from calibcli.documents.sealed import document_of
 from calibcli.documents.state import from_dict
 from calibcli.documents.summary import TableDocument
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
-from command_line import Ran
+from command_line import Run
 from mutations import edits
-
-Run = Callable[..., Ran]
 
 COLUMNS = ("-s", "score", "-y", "label")
 ASK = ("--metric", "ece", "--json")

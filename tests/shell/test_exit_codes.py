@@ -1,19 +1,16 @@
-"""Every exit code of `verify` in the table of the command line; each once from a process of its own."""
+"""Exit codes and bad input: what is printed, by a process of its own too, and nothing left behind."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from command_line import Ran
+from command_line import CHURN, SAMPLE, Make, Ran, Run
 
-Run = Callable[..., Ran]
-FULL = Path("/dev/full")
 VERIFY = [sys.executable, "-m", "calibcli", "verify"]
 
 
@@ -41,35 +38,6 @@ def test_verdicts_are_0_1_and_4(run: Run, thousand: Path, words: list[str], code
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (["--max-ece"], 2),
-        (["--max-ece", "0.1", "--no-such-option"], 2),
-        (["--rule", "ece<0.1"], 2),
-        (["--max-ece", "0.1", "--config", "nowhere.toml"], 2),
-        (["--max-ece", "0.1", "-s", "scor"], 3),
-        (["--max-ece", "0.1", "--artifact", "nowhere.json"], 3),
-        (["--max-ece", "0.1", "-o", "nowhere/report.txt"], 5),
-    ],
-)
-def test_what_stops_a_gate_is_never_1(run: Run, thousand: Path, words: list[str], code: int) -> None:
-    """Usage is 2, input 3, output 5; an error in one line on standard error."""
-    ended = run("verify", thousand, *words)
-    assert ended.code == code, ended.err
-    assert ended.err.startswith("error: ")
-    assert "Traceback" not in ended.err
-    assert ended.out == ""
-
-
-def test_output_that_exists_is_5(run: Run, thousand: Path, tmp_path: Path) -> None:
-    """Before any row is read: a gate that would fail says 5 as well."""
-    out = tmp_path / "report.json"
-    out.write_text("keep me")
-    assert run("verify", thousand, "--rule", "ece.value<=0.001", "-o", out).code == 5
-    assert out.read_text() == "keep me"
-
-
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
         (["--max-ece", "0.3"], 0),
         (["--rule", "ece.value<=0.001"], 1),
         (["--rule", "ece<0.1"], 2),
@@ -85,16 +53,6 @@ def test_a_process_ends_and_says_as_main_does(
     ended = shell("verify", thousand, *words)
     assert ended.code == code, ended.err
     assert ended == run("verify", thousand, *words)
-
-
-@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
-def test_full_disk_is_5_whatever_the_verdict(thousand: Path) -> None:
-    """A verdict that could not be written is no verdict."""
-    command = [*VERIFY, str(thousand), "--rule", "ece.value<=0.001"]
-    with FULL.open("wb") as full:
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
-    assert ended.returncode == 5
-    assert ended.stderr.startswith(b"error: ")
 
 
 def test_our_bug_is_70(thousand: Path, tmp_path: Path) -> None:
@@ -128,12 +86,144 @@ def test_ctrl_c_is_130() -> None:
     assert process.returncode == 130
 
 
-def test_a_reader_that_left_is_141(thousand: Path) -> None:
-    """Quietly, and not as a failed gate."""
-    command = [*VERIFY, str(thousand), "--rule", "ece.value<=0.001", "--json"]
+GOOD = ("score,label", *(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}" for i in range(60)))
+PASSING = ["verify", "--max-ece", "0.9"]
+FAILING = ["verify", "--rule", "ece.value<=0.001"]
+
+
+def one_line(ended: Ran, code: int) -> str:
+    """Check that an error is one line and perhaps a hint, and return it."""
+    assert ended.code == code, ended
+    assert ended.out == ""
+    lines = ended.err.strip().splitlines()
+    errors = [line for line in lines if line.startswith("error: ")]
+    assert len(errors) == 1, ended.err
+    assert all(line.startswith(("error: ", "hint: ", "note: ")) for line in lines), ended.err
+    assert "Traceback" not in ended.err
+    return ended.err
+
+
+def test_one_class_only(run: Run, csv_of: Make) -> None:
+    """Measure notes it, fit refuses it, verify concludes nothing."""
+    path = csv_of("score,label", *(f"{(i % 19 + 1) / 20},0" for i in range(200)))
+    measured = run("measure", path)
+    assert measured.code == 0
+    assert "every label is 0" in measured.out
+    assert "both labels" in one_line(run("fit", path), 3)
+    assert run("verify", path, "--max-ece", "0.1").code == 4
+
+
+def test_one_row(run: Run, csv_of: Make) -> None:
+    """Measure answers with what one row can say, fit refuses, verify concludes nothing."""
+    path = csv_of("score,label", "0.3,1")
+    assert run("measure", path).code == 0
+    one_line(run("fit", path), 3)
+    assert run("verify", path, "--max-ece", "0.1").code == 4
+
+
+def test_fit_rows_are_refused_by_verify(run: Run, artifact: Path) -> None:
+    """An artifact is not judged by its own rows unless the user insists."""
+    words = [
+        "verify",
+        SAMPLE / "churn_calibration.parquet",
+        *CHURN,
+        "--artifact",
+        artifact,
+        "--max-ece",
+        "0.1",
+    ]
+    assert "--allow-fit-rows" in one_line(run(*words), 3)
+    assert run(*words, "--allow-fit-rows").code == 0
+
+
+def test_repaired_scores_are_not_repaired_again(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """Scores that are all outputs of the artifact raise the question."""
+    out = tmp_path / "c.parquet"
+    run("apply", artifact, SAMPLE / "churn_evaluation.parquet", "-o", out)
+    words = ["measure", out, "-s", "calibrated", "-y", "label", "--artifact", artifact]
+    assert "already applied?" in one_line(run(*words), 2)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_unwritable_directory_is_refused(run: Run, csv_of: Make, tmp_path: Path) -> None:
+    """No permission is exit 5."""
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    folder.chmod(0o500)
+    one_line(run("fit", csv_of(*GOOD), "-o", folder / "cal.json"), 5)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("command", ["fit", "measure"])
+def test_full_disk_is_exit_5(shell: Run, csv_of: Make, command: str) -> None:
+    """No space left is one line, and never the exit code of a failed gate."""
+    err = one_line(shell(command, csv_of(*GOOD), "-o", "/dev/full"), 5)
+    assert "no space left" in err.lower()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure"],
+        ["verify", "--max-ece", "0.9"],
+        ["verify", "--rule", "ece.value<=0.001"],
+        ["--help"],
+        ["--version"],
+    ],
+)
+def test_full_standard_output_is_exit_5(csv_of: Make, words: list[str]) -> None:
+    """A verdict that could not be written has not been given."""
+    more = [] if words[0].startswith("--") else [str(csv_of(*GOOD))]
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "calibcli", *words, *more],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert ended.returncode == 5, ended.stderr
+    assert b"Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("words", [["measure"], FAILING])
+def test_closed_pipe_is_quiet(csv_of: Make, words: list[str]) -> None:
+    """A reader that leaves is no error worth a word, and no failed gate."""
+    command = [sys.executable, "-m", "calibcli", *words, str(csv_of(*GOOD)), "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
         err = process.stderr.read()
     assert (process.returncode, err) == (141, b"")
+
+
+def test_our_bug_is_exit_70_and_says_so(run: Run, csv_of: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anything unexpected is a bug, in one line; --debug shows the traceback."""
+    import calibcli.commands.measure
+
+    def broken(*_: object, **__: object) -> None:
+        msg = "oh"
+        raise RuntimeError(msg)
+
+    monkeypatch.setattr(calibcli.commands.measure, "measure_files", broken)
+    path = csv_of(*GOOD)
+    assert "bug in calibcli: RuntimeError: oh" in one_line(run("measure", path), 70)
+    assert "Traceback" in run("measure", path, "--debug").err
+
+
+def test_hostile_names_stay_on_one_line(run: Run, csv_of: Make) -> None:
+    """Escape sequences and markup in a column name are shown, not obeyed."""
+    path = csv_of("sc\x1b[31more,label", *GOOD[1:])
+    ended = run("measure", path, "-s", "sc\x1b[31more")
+    assert "\x1b" not in ended.out + ended.err
+
+
+def test_ascii_terminal_gets_ascii(csv_of: Make) -> None:
+    """Under LC_ALL=C nothing but ASCII is written."""
+    command = [sys.executable, "-m", "calibcli", "measure", str(csv_of(*GOOD)), "-v"]
+    plain = {**os.environ, "LC_ALL": "C"}
+    for environment in (plain, {**plain, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}):
+        ended = subprocess.run(command, capture_output=True, check=False, env=environment)
+        assert ended.returncode == 0, ended.stderr
+        ended.stdout.decode("ascii")

@@ -1,7 +1,6 @@
 """`fit --by`: a map for each group, and what takes it."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,8 @@ from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import document_of, sealed
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind
-from command_line import Ran
+from command_line import Run
 
-Run = Callable[..., Ran]
 ASKED = ["-s", "score", "-y", "label"]
 HEAD = "score,label,country\n"
 
@@ -141,43 +139,6 @@ def test_groups_that_the_fit_has_not_seen_are_counted_and_refused(
     assert "rows are of a group that the fit has not seen; the first is 'FR' at row 1,201" in ended.err
     assert "--unseen pooled" in ended.err
     assert run(*words, "--unseen", "pooled").code == 0
-
-
-def test_what_has_no_groups_is_refused(run: Run, rows: Path, fitted: Path) -> None:
-    """Usage errors for what was typed; one line for commands that need one map."""
-    plain = rows.with_name("plain.json")
-    run("fit", rows, *ASKED, "-o", plain)
-    for words, code, said in (
-        (["measure", rows, *ASKED, "--unseen", "pooled"], 2, "no map for each group is applied"),
-        (
-            ["apply", plain, rows, "-o", rows.with_name("x.csv"), "--unseen", "pooled"],
-            2,
-            "has no map for each",
-        ),
-        (["apply", fitted, rows, "-o", rows.with_name("x.csv"), "--prior", "0.1"], 2, "--prior"),
-        (["compare", rows, *ASKED, "--artifact", fitted], 3, "one map is needed here"),
-        (
-            ["plot", rows, *ASKED, "--artifact", fitted, "--kind", "map", "-o", rows.with_name("x.png")],
-            3,
-            "map",
-        ),
-        (["fit", rows, *ASKED, "--min-group-rows", "7"], 2, "without groups"),
-        (
-            ["fit", rows, *ASKED, "-m", "auto", "--by", "country", "--group", "country"],
-            2,
-            "leave out one of them",
-        ),
-        (["fit", rows, *ASKED, "--by", "score"], 2, "at once"),
-        (["fit", rows, *ASKED, "--by", "country", "--by", "label"], 2, "a fit takes one column of groups"),
-        (
-            ["apply", fitted, rows.with_name("none.csv"), "-o", rows.with_name("x.csv")],
-            3,
-            "no column 'country'",
-        ),
-    ):
-        rows.with_name("none.csv").write_text("score,label\n0.5,1\n")
-        ended = run(*words)
-        assert (ended.code, said in ended.err) == (code, True), ended.err
 
 
 def test_auto_chooses_one_repair_for_all_groups(run: Run, rows: Path) -> None:

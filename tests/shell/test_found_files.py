@@ -21,9 +21,8 @@ from calibcli.data.fragment import unchanged
 from calibcli.data.fragments import list_fragments
 from calibcli.data.outputs import new_file, refuse_existing
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
-from command_line import Ran
+from command_line import Run
 
-Run = Callable[..., Ran]
 ROWS = "score,label\n" + "".join(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}\n" for i in range(60))
 SAME = re.compile("is named twice|is the same file as")
 SAID = (

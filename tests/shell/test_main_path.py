@@ -1,18 +1,25 @@
-"""The main job from the command line: fit, apply, measure, verify, plot, inspect."""
+"""The main job from the command line: fit, apply, measure, verify, plot, inspect and export."""
 
+import csv
 import json
+import os
+import pty
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from command_line import CHURN, SAMPLE, Ran
+from calibcli.documents.artifact import artifact_text
+from calibcli.shell.app import main
+from command_line import CHURN, SAMPLE, Make, Run
+from exported_maps import class_map, one_map
 
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
-Run = Callable[..., Ran]
 
 
 @pytest.mark.parametrize("method", ["platt", "isotonic", "histogram", "scaling-binning"])
@@ -149,7 +156,7 @@ def test_inspect_says_what_each_kind_of_file_is(run: Run, artifact: Path, tmp_pa
     assert "smece" in run("inspect", report).out
 
 
-def test_frequency_weights_count_rows(run: Run, csv_of: Callable[..., Path]) -> None:
+def test_frequency_weights_count_rows(run: Run, csv_of: Make) -> None:
     """A weight of three as frequency is three rows."""
     rows = [(0.1, 0), (0.4, 1), (0.4, 0), (0.8, 1), (0.9, 1)]
     weighted = csv_of("score,label,n", *(f"{f},{y},{k + 1}" for k, (f, y) in enumerate(rows)), name="w.csv")
@@ -174,3 +181,195 @@ def test_importance_weights_get_no_test_and_no_gate(run: Run) -> None:
 def test_global_flags_may_stand_before_the_command(run: Run, thousand: Path) -> None:
     """`calibcli -v measure` is `calibcli measure -v`."""
     assert run("-v", "measure", thousand).out == run("measure", "-v", thousand).out
+
+
+@pytest.fixture
+def artifact(tmp_path: Path) -> str:
+    """The file of a beta map."""
+    path = tmp_path / "cal.json"
+    path.write_text(artifact_text(one_map("beta")))
+    return str(path)
+
+
+@pytest.mark.parametrize("target", ["sql", "python", "sklearn", "onnx"])
+def test_standard_output_and_a_file_get_the_same(
+    target: str, artifact: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Without -o the export goes to standard output, with nothing else."""
+    assert main(["export", artifact, "--to", target]) == 0
+    printed = capfdbinary.readouterr()
+    assert printed.err == b""
+    path = tmp_path / "exported"
+    assert main(["export", artifact, "--to", target, "-o", str(path)]) == 0
+    assert path.read_bytes() == printed.out
+    assert b"the beta map of" in capfdbinary.readouterr().err
+
+
+def test_columns_that_nobody_named_are_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """SQL of several classes says which columns it reads, unless --probs did."""
+    path = tmp_path / "classes.json"
+    path.write_text(artifact_text(class_map("temperature")))
+    said = "note: the classes are read from p_"
+    assert main(["export", str(path), "--to", "sql"]) == 0
+    assert said in capfd.readouterr().err
+    assert main(["export", str(path), "--to", "sql", "--probs", "probs"]) == 0
+    assert said not in capfd.readouterr().err
+
+
+def test_existing_output_stays(artifact: str, tmp_path: Path) -> None:
+    """What is there is replaced with --force only, and the artifact never."""
+    path = tmp_path / "cal.py"
+    path.write_text("mine")
+    words = ["export", artifact, "--to", "python", "-o"]
+    assert main([*words, str(path)]) == 5
+    assert path.read_text() == "mine"
+    assert main([*words, str(path), "--force"]) == 0
+    assert path.read_text() != "mine"
+    assert main([*words, artifact, "--force"]) == 5
+
+
+def test_model_is_not_written_to_a_terminal(artifact: str) -> None:
+    """An ONNX model is not text: a terminal is refused, with exit code 5."""
+    ours, theirs = pty.openpty()
+    ended = subprocess.run(
+        [sys.executable, "-m", "calibcli", "export", artifact, "--to", "onnx"],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert ended.returncode == 5
+    assert b"standard output is a terminal" in ended.stderr
+
+
+def test_onnx_that_is_not_installed_is_said(
+    artifact: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Without the package the hint says how to get it."""
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    assert main(["export", artifact, "--to", "onnx", "-o", "never.onnx"]) == 2
+    assert "calibcli[onnx]" in capfd.readouterr().err
+    assert not Path("never.onnx").exists()
+
+
+ROWS = [(0.1, 0), (0.4, 1), (0.6, 0), (0.9, 1)]
+SEMICOLONS = "score;label\n" + "".join(f"{score};{label}\n" for score, label in ROWS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure"],
+        ["verify", "--max-ece", "0.9"],
+        ["fit", "--method", "platt"],
+        ["compare", "-s", "score", "-s", "other"],
+        ["plot", "--terminal"],
+        ["inspect"],
+        ["report", "-o", "report.html"],
+    ],
+)
+def test_every_command_takes_a_separator_and_an_encoding(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """The same file in UTF-16 with bars for commas."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{score}|{label}|{1 - score}\n" for score, label in ROWS * 20]
+    Path("a.csv").write_bytes(("score|label|other\n" + "".join(lines)).encode("utf-16"))
+    command, *rest = words
+    ended = run(command, "a.csv", "--delimiter", "|", "--encoding", "utf-16", *rest)
+    assert ended.code in (0, 4), ended.err
+    assert "error" not in ended.err
+
+
+def test_apply_keeps_the_bytes_of_one_byte_encodings(run: Run, tmp_path: Path) -> None:
+    """The new column stands beside them, in the same encoding and with the same separator."""
+    source = tmp_path / "a.csv"
+    source.write_bytes("score;Größe\n0.25;é\n".encode("latin-1"))
+    (tmp_path / "fit.csv").write_text(SEMICOLONS)
+    artifact, output = tmp_path / "cal.json", tmp_path / "b.csv"
+    how = ["--delimiter", ";"]
+    assert run("fit", tmp_path / "fit.csv", *how, "--method", "platt", "-o", artifact).code == 0
+    ended = run("apply", artifact, source, *how, "--encoding", "latin-1", "-o", output, "--name", "Wert ä")
+    assert ended.code == 0, ended.err
+    header, row = output.read_bytes().decode("latin-1").splitlines()
+    assert header == "score;Größe;Wert ä"
+    assert row.startswith("0.25;é;0.")
+
+
+def test_inspect_says_what_to_type_with_the_same_options(run: Run, tmp_path: Path) -> None:
+    """Else the next command would not find the columns."""
+    (tmp_path / "a.txt").write_text(SEMICOLONS)
+    ended = run("inspect", tmp_path / "a.txt", "--delimiter", ";", "--json")
+    suggestion = json.loads(ended.out)["suggestion"]
+    assert suggestion.endswith("-s score -y label --delimiter ';'")
+    assert run(*suggestion.replace("'", "").split()[1:]).code == 0
+    tabs = tmp_path / "b.txt"
+    tabs.write_text(SEMICOLONS.replace(";", "\t"))
+    assert run("inspect", tabs, "--delimiter", "tab").out.rstrip().endswith("--delimiter tab")
+
+
+def test_inspect_knows_rows_from_documents(run: Run, tmp_path: Path) -> None:
+    """An object on each line is data, whatever the file is called; one alone may be a document."""
+    lines = "".join(f'{{"score": {score}, "label": {label}, "l": [1]}}\n' for score, label in ROWS)
+    for name in ("a.jsonl", "a.json", "rows"):
+        (tmp_path / name).write_text(lines)
+        shown = json.loads(run("inspect", tmp_path / name, "--json").out)
+        assert shown["kind"] == "jsonl"
+        assert [one["name"] for one in shown["columns"]] == ["score", "label", "l"]
+    (tmp_path / "b.jsonl").write_text(lines.splitlines()[0])
+    assert run("inspect", tmp_path / "b.jsonl").code == 0
+
+
+@pytest.mark.parametrize("delimiter", [";", ","])
+def test_decimal_commas_are_read_and_written(run: Run, tmp_path: Path, delimiter: str) -> None:
+    """The same map and the same new column as with points, each number in the file's own spelling."""
+    how = ["--delimiter", delimiter, "--decimal", ","]
+    written = {}
+    for mark in ".,":
+        mine = how if mark == "," else how[:2]
+        quote = '"' if mark == delimiter else ""
+        lines = [f"{quote}{score}{quote}{delimiter}{label}".replace(".", mark) for score, label in ROWS]
+        source = tmp_path / "rows.csv"
+        source.write_text("\n".join([f"score{delimiter}label", *lines, ""]))
+        artifact, output = tmp_path / "cal.json", tmp_path / "out.csv"
+        assert run("fit", source, *mine, "--method", "platt", "-o", artifact, "--force").code == 0
+        ended = run("apply", artifact, source, *mine, "-o", output, "--force")
+        assert ended.code == 0, ended.err
+        assert all(line in output.read_text() for line in lines)
+        written[mark] = list(csv.reader(output.read_text().splitlines(), delimiter=delimiter))
+    points = [[field.replace(",", ".") for field in row] for row in written[","]]
+    assert points == written["."]
+    assert all("," in row[2] for row in written[","][1:])
+
+
+def test_inspect_looks_at_a_whole_directory(run: Run, tmp_path: Path) -> None:
+    """It counts files and rows, and lists what the path stands for."""
+    for country, rows in (("DE", 3), ("US", 5)):
+        folder = tmp_path / f"country={country}"
+        folder.mkdir()
+        pq.write_table(pa.table({"score": [0.5] * rows, "label": [1] * rows}), folder / "a.parquet")
+    shown = json.loads(run("inspect", tmp_path, "--json").out)
+    assert shown["facts"]["files"].startswith("2; ")
+    assert (shown["facts"]["rows"], shown["facts"]["in the path"]) == ("8", "country")
+    assert {"name": "country", "kind": "partition", "role": ""} in shown["columns"]
+
+
+def test_inspect_says_that_fields_are_separated_otherwise(run: Run, tmp_path: Path) -> None:
+    """As measure does."""
+    (tmp_path / "a.csv").write_text(SEMICOLONS)
+    assert (
+        "pass --delimiter ';'"
+        in json.loads(run("inspect", tmp_path / "a.csv", "--json").out)["facts"]["note"]
+    )
+
+
+def test_columns_of_several_classes_are_offered_where_no_score_is_found(run: Run, tmp_path: Path) -> None:
+    """As inspect would name them; without any there is no such word."""
+    pq.write_table(pa.table({"logits": [[0.2, 0.8]] * 4, "label": [0, 1, 1, 1]}), tmp_path / "a.parquet")
+    (tmp_path / "b.csv").write_text("p_0,p_1,label\n0.2,0.8,1\n")
+    (tmp_path / "c.csv").write_text("one,two,label\n0.2,0.8,1\n")
+    hint = "name it with --score, or several classes with --probs"
+    assert f"{hint} logits" in run("measure", tmp_path / "a.parquet").err
+    assert f"{hint} 'p_*'" in run("measure", tmp_path / "b.csv").err
+    assert "--probs" not in run("measure", tmp_path / "c.csv").err

@@ -1,17 +1,34 @@
-"""`calibcli measure` with groups, clusters and several scores, from the command line."""
+"""`measure` from the command line: groups, clusters, scores, other tools, bounds and edges."""
 
+import csv
+import io
 import json
-from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
 import pytest
 
-from command_line import CHURN, SAMPLE, Ran
+from calibcli.commands.measure import measure_files
+from calibcli.documents.schemas import schema_text
+from calibcli.names import CompatTool, DocumentKind, MeasureName, TestName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import GROUPS, metrics_of
+from calibcli.options.rows import Columns
+from calibcli.reports.measure import MeasureReport
+from calibcli.show.as_data import CsvRenderer, JsonRenderer
+from calibcli.show.blocks import Grid
+from calibcli.show.html.sections import number_sections
+from calibcli.show.markdown import MarkdownRenderer
+from calibcli.show.pages.measure import group_blocks
+from calibcli.stats.measures.compat import OrderedRows, peer_numbers
+from calibcli.stats.table.score_table import ScoreTable
+from command_line import CHURN, SAMPLE, Make, Run
 
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
-Run = Callable[..., Ran]
 FEW = ["--metric", "ece", "--metric", "bias", "--metric", "brier"]
 
 
@@ -122,43 +139,6 @@ def test_artifact_is_measured_by_group(run: Run, artifact: Path) -> None:
     assert "score=score" in json.loads(run(*words, "-v").out)["slices"]
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        (["--by", "countri"], 3, "hint: did you mean 'country'?"),
-        (["--cluster", "sites"], 3, "hint: did you mean 'site'?"),
-        (["--by", "country", "--by", "country"], 2, "error: column 'country' is named twice with --by"),
-        (["--by", "a"], 2, "error: column 'a' cannot be two of"),
-        (["-s", "a"], 2, "error: column 'a' is named twice as the score"),
-        (["--by", "a1"], 3, "there is no column 'a1'"),
-        (["-s", "b", "--artifact", "x.json"], 2, "error: 2 scores and an artifact"),
-        (["--by", "country", "--confidence", "0.999999"], 2, "error: a confidence of 0.999999 over 2 groups"),
-        (
-            ["--by", "country", "--compat", "netcal"],
-            2,
-            "--compat gives the numbers of one score over all rows",
-        ),
-        (["-s", "b", "--compat", "netcal"], 2, "over all rows, without several scores"),
-    ],
-)
-def test_refusals_are_one_line_and_a_hint(
-    run: Run, three: Path, words: list[str], code: int, message: str
-) -> None:
-    """Every mistake has its code, what is wrong and what to do."""
-    ended = run("measure", three, "-s", "a", "-y", "label", *words)
-    assert ended.code == code
-    assert message in ended.err
-    assert ended.err.count("\n") == 2
-    assert ended.out == ""
-
-
-def test_ids_are_no_groups(run: Run) -> None:
-    """A column of ids is refused with how many were seen."""
-    ended = run("measure", EVALUATION, *CHURN, "--by", "id")
-    assert ended.code == 3
-    assert "error: --by id makes over 1,000 groups (50,000 so far)" in ended.err
-
-
 def test_metrics_by_commas_are_told_to_be_repeated(run: Run, thousand: Path) -> None:
     """Only where each of them is one; else the closest name is said."""
     assert (
@@ -166,3 +146,270 @@ def test_metrics_by_commas_are_told_to_be_repeated(run: Run, thousand: Path) -> 
         in run("measure", thousand, "--metric", "ece,brier").err
     )
     assert "repeat" not in run("measure", thousand, "--metric", "ece,nothing").err
+
+
+@pytest.fixture
+def tied(csv_of: Make) -> Path:
+    """Return a CSV file of 60 rows in no order, with ties, edges, and scores of 0 and 1."""
+    generator = np.random.default_rng(3)
+    score, label = rows_of(generator)
+    return csv_of("score,label", *(f"{f!r},{y:d}" for f, y in zip(score.tolist(), label, strict=True)))
+
+
+def rows_of(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw scores that are tenths, and labels."""
+    score = generator.integers(0, 11, 60) / 10.0
+    return score, generator.random(60) < 0.3 + 0.4 * score
+
+
+@pytest.mark.parametrize("tool", list(CompatTool))
+def test_json_fits_its_schema(tool: CompatTool, tied: Path, run: Run) -> None:
+    """Every tool gives a document in the shape of `calibcli schema compat`, with its numbers and ours."""
+    ran = run("measure", tied, "--compat", tool.value, "--json")
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    jsonschema.validate(document, json.loads(schema_text(DocumentKind.COMPAT)))
+    assert document["peer"]["name"] == tool.value
+    assert any(one["ours"] is not None for one in document["numbers"].values())
+
+
+@pytest.mark.parametrize("tool", list(CompatTool))
+def test_page_shows_every_number_and_reason(tool: CompatTool, tied: Path, run: Run) -> None:
+    """The table has a line for each number, with why it differs."""
+    ran = run("measure", tied, "--compat", tool.value)
+    assert ran.code == 0, ran.err
+    score, label = rows_of(np.random.default_rng(3))
+    peer = peer_numbers(tool, ScoreTable.from_rows(score, label), rows=OrderedRows(score, label))
+    assert f"{peer.package} {peer.version}" in ran.out
+    for one in peer.numbers:
+        assert any(line.startswith(one.name) and one.why in line for line in ran.out.splitlines()), one.name
+
+
+def test_ours_are_what_measure_prints(tied: Path, run: Run) -> None:
+    """The number beside theirs is that of `measure` under the same options."""
+    compat = json.loads(run("measure", tied, "--compat", "mapie", "--bins", "7", "--json").out)
+    plain = json.loads(run("measure", tied, "--bins", "7", "--json").out)
+    numbers = compat["numbers"]
+    assert numbers["expected_calibration_error"]["ours"]["value"] == plain["measures"]["ece"]["value"]
+    assert numbers["kuiper_p_value"]["ours"]["value"] == plain["tests"]["kuiper"]["p_value"]
+    assert numbers["spiegelhalter_statistic"]["same"] is True
+
+
+def test_mapie_sees_rows_in_the_order_of_the_input(tied: Path, run: Run, shell: Run) -> None:
+    """From a file and through a pipe; sorted rows give another number."""
+    score, label = rows_of(np.random.default_rng(3))
+    table = ScoreTable.from_rows(score, label)
+    expected = peer_numbers(CompatTool.MAPIE, table, rows=OrderedRows(score, label)).numbers[1].value
+    by_score = peer_numbers(CompatTool.MAPIE, table).numbers[1].value
+    assert expected != by_score
+    for ran in (
+        run("measure", tied, "--compat", "mapie", "--json"),
+        shell("measure", "-", "--compat", "mapie", "--json", stdin=tied.read_bytes()),
+    ):
+        found = json.loads(ran.out)["numbers"]["kolmogorov_smirnov_statistic"]["value"]
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_artifact_is_applied_first(artifact: Path, run: Run) -> None:
+    """Theirs are of the recalibrated score, in the order of the input."""
+    file = Path(__file__).resolve().parents[2] / "sample_data" / "churn_evaluation.parquet"
+    ran = run(
+        "measure", file, "-s", "score", "-y", "label", "--artifact", artifact, "--compat", "mapie", "--json"
+    )
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    assert document["artifact"] == str(artifact)
+    assert document["table"]["distinct"] <= 10
+    assert document["numbers"]["spiegelhalter_statistic"]["same"] is True
+    assert document["numbers"]["kuiper_statistic"]["value"] < 10.0
+
+
+def test_frequencies_repeat_rows(csv_of: Make, run: Run) -> None:
+    """A row of weight 2 is two rows, also where their order counts."""
+    weighted = csv_of("score,label,n", "0.2,0,2", "0.7,1,1", "0.7,0,2", "0.4,1,1", name="w.csv")
+    repeated = csv_of("score,label", "0.2,0", "0.2,0", "0.7,1", "0.7,0", "0.7,0", "0.4,1", name="r.csv")
+    words = ["--compat", "mapie", "--json"]
+    first = json.loads(run("measure", weighted, "-w", "n", "--weights-are", "frequency", *words).out)
+    assert first["numbers"] == json.loads(run("measure", repeated, *words).out)["numbers"]
+
+
+def test_inspect_knows_the_document(tied: Path, run: Run, tmp_path: Path) -> None:
+    """What was written can be looked into."""
+    path = tmp_path / "compat.json"
+    assert run("measure", tied, "--compat", "relplot", "--json", "-o", path).code == 0
+    ran = run("inspect", path)
+    assert ran.code == 0, ran.err
+    assert "relplot 1.0.3" in ran.out
+    assert "smECE" in ran.out
+
+
+FILE = SAMPLE / "breast_cancer_calibration.csv"
+COLUMNS = ["-s", "score", "-y", "label"]
+
+
+def test_bounds_are_in_both_formats(run: Run) -> None:
+    """JSON holds every bound among the details, the page a table of them; the report keeps its schema."""
+    report = json.loads(run("measure", FILE, *COLUMNS, "--bounds", "--json").out)
+    details = report["measures"]["ece"]["details"]
+    assert details["upper_d_star"] <= details["upper_hoeffding"] <= details["upper_theorem_12_4"]
+    jsonschema.validate(report, json.loads(run("schema", "report").out))
+    page = run("measure", FILE, *COLUMNS, "--bounds").out
+    assert "theorem_12_4" in page
+    assert "Each end holds by itself with 97.5 %" in page
+    assert "theorem_12_4" not in run("measure", FILE, *COLUMNS).out
+
+
+def test_edges_make_the_bins(run: Run) -> None:
+    """The partition in the report is the one given."""
+    ended = run("measure", FILE, *COLUMNS, "--edges", "0,0.1,0.5,1", "--metric", "ece", "--json")
+    report = json.loads(ended.out)
+    assert report["measures"]["ece"]["details"]["partition"] == "3 given bins"
+
+
+def test_edges_that_cut_cells_are_exact_on_a_grid(run: Run, tmp_path: Path) -> None:
+    """On a grid, edges off its cells are settled by a second look at the rows: the exact table's numbers."""
+    rng = np.random.default_rng(0)
+    score = rng.random(30_000)
+    lines = (f"{s!r},{int(y)}" for s, y in zip(score.tolist(), rng.random(30_000) < score, strict=True))
+    file = tmp_path / "p.csv"
+    file.write_text("score,label\n" + "\n".join(lines) + "\n")
+    words = [file, *COLUMNS, "--edges", "0,0.123456789,0.7071067811865476,1", "--metric", "ece", "--json"]
+    grid = json.loads(run("measure", *words, "--memory", "1KiB").out)
+    exact = json.loads(run("measure", *words, "--exact").out)
+    assert (grid["table"]["kind"], exact["table"]["kind"]) == ("grid", "exact")
+    assert grid["measures"]["ece"]["value"] == pytest.approx(exact["measures"]["ece"]["value"], abs=1e-12)
+
+
+NAMES = (*MeasureName, *TestName)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows of two scores in two groups."""
+    rng = np.random.default_rng(0)
+    score = rng.beta(2, 3, 300)
+    lines = [
+        f"{one!r},{1 - one!r},{'ab'[place % 2]},{int(rng.random() < one)}\n"
+        for place, one in enumerate(score.tolist())
+    ]
+    path = tmp_path_factory.mktemp("slices") / "rows.csv"
+    path.write_text("score,other,by,label\n" + "".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def everything(rows: Path) -> MeasureReport:
+    """Every measure and test of all rows and of each group."""
+    columns = Columns(score="score", others=("other",), label="label", by=("by",))
+    return measure_files([str(rows)], columns, options=MeasureOptions(metrics=metrics_of(["all"])))
+
+
+def _only(report: MeasureReport, names: tuple[str, ...]) -> MeasureReport:
+    """The report as it is where these alone are asked for."""
+
+    def cut(part: MeasureReport) -> MeasureReport:
+        measures = tuple(one for one in part.measures if one.name in names)
+        return replace(
+            part,
+            measures=measures,
+            tests=tuple(one for one in part.tests if one.name in names),
+            combined=None,
+            groups=None if part.groups is None else replace(part.groups, worst=None),
+            differences={},
+        )
+
+    return replace(cut(report), slices={key: cut(part) for key, part in report.slices.items()})
+
+
+def _titles(blocks: Any) -> list[str]:
+    return [column.title for block in blocks if isinstance(block, Grid) for column in block.columns]
+
+
+def _asked() -> list[tuple[str, ...]]:
+    """Each name, names beside their neighbours, and what groups of names stand for."""
+    return [(name,) for name in NAMES] + list(pairwise(NAMES)) + [tuple(one) for one in GROUPS.values()]
+
+
+@pytest.mark.untraced
+def test_every_format_shows_what_was_asked_for(everything: MeasureReport) -> None:
+    """A column for each measure and test, with an interval where there is one, of each group."""
+    for names in _asked():
+        names = tuple(name for name in names if name in NAMES)  # noqa: PLW2901 - those of classes are not here
+        report = _only(everything, names)
+        slices = dict(report.slices)
+        blocks = group_blocks(report, slices)
+        titles = _titles(blocks)
+        grids = [block for block in blocks if isinstance(block, Grid)]
+        for name in names:
+            own = f"{name} p-value" if isinstance(name, TestName) else name
+            assert titles.count(own) == 1, (names, titles)
+            assert f"| {own} |" in MarkdownRenderer(verbose=False, unicode=True).render(report).replace(
+                "\\", ""
+            )
+        measured = [one for part in slices.values() for one in part.measures]
+        with_interval = {one.name for one in measured if one.interval is not None}
+        assert sum("interval" in title for title in titles) == len(with_interval)
+        said = " ".join(line.text for grid in grids for line in grid.notes)
+        assert ("Each interval is at 98.75 %" in said) is bool(with_interval)
+        assert ("P-values" in said) is any(isinstance(name, TestName) for name in names)
+        assert all(len(row) == len(grid.columns) for grid in grids for row in grid.rows)
+        html = [one for section in number_sections(report, None) for one in _titles(section.blocks)]
+        assert all(html.count(title) >= 1 for title in titles)
+
+
+def test_rows_and_json_hold_every_measure_and_test_of_every_group(everything: MeasureReport) -> None:
+    """CSV has a row for each, JSON a member."""
+    table = list(csv.DictReader(io.StringIO(CsvRenderer(unicode=True).render(everything))))
+    document = json.loads(JsonRenderer().render(everything))
+    for key in ("by=a", "by=b", "score=other/by=a"):
+        found = {row["name"] for row in table if row["slice"] == key}
+        assert {*NAMES} <= found
+        assert {*MeasureName} == set(document["slices"][key]["measures"])
+        assert {*TestName} <= set(document["slices"][key]["tests"])
+
+
+@pytest.mark.parametrize(
+    ("words", "titles", "missing"),
+    [
+        (["--metric", "cox", "--metric", "brier"], ["citl_logit", "cox_slope", "brier", "u p-value"], []),
+        (["--metric", "brier"], ["brier", "97.5 % interval"], ["P-values", "ece"]),
+        (["--metric", "ks"], ["ks p-value", "times 2 they hold for all at once"], ["Each interval"]),
+        ([], ["ece", "smece", "bias", "brier", "Each interval is at 97.5 %"], ["p-value  "]),
+    ],
+)
+def test_the_command_shows_them(
+    run: Run, rows: Path, words: list[str], titles: list[str], missing: list[str]
+) -> None:
+    """In a table below those of all rows, and nothing else."""
+    ended = run("measure", rows, "-s", "score", "-y", "label", "--by", "by", *words)
+    assert ended.code == 0, ended.err
+    table = ended.out[ended.out.index("Groups by by") :]
+    assert all(title in table for title in titles), table
+    assert not any(title in table for title in missing), table
+
+
+def test_several_scores_say_what_is_not_compared(run: Run, rows: Path) -> None:
+    """Measures that do not say which score is better stand with each; the table of differences says so."""
+    ended = run(
+        "measure", rows, "-s", "score", "-s", "other", "-y", "label", "--metric", "cox", "--metric", "brier"
+    )
+    assert "not compared: citl_logit, cox_intercept, cox_slope and u" in " ".join(ended.out.split())
+
+
+def test_classes_show_what_was_asked_for(run: Run, tmp_path: Path) -> None:
+    """In the tables of each class, measured and compared."""
+    rng = np.random.default_rng(1)
+    several = rng.dirichlet((1, 1, 1), 400)
+    label = (several.cumsum(axis=1) < rng.random((400, 1))).sum(axis=1)
+    path, artifact = tmp_path / "rows.csv", tmp_path / "cal.json"
+    rows = [f"{','.join(map(repr, row))},{one}\n" for row, one in zip(several.tolist(), label, strict=True)]
+    path.write_text("p_0,p_1,p_2,label\n" + "".join(rows))
+    of_classes = [path, "--probs", "p_*", "-y", "label"]
+    ended = run("measure", *of_classes, "--metric", "cox_slope", "--metric", "ks")
+    table = ended.out[ended.out.index("Each class against the rest") :]
+    assert table.count("cox_slope") == table.count("ks p-value") == 2
+    assert run("fit", *of_classes, "-o", artifact).code == 0
+    ended = run("compare", *of_classes, "--artifact", artifact, "--metric", "brier", "--metric", "ece")
+    table = ended.out[ended.out.index("Each class against the rest") :]
+    assert table.count("\n0 ") == table.count("\n1 ") == 4, table
+    assert "-v shows" not in table

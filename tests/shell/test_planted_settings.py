@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -19,9 +18,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from calibcli.options.declaring import Option, Reach
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import options_of
-from command_line import Ran
+from command_line import Run
 
-Run = Callable[..., Ran]
 STRANGER = 65534
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a file system that no other stands in
 OPTIONS = {(name, one.key): one for name, command in COMMANDS.items() for one in options_of(command).values()}

@@ -1,15 +1,23 @@
-"""Several diagrams in one picture from the command line: `plot` of scores, groups and classes."""
+"""Pictures from the command line: several diagrams in one, in letters, of errors, and of fit rows."""
 
+import json
+import os
 import re
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 
-from command_line import CHURN, SAMPLE, Ran
+from calibcli.commands.evaluation import FIT_ROWS
+from calibcli.commands.pictures.diagram import PlotRequest, fit_rows_foot
+from calibcli.commands.plot import diagram_of
+from calibcli.names import PlotKind
+from calibcli.options.rows import Columns
+from command_line import CHURN, SAMPLE, Make, Ran, Run
 
-Run = Callable[..., Ran]
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
 FOREST = SAMPLE / "digits_forest_evaluation.csv"
 
@@ -58,28 +66,6 @@ def test_compare_is_short_for_a_kind_and_an_artifact(run: Run, artifact: Path, t
     assert one.read_bytes() == other.read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (["--compare", "cal.json", "--artifact", "cal.json"], "--artifact is there as well"),
-        (["--compare", "cal.json", "--kind", "binned"], "--kind binned is there as well"),
-        (["--kind", "cumulative", "--axis", "logit"], "has no effect on --kind cumulative"),
-        (["--kind", "compare"], "nothing to compare with"),
-        (["--by", "country", "--kind", "smooth"], "--by has no effect on --kind smooth"),
-        (["--by", "country", "-s", "new"], "ask for different diagrams"),
-        (["--view", "top-label"], "--probs names none"),
-    ],
-)
-def test_combinations_without_effect_are_refused(
-    run: Run, rows: Path, tmp_path: Path, more: list[str], said: str
-) -> None:
-    """One line and what to do; nothing is written."""
-    out = tmp_path / "p.png"
-    ran = run("plot", rows, "-s", "old", "-y", "label", "-o", out, *more)
-    assert (ran.code, len(ran.err.splitlines()), said in ran.err) == (2, 2, True), ran.err
-    assert not out.exists()
-
-
 def test_parts_of_a_report_are_drawn(run: Run, rows: Path, tmp_path: Path) -> None:
     """A view of classes may be asked of a report by itself, and of nothing else."""
     report, out = tmp_path / "r.json", tmp_path / "p.svg"
@@ -94,9 +80,216 @@ def test_parts_of_a_report_are_drawn(run: Run, rows: Path, tmp_path: Path) -> No
     assert run("plot", report, "--kind", "smooth", "--view", "top-label", "-o", out, "--force").code == 2
 
 
-def test_kinds_are_completed(shell: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kinds_are_completed(shell: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """As every other choice is."""
     monkeypatch.setenv("_CALIBCLI_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "calibcli plot --kind c")
     monkeypatch.setenv("COMP_CWORD", "3")
     assert set(shell().out.split()) == {"compare", "classes", "cumulative"}
+
+
+CANCER = SAMPLE / "breast_cancer_evaluation.csv"
+
+
+def test_diagram_needs_no_file_and_says_the_error(run: Run) -> None:
+    """The numbers of the caption are those of `measure`."""
+    ran = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal", "--kind", "smooth")
+    assert (ran.code, ran.err) == (0, "")
+    measured = run("measure", CANCER, "-s", "score", "-y", "label", "--json")
+    smece = json.loads(measured.out)["measures"]["smece"]
+    assert f"smECE {smece['value']:.4f}  [{smece['lower']:.4f}, {smece['upper']:.4f}]" in ran.out
+    assert "observed rate of label 1" in ran.out
+    assert "score (predicted probability)" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("environment", "width", "ascii_only"),
+    [
+        ({}, 80, False),
+        ({"COLUMNS": "120"}, 120, False),
+        ({"COLUMNS": "60", "LC_ALL": "C"}, 60, True),
+        ({"LC_ALL": "C.UTF-8"}, 80, False),
+    ],
+)
+def test_width_and_letters_follow_the_terminal(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    width: int,
+    *,
+    ascii_only: bool,
+) -> None:
+    """80 columns without a terminal, and ASCII where the locale asks."""
+    for name in ("COLUMNS", "LC_ALL", "PYTHONIOENCODING"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    text = run("plot", CANCER, "-q", "--terminal").out
+    widest = max(map(cell_len, text.splitlines()))
+    assert min(width, 104) - 10 < widest <= width
+    assert text.isascii() == ascii_only
+
+
+def test_an_output_of_ascii_gets_ascii() -> None:
+    """As the encoding of standard output says, whatever the locale."""
+    command = [sys.executable, "-m", "calibcli", "plot", str(CANCER), "-q", "--terminal"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run(command, capture_output=True, check=True, env=environment)
+    assert "** observed rate" in ended.stdout.decode("ascii")
+
+
+def test_a_report_is_drawn_as_its_files_are(run: Run, tmp_path: Path) -> None:
+    """The same diagram from what `measure` wrote."""
+    report = tmp_path / "report.json"
+    run("measure", CANCER, "-s", "score", "-y", "label", "--json", "-o", report, "-q")
+    files = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal")
+    again = run("plot", report, "--terminal")
+    assert again.code == 0
+    assert again.out == files.out
+
+
+def test_a_picture_can_be_written_beside(run: Run, tmp_path: Path) -> None:
+    """Letters on standard output, the picture in its file."""
+    picture = tmp_path / "p.svg"
+    ran = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal", "-o", picture, "-q")
+    assert ran.code == 0
+    assert picture.read_bytes().startswith(b"<?xml")
+    assert "perfectly calibrated" in ran.out
+
+
+def test_terminal_needs_neither_matplotlib_nor_scipy() -> None:
+    """It starts as fast as `measure` does."""
+    program = f"""
+import os, sys
+from calibcli.shell.app import main
+code = main(["plot", {str(CANCER)!r}, "-s", "score", "-y", "label", "--terminal", "--kind", "smooth"])
+heavy = {{"matplotlib", "scipy", "pandas", "PIL"}} & {{name.partition(".")[0] for name in sys.modules}}
+sys.stderr.write(repr((code, heavy)))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert ended.stderr == "(0, set())"
+
+
+def test_a_state_of_a_gate_is_drawn(run: Run, tmp_path: Path) -> None:
+    """From what `verify --state` wrote; a damaged one is refused in a line."""
+    state, picture = tmp_path / "gate.json", tmp_path / "gate.png"
+    run("verify", CANCER, "-s", "score", "-y", "label", "--max-ece", "0.3", "--state", state)
+    ran = run("plot", state, "--kind", "monitor", "-o", picture)
+    assert ran.code == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "binned ECE" in ran.err
+    state.write_text(state.read_text()[:300])
+    ran = run("plot", state, "--kind", "monitor", "-o", picture, "--force")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.count("\n") == 2
+
+
+COLUMNS = ("-s", "score", "-y", "label")
+
+
+def measured(run: Run, *words: object) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the report of `measure`."""
+    return json.loads(run("measure", *words, "--json").out)
+
+
+def captioned(run: Run, kind: str, path: Path, *words: object) -> str:
+    """Draw, and return what the command said."""
+    ended = run("plot", *words, "--kind", kind, "-o", path)
+    assert ended.code == 0, ended.err
+    assert path.stat().st_size > 5_000
+    return ended.err + ended.out
+
+
+def test_isotonic_is_captioned_by_the_parts_of_the_brier_score(
+    run: Run, thousand: Path, tmp_path: Path
+) -> None:
+    """As `measure` gives them."""
+    said = captioned(run, "isotonic", tmp_path / "i.png", thousand, *COLUMNS)
+    names = ("brier", "brier_mcb", "brier_dsc", "brier_unc")
+    asked = [word for name in names for word in ("--metric", name)]
+    report = measured(run, thousand, *COLUMNS, *asked)["measures"]
+    whole, mcb, dsc, unc = (f"{report[name]['value']:.4f}" for name in names)
+    assert f"Brier {whole} = MCB {mcb} - DSC {dsc} + UNC {unc}" in said
+
+
+@pytest.mark.parametrize("rows", [300, 5_000])
+def test_cumulative_is_captioned_by_its_tests(run: Run, tmp_path: Path, rows: int) -> None:
+    """With the p-values of `measure`, of the limit law and, for few rows, of labels drawn with its seed."""
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "some.parquet"
+    pq.write_table(pq.read_table(EVALUATION).slice(0, rows), path)
+    said = captioned(run, "cumulative", tmp_path / "c.svg", path, *CHURN)
+    tests = measured(run, path, *CHURN)["tests"]
+    for name, words in (("ks", "KS"), ("kuiper", "Kuiper")):
+        statistic, p_value = tests[name]["statistic"], tests[name]["p_value"]
+        p_words = "p < 1e-300" if p_value < 1e-300 else f"p = {p_value:.2g}"
+        assert f"{words} {statistic:.3g} ({p_words})" in said
+
+
+def test_residual_is_captioned_by_its_error(run: Run, thousand: Path, tmp_path: Path) -> None:
+    """The smoothed one, or that of the bins where bins were asked for."""
+    report = measured(run, thousand, *COLUMNS)["measures"]
+    assert f"smECE {report['smece']['value']:.4f}" in captioned(
+        run, "residual", tmp_path / "r.png", thousand, *COLUMNS
+    )
+    said = captioned(run, "residual", tmp_path / "b.png", thousand, *COLUMNS, "--bins", 15)
+    assert f"binned ECE {report['ece']['value']:.4f}" in said
+
+
+def test_residual_of_a_report_is_that_of_its_rows(run: Run, thousand: Path, tmp_path: Path) -> None:
+    """Byte by byte."""
+    report = tmp_path / "report.json"
+    assert run("measure", thousand, *COLUMNS, "--json", "-o", report).code == 0
+    captioned(run, "residual", tmp_path / "of_report.svg", report)
+    captioned(run, "residual", tmp_path / "of_rows.svg", thousand, *COLUMNS)
+    assert (tmp_path / "of_report.svg").read_bytes() == (tmp_path / "of_rows.svg").read_bytes()
+
+
+def test_importance_weights_leave_no_test(run: Run, csv_of: Make, tmp_path: Path) -> None:
+    """The distance is named instead."""
+    rows = [f"0.{1 + row % 8},{int(row % 3 == 0)},{1 + row % 4}.5" for row in range(60)]
+    path = csv_of("score,label,w", *rows)
+    said = captioned(run, "cumulative", tmp_path / "w.pdf", path, *COLUMNS, "--weight", "w")
+    assert "Farthest from zero" in said
+    assert "no test" in said
+
+
+CHOSEN = Columns("score", "label")
+IN_PICTURE = fit_rows_foot((FIT_ROWS,))[0]
+KINDS = [kind for kind in PlotKind if kind not in (PlotKind.CLASSES, PlotKind.GROUPS, PlotKind.MONITOR)]
+
+
+@pytest.fixture
+def fitted(run: Run, thousand: Path) -> str:
+    """A map that was fitted to the rows."""
+    path = str(thousand.with_name("cal.json"))
+    assert run("fit", thousand, "-s", "score", "-y", "label", "-o", path).code == 0
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pictures_of_the_fit_rows_say_so(kind: PlotKind, thousand: Path, fitted: str) -> None:
+    """Whatever is drawn through the artifact; without it nothing is said."""
+    flattering = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind, fitted))
+    assert FIT_ROWS in flattering.notes
+    assert IN_PICTURE in flattering.drawn.foot
+    if kind not in (PlotKind.MAP, PlotKind.COMPARE):
+        plain = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind))
+        assert FIT_ROWS not in plain.notes
+        assert IN_PICTURE not in plain.drawn.foot
+
+
+def test_groups_of_the_fit_rows_say_so_and_so_does_their_report(
+    run: Run, csv_of: Make, tmp_path: Path
+) -> None:
+    """The note of the report stands in the picture that is made of it."""
+    lines = (f"{k % 50 / 50},{int(k % 50 > k % 37)},{'ab'[k % 2]}" for k in range(600))
+    rows = csv_of("score,label,group", *lines)
+    cal, report = tmp_path / "cal.json", tmp_path / "report.json"
+    assert run("fit", rows, "-s", "score", "-y", "label", "-o", cal).code == 0
+    asked = ("-s", "score", "-y", "label", "--artifact", cal, "--by", "group", "--json", "-o", report)
+    assert run("measure", rows, *asked).code == 0
+    assert FIT_ROWS in json.loads(report.read_text())["notes"]
+    seen = diagram_of(PlotRequest([str(report)], kind=PlotKind.GROUPS)).drawn
+    assert IN_PICTURE in seen.foot

@@ -11,8 +11,8 @@ import pytest
 import calibcli
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import InputProblem
+from command_line import Run
 
-Run = Any
 SAID = "every value lies in [0, 1], and the map was fitted to logits"
 KINDS = ("logit", "prob", "percent")
 OF_CLASSES = ("--probs", "p_*", "-y", "label")

@@ -3,7 +3,6 @@
 import io
 import json
 import pickle
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,8 @@ import pytest
 
 from calibcli.data.columns import resolve
 from calibcli.options.rows import Columns, RowsAsked
-from command_line import Ran
+from command_line import Ran, Run
 
-Run = Callable[..., Ran]
 ASKED = ["-s", "score", "-y", "label"]
 
 
@@ -119,36 +117,6 @@ def test_a_pipe_is_sampled_and_limited_like_a_file(
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(groups.read_bytes())))
         piped = run("measure", "-", *ASKED, "--json", *words)
         assert without_input(piped) == without_input(run("measure", groups, *ASKED, "--json", *words))
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said", "hint"),
-    [
-        (["--where", "contry==US"], 3, "there is no column 'contry'", "did you mean 'country'?"),
-        (["--where", "country=US"], 2, "has no column with a sign", "equality is =="),
-        (["--where", "country==us"], 3, "none of 900 rows satisfies 'country==us'", "upper and lower case"),
-        (["--where", "score==high"], 3, "holds double, and --where compares it with 'high'", "a number"),
-        (["--limit", "3", "--sample", "3"], 2, "--limit 3 takes the first rows, --sample 3 any", "leave out"),
-        (["--limit", "0"], 2, "--limit: 0 is too small", "1 or more"),
-    ],
-)
-def test_what_selects_nothing_is_refused(
-    run: Run, groups: Path, words: list[str], code: int, said: str, hint: str
-) -> None:
-    """Usage errors for what was typed, input errors for what is not in the file."""
-    ended = run("measure", groups, *ASKED, *words)
-    assert ended.code == code
-    assert said in ended.err
-    assert hint in ended.err
-
-
-@pytest.mark.parametrize("words", [["--limit", "50"], ["--sample", "50"], ["--where", "country==US"]])
-def test_a_state_counts_whole_files_only(run: Run, groups: Path, words: list[str]) -> None:
-    """Samples of one file would count rows twice."""
-    state = groups.with_name("gate.json")
-    ended = run("verify", groups, *ASKED, "--max-ece", "0.2", "--state", state, *words)
-    assert (ended.code, f"and {words[0]} leaves some out" in ended.err) == (2, True)
-    assert not state.exists()
 
 
 def test_selections_travel_to_workers_elsewhere() -> None:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
@@ -21,14 +20,13 @@ import pytest
 from calibcli.documents.schemas import schema_text
 from calibcli.documents.state import locked, read_state
 from calibcli.names import DocumentKind
-from command_line import SAMPLE, Ran
+from command_line import SAMPLE, Make, Run
 
-Run = Callable[..., Ran]
 GATE = ["-s", "score", "-y", "label", "--max-ece", "0.05"]
 
 
 @pytest.fixture
-def batch_of(tmp_path: Path) -> Callable[..., Path]:
+def batch_of(tmp_path: Path) -> Make:
     """Write a CSV file of rows with identities; `off` is by how much scores are too low."""
 
     def write(name: str, count: int = 400, *, seed: int = 0, off: float = 0.0, first: int = 0) -> Path:
@@ -52,9 +50,7 @@ def state_of(path: Path) -> dict[str, object]:
     return document
 
 
-def test_batches_add_up_until_the_gate_passes(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_batches_add_up_until_the_gate_passes(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """Few rows are inconclusive (4), more of the same pass (0); one call with all gives the same bytes."""
     state, codes = tmp_path / "gate.json", []
     for day in range(8):
@@ -73,16 +69,14 @@ def test_batches_add_up_until_the_gate_passes(
     assert document["passed_at"] == 400 * (codes.index(0) + 1)
 
 
-def test_a_wrong_score_fails(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_wrong_score_fails(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """Exit 1, however often it is asked again."""
     batch = batch_of("bad.csv", 2000, off=0.25)
     for _ in range(2):
         assert run("verify", batch, *GATE, "--state", tmp_path / "gate.json").code == 1
 
 
-def test_a_job_that_is_run_again_changes_nothing(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_job_that_is_run_again_changes_nothing(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """The same batch again gives the same verdict and leaves the state as it is, with a note."""
     state, batch = tmp_path / "gate.json", batch_of("a.csv")
     first = run("verify", batch, *GATE, "--state", state, "--json")
@@ -97,31 +91,7 @@ def test_a_job_that_is_run_again_changes_nothing(
     assert two["state"]["new_rows"] == 0
 
 
-def test_a_changed_question_is_refused(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
-    """What is asked is settled by the first call: exit 2 names what differs, and the state stays as it is."""
-    state, batch = tmp_path / "gate.json", batch_of("a.csv")
-    asked = ["verify", batch, "-s", "score", "-y", "label", "--state", state]
-    run(*asked, "--max-ece", "0.05")
-    before = state.read_bytes()
-    for words, said in (
-        (["--max-ece", "0.04"], "limit: 0.05, not 0.04"),
-        (["--max-ece", "0.05", "--confidence", "0.9"], "confidence: 0.95, not 0.9"),
-        (["--max-ece", "0.05", "--bins", "20"], "bins: 15, not 20"),
-        (["--max-ece", "0.05", "--id", "id"], "identities: of batches, not of rows"),
-        (["--max-ece", "0.05", "--alarm"], "question: a gate, not an alarm"),
-        (["--max-ece", "0.05", "--positive", "1"], "label that counts as 1: None, not '1'"),
-        (["--max-ece", "0.05", "--scale", "logit", "--on-range", "clip"], "scale: prob, not logit"),
-        (["--max-dce", "0.05", "--planned-rows", "1000"], "measure: ece, not dce"),
-    ):
-        ran = run(*asked, *words)
-        assert ran.code == 2, (words, ran.err)
-        assert said in ran.err
-    assert state.read_bytes() == before
-
-
-def test_hints_on_a_state_name_what_it_was_begun_with(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_hints_on_a_state_name_what_it_was_begun_with(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """A call that lacks the rule or options of the state is told them; following the hint works."""
     state, batch = tmp_path / "gate.json", batch_of("a.csv")
     asked = ["verify", batch, "-s", "score", "-y", "label", "--state", state]
@@ -135,67 +105,7 @@ def test_hints_on_a_state_name_what_it_was_begun_with(
     assert (ran.code, "try --max-ece 0.02" in ran.err) == (2, True)
 
 
-def test_a_summary_is_not_counted_by_a_state(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
-    """A state counts rows: a summary of them is exit 2, and says so."""
-    summary = tmp_path / "sum.json"
-    run("measure", batch_of("a.csv"), "-s", "score", "-y", "label", "--summary-out", summary)
-    ran = run("verify", summary, "--max-ece", "0.3", "--state", tmp_path / "gate.json")
-    assert ran.code == 2
-    assert "--state counts rows, and " in ran.err
-    assert "sum.json is a summary of rows" in ran.err
-
-
-def test_a_baseline_that_is_not_there_is_no_artifact(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
-    """The hint says what writes a baseline."""
-    ran = run(
-        "verify", batch_of("a.csv"), "-s", "score", "-y", "label",
-        "--baseline", tmp_path / "nope.json", "--max-regression", "0.01",
-    )  # fmt: skip
-    assert ran.code == 3
-    assert "a baseline is what `calibcli measure ... --json -o report.json` writes" in ran.err
-
-
-@pytest.mark.parametrize("rule", ["--max-l2", "--max-linf", "--max-smece"])
-def test_measures_without_a_bet_are_refused(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path, rule: str
-) -> None:
-    """No bound of these holds at any time: exit 2, and no state is begun."""
-    columns = ["-s", "score", "-y", "label"]
-    ran = run("verify", batch_of("a.csv"), *columns, rule, "0.05", "--state", tmp_path / "gate.json")
-    assert ran.code == 2
-    assert "for which no bound holds at any time" in ran.err
-    assert not (tmp_path / "gate.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--max-dce", "0.1"], "--planned-rows"),
-        (["--max-ece", "0.1", "--planned-rows", "100"], "--planned-rows without --max-dce"),
-        (["--max-ece", "0.1", "--binning", "atoms"], "not fixed before they are seen"),
-        (["--max-ece", "0.1", "--allow-fit-rows"], "a state keeps what it counts"),
-        (["--rule", "ece.lower>=0.1"], "a state takes --max-ece 0.1"),
-        (["--max-ece", "0.1", "--bins", "20000"], "from 1 to 10,000"),
-        (["--max-ece", "0.1", "-w", "score2"], "no column 'score2'"),
-    ],
-)
-def test_requests_that_cannot_be_settled_in_advance(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path, words: list[str], said: str
-) -> None:
-    """What no state can be begun with is refused before anything is written."""
-    ran = run(
-        "verify", batch_of("a.csv"), "-s", "score", "-y", "label", *words, "--state", tmp_path / "g.json"
-    )
-    assert ran.code == (3 if "column" in said else 2)
-    assert said in ran.err
-    assert not (tmp_path / "g.json").exists()
-
-
-def test_identities_keep_rows_from_counting_twice(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_identities_keep_rows_from_counting_twice(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """A file that has grown brings its new rows only; a repeated identity is exit 3 and changes nothing."""
     state = tmp_path / "gate.json"
     short, long = batch_of("log.csv", 300), tmp_path / "longer.csv"
@@ -213,9 +123,7 @@ def test_identities_keep_rows_from_counting_twice(
     assert state.read_bytes() == before
 
 
-def test_ids_written_otherwise_do_not_count_rows_again(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_ids_written_otherwise_do_not_count_rows_again(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """The same rows with every id written otherwise are exit 3, and the state stays as it was."""
     state, first, again = tmp_path / "gate.json", batch_of("a.csv"), tmp_path / "b.csv"
     run("verify", first, *GATE, "--state", state, "--id", "id")
@@ -248,7 +156,7 @@ def test_ids_written_otherwise_do_not_count_rows_again(
     ],
 )
 def test_ids_that_were_named_otherwise_are_not_added_to_a_state_of_the_first_version(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path, *, kind: pa.DataType, known: bool
+    run: Run, batch_of: Make, tmp_path: Path, *, kind: pa.DataType, known: bool
 ) -> None:
     """Their rows would count twice: exit 3, and the state stays; those of other types are known again."""
     state, rows = tmp_path / "gate.json", tmp_path / "rows.parquet"
@@ -293,9 +201,7 @@ def test_ids_that_were_named_otherwise_are_not_added_to_a_state_of_the_first_ver
         )
 
 
-def test_a_batch_has_one_name_and_counts_once(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_batch_has_one_name_and_counts_once(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """Equal rows are one batch under one name and refused (3) under two; other rows need another name."""
     state, batch = tmp_path / "gate.json", batch_of("a.csv")
     other, more = batch_of("b.csv", seed=1), batch_of("c.csv", seed=2)
@@ -309,7 +215,7 @@ def test_a_batch_has_one_name_and_counts_once(
     assert [one["key"] for one in state_of(state)["batches"]] == ["monday", "week 2/1", "week 2/2"]
 
 
-def test_rows_that_drift_away_end_a_pass(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+def test_rows_that_drift_away_end_a_pass(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """A pass (0) is inconclusive (4) once the estimate over all rows is above the limit, and says so."""
     state = tmp_path / "gate.json"
     assert run("verify", batch_of("a.csv", 5000), *GATE, "--state", state).code == 0
@@ -319,7 +225,7 @@ def test_rows_that_drift_away_end_a_pass(run: Run, batch_of: Callable[..., Path]
     assert state_of(state)["passed_at"] == 5000
 
 
-def test_all_files_of_a_call_count_or_none(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+def test_all_files_of_a_call_count_or_none(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """A fault in the last file leaves the state as it was; a file without rows is left out."""
     state, good = tmp_path / "gate.json", batch_of("a.csv")
     bad, empty = tmp_path / "bad.csv", tmp_path / "empty.csv"
@@ -379,7 +285,7 @@ def test_a_discrete_artifact_is_judged_by_output(run: Run, artifact: Path, tmp_p
     assert "was fitted on" in fit_rows.err
 
 
-def test_a_damaged_state_is_named_and_kept(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_damaged_state_is_named_and_kept(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """A state that was cut short is exit 3 with its name, and is not replaced."""
     state, batch = tmp_path / "gate.json", batch_of("a.csv")
     run("verify", batch, *GATE, "--state", state)
@@ -393,9 +299,7 @@ def test_a_damaged_state_is_named_and_kept(run: Run, batch_of: Callable[..., Pat
 
 
 @pytest.mark.parametrize("bins", ["15", "17"])
-def test_memory_and_workers_do_not_change_a_byte(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path, bins: str
-) -> None:
+def test_memory_and_workers_do_not_change_a_byte(run: Run, batch_of: Make, tmp_path: Path, bins: str) -> None:
     """A state is the same whether tables were exact or grids, and whether bins cut cells of a grid or not."""
     batch, states = batch_of("a.csv", 3000), [tmp_path / "exact.json", tmp_path / "grid.json"]
     for state, words in zip(states, ([], ["--memory", "4KiB", "-j", "2"]), strict=True):
@@ -404,23 +308,8 @@ def test_memory_and_workers_do_not_change_a_byte(
     assert states[0].read_bytes() == states[1].read_bytes()
 
 
-def test_places_that_a_state_cannot_share(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
-    """A state is neither standard output (2), nor an input or the report (5), and then nothing is written."""
-    state, batch = tmp_path / "gate.json", batch_of("a.csv")
-    assert run("verify", batch, *GATE, "--state", "-").code == 2
-    assert run("verify", batch, *GATE, "--state", batch).code == 5
-    assert run("verify", batch, *GATE, "--state", tmp_path).code == 5
-    assert run("verify", batch, *GATE, "--state", tmp_path / "no" / "gate.json").code == 5
-    report = run("verify", batch, *GATE, "--state", state, "--json", "-o", state, "--force")
-    assert report.code == 5
-    assert "is the state" in report.err
-    assert not state.exists()
-
-
 @pytest.mark.untraced
-def test_the_alarm_stays_silent_and_then_rings(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_the_alarm_stays_silent_and_then_rings(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """Exit 0 while nothing speaks against calibration, saying that it is no proof; exit 1 after a change."""
     state, codes = tmp_path / "watch.json", []
     for day in range(7):
@@ -449,9 +338,7 @@ def test_the_alarm_stays_silent_and_then_rings(
     assert "from batch 5 (day 4) on" in told.out
 
 
-def test_shards_merge_to_the_state_of_all_rows(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_shards_merge_to_the_state_of_all_rows(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """Merged shards hold the sums of all rows in any order; the merged state is asked like any other."""
     shards = []
     for number in range(3):
@@ -474,9 +361,7 @@ def test_shards_merge_to_the_state_of_all_rows(
     assert run("merge", *shards, "-o", shards[0], "--force").code == 5
 
 
-def test_a_state_merged_to_standard_output_has_no_path(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_state_merged_to_standard_output_has_no_path(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """The summary names no file and no next command, and a copy of a state is said to count once."""
     state, copy = tmp_path / "gate.json", tmp_path / "copy.json"
     run("verify", batch_of("a.csv"), *GATE, "--state", state)
@@ -489,7 +374,7 @@ def test_a_state_merged_to_standard_output_has_no_path(
     assert f"note: {copy} is the very state of {state}: it counts once" in ran.err
 
 
-def test_shards_that_do_not_go_together(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+def test_shards_that_do_not_go_together(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """Other terms are exit 2; a batch in two states, a missing file or one that is no state, exit 3."""
     a, b, c = (tmp_path / f"{name}.json" for name in "abc")
     batch, out = batch_of("a.csv"), tmp_path / "out.json"
@@ -505,7 +390,7 @@ def test_shards_that_do_not_go_together(run: Run, batch_of: Callable[..., Path],
     assert not out.exists()
 
 
-def test_inspect_says_what_a_state_is(run: Run, batch_of: Callable[..., Path], tmp_path: Path) -> None:
+def test_inspect_says_what_a_state_is(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """Question, rows, evidence and batches are told, and how to ask again."""
     state = tmp_path / "gate.json"
     run("verify", batch_of("a.csv"), *GATE, "--state", state, "--batch", "first")
@@ -517,9 +402,7 @@ def test_inspect_says_what_a_state_is(run: Run, batch_of: Callable[..., Path], t
     assert told["suggestion"].startswith("calibcli verify NEW.csv -s score -y label --max-ece 0.05 --state ")
 
 
-def test_the_command_that_inspect_suggests_is_accepted(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_the_command_that_inspect_suggests_is_accepted(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """It asks on the terms of the state: confidence, limit in full and the label that counts as 1."""
     state, batch = tmp_path / "gate.json", batch_of("a.csv")
     asked = ["-s", "score", "-y", "label", "--max-ece", "0.0512345678", "--confidence", "0.99"]
@@ -534,9 +417,7 @@ def test_the_command_that_inspect_suggests_is_accepted(
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(200, marks=pytest.mark.slow)])
-def test_a_killed_gate_completes_when_run_again(
-    kills: int, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_killed_gate_completes_when_run_again(kills: int, batch_of: Make, tmp_path: Path) -> None:
     """Killed at random instants the command has counted all files of the call or none; run again, all."""
     draw = np.random.default_rng(1)
     files = [batch_of(f"{number}.csv", 100, seed=number) for number in range(4)]
@@ -561,9 +442,7 @@ def test_a_killed_gate_completes_when_run_again(
     assert not list(tmp_path.glob(".*.part"))
 
 
-def test_rows_without_a_name_are_known_under_any(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_rows_without_a_name_are_known_under_any(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """A retry that drops --batch counts nothing twice, few as the rows may be."""
     state, rows = tmp_path / "gate.json", batch_of("few.csv", 20)
     run("verify", rows, *GATE, "--state", state, "--batch", "mon")
@@ -574,7 +453,7 @@ def test_rows_without_a_name_are_known_under_any(
 
 
 def test_what_is_on_file_is_shown_and_nothing_is_concluded_by_looking(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path
+    run: Run, batch_of: Make, tmp_path: Path
 ) -> None:
     """A gate that wants more rows than there are has not passed, whatever the evidence."""
     state = tmp_path / "gate.json"
@@ -585,26 +464,8 @@ def test_what_is_on_file_is_shown_and_nothing_is_concluded_by_looking(
     assert "passed after" not in shown
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--max-ece", "0.1", "--state", ""], "--state '' names no file"),
-        (["--max-dce", "0.3", "--planned-rows", "1000", "--bins", "20"], "--bins with --max-dce"),
-        (["--max-dce", "0.3", "--planned-rows", "9999999999999999"], "--planned-rows"),
-    ],
-)
-def test_what_a_state_cannot_be_begun_with_is_a_usage_error(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path, words: list[str], said: str
-) -> None:
-    """No file, bins beside those that follow from the rows, and rows that nobody plans."""
-    state = [] if "--state" in words else ["--state", tmp_path / "gate.json"]
-    ended = run("verify", batch_of("rows.csv"), "-s", "score", "-y", "label", *words, *state)
-    assert ended.code == 2
-    assert said in ended.err
-
-
 def test_merging_waits_for_whoever_updates_the_output(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, batch_of: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A state that another process holds is not replaced under its hands."""
     monkeypatch.setattr("calibcli.documents.state._PATIENCE", 0.05)
@@ -619,7 +480,7 @@ def test_merging_waits_for_whoever_updates_the_output(
 
 
 def test_an_artifact_that_is_replaced_meanwhile_is_noticed(
-    run: Run, batch_of: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, batch_of: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows are not counted by another map than the state is for."""
     fitted = tmp_path / "cal.json"
@@ -633,7 +494,7 @@ def test_an_artifact_that_is_replaced_meanwhile_is_noticed(
     assert not state.exists()
 
 
-def test_a_file_without_a_row_left_is_said(run: Run, csv_of: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_file_without_a_row_left_is_said(run: Run, csv_of: Make, tmp_path: Path) -> None:
     """Beside others that have some its rows are counted nowhere else."""
     some = csv_of("score,label", *(f"{i / 100},{i % 3 == 0:d}" for i in range(100)), name="some.csv")
     none = csv_of("score,label", "0.5,", "0.4,", name="none.csv")

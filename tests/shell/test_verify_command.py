@@ -1,16 +1,18 @@
-"""`calibcli verify` with several rules, groups and baselines, from the command line."""
+"""`verify` with several rules, groups and baselines, and `plan`, which says how many rows a gate takes."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
 import pytest
 
-from command_line import CHURN, SAMPLE, Ran
+from calibcli.documents.schemas import schema_text
+from calibcli.names import DocumentKind
+from calibcli.shell.app import main
+from command_line import CHURN, SAMPLE, Make, Run
 
-Run = Callable[..., Ran]
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
 
 
@@ -99,37 +101,7 @@ def test_baseline_score_of_the_same_rows(run: Run, grouped: Path, tmp_path: Path
     assert mapped.code in (0, 1, 4), mapped.err
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], "no rule to verify"),
-        (["--max-ece", "0"], "a limit of 0"),
-        (["--rule", "ece<0.1"], "a rule with <"),
-        (["--max-ece", "0.1", "--bins", "none"], "Theorem 12.5"),
-        (["--max-ece", "0.1", "--bins", "few"], "'few' bins"),
-        (["--max-l2", "0.1"], "no number of rows bounds"),
-        (["--max-linf", "0.1"], "no number of rows bounds"),
-        (["--max-ece", "0.1", "--min-group-rows", "9"], "--min-group-rows without groups"),
-        (["--max-ece", "0.1", "--batch", "a"], "--batch without --state"),
-        (["--max-ece", "0.1", "--id", "a"], "--id without --state"),
-        (["--max-ece", "0.1", "--planned-rows", "9"], "--planned-rows without --state"),
-        (["--max-ece", "0.1", "--alarm"], "--alarm without --state"),
-        (["--max-ece", "0.1", "--state", "s", "--by", "label"], "--state keeps one rule over all rows"),
-        (["--max-ece", "0.1", "--max-regression", "0.1"], "--max-regression without a baseline"),
-    ],
-)
-def test_questions_without_an_answer_are_usage_errors(
-    run: Run, thousand: Path, words: list[str], message: str
-) -> None:
-    """Exit 2, one line of what and one of what to do."""
-    ended = run("verify", thousand, "-s", "score", "-y", "label", *words)
-    assert ended.code == 2, ended.err
-    assert message in ended.err.splitlines()[0]
-    assert ended.err.splitlines()[1].startswith("hint: ")
-    assert ended.out == ""
-
-
-def test_groups_on_a_grid_keep_to_its_cells(run: Run, grouped: Path, csv_of: Callable[..., Path]) -> None:
+def test_groups_on_a_grid_keep_to_its_cells(run: Run, grouped: Path, csv_of: Make) -> None:
     """Bins that would cut cells, and values that a grid does not keep apart, are refused with the group."""
     ended = run(
         "verify", grouped, *CHURN, "--max-ece", "0.1", "--by", "half", "--bins", "11", "--memory", "1B"
@@ -154,7 +126,7 @@ def test_a_baseline_is_never_replaced(run: Run, thousand: Path, tmp_path: Path) 
     assert base.read_bytes() == before
 
 
-def test_a_score_of_few_values_may_be_judged_value_by_value(run: Run, csv_of: Callable[..., Path]) -> None:
+def test_a_score_of_few_values_may_be_judged_value_by_value(run: Run, csv_of: Make) -> None:
     """`--bins none` is then what is done anyway, and l2 and linf have bounds."""
     path = csv_of(
         "score,label", *(f"{(k % 4) / 4 + 0.125},{k % 7 < 1 + 2 * (k % 4):d}" for k in range(2_000))
@@ -191,7 +163,7 @@ def test_groups_beside_nothing_but_a_baseline_are_refused(run: Run, grouped: Pat
     assert "not group by group" in noted.out
 
 
-def test_loss_rule_says_how_few_costly_rows_were_seen(run: Run, csv_of: Callable[..., Path]) -> None:
+def test_loss_rule_says_how_few_costly_rows_were_seen(run: Run, csv_of: Make) -> None:
     """Three frauds in 10,000 rows settle no log loss, and what they do settle holds approximately."""
     rows = (f"{0.5 if k % 400 == 0 else 0.0005},{k % 800 == 0 or k < 4:d}" for k in range(10_000))
     path = csv_of("score,label", *rows)
@@ -206,7 +178,7 @@ def test_loss_rule_says_how_few_costly_rows_were_seen(run: Run, csv_of: Callable
 
 
 def test_scores_of_exactly_0_or_1_keep_their_log_loss_open_above(
-    run: Run, csv_of: Callable[..., Path], tmp_path: Path
+    run: Run, csv_of: Make, tmp_path: Path
 ) -> None:
     """No limit from above passes, one from below fails, and a baseline with one end can still pass."""
     path = csv_of(
@@ -224,3 +196,225 @@ def test_scores_of_exactly_0_or_1_keep_their_log_loss_open_above(
     ask = ["--baseline", old, "--regression-metric", "log_loss", "--max-regression"]
     assert run("verify", new, *ask, "0.9").code == 0
     assert run("verify", new, *ask, "0.0").code == 4
+
+
+CALIBRATION = SAMPLE / "churn_calibration.parquet"
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a scaling-binning artifact fitted once for all tests."""
+    path = tmp_path_factory.mktemp("plan") / "cal.json"
+    words = ["fit", str(CALIBRATION), *CHURN, "-m", "scaling-binning", "-o", str(path), "-q"]
+    assert main(words) == 0
+    return path
+
+
+@pytest.fixture
+def unlabelled(csv_of: Make) -> Path:
+    """Return 2,000 scores without a label."""
+    score = np.random.default_rng(3).beta(1.0, 2.0, 2_000)
+    return csv_of("score", *(repr(one) for one in score.tolist()), name="new.csv")
+
+
+def planned(run: Run, *words: object) -> dict[str, Any]:
+    """Return the plan as JSON, after looking whether it fits the published schema."""
+    ran = run("plan", *words, "--json")
+    assert ran.code == 0, ran.err
+    document: dict[str, Any] = json.loads(ran.out)
+    schema = json.loads(schema_text(DocumentKind.PLAN))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.validate(document)
+    assert not validator.is_valid({**document, "mood": "good"})
+    return document
+
+
+def test_fit_rows_of_a_discrete_artifact_say_where_scores_fall(run: Run, artifact: Path) -> None:
+    """Ten outputs, each judged by itself; about 2.6 times fewer rows than by Theorem 12.4."""
+    found = planned(run, "--max-ece", "0.02", "--artifact", artifact)
+    assert found["measure"] == "ece"
+    assert found["values"] == 10
+    assert found["wanted"] == "pass"
+    assert 12_000 < found["rows"] < 15_500
+    assert found["rows_for_half"] < found["rows"]
+    assert found["rows_by_theorem_12_4"] > 2.4 * found["rows"]
+    assert 0.9 <= found["reached"] <= 0.95
+    assert found["scores_from"] == f"the 50,000 rows that {artifact} was fitted on"
+    assert found["input"] is None
+
+
+def test_gate_passes_on_as_many_rows_as_planned(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """The first rows of the evaluation half, as many as the plan says, pass; a quarter of them do not."""
+    import pyarrow.parquet as pq
+
+    rows = planned(run, "--max-ece", "0.02", "--artifact", artifact, "--error", "0.005")["rows"]
+    whole = pq.read_table(SAMPLE / "churn_evaluation.parquet")
+    for share, code in ((1.0, 0), (0.25, 4)):
+        part = tmp_path / f"{share}.parquet"
+        pq.write_table(whole.slice(0, round(share * rows)), part)
+        assert run("verify", part, *CHURN, "--artifact", artifact, "--max-ece", "0.02").code == code
+
+
+def test_scores_of_a_file_need_no_label(run: Run, unlabelled: Path) -> None:
+    """Scores alone are read; a continuous one is judged over 15 bins, as `verify` would."""
+    found = planned(run, "--max-ece", "0.05", "--like", unlabelled)
+    assert found["measure"] == "binned_ece"
+    assert found["partition"] == "15 equal-width bins"
+    assert found["input"]["label"] is None
+    assert found["input"]["rows"] == 2_000
+    assert found["input"]["notes"] == ["column 'score' was taken as the score; --score names another"]
+
+
+def test_scores_of_a_file_go_through_the_artifact(run: Run, artifact: Path) -> None:
+    """Where both are given, the file says how raw scores fall and the artifact what becomes of them."""
+    both = planned(run, "--max-ece", "0.02", "--artifact", artifact, "--like", CALIBRATION, "-s", "score")
+    alone = planned(run, "--max-ece", "0.02", "--artifact", artifact)
+    assert both["values"] == 10
+    assert both["rows"] == alone["rows"]
+
+
+def test_continuous_artifact_asks_for_scores(run: Run, tmp_path: Path) -> None:
+    """A Platt fit does not hold the scores it saw, and says so; with --like it can be planned."""
+    cal = tmp_path / "platt.json"
+    assert run("fit", CALIBRATION, *CHURN, "-m", "platt", "-o", cal).code == 0
+    refused = run("plan", "--max-ece", "0.03", "--artifact", cal)
+    assert refused.code == 2
+    assert "--like preds.csv -s score too" in refused.err
+    found = planned(run, "--max-ece", "0.1", "--artifact", cal, "--like", CALIBRATION, "-s", "score")
+    assert found["method"] == "betting, one look"
+
+
+def test_gate_that_is_asked_again_takes_more(run: Run, artifact: Path) -> None:
+    """Any number of looks cost more rows than one, and the plan says how often it looked."""
+    once = planned(run, "--max-ece", "0.02", "--artifact", artifact)
+    again = planned(run, "--max-ece", "0.02", "--artifact", artifact, "--any-time")
+    assert again["rows"] > once["rows"]
+    assert again["method"] == "betting, any time"
+    assert again["rows_between_looks"] == 400
+    assert once["rows_between_looks"] is None
+    assert any("however often" in one for one in again["assumptions"])
+
+
+def test_error_above_the_limit_plans_a_fail(run: Run, artifact: Path) -> None:
+    """With a true error beyond the limit the right verdict is a fail, and the report names the pattern."""
+    found = planned(run, "--max-ece", "0.02", "--artifact", artifact, "--error", "0.06")
+    assert found["wanted"] == "fail"
+    assert found["pattern"] != "labels follow the scores"
+    text = run("plan", "--max-ece", "0.02", "--artifact", artifact, "--error", "0.06").out
+    assert "to fail  ece <= 0.02" in text
+    assert found["pattern"] in text
+
+
+def test_other_rules_can_be_planned(run: Run, artifact: Path) -> None:
+    """Theorem 12.4 speaks of the ECE alone, and no number stands beside the others."""
+    found = planned(run, "--max-linf", "0.1", "--artifact", artifact)
+    assert found["measure"] == "linf"
+    assert found["rows_by_theorem_12_4"] is None
+    assert found["rows"] > 100
+
+
+def test_page_says_the_number_first(run: Run, artifact: Path) -> None:
+    """The first line is the answer; what it supposes and what it is worth follow."""
+    ran = run("plan", "--max-ece", "0.02", "--artifact", artifact, "-v")
+    lines = ran.out.splitlines()
+    assert lines[0].startswith("ABOUT 13,")
+    assert lines[0].endswith("LABELLED ROWS  to pass  ece <= 0.02  (power 90 %)")
+    assert "If labels follow the scores, a gate asked once after so many rows passes" in lines[1]
+    assert "By Theorem 12.4" in ran.out
+    assert "assumes  rows are independent draws" in ran.out
+    assert "A plan is no promise" in ran.out
+    again = run("plan", "--max-ece", "0.02", "--artifact", artifact, "--any-time").out
+    assert "a gate asked after every 400 rows has passed by then" in again
+
+
+def test_limit_out_of_reach_is_said(run: Run, artifact: Path) -> None:
+    """A limit next to the error takes more rows than anybody has."""
+    words = ("plan", "--max-ece", "0.02", "--artifact", artifact, "--error", "0.0199999")
+    assert run(*words).out.startswith("MORE THAN 1,000,000,000 ROWS  to pass")
+
+
+def test_markdown_goes_to_a_file(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """`-o` writes the report, and refuses to replace one without --force."""
+    words = ("plan", "--max-ece", "0.03", "--artifact", artifact, "--format", "md", "-o", tmp_path / "p.md")
+    assert run(*words).code == 0
+    assert "LABELLED ROWS" in (tmp_path / "p.md").read_text()
+    assert run(*words).code == 5
+    assert run(*words, "--force").code == 0
+
+
+def test_seed_settles_every_digit(run: Run, artifact: Path) -> None:
+    """The same seed gives the same bytes, another one hardly another number."""
+    words = ("plan", "--max-ece", "0.03", "--artifact", artifact, "--json")
+    first, second, other = run(*words), run(*words), run(*words, "--seed", "1")
+    assert first.out == second.out
+    rows = [json.loads(one.out)["rows"] for one in (first, other)]
+    assert rows[0] == pytest.approx(rows[1], rel=0.06)
+
+
+def test_rows_without_a_score_may_be_dropped(run: Run, csv_of: Make) -> None:
+    """And are counted."""
+    dropped = planned(
+        run, "--max-ece", "0.2", "--like", csv_of("score,id", "0.5,1", ",2"), "--on-missing", "drop"
+    )
+    assert (dropped["input"]["rows"], dropped["input"]["dropped"]) == (1, 1)
+
+
+def test_inspect_knows_a_plan(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """`inspect` says what a plan was for and what it found."""
+    path = tmp_path / "plan.json"
+    assert run("plan", "--max-ece", "0.02", "--artifact", artifact, "--json", "-o", path).code == 0
+    found = json.loads(run("inspect", path, "--json").out)
+    assert found["kind"] == "plan of a gate"
+    assert found["facts"]["gate"] == "ece <= 0.02"
+    assert found["facts"]["rows"] == f"{json.loads(path.read_text())['rows']:,}"
+
+
+SAID = "hold up to 2.4 % of future rows (95 % confidence)"
+
+
+@pytest.fixture(scope="module")
+def few_values(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write 200 rows of four values in three groups."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("values") / "few.csv"
+    score, group = rng.choice([0.1, 0.3, 0.6, 0.9], 200), rng.choice(["a", "b", "c"], 200)
+    label = (rng.random(200) < score).astype(int)
+    rows = (f"{s},{y},{g}" for s, y, g in zip(score, label, group, strict=True))
+    path.write_text("\n".join(["score,label,group", *rows]) + "\n")
+    return path
+
+
+def test_every_output_says_what_values_were_not_seen(few_values: Path, tmp_path: Path, run: Run) -> None:
+    """Texts hold the sentence; JSON, rows and metrics hold the number."""
+    gate = ("verify", few_values, "-s", "score", "-y", "label", "--max-linf", "0.3")
+    files = {kind: tmp_path / kind for kind in ("junit", "md", "json", "openmetrics")}
+    reports = [word for kind, path in files.items() for word in ("--report", f"{kind}={path}")]
+    shown = run(*gate, *reports, "--report", "github")
+    assert shown.code == 0
+    assert SAID in " ".join(shown.out.split())
+    texts = {kind: path.read_text() for kind, path in files.items()}
+    for kind in ("md", "junit", "json"):
+        assert SAID in texts[kind].replace("\\", "").replace("&#10;", " "), kind
+    (rule,) = json.loads(texts["json"])["rules"].values()
+    share = rule["unseen_share"]
+    assert 0.02 < share < 0.03
+    assert f'calibcli_unseen_ratio{{rule="max-linf",group="all"}} {share!r}' in texts["openmetrics"]
+    for kind in ("csv", "jsonl"):
+        assert repr(share) in run(*gate, "--format", kind).out, kind
+
+
+def test_a_gate_by_groups_says_what_groups_were_not_seen(few_values: Path, run: Run) -> None:
+    """The note speaks of groups, whichever measure is judged; a gate on all rows has no such note."""
+    gate = ("verify", few_values, "-s", "score", "-y", "label", "--max-ece", "0.5")
+    note = "the gate speaks of the 3 groups seen here: groups not seen may hold up to 2.4 % of future rows"
+    assert any(note in one for one in json.loads(run(*gate, "--by", "group", "--json").out)["notes"])
+    assert "seen here" not in run(*gate, "--json").out
+
+
+def test_a_plan_says_what_the_rarest_value_gets(few_values: Path, run: Run) -> None:
+    """Rows of the rarest value, and what later rows may have of others, stand beside the rows to collect."""
+    plan = run("plan", "--like", few_values, "-s", "score", "--max-linf", "0.2", "--json")
+    notes = " ".join(json.loads(plan.out)["notes"])
+    assert "the rarest value, " in notes
+    assert "the gate will speak of the values seen, and up to " in notes

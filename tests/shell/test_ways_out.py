@@ -1,6 +1,14 @@
-"""What a refused line is told: one plain line, and a hint that leads somewhere."""
+"""What a refused line is told, and what happens to streams, signals and disks that are full."""
 
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,59 +20,9 @@ from calibcli.data.fault_words import not_numbers
 from calibcli.errors import UsageProblem
 from calibcli.options.conditions import condition_of
 from calibcli.options.rows import Columns
-from command_line import SAMPLE, Ran
+from command_line import CHURN, SAMPLE, Make, Run
 
-Run = Callable[..., Ran]
 COLUMNS = ["-s", "score", "-y", "label"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message", "hint"),
-    [
-        (["fit", "--sample", "0.1"], "--sample: '0.1' is not a whole number", "not a share"),
-        (["fit", "--limit", "x"], "--limit: 'x' is not a whole number", "--limit takes a whole number"),
-        (["fit", "--limit", "0"], "--limit: 0 is too small", "--limit takes 1 or more"),
-        (["verify", "--max-ece", "2%"], "--max-ece: '2%' is not a number", "write 0.02 for 2%"),
-        (["verify", "--max-ece", "0,02"], "--max-ece: '0,02' is not a number", "such as 0.02"),
-        (["verify", "--max-smece", "5%"], "--max-smece: '5%' is not a number", "write 0.05 for 5%"),
-        (["fit", "--method", "plat"], "--method: there is no 'plat'", "did you mean platt?"),
-        (["fit", "--method", "dirichlet"], "--method: there is no 'dirichlet'", "--multiclass matrix"),
-        (["fit", "--multiclass", "dirichlet"], "--multiclass: there is no", "--multiclass matrix"),
-        (["plot", "--cluster", "group"], "calibcli plot takes no --cluster", "measure --cluster COL"),
-        (
-            ["measure", "--json", "--format", "csv"],
-            "--json and --format csv are two formats",
-            "leave out one",
-        ),
-        (
-            ["fit", "--probs", "p_*", "--method", "temperature"],
-            "not made of maps",
-            "--multiclass temperature",
-        ),
-        (["fit", "--probs", "p_*", "--method", "beta"], "not made of maps", "--multiclass one-vs-rest"),
-        (["fit", "--probs", "p_*", "--by", "group"], "--by fits a map of one score", "to its rows alone"),
-    ],
-)
-def test_wrong_values_are_one_plain_line_and_a_way_on(
-    run: Run, words: list[str], message: str, hint: str
-) -> None:
-    """No words of the framework are shown, and the hint says what to write."""
-    command, *options = words
-    ended = run(command, "nowhere.csv", *options, *(["-y", "label"] if "--probs" in words else COLUMNS))
-    assert ended.code == 2
-    first, second = ended.err.splitlines()
-    assert message in first
-    assert hint in second
-    assert "Value error" not in ended.err
-    assert "Input should" not in ended.err
-
-
-def test_inspect_takes_one_format(run: Run, thousand: Path) -> None:
-    """`inspect` refuses two formats as every report does."""
-    ended = run("inspect", thousand, "--json", "--format", "csv")
-    assert ended.code == 2
-    assert "--json and --format csv are two formats" in ended.err
-    assert run("inspect", thousand, "--json", "--format", "json").code == 0
 
 
 def test_json_said_twice_is_no_contradiction(run: Run, thousand: Path) -> None:
@@ -118,16 +76,7 @@ def test_what_takes_no_map_by_group_takes_one_group_by_group(run: Run, tmp_path:
     assert run("export", of_one, "--to", "sql").code == 0
 
 
-def test_an_artifact_is_no_baseline(run: Run, thousand: Path, artifact: Path) -> None:
-    """The message says what it is, and what a baseline is."""
-    asked = ["--baseline", artifact, "--max-regression", "0.01"]
-    ended = run("verify", thousand, *COLUMNS, *asked)
-    assert ended.code == 2
-    assert f"{artifact}: is an artifact of fit" in ended.err
-    assert "measure --json" in ended.err
-
-
-def test_groups_too_small_to_judge_are_told_of_the_option(run: Run, csv_of: Callable[..., Path]) -> None:
+def test_groups_too_small_to_judge_are_told_of_the_option(run: Run, csv_of: Make) -> None:
     """Where a group is below --min-rows the page names --min-group-rows, which leaves it out."""
     rows = [f"0.{place % 90 + 10},{place % 2},{'few' if place < 40 else 'many'}" for place in range(900)]
     words = ["verify", csv_of("score,label,g", *rows), *COLUMNS, "--max-ece", "0.9", "--by", "g"]
@@ -140,7 +89,7 @@ def test_groups_too_small_to_judge_are_told_of_the_option(run: Run, csv_of: Call
     assert "leaves groups" not in without.out
 
 
-def test_labels_all_alike_are_asked_about(run: Run, csv_of: Callable[..., Path], thousand: Path) -> None:
+def test_labels_all_alike_are_asked_about(run: Run, csv_of: Make, thousand: Path) -> None:
     """A gate over one class says so, and one over both says nothing of it."""
     path = csv_of("score,label", *(f"0.{place:03d},0" for place in range(1, 900)))
     ended = run("verify", path, *COLUMNS, "--max-ece", "0.2")
@@ -149,43 +98,7 @@ def test_labels_all_alike_are_asked_about(run: Run, csv_of: Callable[..., Path],
     assert "have label 0: is" not in run("verify", thousand, *COLUMNS, "--max-ece", "0.2").out
 
 
-@pytest.mark.parametrize(
-    ("rows", "words", "hint"),
-    [
-        (
-            ["0.5,bad", "0.2,good"],
-            ["measure"],
-            "--positive bad or --positive good: the one that the score is the probability of",
-        ),
-        (
-            ["2022010000.0,1", "0.2,0"],
-            ["measure"],
-            "these are no probabilities: name another column",
-        ),
-        (
-            ["-0.005,1", "1.01,0"],
-            ["measure"],
-            "if this is rounding, --on-range clip moves them to 0 or 1",
-        ),
-        (
-            ["0.5,1", "0.2,0"],
-            ["verify", "--max-bias", "0.01"],
-            "--rule 'bias.upper<=0.02' and --rule 'bias.lower>=-0.02'",
-        ),
-        (["0.5,1", "0.2,0"], ["verify", "--min-auc-roc", "0.01"], "hint: calibcli verify --help"),
-    ],
-)
-def test_hints_name_every_choice_that_there_is(
-    run: Run, csv_of: Callable[..., Path], rows: list[str], words: list[str], hint: str
-) -> None:
-    """Both labels, what scores of such a size can be, and the rule in place of an option that is none."""
-    command, *options = words
-    ended = run(command, csv_of("score,label", *rows), *COLUMNS, *options)
-    assert ended.code in (2, 3)
-    assert hint in ended.err
-
-
-def test_clipping_is_named_where_it_makes_log_loss_infinite(run: Run, csv_of: Callable[..., Path]) -> None:
+def test_clipping_is_named_where_it_makes_log_loss_infinite(run: Run, csv_of: Make) -> None:
     """A row that clipping made certain and wrong is counted as one row, and the note says why."""
     path = csv_of("score,label", "1.005,0", "0.5,1", "0.2,0", "0.7,1")
     said = run("measure", path, *COLUMNS, "--on-range", "clip", "--metric", "log_loss").out
@@ -195,7 +108,7 @@ def test_clipping_is_named_where_it_makes_log_loss_infinite(run: Run, csv_of: Ca
     assert "takes as certain" not in brier
 
 
-def test_a_map_by_group_says_what_its_column_is_for(run: Run, csv_of: Callable[..., Path]) -> None:
+def test_a_map_by_group_says_what_its_column_is_for(run: Run, csv_of: Make) -> None:
     """Rows without the column of the groups are told that the map was fitted by it."""
     rows = [f"0.{place % 90 + 10},{place % 3 % 2},{'ab'[place % 2]}" for place in range(300)]
     path = csv_of("score,label,bank", *rows)
@@ -206,7 +119,7 @@ def test_a_map_by_group_says_what_its_column_is_for(run: Run, csv_of: Callable[.
     assert "the map was fitted by the column 'bank' (fit --by)" in ended.err
 
 
-def test_column_names_are_the_same_in_either_form_of_unicode(run: Run, csv_of: Callable[..., Path]) -> None:
+def test_column_names_are_the_same_in_either_form_of_unicode(run: Run, csv_of: Make) -> None:
     """A decomposed name finds the composed column, unless two columns differ in nothing else."""
     composed, decomposed = "Bonit\u00e4t", "Bonita\u0308t"
     path = csv_of(f"{composed},label", "0.5,1", "0.2,0")
@@ -231,3 +144,168 @@ def test_columns_of_something_else_are_told_what_they_seem_to_be(column: Column,
     problem = not_numbers(column, "probs", ChosenColumns(Columns(), "probs", "label"), shown="m.npz")
     assert "m.npz, column 'probs': it holds" in problem.message
     assert hint in (problem.hint or "")
+
+
+COMMAND = [sys.executable, "-m", "calibcli"]
+EVALUATION = SAMPLE / "churn_evaluation.parquet"
+GOOD = ("score,label", *(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}" for i in range(60)))
+PROC = Path("/proc/self/fd")
+TERM = (signal.SIGTERM, 143)
+
+
+def waited_for(done: Callable[[], bool]) -> None:
+    """Wait until something has happened, 30 seconds at most."""
+    end = time.monotonic() + 30
+    while not done() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert done()
+
+
+def spools(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
+    """Whether a process has a file of a folder open, under whatever name."""
+    found = []
+    for link in Path(f"/proc/{process.pid}/fd").iterdir():
+        with suppress(OSError):
+            found.append(str(link.readlink()))
+    return any(name.startswith(str(folder)) for name in found)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["measure", "-", *CHURN], 0),
+        (["measure", "-", "-s", "nothing"], 3),
+        (["verify", "-", *CHURN, "--max-ece", "0.0001"], 1),
+        (["verify", "-", *CHURN, "--max-ece", "0.5", "--min-rows", "1000000"], 4),
+        (["inspect", "-"], 0),
+        (["apply", "cal.json", "-", "-s", "score", "-o", "-"], 0),
+    ],
+)
+def test_spooled_standard_input_leaves_no_file(
+    words: list[str], code: int, artifact: Path, tmp_path: Path
+) -> None:
+    """Whatever becomes of the command."""
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    ended = subprocess.run(
+        [*COMMAND, *(str(artifact) if word == "cal.json" else word for word in words)],
+        input=EVALUATION.read_bytes(),
+        capture_output=True,
+        check=False,
+        env={**os.environ, "TMPDIR": str(folder)},
+    )
+    assert ended.returncode == code, ended.stderr
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(not PROC.exists(), reason="the system does not tell which files are open")
+@pytest.mark.parametrize(("number", "code"), [TERM, (signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_a_signal_while_spooling_leaves_no_file(number: int, code: int, tmp_path: Path) -> None:
+    """Not even one that nobody can catch."""
+    with subprocess.Popen(
+        [*COMMAND, "measure", "-", *CHURN],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(EVALUATION.read_bytes()[:200_000])
+        process.stdin.flush()
+        waited_for(lambda: spools(process, tmp_path))
+        process.send_signal(number)
+        assert process.wait(20) == code
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "code"), [TERM])
+def test_a_signal_during_apply_leaves_no_part(number: int, code: int, artifact: Path, tmp_path: Path) -> None:
+    """The unfinished output goes, and what stood there stays."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "out.csv").write_text("old")
+    command = [*COMMAND, "apply", str(artifact), "-", "-s", "score", "-o", str(folder / "out.csv"), "--force"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"score\n" + b"0.25\n" * 100_000)
+        process.stdin.flush()
+        waited_for(lambda: any(path.suffix == ".part" for path in folder.iterdir()))
+        process.send_signal(number)
+        assert process.wait(20) == code
+    assert [path.name for path in folder.iterdir()] == ["out.csv"]
+    assert (folder / "out.csv").read_text() == "old"
+
+
+def inputs_of_apply(folder: Path) -> list[Path]:
+    """Return the same rows as text, compressed and as Parquet."""
+    text = (SAMPLE / "breast_cancer_evaluation.csv").read_bytes()
+    (folder / "a.csv").write_bytes(text)
+    (folder / "a.csv.gz").write_bytes(gzip.compress(text))
+    return [folder / "a.csv", folder / "a.csv.gz", EVALUATION]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_apply_to_a_full_disk_is_exit_5(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """By whatever name, format or compression: the input is not to blame."""
+    words = [*COMMAND, "apply", str(artifact), "-s", "score", "-o", "-"]
+    for source in inputs_of_apply(tmp_path):
+        with Path("/dev/full").open("wb") as full:
+            ended = subprocess.run([*words, str(source)], stdout=full, stderr=subprocess.PIPE, check=False)
+        assert ended.returncode == 5
+        assert ended.stderr == b"error: standard output cannot be written: no space left on device\n"
+        for name in ("full.csv", "full.csv.gz", "full.tsv.zst", "full.parquet"):
+            if not (tmp_path / name).exists():
+                (tmp_path / name).symlink_to("/dev/full")
+            ended_here = run("apply", artifact, "-s", "score", source, "-o", tmp_path / name)
+            assert ended_here.code == 5, ended_here
+            assert ended_here.err.endswith(f"{name} cannot be written: no space left on device\n")
+
+
+def test_a_reader_that_left_apply_is_exit_141(artifact: Path, tmp_path: Path) -> None:
+    """Quietly, in every format."""
+    words = [*COMMAND, "apply", str(artifact), "-s", "score", "-o", "-"]
+    for source in inputs_of_apply(tmp_path):
+        with subprocess.Popen(
+            [*words, str(source)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            err = process.stderr.read()
+        assert (process.returncode, err) == (141, b"")
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n\r"])
+def test_apply_reads_the_records_that_measure_reads(
+    run: Run, artifact: Path, tmp_path: Path, end: str
+) -> None:
+    """Old line ends, and a mixture of them: every row gets its own value."""
+    lines = [f"{i / 10},{i % 2}" for i in range(10)]
+    (tmp_path / "a.csv").write_bytes(("score,label\r" + end.join(lines)).encode())
+    (tmp_path / "b.csv").write_text("\n".join(["score,label", *lines]))
+    for name in "ab":
+        applied = run("apply", artifact, tmp_path / f"{name}.csv", "-o", tmp_path / f"{name}2.csv")
+        assert applied.code == 0, applied.err
+    old, new = (tmp_path / f"{name}2.csv" for name in "ab")
+    # Text files are read with any line end; blank lines stay where they were.
+    assert [line for line in old.read_text().splitlines() if line] == new.read_text().splitlines()
+    assert old.read_bytes().count(b"\r") == (tmp_path / "a.csv").read_bytes().count(b"\r")
+    one, two = (json.loads(run("measure", path, "-s", "calibrated", "--json").out) for path in (old, new))
+    assert one.pop("digest") != two.pop("digest")
+    one["input"]["files"] = two["input"]["files"]
+    assert one == two
+
+
+def test_a_gate_counts_a_file_once(run: Run, csv_of: Make, tmp_path: Path) -> None:
+    """The same rows twice would make it surer than it may be; standard input is a file like any."""
+    path = csv_of(*GOOD)
+    for again in (path, f"{path}:csv", tmp_path / ".." / tmp_path.name / "p.csv", tmp_path):
+        for words in (["verify", "--max-ece", "0.9"], ["measure"], ["fit"]):
+            ended = run(*words, path, again)
+            assert (ended.code, ended.out) == (2, "")
+            assert "hint: name it once" in ended.err
+    command = [*COMMAND, "measure", str(path), "-"]
+    with path.open("rb") as stdin:
+        ended_there = subprocess.run(command, stdin=stdin, capture_output=True, check=False)
+    assert ended_there.returncode == 2
+    assert f"standard input is the same file as {path}" in ended_there.stderr.decode()

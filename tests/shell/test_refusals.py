@@ -1,0 +1,482 @@
+"""Lines that are refused, in one table: exit code, error and hint of each; nothing is printed or written."""
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.documents.artifact import artifact_text
+from calibcli.shell.app import main
+from class_files import write_zoo
+from command_line import SAMPLE, Run
+from exported_maps import class_map, one_map
+
+PAIRS = [f"{(i % 19 + 1) / 20},{i % 3 == 0:d}" for i in range(60)]
+GOOD = ["score,label", *PAIRS]
+FILES: dict[str, list[str]] = {
+    "good.csv": GOOD,
+    "twice.csv": ["score,score,label", "0.1,0.2,1"],
+    "empty.csv": [],
+    "header.csv": ["score,label"],
+    "nan.csv": [*GOOD, "NaN,1"],
+    "gap.csv": [*GOOD, ",1"],
+    "above.csv": [*GOOD, "1.2,1"],
+    "logits.csv": ["score,label", *(f"{(i - 30) / 7:.3f},{i % 2}" for i in range(60))],
+    "twos.csv": ["score,label", *(f"{(i % 19 + 1) / 20},{i % 2 + 1}" for i in range(60))],
+    "words.csv": ["score,label", "0.5,bad", "0.2,good"],
+    "dates.csv": ["score,label", "2022010000.0,1", "0.2,0"],
+    "rounded.csv": ["score,label", "-0.005,1", "1.01,0"],
+    "zeros.csv": ["score,label", *(f"{(i % 19 + 1) / 20},0" for i in range(200))],
+    "one.csv": ["score,label", "0.3,1"],
+    "unlabelled.csv": ["score,label", "0.5,", "0.2,"],
+    "none.csv": ["score,label", "0.5,1"],
+    "weights.csv": ["score,label,w", "0.2,0,0.5", "0.7,1,1.5", "0.7,0,1"],
+    "beyond.csv": ["score", "0.5", "1.7"],
+    "gaps.csv": ["score,id", "0.5,1", ",2"],
+    "nothing.csv": ["score,id"],
+    "new.csv": ["score", *map(repr, np.random.default_rng(3).beta(1.0, 2.0, 2_000).tolist())],
+    "lacks.csv": ["p_ant,p_bee,other", "0.25,0.25,0.5"],
+    "strange.csv": ["a,b,c", "0.25,0.25,0.5"],
+    "choice.csv": ["p_ant,p_bee,p_cat,q_ant,q_bee,q_cat", "0.25,0.25,0.5,0.25,0.25,0.5"],
+    "again.csv": ["p_ant,p_ant,p_cat", "0.25,0.25,0.5"],
+    "list.json": ["[1, 2]"],
+    "brace.json": ["{"],
+    "other.json": ['{"a": 1}'],
+    "neither.json": ['{"schema": "other/1"}'],
+    "listed.json": ['{"schema": ["x"]}'],
+    "void.json": ["{}"],
+    "rows.jsonl": [f'{{"score": {score}, "label": {label}}}' for score, label in ((0.1, 0), (0.9, 1))],
+}
+# Documents of the folder, by what writes them.
+MADE = """
+fit t.csv -m platt -o cal.json
+fit many.csv -s score -y label --by country -o groups.json
+fit zoo.csv --probs p_* -y label -o classes.json
+apply classes.json zoo.csv -o applied.csv
+measure t.csv --json -o report.json
+measure t.csv --summary-out summary.json -o unused.txt
+verify t.csv -s score -y label --max-ece 0.05 --state state.json -o unused2.txt
+verify zoo.csv --probs p_* -y label --max-ece 0.2 --view one-vs-rest --class cat --state zoo.json -o u3.txt
+"""
+COLUMNS = "-s score -y label"
+STATE = f"verify t.csv {COLUMNS} --state new.json"
+ASKED = f"verify t.csv {COLUMNS} --state state.json"
+MANY = f"many.csv {COLUMNS}"
+ZOO = "zoo.csv --probs p_* -y label"
+APPLY = "apply classes.json zoo.csv -o out.csv"
+PLOT = "plot many.csv -s score -y label -o out.png"
+
+# Code, line, what the error says (parts between ...), what the hint says.
+REFUSED: list[tuple[int, str, str, str]] = [
+    # Files and rows.
+    (3, "measure good.csv -s scroe -y label", "'scroe' ... are 'score', 'label'", "did you mean 'score'"),
+    (3, "measure twice.csv", "score", ""),
+    (3, "measure empty.csv", "empty", ""),
+    (3, "measure header.csv", "no rows", ""),
+    (3, "measure nowhere.csv", "nowhere.csv", ""),
+    (3, "measure nan.csv", "1 of 61 ... row 61", ""),
+    (3, "measure gap.csv", "1 of 61 ... row 61", ""),
+    (3, "measure above.csv", "1 of 61 values lies outside [0, 1] ... 1.2 at row 61", ""),
+    (3, "measure logits.csv", "", "--scale logit"),
+    (3, "measure twos.csv", "", "--positive 2"),
+    (3, f"measure words.csv {COLUMNS}", "", "--positive bad or --positive good: the one that the score"),
+    (3, f"measure dates.csv {COLUMNS}", "", "these are no probabilities: name another column"),
+    (3, f"measure rounded.csv {COLUMNS}", "", "if this is rounding, --on-range clip moves them to 0 or 1"),
+    (3, "fit zeros.csv", "both labels", ""),
+    (3, "fit one.csv", "", ""),
+    (3, f"measure unlabelled.csv {COLUMNS} --positive yes", "2 of 2 values are missing", ""),
+    (3, f"fit unlabelled.csv {COLUMNS} --positive yes -o out.json", "2 of 2 values are missing", ""),
+    (3, "measure half.parquet -s score -y label", "half.parquet", ""),
+    (3, f"verify t.csv {COLUMNS} --artifact cut.json --max-ece 0.1", "cut.json ... ends too early", ""),
+    (3, "inspect wrong.json", "$.", ""),
+    *((3, f"measure blank{n}.csv", "is blank", "") for n in range(3)),
+    (3, f"measure utf16.csv {COLUMNS} --encoding utf-16", "", "--encoding utf-16-le"),
+    (3, f"measure utf16.jsonl {COLUMNS} --encoding utf-16", "", "--encoding utf-16-le"),
+    (2, "measure rows.jsonl --decimal ,", "--decimal is for CSV", ""),
+    (2, "measure good.csv --decimal ';'", "not a decimal mark", ""),
+    (3, "measure lists.parquet --probs logits", "6 of 8 values lie outside [0, 1]", ""),
+    (3, f"measure {MANY} --by countri", "", "did you mean 'country'?"),
+    (3, f"measure {MANY} --cluster sites", "", "did you mean 'site'?"),
+    (3, f"measure {MANY} --by a1", "there is no column 'a1'", ""),
+    (3, f"measure {MANY} --by day", "--by day makes over 1,000 groups (1,200 so far)", ""),
+    # Usage.
+    (2, "measure", "", ""),
+    (2, "nonsense", "", ""),
+    (2, "measure good.csv --confidence 1.5", "", ""),
+    (2, "measure good.csv --bins 0", "", ""),
+    (2, "measure good.csv --memory lots", "", ""),
+    (2, "measure good.csv --metric nonsense", "", ""),
+    (2, "plot good.csv -o p.bmp", "", ""),
+    (5, "measure good.csv -o ''", "the name of the output is empty", ""),
+    (5, "fit good.csv -o t.csv", "", "--force"),
+    (5, "fit good.csv -o good.csv --force", "", ""),
+    (5, "fit good.csv -o no/cal.json", "no directory", ""),
+    *(
+        (2, f"{words} good.csv --weights-are frequency", "--weights-are frequency without weights", "")
+        for words in ("measure", "verify --max-ece 0.5", "fit")
+    ),
+    (2, "fit nowhere.csv --sample 0.1", "--sample: '0.1' is not a whole number", "not a share"),
+    (2, "fit nowhere.csv --limit x", "--limit: 'x' is not a whole number", "--limit takes a whole number"),
+    (2, "fit nowhere.csv --limit 0", "--limit: 0 is too small", "--limit takes 1 or more"),
+    (2, "verify nowhere.csv --max-ece 2%", "--max-ece: '2%' is not a number", "write 0.02 for 2%"),
+    (2, "verify nowhere.csv --max-ece 0,02", "--max-ece: '0,02' is not a number", "such as 0.02"),
+    (2, "verify nowhere.csv --max-smece 5%", "--max-smece: '5%' is not a number", "write 0.05 for 5%"),
+    (2, "fit nowhere.csv --method plat", "--method: there is no 'plat'", "did you mean platt?"),
+    (2, "fit nowhere.csv --method dirichlet", "--method: there is no 'dirichlet'", "--multiclass matrix"),
+    (2, "fit nowhere.csv --multiclass dirichlet", "--multiclass: there is no", "--multiclass matrix"),
+    (2, "plot nowhere.csv --cluster group", "calibcli plot takes no --cluster", "measure --cluster COL"),
+    (2, "measure x.csv --json --format csv", "--json and --format csv are two formats", "leave out one"),
+    (2, "inspect t.csv --json --format csv", "--json and --format csv are two formats", ""),
+    (2, f"fit {ZOO} --method temperature", "not made of maps", "--multiclass temperature"),
+    (2, f"fit {ZOO} --method beta", "not made of maps", "--multiclass one-vs-rest"),
+    (2, f"fit {ZOO} --by group", "--by fits a map of one score", "to its rows alone"),
+    # Measures.
+    (2, f"measure {MANY} --by country --by country", "column 'country' is named twice with --by", " "),
+    (2, f"measure {MANY} --by score", "column 'score' cannot be two of", " "),
+    (2, f"measure {MANY} -s score", "column 'score' is named twice as the score", " "),
+    (2, f"measure {MANY} -s old --artifact x.json", "2 scores and an artifact", " "),
+    (2, f"measure {MANY} --by country --confidence 0.999999", "a confidence of 0.999999 over 2 groups", " "),
+    (2, f"measure {MANY} --by country --compat netcal", "--compat gives the numbers of one score", " "),
+    (2, f"measure {MANY} -s old --compat netcal", "over all rows, without several scores", " "),
+    (2, "measure weights.csv -w w --compat netcal", "netcal takes no importance weights", ""),
+    (2, "measure t.csv --memory 100K --compat netcal", "", "pass --exact"),
+    (2, "measure t.csv --compat netcal --metric ece", "--metric", ""),
+    (2, "measure t.csv --edges 0,1,0.5", "edges 0,1,0.5", "ascend from 0 to 1"),
+    (2, "measure t.csv --edges 0,x,1", "edges '0,x,1'", "ascend from 0 to 1"),
+    (2, "measure t.csv --edges 0,1 --bins 3", "", "leave out one of them"),
+    (2, "measure t.csv --bounds --cluster label", "--bounds lists bounds for independent rows", " "),
+    (2, "measure t.csv --edges 0,1 --compat netcal", "--compat", " "),
+    # Rows that are chosen.
+    (3, f"measure {MANY} --where contry==US", "there is no column 'contry'", "did you mean 'country'?"),
+    (2, f"measure {MANY} --where country=US", "has no column with a sign", "equality is =="),
+    (3, f"measure {MANY} --where country==us", "none of 1,200 rows satisfies", "upper and lower case"),
+    (3, f"measure {MANY} --where score==high", "holds double, and --where compares it with 'high'", "number"),
+    (2, f"measure {MANY} --limit 3 --sample 3", "--limit 3 takes the first rows", "leave out"),
+    (2, f"measure {MANY} --limit 0", "--limit: 0 is too small", "1 or more"),
+    *(
+        (2, f"{STATE} --max-ece 0.2 {words}", f"and {words.split()[0]} leaves some out", "")
+        for words in ("--limit 50", "--sample 50", "--where label==1")
+    ),
+    # Gates.
+    (2, f"verify t.csv {COLUMNS}", "no rule to verify", " "),
+    (2, "verify t.csv --max-ece", "", ""),
+    (2, "verify t.csv --max-ece 0.1 --no-such-option", "", ""),
+    (2, "verify t.csv --max-ece 2", "", ""),
+    (2, "verify t.csv --max-ece 0", "a limit of 0", " "),
+    (2, "verify t.csv --rule ece<0.1", "a rule with <", " "),
+    (2, "verify t.csv --max-ece 0.1 --config nowhere.toml", "nowhere.toml", ""),
+    (3, "verify t.csv --max-ece 0.1 -s scor", "'scor'", ""),
+    (3, "verify t.csv --max-ece 0.1 --artifact nowhere.json", "nowhere.json", ""),
+    (5, "verify t.csv --max-ece 0.1 -o nowhere/report.txt", "nowhere", ""),
+    (5, "verify t.csv --rule ece.value<=0.001 -o good.csv", "good.csv exists already", ""),
+    (2, "verify t.csv --max-ece 0.1 --bins none", "Theorem 12.5", " "),
+    (2, "verify t.csv --max-ece 0.1 --bins few", "'few' bins", " "),
+    (2, "verify t.csv --max-l2 0.1", "no number of rows bounds", " "),
+    (2, "verify t.csv --max-linf 0.1", "no number of rows bounds", " "),
+    (2, "verify t.csv --max-ece 0.1 --min-group-rows 9", "--min-group-rows without groups", " "),
+    (2, "verify t.csv --max-ece 0.1 --batch a", "--batch without --state", " "),
+    (2, "verify t.csv --max-ece 0.1 --id a", "--id without --state", " "),
+    (2, "verify t.csv --max-ece 0.1 --planned-rows 9", "--planned-rows without --state", " "),
+    (2, "verify t.csv --max-ece 0.1 --alarm", "--alarm without --state", " "),
+    (2, "verify t.csv --max-ece 0.1 --state s --by label", "--state keeps one rule over all rows", " "),
+    (2, "verify t.csv --max-ece 0.1 --max-regression 0.1", "--max-regression without a baseline", " "),
+    (2, "verify good.csv --max-bias 0.01", "", "--rule 'bias.upper<=0.02' and --rule 'bias.lower>=-0.02'"),
+    (2, "verify good.csv --min-auc-roc 0.01", "", "calibcli verify --help"),
+    (2, "verify weights.csv -w w --max-ece 0.02", "", ""),
+    (3, "verify t.csv --baseline nope.json --max-regression 0.01", "", "--json -o report.json` writes"),
+    (2, "verify t.csv --baseline cal.json --max-regression 0", "cal.json: is an artifact", "--json"),
+    # States.
+    (2, f"{STATE} --max-dce 0.1", "nothing says how many rows", "--planned-rows"),
+    (2, f"{STATE} --max-ece 0.1 --planned-rows 100", "--planned-rows without --max-dce", ""),
+    (2, f"{STATE} --max-ece 0.1 --binning atoms", "not fixed before they are seen", ""),
+    (2, f"{STATE} --max-ece 0.1 --allow-fit-rows", "--allow-fit-rows", "a state keeps what it counts"),
+    (2, f"{STATE} --rule ece.lower>=0.1", "", "a state takes --max-ece 0.1"),
+    (2, f"{STATE} --max-ece 0.1 --bins 20000", "20,000 bins", "from 1 to 10,000"),
+    (3, f"{STATE} --max-ece 0.1 -w score2", "no column 'score2'", ""),
+    (2, f"{STATE} --max-l2 0.05", "for which no bound holds at any time", ""),
+    (2, f"{STATE} --max-linf 0.05", "for which no bound holds at any time", ""),
+    (2, f"{STATE} --max-smece 0.05", "for which no bound holds at any time", ""),
+    (2, f"verify t.csv {COLUMNS} --max-ece 0.1 --state ''", "--state '' names no file", ""),
+    (2, f"{STATE} --max-dce 0.3 --planned-rows 1000 --bins 20", "--bins with --max-dce", ""),
+    (2, f"{STATE} --max-dce 0.3 --planned-rows 9999999999999999", "--planned-rows", ""),
+    (2, STATE, "", "try --max-ece 0.02"),
+    (2, "verify summary.json --max-ece 0.3 --state new.json", "--state counts rows, and summary.json is", ""),
+    (2, f"{ASKED} --max-ece 0.04", "limit: 0.05, not 0.04", ""),
+    (2, f"{ASKED} --max-ece 0.05 --confidence 0.9", "confidence: 0.95, not 0.9", ""),
+    (2, f"{ASKED} --max-ece 0.05 --bins 20", "bins: 15, not 20", ""),
+    (2, f"{ASKED} --max-ece 0.05 --id label", "identities: of batches, not of rows", ""),
+    (2, f"{ASKED} --max-ece 0.05 --alarm", "question: a gate, not an alarm", ""),
+    (2, f"{ASKED} --max-ece 0.05 --positive 1", "label that counts as 1: None, not '1'", ""),
+    (2, f"{ASKED} --max-ece 0.05 --scale logit --on-range clip", "scale: prob, not logit", ""),
+    (2, f"{ASKED} --max-dce 0.05 --planned-rows 1000", "measure: ece, not dce", ""),
+    (2, f"verify t.csv {COLUMNS} --max-ece 0.05 --state -", "", ""),
+    *(
+        (5, f"verify t.csv {COLUMNS} --max-ece 0.05 --state {place}", "", "")
+        for place in ("t.csv", ".", "no/gate.json")
+    ),
+    (5, f"{STATE} --max-ece 0.05 --json -o new.json --force", "is the state", ""),
+    # Gates over several classes.
+    (2, "verify zoo.csv -y label -s p_cat --positive cat --rule accuracy>=0.9", "--probs names none", " "),
+    (2, f"verify {ZOO} --view top-label --class cat --rule accuracy>=0.9", "--class cat looks at one", " "),
+    (2, f"verify {ZOO} --by id --rule accuracy>=0.9", "judged over all rows", " "),
+    (2, f"verify {ZOO} --state new.json --rule accuracy>=0.9", "no bound holds at any time", " "),
+    *(
+        (2, f"verify zoo.csv -y label --state zoo.json {words}", said, " ")
+        for words, said in (
+            ("--probs p_* --max-ece 0.2 --view one-vs-rest", "--view one-vs-rest of every class"),
+            ("--probs p_* --max-ece 0.2 --view top-label --class cat", "one-vs-rest of 'cat', not top-label"),
+            ("--probs p_* --max-ece 0.2 --view one-vs-rest --class ant", "not one-vs-rest of 'ant'"),
+            ("--probs p_* --max-ece 0.2", "not confidence"),
+            ("-s p_cat --positive cat --max-ece 0.2", "scores: of several classes, not of two"),
+            ("--probs p_* --max-ece 0.2 --view one-vs-rest --class cat --by label", "--by"),
+            ("--probs p_* --rule accuracy>=0.5", "no bound holds at any time"),
+        )
+    ),
+    # Several classes, measured.
+    (2, "measure zoo.csv -y label --metric accuracy -s p_ant --positive ant", "--probs names none", " "),
+    (2, f"measure {ZOO} --metric accuracy --view top-label --class cat", "--class cat", " "),
+    (2, f"measure {ZOO} --class cat", "without a view of single classes", " "),
+    (2, f"measure {ZOO} --view one-vs-rest --class cow", "there is no class 'cow'", " "),
+    (2, f"plot {ZOO} -o out.svg --kind binned --view one-vs-rest", "", "name one class with --class"),
+    # Fits and maps.
+    *(
+        (2, f"fit {ZOO} {words}", "", " ")
+        for words in (
+            "--method auto", "--method isotonic", "--candidate platt", "--group id",
+            "--multiclass confidence --method smooth --randomised",
+        )
+    ),
+    (2, f"fit {MANY} -g country", "--group without --method auto", ""),
+    (2, f"fit {MANY} --candidate platt", "", ""),
+    (2, f"fit {MANY} -m auto --candidate auto", "", ""),
+    (2, f"fit {MANY} --min-group-rows 7", "without groups", ""),
+    (2, f"fit {MANY} -m auto --by country --group country", "", "leave out one of them"),
+    (2, f"fit {MANY} --by score", "at once", ""),
+    (2, f"fit {MANY} --by country --by label", "a fit takes one column of groups", ""),
+    (2, f"{APPLY} -s p_ant", "it was fitted to 3 classes, and one score was named", " "),
+    (2, f"{APPLY} --prior 0.2", "--prior is the base rate of one label", " "),
+    (3, f"{APPLY} --probs p_[ab]*", "the rows lack 'cat'", " "),
+    (3, f"{APPLY} --probs p_* --classes a,b,c", "which it does not know", " "),
+    (2, f"{APPLY} --probs p_* --classes a,b", "--classes names 2 classes", " "),
+    (3, f"{APPLY} --probs z_*", "no column fits --probs 'z_*'", " "),
+    (2, f"{APPLY} --name ' '", "the new column has no name", " "),
+    (3, "apply classes.json lacks.csv -o out.csv", "column 'p_cat' of 3 classes is missing", ""),
+    (3, "apply classes.json strange.csv -o out.csv", "the names of the classes 'ant', 'bee', 'cat'", ""),
+    (2, "apply classes.json choice.csv -o out.csv", "may begin with 'p_', 'q_'", ""),
+    (3, "apply classes.json again.csv -o out.csv", "more than once", ""),
+    (2, "apply cal.json t.csv --probs p_* -o out.csv", "fitted to one score", ""),
+    (2, "apply classes.json applied.csv --probs p_* -o out.csv", "has a column 'calibrated_ant' already", ""),
+    (2, f"measure {MANY} --unseen pooled", "no map for each group is applied", ""),
+    (2, "apply cal.json many.csv -s score -o out.csv --unseen pooled", "has no map for each", ""),
+    (2, "apply groups.json many.csv -s score -o out.csv --prior 0.1", "--prior", ""),
+    (3, "apply groups.json none.csv -o out.csv", "no column 'country'", ""),
+    (3, f"compare {MANY} --artifact groups.json", "one map is needed here", ""),
+    (3, f"plot {MANY} --artifact groups.json --kind map -o out.png", "map", ""),
+    *(
+        (code, f"apply cal.json in.{kind} -s score -o out.jsonl {words}", said, "")
+        for kind in ("csv", "parquet", "jsonl")
+        for code, words, said in (
+            (3, "--keep nothing", "there is no column 'nothing'"),
+            (3, "--keep z_*", "no column fits --keep 'z_*'"),
+            (2, "--keep id,", "names a column without a name"),
+            (2, "--name x_1", "has a column 'x_1' already"),
+            (2, "--name x_1 --keep x_1", "has a column 'x_1' already"),
+            (2, "--to csv", "out.jsonl is the name of jsonl, and --to says csv"),
+        )
+    ),
+    (2, "apply cal.json in.npz -s score -o -", "npz is read, not written", "--to csv, tsv, jsonl, parquet"),
+    (2, "apply cal.json preds", "", ""),
+    (2, "apply cal.json preds -o x.parquet --out-dir out", "", ""),
+    (2, "apply cal.json preds -o x.parquet --skip-existing", "", ""),
+    (2, "apply cal.json preds -o x.parquet", "", ""),
+    (5, "apply cal.json preds --out-dir preds --force", "", ""),
+    (5, "apply cal.json preds --out-dir cal.json", "", ""),
+    *(
+        (2, f"apply cal.json in.parquet -o {name}", f"{name}: Parquet is compressed inside", "it x.parquet")
+        for name in ("x.parquet.gz", "x.pq.zst", "x.gz")
+    ),
+    # Comparisons.
+    (2, "compare many.csv -y label -s score", "nothing to compare with", "name two scores (-s a -s b)"),
+    (2, "compare many.csv -y label -s score -s score", "column 'score' is named twice as the score", " "),
+    (2, "compare many.csv -y label -s score -s SCORE", "column 'score' is named twice as the score", " "),
+    (2, "compare many.csv -y label -s score -s old -s day", "3 scores are named, and two are compared", " "),
+    (2, "compare many.csv -y label -s score -s old --artifact x.json", "two scores and an artifact", " "),
+    (3, "compare many.csv -y label -s score -s labell", "", "did you mean 'label'?"),
+    (2, "compare many.csv -y label -s score -s label", "column 'label' cannot be two of", " "),
+    (2, "compare many.csv -y label -s score -s old --metric bias", "bias cannot be compared", " "),
+    (3, "compare many.csv -y label -s score --artifact absent.json", "absent.json: there is no such", ""),
+    (2, "compare many.csv -y label -s score -s old --confidence 2", "a confidence of 2.0", " "),
+    (2, f"compare {ZOO}", "", "add --artifact"),
+    (2, f"compare {ZOO} --probs q_*", "two sets of classes are not compared", " "),
+    (2, f"compare {ZOO} -s p_cat --artifact classes.json", "scores of several classes", " "),
+    (2, f"compare {ZOO} --artifact classes.json --metric bias", "bias cannot be compared", " "),
+    (2, f"compare {ZOO} --artifact classes.json --metric ks", "it is a test", " "),
+    (2, f"compare {ZOO} --artifact classes.json --metric accurac", "", "did you mean accuracy?"),
+    (
+        2, f"compare {ZOO} --artifact classes.json --metric accuracy --view top-label --class cat",
+        "--class cat looks at one", " ",
+    ),
+    (2, "compare zoo.csv -y label -s p_cat --metric accuracy", "--probs names none", " "),
+    (2, "compare zoo.csv -y label --view top-label -s p_cat", "--probs names none", " "),
+    (3, "compare zoo.csv -y label --probs q_* --artifact classes.json", "no column fits", " "),
+    (2, f"compare {ZOO} --artifact classes.json --artifact classes.json", "compared with itself", " "),
+    # Plans.
+    (2, "plan", "no rule to plan", " "),
+    (2, "plan --max-ece 0.02 --max-l2 0.02", "2 rules to plan at once", " "),
+    (2, "plan --max-ece 0.02", "nothing says where", " "),
+    (2, "plan --max-ece 1.5", "", "--max-ece takes a number between 0 and 1"),
+    (2, "plan --max-ece 0.02 --power 1", "", "--power takes"),
+    (2, "plan --max-ece 0.02 --error -0.1", "", "--error takes"),
+    (2, "plan --max-ece 0.02 --error 0.02", "is the limit itself", " "),
+    (2, "plan --max-ece 0.02 --confidence 2", "", "--confidence takes"),
+    (2, "plan --max-ece 0.02 --binning equal-mass", "equal-mass bins are cut by the rows", " "),
+    (2, "plan --max-l2 0.02 --any-time", "--any-time speaks of the ece", " "),
+    (2, "plan --max-l2 0.02 --like new.csv", "Theorem 12.5", ""),
+    (2, "plan --max-ece 0.02 --bins none --like new.csv", "2,000 values in 2,000 rows", ""),
+    (2, "plan --max-smece 1e-4 --like new.csv -s score", "no number of rows", "--max-smece 0.00019 or more"),
+    (3, "plan --max-ece 0.02 --like beyond.csv", "1.7", ""),
+    (3, "plan --max-ece 0.02 --like gaps.csv", "", ""),
+    (3, "plan --max-ece 0.02 --like nothing.csv", "", ""),
+    # Pictures.
+    (2, f"{PLOT} --compare cal.json --artifact cal.json", "--artifact is there as well", " "),
+    (2, f"{PLOT} --compare cal.json --kind binned", "--kind binned is there as well", " "),
+    (2, f"{PLOT} --kind cumulative --axis logit", "has no effect on --kind cumulative", " "),
+    (2, f"{PLOT} --kind compare", "nothing to compare with", " "),
+    (2, f"{PLOT} --by country --kind smooth", "--by has no effect on --kind smooth", " "),
+    (2, f"{PLOT} --by country -s old", "ask for different diagrams", " "),
+    (2, f"{PLOT} --view top-label", "--probs names none", " "),
+    (2, f"plot {MANY}", "no picture is named", ""),
+    (2, "plot many.csv --terminal --kind murphy", "--terminal draws a reliability diagram", ""),
+    (2, "plot many.csv -y label --terminal -s score -s old", "", ""),
+    (3, "plot t.csv --kind monitor -o x.png", "", ""),
+    (2, "plot report.json -o out.png -s score", "report.json is a report, on which --score has no", ""),
+    (2, "plot report.json -o out.png --bins 5 --artifact cal.json", "--artifact, --bins have no effect", ""),
+    (2, "plot report.json -o out.png -f csv", "a report, on which --input-format has no effect", ""),
+    *(
+        (2, f"plot report.json -o out.png {option}", f"on which {option.split('=')[0]} has no effect", "")
+        for option in (
+            "--on-missing=drop", "--seed=1", "--engine=dask", "--exact", "--confidence=0.9",
+            "--binning=atoms", "--limit=3",
+        )
+    ),
+    (2, "plot report.json --kind isotonic -o x.png", "drawn from the rows", ""),
+    (2, "plot report.json --kind cumulative -o x.png", "drawn from the rows", ""),
+    # Documents and exports.
+    (3, "inspect list.json", "list.json: row 1 is a list", ""),
+    (3, "inspect brace.json", "brace.json", ""),
+    (3, "inspect other.json", "other.json: has no 'schema'", ""),
+    (3, "inspect neither.json", "neither.json: $.schema: is 'other/1', which is neither", ""),
+    (3, "inspect listed.json", "listed.json: $.schema", ""),
+    (2, "export beta.json --to python --dialect spark", "--dialect has no effect on --to python", ""),
+    (2, "export beta.json --to onnx --table t", "--table has no effect on --to onnx", ""),
+    (2, "export beta.json --to sql --float32", "--float32 has no effect on --to sql", ""),
+    (2, "export beta.json --to sklearn --name p", "--name has no effect on --to sklearn", ""),
+    (2, "export beta.json --to sql --probs a,b", "the map was fitted to one score", ""),
+    (2, "export beta.json --to sql --prior 2", "base rate of 2", ""),
+    (2, "export beta.json --to excel", "excel", ""),
+    (2, "export beta.json", "--to", ""),
+    (2, "export vector.json --to sql -s score", "fitted to 3 classes", ""),
+    (2, "export vector.json --to sql --probs a,b", "there are 3 classes", ""),
+    (2, "export vector.json --to python --prior 0.5", "fitted to several classes", ""),
+    (2, "export groups.json --to onnx -o out.onnx", "", "--where 'country==GROUP'"),
+    (3, "export nowhere.json --to sql", "", ""),
+    (3, "export void.json --to sql", "", ""),
+]  # fmt: skip
+# Refusals that name a way out, and the words that take it.
+WAYS_OUT = """
+measure nan.csv --on-missing drop
+measure gap.csv --on-missing drop
+measure above.csv --on-range clip
+measure logits.csv --scale logit
+measure twos.csv --positive 2
+measure utf16.csv --encoding utf-16-le
+measure utf16.jsonl --encoding utf-16-le
+measure weights.csv -w w --compat sklearn
+measure t.csv --memory 100K --exact --compat netcal
+measure zeros.csv
+measure one.csv
+inspect t.csv --json --format json
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with everything that the lines name."""
+    path = tmp_path_factory.mktemp("refused")
+    for name, lines in FILES.items():
+        (path / name).write_text("".join(f"{line}\n" for line in lines))
+    rng = np.random.default_rng(7)
+    score = rng.beta(1.0, 2.0, 1_200)
+    label = (rng.random(1_200) < score).astype(int)
+    country = rng.choice(["US", "DE", "tiny"], 1_200, p=[0.6, 0.35, 0.05])
+    columns = [score.tolist(), (score**2).tolist(), label.tolist(), country.tolist()]
+    rows = zip(*columns, rng.integers(0, 30, 1_200).tolist(), range(1_200), strict=True)
+    (path / "many.csv").write_text(
+        "score,old,label,country,site,day\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows)
+    )
+    pairs = zip(score[:1_000].tolist(), label[:1_000].tolist(), strict=True)
+    (path / "t.csv").write_text("score,label\n" + "".join(f"{f!r},{y}\n" for f, y in pairs))
+    for place, head in enumerate(("\n\n", "\ufeff\n", '""\n')):
+        (path / f"blank{place}.csv").write_text(head + "\n".join(GOOD))
+    (path / "utf16.csv").write_bytes("\n".join(GOOD).encode("utf-16-le"))
+    (path / "utf16.jsonl").write_bytes(
+        '{"score": 0.5, "label": 1}\n{"score": 0.5, "label": 0}'.encode("utf-16-le")
+    )
+    whole = (SAMPLE / "churn_evaluation.parquet").read_bytes()
+    (path / "half.parquet").write_bytes(whole[: len(whole) // 2])
+    lists = pa.table({"logits": [[2.5, -1.0]] * 3 + [[0.5, 0.5]], "label": [0, 1, 1, 1]})
+    pq.write_table(lists, path / "lists.parquet")
+    some = pa.table({"id": ["a", "b"], "score": [0.25, 0.5], "x_1": [1, 2]})
+    pq.write_table(some, path / "in.parquet")
+    (path / "in.csv").write_text("id,score,x_1\na,0.25,1\nb,0.5,2\n")
+    (path / "in.jsonl").write_text("".join(f'{{"id": "{i}", "score": 0.5, "x_1": 1}}\n' for i in "ab"))
+    np.savez(path / "in.npz", score=np.array([0.25, 0.5]), x_1=np.array([1, 2]))
+    (path / "preds").mkdir()
+    for name in ("a.csv", "b.csv"):
+        (path / "preds" / name).write_text("score\n0.5\n")
+    write_zoo(path / "zoo.csv", 400, seed=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        for line in MADE.split("\n"):
+            assert line == "" or main([*shlex.split(line), "-q"]) in (0, 4), line
+    (path / "beta.json").write_text(artifact_text(one_map("beta")))
+    (path / "vector.json").write_text(artifact_text(class_map("vector")))
+    artifact = (path / "cal.json").read_text()
+    (path / "cut.json").write_text(artifact[:300])
+    (path / "wrong.json").write_text(artifact.replace('"rows": 1000', '"rows": "many"', 1))
+    return path
+
+
+def content(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return size and time of all files but the locks of states."""
+    files = [(one, one.stat()) for one in folder.rglob("*") if one.is_file() and one.suffix != ".lock"]
+    return {one: (found.st_size, found.st_mtime_ns) for one, found in files}
+
+
+@pytest.mark.parametrize(("code", "line", "error", "hint"), REFUSED, ids=[row[1] for row in REFUSED])
+def test_refused_lines_say_what_is_wrong_and_change_nothing(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, code: int, line: str, error: str, hint: str
+) -> None:
+    """Exit code, a line of error, at most one of hint, nothing on standard output, and no file is touched."""
+    monkeypatch.chdir(folder)
+    before = content(folder)
+    ended = run(*shlex.split(line))
+    assert (ended.code, ended.out) == (code, ""), ended
+    first, *rest = [one for one in ended.err.splitlines() if not one.startswith("note: ")]
+    assert first.startswith("error: "), ended.err
+    assert [one[:6] for one in rest] in ([], ["hint: "]), ended.err
+    assert [part for part in error.split(" ... ") if part not in first] == [], ended.err
+    assert hint in "".join(rest), ended.err
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize("line", WAYS_OUT.strip().split("\n"))
+def test_the_way_out_that_a_refusal_names_leads_out(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    """With the option of the hint the same rows are taken."""
+    monkeypatch.chdir(folder)
+    assert run(*shlex.split(line)).code == 0
