@@ -1,19 +1,35 @@
 """The e-values of a gate's sums are those of the rows, and never more."""
 
 import math
+import re
 from dataclasses import replace
+from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.names import MeasureName
-from calibcli.stats.gates.any_time import Bets, frozen_stakes, log_evidence_against_calibration
-from calibcli.stats.gates.cells import Partition, Sums, sums_of
+from calibcli.errors import UsageProblem
+from calibcli.names import MeasureName, VerdictName
+from calibcli.stats.gates.any_time import (
+    MOST_EPOCHS,
+    Bets,
+    Epoch,
+    frozen_stakes,
+    log_evidence_against_calibration,
+    thinned,
+)
+from calibcli.stats.gates.cells import Partition, Sums, sums_of, table_of
+from calibcli.stats.gates.state import NO_ALARM, GateState, verdict_of
+from calibcli.stats.table import grid as cells
+from calibcli.stats.table.again import split_at
 from calibcli.stats.table.bins import bin_index, equal_width_edges
+from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import Floats, ScoreTable
-from gate_rows import ATOMS, FIFTEEN, TEN, rows_of
+from gate_rows import ATOMS, FIFTEEN, TEN, begun, rows_of, table_of_rows
+from held_rows import HeldRows
 
 QUICK = settings(max_examples=25, deadline=None)
 STAKES = frozen_stakes(delta=0.05, variance=None)
@@ -167,3 +183,199 @@ def test_stakes_follow_the_variance_of_the_fit_rows() -> None:
     assert rare.sizes[-1] == pytest.approx(10 * plain.sizes[-1], abs=1e-8)
     assert max(rare.sizes) == 0.6
     assert frozen_stakes(delta=0.05, variance=0.3) == plain
+
+
+def cut(score: np.ndarray, label: np.ndarray, ends: list[float]) -> list[ScoreTable]:
+    """Return tables of consecutive parts of the rows, some perhaps empty."""
+    places = sorted(int(end * score.size) for end in ends)
+    parts = zip(np.split(score, places), np.split(label, places), strict=True)
+    return [ScoreTable.from_rows(f, y) for f, y in parts]
+
+
+@QUICK
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 2000),
+    st.lists(st.floats(0, 1), max_size=5),
+    st.sampled_from([1, 7, 15, 17, 100, 140]),
+)
+def test_sums_do_not_depend_on_splits_order_or_kind_of_table(
+    seed: int, count: int, ends: list[float], bins: int
+) -> None:
+    """However rows are split, ordered and tabled, their sums are the same whole numbers."""
+    generator = np.random.default_rng(seed)
+    score, label = rows_of(generator, count)
+    score[: count // 10] = generator.choice([0.0, 1.0, 1 / 15, 2 / 15, 0.5], count // 10)
+    partition = Partition.of_bins(bins)
+    whole = sums_of(ScoreTable.from_rows(score, label), partition)
+    order = generator.permutation(count)
+    parts = [sums_of(table, partition) for table in cut(score[order], label[order], ends)]
+    assert sum(parts, Sums.none(partition.size)) == whole
+    rows = HeldRows(score, label)
+    assert (
+        sums_of(split_at(grid_of(ScoreTable.from_rows(score, label)), partition.edges, rows=rows), partition)
+        == whole
+    )
+
+
+@QUICK
+@given(st.integers(0, 10**6), st.integers(1, 500), st.sampled_from([3, 15, 1000]))
+def test_sums_are_those_of_the_definition(seed: int, count: int, bins: int) -> None:
+    """Counts are exact, and distances those of the scores to a unit of 2^-52 or two for each row."""
+    score, label = rows_of(np.random.default_rng(seed), count)
+    partition = Partition.of_bins(bins)
+    sums = sums_of(ScoreTable.from_rows(score, label), partition)
+    place = bin_index(partition.edges, score)
+    assert sums.rows == tuple(np.bincount(place, minlength=partition.size).tolist())
+    assert sums.positive == tuple(np.bincount(place[label], minlength=partition.size).tolist())
+    distance = np.bincount(place[label], (partition.upper[place] - score)[label], minlength=partition.size)
+    assert np.array(sums.below_positive, float) * 2.0**-52 == pytest.approx(distance, abs=1e-12)
+
+
+def test_counts_of_many_rows_do_not_overflow() -> None:
+    """Frequency weights of a billion rows a score add up as whole numbers of any size."""
+    many = 3 * 10**9
+    table = ScoreTable(np.array([0.2995, 0.31]), np.array([many, many]), np.array([many // 2, 0]))
+    partition = Partition.of_bins(3)
+    sums = sums_of(table, partition)
+    edge = partition.upper[bin_index(partition.edges, table.score)[0]]
+    exact = many // 2 * round((edge - 0.2995) * 2**52)
+    assert sum(sums.below_positive) == pytest.approx(exact, rel=1e-12)
+    assert sum(sums.below_positive) > 2**63
+    doubled = sums + sums
+    assert sum(doubled.below_positive) == 2 * sum(sums.below_positive)
+
+
+@pytest.mark.parametrize("bins", [1, 2, 7, 10, 15, 16, 20, 30, 140, 1001])
+def test_cells_nest_those_of_a_grid_table_where_bins_do(bins: int) -> None:
+    """Bins that a grid table nests are cut into cells that it nests, at least 720 of them."""
+    assert cells.CELLS % bins == 0
+    assert cells.CELLS % Partition.of_bins(bins).size == 0
+    assert 720 <= Partition.of_bins(bins).size <= 4000
+    assert Partition.of_bins(bins, halved=True).per_bin % 2 == 0
+
+
+def test_outputs_are_counted_by_their_bits() -> None:
+    """A score that is none of the outputs is refused, not rounded to one."""
+    with pytest.raises(ValueError, match="none of the outputs"):
+        sums_of(ScoreTable.from_rows(np.array([0.05, 0.1500001]), np.array([True, False])), ATOMS)
+
+
+def test_importance_weights_are_refused() -> None:
+    """No bet can use rows of unequal importance."""
+    table = ScoreTable.from_rows(np.array([0.05]), np.array([True]), weight=np.array([2.5]))
+    with pytest.raises(UsageProblem, match="no valid bound for importance weights"):
+        sums_of(table, ATOMS)
+
+
+def test_table_of_sums_has_their_rows() -> None:
+    """Sums give back a table: of outputs the very same, of cells one score in each."""
+    generator = np.random.default_rng(1)
+    table = ScoreTable.from_rows(*rows_of(generator, 500, outputs=TEN))
+    assert table_of(sums_of(table, ATOMS), ATOMS) == table
+    partition = Partition.of_bins(15)
+    fine = ScoreTable.from_rows(*rows_of(generator, 5000))
+    again = table_of(sums_of(fine, partition), partition)
+    assert sums_of(again, partition).rows == sums_of(fine, partition).rows
+    assert again.total_positive_rows == fine.total_positive_rows
+    assert (again.score * again.rows).sum() == pytest.approx((fine.score * fine.rows).sum(), abs=1e-9)
+
+
+def fed(state: GateState, *tables: ScoreTable) -> GateState:
+    """Return the state after batches called 0, 1, ..."""
+    return reduce(lambda s, pair: s.counted(pair[1], key=f"day {pair[0]}"), enumerate(tables), state)
+
+
+@pytest.mark.parametrize("partition", [ATOMS, FIFTEEN])
+@pytest.mark.parametrize("limit", [None, 0.03])
+def test_evidence_is_the_weighted_sum_over_starts(partition: Partition, limit: float | None) -> None:
+    """With few batches every start is kept, and the evidence is what the definition says."""
+    generator = np.random.default_rng(1)
+    tables = [table_of_rows(generator, 50, outputs=partition.outputs, off=0.1) for _ in range(7)]
+    state = fed(begun(partition, limit=limit, alarm=True), *tables)
+    terms = []
+    for first in range(1, 8):
+        since = sum((sums_of(one, partition) for one in tables[first - 1 :]), Sums.none(partition.size))
+        if limit is None and partition.outputs:
+            log = log_evidence_against_calibration(since, partition)
+        else:
+            log = Bets(since, partition, measure=MeasureName.ECE).log_fail(limit or 0.0, state.terms.stakes)
+        terms.append(log - math.log(first * (first + 1)))
+    assert state.look().log_fail == pytest.approx(float(np.logaddexp.reduce(terms)), abs=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 2000))
+def test_starts_are_few_and_dense_among_the_latest(count: int) -> None:
+    """At most 64 starts are kept, with every row, the last batch by itself, and gaps that grow with age."""
+    epochs: tuple[Epoch, ...] = ()
+    for number in range(1, count + 1):
+        epochs = thinned((*epochs, Epoch(number, Sums((1,), (0,), (0,), (0,)))))
+    firsts = [epoch.first for epoch in epochs]
+    assert len(firsts) == min(count, MOST_EPOCHS)
+    assert sum(epoch.sums.total_rows for epoch in epochs) == count
+    assert (firsts[0], firsts[-1]) == (1, count)
+    ages = [count + 1 - first for first in firsts]
+    assert all(later >= 0.6 * earlier or earlier - later <= 1 for earlier, later in pairwise(ages))
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("partition", [ATOMS, FIFTEEN])
+def test_a_change_is_found_soon_and_dated(partition: Partition) -> None:
+    """After twenty calibrated batches a shift raises the alarm within ten, and it stands."""
+    generator = np.random.default_rng(9)
+    outputs = partition.outputs
+    state = begun(partition, limit=None, alarm=True)
+    state = fed(state, *(table_of_rows(generator, 200, outputs=outputs) for _ in range(20)))
+    verdict = verdict_of(state)
+    assert (verdict.outcome, verdict.reason) == (VerdictName.PASS, NO_ALARM)
+    for day in range(20, 30):
+        state = state.counted(table_of_rows(generator, 200, outputs=outputs, off=0.15), key=f"day {day}")
+    verdict = verdict_of(state)
+    assert verdict.outcome is VerdictName.FAIL
+    assert verdict.reason is not None
+    found = re.search(r"strongest from batch (\d+) \(day (\d+)\) on", verdict.reason)
+    assert found is not None
+    assert int(found[1]) == int(found[2]) + 1
+    assert 17 <= int(found[1]) <= 25
+    assert state.failed_at is not None
+    assert state.failed_at <= 6000
+
+
+def test_a_late_change_is_found_sooner_than_by_the_gate_that_never_starts_anew() -> None:
+    """Rows of before the change do not water down the evidence of an alarm."""
+    generator = np.random.default_rng(10)
+    before = [table_of_rows(generator, 2000, outputs=TEN) for _ in range(10)]
+    after = [table_of_rows(generator, 200, outputs=TEN, off=0.12) for _ in range(10)]
+    alarm = fed(begun(limit=0.02, alarm=True), *before, *after)
+    gate = fed(begun(limit=0.02), *before, *after)
+    assert alarm.failed_at is not None
+    assert gate.failed_at is None
+
+
+@pytest.mark.untraced
+def test_false_alarms_are_rare() -> None:
+    """Of calibrated streams hardly more than delta ever raise an alarm."""
+    generator = np.random.default_rng(30)
+    raised = 0
+    for _ in range(40):
+        tables = (table_of_rows(generator, 50, outputs=TEN) for _ in range(20))
+        raised += fed(begun(limit=None, alarm=True), *tables).failed_at is not None
+    # More than 9 of 40 would have a probability below 1e-4 at a true rate of 5 %.
+    assert raised <= 9
+
+
+def test_errors_within_the_limit_raise_no_alarm() -> None:
+    """With --max-ece an error below it counts as calibrated."""
+    generator = np.random.default_rng(31)
+    tables = [table_of_rows(generator, 2000, outputs=TEN, off=0.04) for _ in range(5)]
+    assert fed(begun(limit=0.05, alarm=True), *tables).failed_at is None
+    assert fed(begun(limit=None, alarm=True), *tables).failed_at is not None
+
+
+def test_a_contradiction_raises_the_alarm_at_once() -> None:
+    """A single row with label 1 at an output of 0 is enough, whatever --min-rows says."""
+    state = begun(Partition((0.0, 0.5)), limit=None, alarm=True)
+    state = state.counted(ScoreTable(np.array([0.0]), np.array([3]), np.array([1])), key="a")
+    assert state.look().log_fail == math.inf
+    assert verdict_of(state).outcome is VerdictName.FAIL

@@ -1,21 +1,27 @@
 """A state counts batches, looks after each, and keeps what was once shown."""
 
+import json
 import math
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.documents.state import state_text
-from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, VerdictName
+from calibcli.documents.schemas import schema_text
+from calibcli.documents.sealed import document_of
+from calibcli.documents.state import from_dict, state_text
+from calibcli.errors import DocumentProblem, UsageProblem
+from calibcli.names import DEFAULT_LEAST_ROWS, DocumentKind, MeasureName, VerdictName, ViewName
 from calibcli.show.pages.verify import verdict_paragraph
 from calibcli.stats.gates.cells import Partition, sums_of
 from calibcli.stats.gates.claim import Verdict
-from calibcli.stats.gates.growth import merged
-from calibcli.stats.gates.state import TWO_POPULATIONS, GateState, verdict_of
+from calibcli.stats.gates.growth import Incoming, grown, merged
+from calibcli.stats.gates.state import TWO_POPULATIONS, GateState, SeenClasses, differences, verdict_of
 from calibcli.stats.table.score_table import ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, rows_of, table_of_rows
 
@@ -231,3 +237,130 @@ def test_text_is_the_same_for_the_same_batches() -> None:
     one, two = (fed(begun(FIFTEEN), *tables) for _ in range(2))
     assert state_text(one) == state_text(two)
     assert sums_of(tables[0], FIFTEEN) == fed(begun(FIFTEEN), tables[0]).sums
+
+
+def batch(seed: int) -> Incoming:
+    """Return a batch as a table."""
+    table = table_of_rows(np.random.default_rng(seed), 400, outputs=TEN)
+    return Incoming(f"b{seed}", f"digest {seed}", f"b{seed}.csv", table)
+
+
+def plain(state: GateState) -> GateState:
+    """Return a state as it was before looks kept bounds."""
+    batches = [
+        replace(one, look=None if one.look is None else replace(one.look, lower=None, upper=None))
+        for one in state.batches
+    ]
+    return replace(state, batches=tuple(batches))
+
+
+def test_each_look_keeps_the_bounds_of_the_verdict_then() -> None:
+    """After every batch the bounds are those that `verify` prints, whatever comes later."""
+    state, said = begun(), []
+    for seed in range(3):
+        state = grown(state, (batch(seed),)).state
+        verdict = verdict_of(state)
+        said.append((verdict.lower, verdict.upper))
+    looks = [one.look for one in state.batches if one.look is not None]
+    assert [(look.lower, look.upper) for look in looks] == said
+
+
+def test_one_call_or_several_give_the_same_bytes() -> None:
+    """Bounds are part of each look, not of each call."""
+    together = grown(begun(), (batch(0), batch(1))).state
+    apart = grown(grown(begun(), (batch(0),)).state, (batch(1),)).state
+    assert state_text(together) == state_text(apart)
+
+
+def test_bounds_come_back_from_disk_and_fit_the_schema() -> None:
+    """And a state that was written before they were kept is read as it always was."""
+    for state in (grown(begun(), (batch(0),)).state, plain(grown(begun(), (batch(0),)).state)):
+        document = json.loads(state_text(state))
+        jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.GATE))).validate(document)
+        again = from_dict(document_of(document))
+        assert again.batches == state.batches
+        assert state_text(again) == state_text(state)
+
+
+def test_a_merged_state_and_an_alarm_have_none() -> None:
+    """Merged batches were no looks at the rows together, and an alarm gives no bounds."""
+    shards = [("a", grown(begun(), (batch(0),)).state), ("b", plain(grown(begun(), (batch(1),)).state))]
+    assert "lower" not in state_text(merged(shards))
+    assert '"lower"' not in state_text(grown(begun(limit=0.02, alarm=True), (batch(0),)).state)
+
+
+@pytest.mark.parametrize(
+    ("damage", "place"),
+    [
+        ({"lower": 0.9}, "upper"),
+        ({"upper": 1.5}, "upper"),
+        ({"lower": None}, "lower"),
+    ],
+)
+def test_bounds_that_cannot_be_are_refused(damage: dict[str, object], place: str) -> None:
+    """Ends out of order or outside [0, 1] are named with their place."""
+    document = json.loads(state_text(grown(begun(), (batch(0),)).state))
+    document["batches"][0]["look"] |= damage
+    with pytest.raises(DocumentProblem) as problem:
+        from_dict(document_of(document))
+    assert problem.value.path == f"$.batches[0].look.{place}"
+
+
+CAT = SeenClasses(ViewName.TOP_LABEL, "cat", ("ant", "cat"))
+
+
+def state_of(seen: SeenClasses | None, *, key: str = "a", seed: int = 1) -> GateState:
+    """Return a state that looks at several classes so."""
+    start = begun()
+    rows = table_of_rows(np.random.default_rng(seed), 200, outputs=TEN)
+    return replace(start, terms=replace(start.terms, classes=seen)).counted(rows, key=key)
+
+
+@pytest.mark.parametrize("seen", [None, CAT, SeenClasses(ViewName.CONFIDENCE, None, ("ant", "cat"))])
+def test_state_of_classes_comes_back_from_its_text(seen: SeenClasses | None) -> None:
+    """With the same terms and the same text, as its schema says; one score leaves no trace of classes."""
+    state = state_of(seen)
+    document = json.loads(state_text(state))
+    jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.GATE))).validate(document)
+    again = from_dict(document_of(document))
+    assert (again.terms, state_text(again)) == (state.terms, state_text(state))
+    assert ("classes" in document["input"]) is (seen is not None)
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "said"),
+    [
+        ({"names": ["cat"]}, "names", "two different classes"),
+        ({"names": ["cat", "cat"]}, "names", "two different classes"),
+        ({"class": "cow"}, "class", "does not go with"),
+        ({"class": None}, "class", "does not go with"),
+        ({"view": "confidence"}, "class", "does not go with"),
+        ({"view": "sideways"}, "view", "one of"),
+        ({"mood": "good"}, "classes", "unknown key"),
+    ],
+)
+def test_damaged_classes_are_refused(change: dict[str, Any], place: str, said: str) -> None:
+    """The message names the place."""
+    document = json.loads(state_text(state_of(CAT)))
+    document["input"]["classes"].update(change)
+    with pytest.raises(DocumentProblem, match=said) as caught:
+        from_dict(document_of(document))
+    assert caught.value.path.endswith(place)
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (None, "scores: of several classes, not of two classes"),
+        (replace(CAT, one_class="ant"), "view: top-label of 'cat', not top-label of 'ant'"),
+        (SeenClasses(ViewName.ONE_VS_REST, "cat", CAT.names), "not one-vs-rest of 'cat'"),
+        (replace(CAT, names=("cat", "ant")), "classes: ant, cat, not cat, ant"),
+    ],
+)
+def test_other_classes_are_other_terms(other: SeenClasses | None, said: str) -> None:
+    """Rows seen in another way cannot be added, in a call or in a merge."""
+    one, two = state_of(CAT), state_of(other, key="b", seed=2)
+    assert any(said in text for text in differences(one.terms, two.terms))
+    with pytest.raises(UsageProblem, match=r"other terms|different"):
+        merged([("one.json", one), ("two.json", two)])
+    assert not differences(one.terms, state_of(CAT, key="b").terms)

@@ -1,12 +1,9 @@
 """Beta calibration where it is delicate."""
 
-import math
-
 import numpy as np
 import pytest
 
-from calibcli.codec import Node
-from calibcli.errors import DocumentProblem, InputProblem, NotConverged
+from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.beta import Beta
@@ -164,23 +161,3 @@ def test_certain_scores_are_limited_and_counted() -> None:
     fitted = beta(ScoreTable.from_rows(score, np.array([0, 1, 0, 1, 0, 1], bool)))
     assert fitted.record.limited_rows == 3
     assert "3 fit rows" in fitted.notes[-1]
-
-
-@pytest.mark.parametrize(
-    ("form", "key", "value"),
-    [
-        (BetaForm.ABM, "a", -0.1),
-        (BetaForm.ABM, "b", "1"),
-        (BetaForm.ABM, "c", math.inf),
-        (BetaForm.ABM, "form", "b"),
-        (BetaForm.AM, "b", 7.0),
-        (BetaForm.AB, "c", 7.0),
-        (BetaForm.A, "c", 7.0),
-    ],
-)
-def test_damaged_parameters_are_refused_with_their_place(form: BetaForm, key: str, value: object) -> None:
-    """What no fit of the form can have written is an error that gives its path."""
-    parameters = {**beta(drawn(1, 1, 0, rows=100), form).to_dict(), key: value}
-    with pytest.raises(DocumentProblem) as problem:
-        Beta.from_dict(Node(parameters, "$.parameters"))
-    assert problem.value.path == f"$.parameters.{key}"

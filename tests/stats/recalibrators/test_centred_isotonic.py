@@ -1,16 +1,12 @@
 """Centred isotonic regression where it is delicate."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.codec import Node
-from calibcli.errors import DocumentProblem, EmptyTable, InputProblem
+from calibcli.errors import EmptyTable, InputProblem
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
-from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 
 
@@ -83,46 +79,9 @@ def test_falling_labels_give_one_point_and_a_note() -> None:
     assert CentredIsotonic.fit(SMALL).notes == ()
 
 
-def test_grid_table_without_its_rows_gives_nearly_the_same_map() -> None:
-    """Cells as scores move no prediction at the fit scores by much."""
-    rng = np.random.default_rng(2)
-    score = rng.random(2000).round(4)
-    exact = ScoreTable.from_rows(score, rng.random(2000) < score)
-    one, two = CentredIsotonic.fit(exact), CentredIsotonic.fit(grid_of(exact))
-    np.testing.assert_allclose(two.predict(exact.score), one.predict(exact.score), rtol=0, atol=0.02)
-
-
 def test_rows_of_one_label_are_refused() -> None:
     """Nothing can be fitted to no rows or to one label."""
     with pytest.raises(InputProblem, match="both labels"):
         CentredIsotonic.fit(table([0.1, 0.2], [1, 1]))
     with pytest.raises(EmptyTable):
         CentredIsotonic.fit(ScoreTable.empty())
-
-
-def test_pickled_fit_is_equal() -> None:
-    """A fit that an engine sends to a worker is the same."""
-    fitted = CentredIsotonic.fit(SMALL)
-    assert pickle.loads(pickle.dumps(fitted)) == fitted  # noqa: S301 - our own bytes
-
-
-@pytest.mark.parametrize(
-    ("knots", "values", "place"),
-    [
-        ([0.1, 0.1], [0.2, 0.3], "$.knots[1]"),
-        ([0.1, 0.2, 0.3], [0.2, 0.4, 0.3], "$.values[2]"),
-        ([0.1, 0.2, 0.3], [0.2, 0.4, 0.4], "$.values[2]"),
-        ([0.1, 0.2, 0.3], [0.0, 0.0, 0.0], "$.values[2]"),
-        ([0.1, 0.2, 0.3, 0.4], [0.5, 1.0, 1.0, 1.0], "$.values[3]"),
-        ([0.1, 0.2], [0.5, 1.5], "$.values[1]"),
-        ([], [], "$.knots"),
-        ([0.1, 0.2], [0.5], "$.values"),
-    ],
-)
-def test_damaged_parameters_are_refused_with_their_place(
-    knots: list[float], values: list[float], place: str
-) -> None:
-    """Every way to break the points is an error that gives its path."""
-    with pytest.raises(DocumentProblem) as problem:
-        CentredIsotonic.from_dict(Node({"knots": knots, "values": values}))
-    assert problem.value.path == place

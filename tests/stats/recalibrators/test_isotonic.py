@@ -5,12 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from calibcli.codec import Node
-from calibcli.errors import DocumentProblem
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.recalibrators.lookup import BinMap, Polyline
-from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 
 
@@ -81,15 +78,6 @@ def test_neighbouring_doubles_are_told_apart() -> None:
     assert stepped.predict(np.array([0.0, 5e-324, 1.0])).tolist() == [0.0, 1.0, 1.0]
 
 
-def test_grid_table_without_its_rows_gives_nearly_the_same_map() -> None:
-    """Cells as scores move no prediction at the fit scores by much."""
-    rng = np.random.default_rng(2)
-    score = rng.random(2000).round(4)
-    exact = ScoreTable.from_rows(score, rng.random(2000) < score)
-    one, two = Isotonic.fit(exact), Isotonic.fit(grid_of(exact))
-    np.testing.assert_allclose(two.predict(exact.score), one.predict(exact.score), rtol=0, atol=0.02)
-
-
 @pytest.mark.parametrize("step", [False, True])
 def test_pickled_fit_is_equal_and_still_read_only(step: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """A fit that an engine sends to a worker is the same, and cannot be changed there."""
@@ -100,24 +88,3 @@ def test_pickled_fit_is_equal_and_still_read_only(step: bool) -> None:  # noqa: 
     assert isinstance(copy.curve, Polyline | BinMap)
     with pytest.raises(ValueError, match="read-only"):
         copy.curve.values[0] = 1.0
-
-
-@pytest.mark.parametrize(
-    ("damage", "place"),
-    [
-        ({"knots": [0.1, 0.3, 0.2, 0.4, 0.5]}, "$.parameters.knots[2]"),
-        ({"knots": [0.1, 0.2, 0.2, 0.4, 0.5]}, "$.parameters.knots[2]"),
-        ({"knots": [0.1, 0.2, 0.3, "abc", 0.5]}, "$.parameters.knots[3]"),
-        ({"values": [0.0, 0.5, 0.4, 1.0, 1.0]}, "$.parameters.values[2]"),
-        ({"values": [0.0, 0.5, 0.5, 1.0, 1.5]}, "$.parameters.values[4]"),
-        ({"values": [0.0]}, "$.parameters.values"),
-        ({"knots": [], "values": []}, "$.parameters.knots"),
-        ({"knots": 3}, "$.parameters.knots"),
-        ({"step": None}, "$.parameters.step"),
-    ],
-)
-def test_damaged_parameters_are_refused_with_their_place(damage: dict[str, object], place: str) -> None:
-    """Every way to break a polyline is an error that gives its path."""
-    with pytest.raises(DocumentProblem) as problem:
-        Isotonic.from_dict(Node({**Isotonic.fit(SMALL).to_dict(), **damage}, "$.parameters"))
-    assert problem.value.path == place

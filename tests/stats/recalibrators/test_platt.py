@@ -1,12 +1,9 @@
 """Platt scaling where it is delicate."""
 
-import pickle
-
 import numpy as np
 import pytest
 
-from calibcli.codec import Node
-from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
+from calibcli.errors import EmptyTable, InputProblem, NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.logistic import Record
@@ -205,30 +202,3 @@ def test_scores_outside_the_unit_interval_are_refused(wrong: float) -> None:
     fitted = Platt.fit(drawn())
     with pytest.raises(InputProblem, match="1 of 3 scores lie outside"):
         fitted.predict(np.array([0.1, wrong, 0.2]))
-
-
-def test_pickled_fit_is_the_same() -> None:
-    """A fit that an engine sends to a worker is the same fit."""
-    fitted = Platt.fit(drawn())
-    assert pickle.loads(pickle.dumps(fitted)) == fitted  # noqa: S301 - our own bytes
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "complaint"),
-    [
-        ("slope", "abc", 'is "abc", should be a number'),
-        ("slope", True, "is true, should be a number"),
-        ("intercept", 1e200, "should be a number in"),
-        ("loss", "hinge", "should be one of log, brier"),
-        ("steps", 1.5, "should be a whole number"),
-        ("smoothed", 1, "should be true or false"),
-        ("separated", True, "the rest of the document makes it true"),
-        ("extra", 1, "has the unknown key"),
-    ],
-)
-def test_damaged_parameters_are_refused_with_their_place(key: str, value: object, complaint: str) -> None:
-    """Every parameter of the wrong kind is an error that gives its path."""
-    parameters = {**Platt.fit(drawn()).to_dict(), key: value}
-    with pytest.raises(DocumentProblem, match=complaint) as problem:
-        Platt.from_dict(Node(parameters, "$.parameters"))
-    assert problem.value.path.startswith("$.parameters")

@@ -1,12 +1,16 @@
 """Quadratic recalibration where it is delicate."""
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from calibcli.codec import Node
-from calibcli.errors import DocumentProblem, InputProblem
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
+from calibcli.stats.recalibrators.intercept import Intercept, check_prior, shifted
 from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, logit
 from calibcli.stats.recalibrators.quadratic import Quadratic
@@ -73,19 +77,106 @@ def test_two_scores_are_refused() -> None:
         Quadratic.fit(table)
 
 
+def test_prior_shift_is_recovered() -> None:
+    """Log odds that were moved by -1.2 are moved back, within what 20,000 rows allow."""
+    rng = np.random.default_rng(0)
+    score = rng.random(20_000)
+    label = rng.random(score.size) < 1 / (1 + np.exp(-(logit(score) + 1.2)))
+    fitted = Intercept.fit(ScoreTable.from_rows(score, label))
+    assert fitted.intercept == pytest.approx(1.2, abs=0.06)
+    assert fitted.increasing
+    assert fitted.notes == ()
+
+
+def test_mean_prediction_is_the_mean_label() -> None:
+    """That is the score equation of the one coefficient."""
+    rng = np.random.default_rng(1)
+    score = rng.beta(0.5, 2, 500)
+    label = rng.random(500) < 0.4
+    fitted = Intercept.fit(ScoreTable.from_rows(score, label))
+    assert fitted.predict(score).mean() == pytest.approx(label.mean(), abs=1e-12)
+
+
+def test_parted_labels_and_constant_scores_have_a_fit() -> None:
+    """One coefficient beside a fixed slope is finite whenever both labels are there."""
+    parted = Intercept.fit(ScoreTable.from_rows(np.array([0.1, 0.2, 0.8]), np.array([0, 0, 1], bool)))
+    assert not parted.record.separated
+    constant = Intercept.fit(ScoreTable.from_rows(np.full(4, 0.3), np.array([0, 1, 1, 1], bool)))
+    assert constant.predict(np.array([0.3]))[0] == pytest.approx(0.75, abs=1e-12)
+
+
+def test_certain_scores_alone_are_fitted() -> None:
+    """Where only scores of 0 and 1 are there, on which the loss is all but flat, the optimum is still met."""
+    score, label = np.repeat([0.0, 1.0], 10), np.array([0] * 7 + [1] * 3 + [0] + [1] * 9, bool)
+    fitted = Intercept.fit(ScoreTable.from_rows(score, label))
+    assert fitted.predict(score).mean() == pytest.approx(0.6, abs=1e-9)
+    assert fitted.record.limited_rows == 20
+    assert "20 fit rows" in fitted.notes[0]
+
+
+def test_smoothed_targets_move_the_mean() -> None:
+    """On request the mean prediction is the mean smoothed target."""
+    score, label = np.array([0.2, 0.4, 0.6]), np.array([0, 1, 1], bool)
+    fitted = Intercept.fit(ScoreTable.from_rows(score, label), options=FitOptions(smooth_targets=True))
+    assert fitted.predict(score).mean() == pytest.approx((1 / 3 + 2 * 3 / 4) / 3, abs=1e-12)
+
+
+rates = st.floats(1e-6, 1 - 1e-6)
+PROBABILITIES = np.unique(np.concatenate((np.linspace(0, 1, 101), np.geomspace(1e-12, 0.1, 12))))
+
+
+@given(rate=rates)
+def test_the_base_rate_of_the_fit_changes_nothing(rate: float) -> None:
+    """Not a digit."""
+    assert shifted(PROBABILITIES, fitted=rate, prior=rate).tobytes() == PROBABILITIES.tobytes()
+
+
+@settings(max_examples=40)
+@given(fitted=rates, prior=rates)
+def test_odds_are_multiplied_by_the_ratio_of_the_base_odds(fitted: float, prior: float) -> None:
+    """The ends stay, order is kept, and the way back leads back."""
+    found = shifted(PROBABILITIES, fitted=fitted, prior=prior)
+    assert (found[0], found[-1]) == (0.0, 1.0)
+    assert np.all((found >= 0) & (found <= 1))
+    assert np.all(np.diff(found) >= -4e-16)
+    p = 0.25
+    odds = p / (1 - p) * (prior / (1 - prior)) / (fitted / (1 - fitted))
+    assert shifted(np.array([p]), fitted=fitted, prior=prior)[0] == pytest.approx(odds / (1 + odds), rel=1e-9)
+    # From near 1 the way back starts at a rounded 1 - p.
+    inner = PROBABILITIES[PROBABILITIES <= 0.5]
+    back = shifted(shifted(inner, fitted=fitted, prior=prior), fitted=prior, prior=fitted)
+    ratio = max(1.0, prior / (1 - prior) * (1 - fitted) / fitted)
+    np.testing.assert_allclose(back, inner, rtol=1e-15 * max(4.0, 4 * ratio), atol=0)
+
+
 @pytest.mark.parametrize(
-    ("key", "value", "place"),
-    [
-        ("bend", "abc", "bend"),
-        ("slope", 1e200, "slope"),
-        ("fit_range", [1.0], "fit_range"),
-        ("fit_range", [1.0, -1.0], "fit_range[1]"),
-        ("fit_range", [-50.0, 1.0], "fit_range[0]"),
-    ],
+    ("fitted", "prior"), [(1e-310, 0.5), (5e-324, 0.5), (0.5, 1e-310), (1 - 2**-53, 5e-324)]
 )
-def test_damaged_parameters_are_refused_with_their_place(key: str, value: object, place: str) -> None:
-    """Every parameter that no fit can have written is an error that gives its path."""
-    parameters = {**Quadratic.fit(drawn(1.0, 0.0, rows=100)).to_dict(), key: value}
-    with pytest.raises(DocumentProblem) as problem:
-        Quadratic.from_dict(Node(parameters, "$.parameters"))
-    assert problem.value.path == f"$.parameters.{place}"
+def test_the_tiniest_rates_leave_probabilities(fitted: float, prior: float) -> None:
+    """No rate between 0 and 1 gives anything but probabilities, and the ends stay."""
+    for rates_of in ((fitted, prior), (1 - fitted or 2**-53, 1 - prior or 2**-53)):
+        if all(0.0 < rate < 1.0 for rate in rates_of):
+            found = shifted(PROBABILITIES, fitted=rates_of[0], prior=rates_of[1])
+            assert (found[0], found[-1]) == (0.0, 1.0)
+            assert np.all((found >= 0) & (found <= 1))
+
+
+def test_it_is_bayes_rule_under_label_shift() -> None:
+    """Two normal scores: the shifted posterior of one population is the posterior of the other."""
+    x = np.linspace(-3, 4, 50)
+
+    def posterior(rate: float) -> np.ndarray:
+        one, zero = rate * np.exp(-0.5 * (x - 1) ** 2), (1 - rate) * np.exp(-0.5 * x**2)
+        return np.asarray(one / (one + zero))
+
+    found = shifted(posterior(0.3), fitted=0.3, prior=0.02)
+    np.testing.assert_allclose(found, posterior(0.02), rtol=1e-13)
+
+
+@pytest.mark.parametrize("prior", [0.0, 1.0, -0.1, 1.5, math.nan, math.inf])
+def test_a_base_rate_outside_0_to_1_is_a_usage_error(prior: float) -> None:
+    """Exit code 2."""
+    with pytest.raises(UsageProblem, match="a base rate of") as caught:
+        check_prior(prior)
+    assert caught.value.exit_code == 2
+    check_prior(0.05)

@@ -91,33 +91,6 @@ def test_three_way_split_needs_rows_and_unit_weights() -> None:
             fit_recalibrator(RecalibratorName.SCALING_BINNING, table, options=options)
 
 
-@pytest.mark.parametrize(
-    ("damage", "place"),
-    [
-        ({"edges": [0.0, 0.6, 0.4, 1.0]}, "$.edges[2]"),
-        ({"edges": [0.0, 0.4, 0.4, 1.0]}, "$.edges[2]"),
-        ({"edges": [0.1, 0.4, 0.6, 1.0]}, "$.edges"),
-        ({"edges": [0.0, 0.4, 1.0]}, "$.values"),
-        ({"values": [0.1, 0.2, -0.1]}, "$.values[2]"),
-        ({"rows": [1, 2]}, "$.rows"),
-        ({"rows": [0, 0, 0], "positive": [0, 0, 0]}, "$.rows"),
-        ({"positive": [10**9, 0, 0]}, "$.positive[0]"),
-        ({"rows": [1.0, 2.0, 3.0]}, "$.rows[0]"),
-        ({"base": "isotonic"}, "$.base_parameters"),
-        ({"base": "histogram"}, "$.base"),
-        ({"base": "nothing"}, "$.base"),
-        ({"base_parameters": None}, "$.base_parameters"),
-        ({"split": "half"}, "$.split"),
-    ],
-)
-def test_damaged_parameters_are_refused_with_their_place(damage: dict[str, object], place: str) -> None:
-    """Every way to break bins is an error that gives its path."""
-    parameters = ScalingBinning.fit(drawn(60), options=FitOptions(bins=3)).to_dict()
-    with pytest.raises(DocumentProblem) as problem:
-        ScalingBinning.from_dict(Node({**parameters, **damage}))
-    assert problem.value.path == place
-
-
 def test_unknown_base_is_refused() -> None:
     """Only maps that form a continuum can be binned."""
     with pytest.raises(UsageProblem, match="cannot be based on histogram"):

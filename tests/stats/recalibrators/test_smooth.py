@@ -1,9 +1,7 @@
 """The kernel regression, and the noise of its randomised form."""
 
-import copy
 import math
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from calibcli.codec import Node
-from calibcli.errors import DocumentProblem
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.measures.smooth_ece import reflected_gaussian, smooth_ece
 from calibcli.stats.recalibrators.interface import Randomised, WithEnds
@@ -190,25 +187,3 @@ def test_it_says_what_it_is() -> None:
         assert (fitted.name.value, fitted.bins, fitted.guarantee) == ("smooth", None, None)
         assert pickle.loads(pickle.dumps(fitted)) == fitted  # noqa: S301 - our own
         assert fitted != "smooth"
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "place"),
-    [
-        ("bandwidth", 1e-5, "bandwidth"),
-        ("bandwidth", 1.5, "bandwidth"),
-        ("values", [0.5] * 1024, "values"),
-        ("values", [0.5], "values"),
-        ("values", [0.5] * 513, "values"),
-        ("values", [0.5] * 1024 + [1.1], "values[1024]"),
-        ("randomised", 1, "randomised"),
-        ("seed", -1, "seed"),
-    ],
-)
-def test_an_impossible_document_is_refused(key: str, value: Any, place: str) -> None:
-    """With the place."""
-    document: dict[str, Any] = {"bandwidth": 0.05, "values": [0.5] * 1025, "randomised": False, "seed": 0}
-    assert Smooth.from_dict(Node(copy.deepcopy(document))).to_dict() == document
-    with pytest.raises(DocumentProblem) as caught:
-        Smooth.from_dict(Node(document | {key: value}))
-    assert caught.value.path == f"$.{place}"

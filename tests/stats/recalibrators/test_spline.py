@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 
 from calibcli.codec import Node
-from calibcli.errors import DocumentProblem, NotConverged
+from calibcli.errors import NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.logistic import Record
@@ -165,23 +165,3 @@ def test_labels_that_a_spline_parts_get_smoothed_targets() -> None:
     fitted = Spline.fit(ScoreTable.from_rows(score, label))
     assert fitted.record.separated
     assert "A spline of the logit of the score parts the labels" in fitted.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("change", "place"),
-    [
-        ({"knots": [0.0], "values": [1.0]}, "knots"),
-        ({"knots": [0.0, 0.0, 1.0]}, "knots[1]"),
-        ({"knots": [0.0, 1.0, 99.0]}, "knots[2]"),
-        ({"knots": [0.0, 5e-324, 1.0]}, "knots[1]"),
-        ({"knots": [0.0, 1e-300, 2e-300]}, "knots[1]"),
-        ({"values": [0.0, 1.0]}, "values"),
-        ({"values": [0.0, 1.0, "x"]}, "values[2]"),
-    ],
-)
-def test_damaged_parameters_are_refused_with_their_place(change: dict[str, object], place: str) -> None:
-    """Every way to break a spline is an error that gives its path."""
-    parameters = {**Spline((-1.0, 0.0, 1.0), (0.0, 1.0, 2.0), RECORD).to_dict(), **change}
-    with pytest.raises(DocumentProblem) as problem:
-        Spline.from_dict(Node(parameters, "$.parameters"))
-    assert problem.value.path == f"$.parameters.{place}"

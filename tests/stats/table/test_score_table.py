@@ -1,15 +1,21 @@
 """Laws of the score table: what it keeps, and that order and splits do not matter."""
 
 import copy
+import math
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.stats.numerics import ExactSum
+from calibcli.stats.table import grid as counting
+from calibcli.stats.table.grid import ROW, Counting
 from calibcli.stats.table.score_table import ScoreTable, WeightColumns, merge_all
 
 AWKWARD = [0.0, -0.0, 5e-324, 0.1, 0.3, 1 / 3, 0.5, 1.0 - 2.0**-53, 1.0]
@@ -197,3 +203,111 @@ def test_unweighted_sums_are_counts() -> None:
     assert table.positive.tolist() == table.positive_sq.tolist() == [1.0, 1.0]
     assert (table.total_rows, table.total_positive_rows) == (3, 2)
     assert len(table.columns) == 3
+
+
+PLACES = 5
+MOST = (1 << 33) - 1
+BATCHES = st.lists(
+    st.lists(st.tuples(st.integers(0, PLACES - 1), st.integers(0, MOST)), max_size=8), max_size=12
+)
+
+
+def fill(found: Counting, rows: list[tuple[int, int]]) -> None:
+    """Add rows given as place and distance."""
+    place, packed = found.room(len(rows))
+    place[:] = [at for at, _ in rows]
+    packed[:] = [far + ROW for _, far in rows]
+
+
+def loop(rows: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Count rows one by one."""
+    number, below = [0] * PLACES, [0] * PLACES
+    for at, far in rows:
+        number[at] += 1
+        below[at] += far
+    return number, below
+
+
+@settings(deadline=None, max_examples=40)
+@given(batches=BATCHES, again=st.booleans())
+def test_counting_aside_is_counting_one_by_one(batches: list[list[tuple[int, int]]], *, again: bool) -> None:
+    """However often the thread is asked to count, and whether or not the sums are looked at in between."""
+    with mock.patch.object(counting, "COUNTED", 16):
+        found = Counting(PLACES)
+        for batch in batches:
+            fill(found, batch)
+            if again:
+                found.sums()
+        number, below = found.sums()
+    assert (number.tolist(), below.tolist()) == loop([row for batch in batches for row in batch])
+
+
+def test_crowded_places_lose_nothing() -> None:
+    """More rows at one place than share a double with their distances are counted apart from then on."""
+    rows = [(1, MOST)] * 3_000 + [(2, 7)] * 10
+    with mock.patch.object(counting, "COUNTED", 4_000):
+        found = Counting(PLACES)
+        for _ in range(3):
+            fill(found, rows)
+        number, below = found.sums()
+    assert (number.tolist(), below.tolist()) == loop(3 * rows)
+
+
+def test_a_pickle_holds_what_was_counted() -> None:
+    """Rows that wait are counted first, and more may be added afterwards."""
+    found = Counting(PLACES)
+    fill(found, [(0, 3), (4, 5)])
+    copy = pickle.loads(pickle.dumps(found))  # noqa: S301
+    fill(copy, [(4, 6)])
+    assert [part.tolist() for part in copy.sums()] == [[1, 0, 0, 0, 2], [3, 0, 0, 0, 11]]
+    assert len(pickle.dumps(found)) < 2_000
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+MODERATE = st.one_of(st.just(0.0), st.floats(1e-200, 1e200), st.floats(-1e200, -1e-200))
+
+
+def summed(*parts: list[float]) -> ExactSum:
+    """Add each part by itself and merge."""
+    whole = ExactSum()
+    for part in parts:
+        one = ExactSum()
+        one.add(np.array(part, dtype=float))
+        whole.merge(one)
+    return whole
+
+
+@settings(deadline=None, max_examples=40)
+@given(values=st.lists(FINITE, max_size=40), cut=st.integers(0, 40), order=st.randoms())
+def test_sum_is_exact_in_every_order_and_cut(
+    values: list[float], cut: int, order: "st.random.Random"
+) -> None:
+    """Doubles of any size add up as fractions do, subnormal ones included."""
+    expected = sum((Fraction(value) for value in values), Fraction(0))
+    shuffled = list(values)
+    order.shuffle(shuffled)
+    assert summed(values).exact() == expected
+    assert summed(shuffled[:cut], shuffled[cut:]).exact() == expected
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows=st.lists(st.tuples(MODERATE, st.integers(0, 2**53 - 1)), max_size=20))
+def test_repeated_values_are_exact(rows: list[tuple[float, int]]) -> None:
+    """A value counted so many times adds its product with the count, without rounding."""
+    whole = ExactSum()
+    whole.add_repeated(
+        np.array([value for value, _ in rows]), np.array([count for _, count in rows], np.int64)
+    )
+    assert whole.exact() == sum((Fraction(value) * count for value, count in rows), Fraction(0))
+
+
+def test_many_rows_agree_with_fsum() -> None:
+    """A million terms of both signs give the correctly rounded sum."""
+    values = np.random.default_rng(1).normal(size=1_000_000)
+    assert float(summed(values.tolist()).exact()) == math.fsum(values)
+
+
+def test_sum_survives_the_way_to_another_process() -> None:
+    """Pickled and back it is the same sum."""
+    whole = summed([0.1, 0.2, -1e300])
+    assert pickle.loads(pickle.dumps(whole)).exact() == whole.exact()  # noqa: S301 - our own sum
