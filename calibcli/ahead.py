@@ -5,10 +5,12 @@ out among threads, and how far it is.
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from itertools import chain, islice
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 
@@ -21,6 +23,8 @@ def made_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
 
     What making an item raises is raised here, in its turn.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1, thread_name_prefix="calibcli-ahead") as maker:
         coming = deque(maker.submit(_next, items) for _ in range(most))
         try:
@@ -41,6 +45,8 @@ def in_order(
     if workers <= 1 or len(first) <= 1:
         yield from map(work, chain(first, waiting))
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     pool = ThreadPoolExecutor(workers, thread_name_prefix="calibcli")
     running: deque[Future[Result]] = deque()
     try:

@@ -12,7 +12,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, field, fields, replace
 from enum import Enum, StrEnum
 from functools import cache, partial, reduce
 from operator import add, lt, or_
@@ -32,6 +32,7 @@ from typing import (
 )
 
 from calibcli.errors import DocumentProblem
+from calibcli.values import dataclass
 from calibcli.version import __version__
 
 Name = TypeVar("Name", bound=StrEnum)

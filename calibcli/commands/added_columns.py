@@ -4,7 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Any, BinaryIO, assert_never
@@ -28,6 +28,7 @@ from calibcli.data.writers.compressed import compressed, copy_errors
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, DataFormat
 from calibcli.options.maps import KEEP_ALL, KEEP_NONE
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

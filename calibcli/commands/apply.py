@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path, PurePath
 
 from calibcli.ahead import Progress, unseen
@@ -31,6 +31,7 @@ from calibcli.errors import CalibcliError, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
 from calibcli.options.rows import InputFormat, Reading
 from calibcli.reports.apply import ApplyReport, FolderApplyReport
+from calibcli.values import dataclass
 
 
 def apply_file(

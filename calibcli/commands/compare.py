@@ -1,7 +1,7 @@
 """Compare two scores, or two recalibrations of one score, on the same rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,6 +49,7 @@ from calibcli.stats.measures.differences import (
 from calibcli.stats.recalibrators.classes.family import outputs_of
 from calibcli.stats.recalibrators.interface import Recalibrator, values_of
 from calibcli.stats.table.grid import Table, digest
+from calibcli.values import dataclass
 
 _FIRST, _SECOND = "first", "second"
 

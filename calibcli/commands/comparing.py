@@ -1,6 +1,6 @@
 """Comparisons of two tables of the same rows, measure by measure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from calibcli.names import Binning, MeasureName
@@ -8,6 +8,7 @@ from calibcli.stats.measures.clustered import EXACT, clustered_difference
 from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.options.comparing import CompareOptions

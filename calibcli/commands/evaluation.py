@@ -1,7 +1,7 @@
 """The rows that are evaluated: read once, raw and through an artifact side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +22,7 @@ from calibcli.stats.recalibrators.interface import values_of
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table, digest
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.documents.artifact import Artifact

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -69,6 +69,7 @@ from calibcli.stats.table.derived import draw_folds, with_scores
 from calibcli.stats.table.grid import GridTable, Table, digest, grid_of, score_quantiles
 from calibcli.stats.table.running import RunningTable
 from calibcli.stats.table.score_table import ScoreTable
+from calibcli.values import dataclass
 
 
 def fit_map(

@@ -4,7 +4,7 @@ import hashlib
 import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +47,7 @@ from calibcli.stats.recalibrators.interface import values_of
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import Bins, looks_discrete
 from calibcli.stats.table.grid import Table, digest
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.documents.artifact import Artifact, ClassArtifact

@@ -6,7 +6,7 @@ a second time where that is asked for.
 import shlex
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
@@ -60,6 +60,7 @@ from calibcli.stats.table.again import RowWork
 from calibcli.stats.table.grid import CODES, Table, cell_of
 from calibcli.stats.table.running import RunningTable
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge_all
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.stats.measures.differences import PairedSums
@@ -171,7 +172,7 @@ class Gathered:
 
     tables: dict[str, Table]
     input: InputSummary
-    aside: Aside = Aside()  # noqa: RUF009 - frozen, and of nothing
+    aside: Aside = Aside()
     groups: int = 0
     again: "SecondPass | None" = None
     chosen: ChosenColumns | None = None

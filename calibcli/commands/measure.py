@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from calibcli.commands.comparing import comparable, differences_to
 from calibcli.commands.evaluation import Judged, read_judged
@@ -60,6 +60,7 @@ from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of
 from calibcli.stats.table.classes import SCORES_FOR_ONE, ClassSums
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 
 def measure_table(

@@ -1,7 +1,6 @@
 """States of shards to one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from calibcli.commands.gate import report_of
 from calibcli.commands.reading import merge_summaries
@@ -13,6 +12,7 @@ from calibcli.names import STDOUT
 from calibcli.reports.inspect import InspectReport
 from calibcli.stats.gates.growth import merged
 from calibcli.stats.gates.state import GateState
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

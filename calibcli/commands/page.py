@@ -5,7 +5,6 @@ pictures with the values behind them.
 
 import io
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -48,6 +47,7 @@ from calibcli.stats.curves.reliability import (
 )
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 from calibcli.version import __version__
 
 # A reader steps through this many values of one curve, not through thousands.

@@ -1,7 +1,7 @@
 """Plan a gate: how many labelled rows it will take, before any are collected."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH
 from calibcli.stats.table.running import RunningTable
+from calibcli.values import dataclass
 
 _EXAMPLE_ROWS = 100_000
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from calibcli.stats.recalibrators.classes.interface import kind_of_ends
 from calibcli.stats.recalibrators.intercept import check_prior, shifted
 from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 NAME = "calibrated"
 
@@ -55,7 +56,7 @@ class ApplyRequest:
 
     artifact: str
     loaded: Artifact | ClassArtifact | GroupArtifact
-    columns: Columns = Columns()  # noqa: RUF009 - frozen
+    columns: Columns = Columns()
     on_sum: OnSum = OnSum.ERROR
     name: str = NAME
     prior: float | None = None

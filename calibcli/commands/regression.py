@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from calibcli.codec import Node, version_of
 from calibcli.commands.partition import parted
@@ -28,6 +28,7 @@ from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 # What binary fractions add to a confidence such as 0.95.
 _ROUNDING = 1e-9

@@ -1,7 +1,7 @@
 """Everything that is to be said of exported predictions, from one reading of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from calibcli.codec import Node
 from calibcli.commands.compare import reach_between
@@ -37,6 +37,7 @@ from calibcli.reports.compare import CompareReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.stats.measures.differences import PairedSums
+from calibcli.values import dataclass
 
 Shown = tuple[PlotKind, Drawn]
 
@@ -83,7 +84,7 @@ class ReportRequest:
     """
 
     inputs: Sequence[str]
-    columns: Columns = Columns()  # noqa: RUF009 - frozen
+    columns: Columns = Columns()
     artifact: str | None = None
     options: MeasureOptions = field(default_factory=MeasureOptions)
     gate: VerifyOptions | None = None

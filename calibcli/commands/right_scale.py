@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from calibcli.names import Scale
 from calibcli.stats.recalibrators.interface import values_of
 from calibcli.stats.table.grid import LEVELS, quantiles_of, score_quantiles
 from calibcli.stats.table.score_table import Floats, run_starts
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.commands.gathering import Gathered

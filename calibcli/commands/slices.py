@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.sliced import COARSE_CELLS, Name
+from calibcli.values import dataclass
 
 WORST_BY = MeasureName.ECE
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 
 def of_classes(rules: Sequence[Rule | ClassRule]) -> tuple[ClassRule, ...]:

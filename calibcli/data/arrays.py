@@ -4,7 +4,6 @@ without a copy where there is none to make, and without the imports that pyarrow
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from calibcli.errors import InputProblem
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 Booleans = npt.NDArray[np.bool_]
 

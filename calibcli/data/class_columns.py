@@ -4,12 +4,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from calibcli.data.column_names import listing, named
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.options.rows import SeveralClasses
+from calibcli.values import dataclass
 
 _PATTERN = re.compile(r"[*?\[]")
 _SEPARATOR = re.compile(r".*[^0-9A-Za-z]", re.DOTALL)

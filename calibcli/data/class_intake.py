@@ -1,7 +1,7 @@
 """Record batches of several classes to rows: the probabilities and the label of each, checked."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import cast
@@ -32,6 +32,7 @@ from calibcli.names import OnRange, OnSum, Scale, ViewName
 from calibcli.options.numerals import is_whole, number_of, usual_name
 from calibcli.options.rows import SeveralClasses
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 NO_CLASS = -1
 

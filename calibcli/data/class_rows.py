@@ -4,7 +4,6 @@ checked probabilities, and what they predict.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +23,7 @@ from calibcli.data.arrays import (
 )
 from calibcli.names import Scale
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 _PLAIN = ({pa.float32()}, {pa.float64()})
 

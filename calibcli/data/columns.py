@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from calibcli.data.class_columns import ClassColumns, class_columns
 from calibcli.data.column_names import listing, named, named_or_usual, refuse_repeated
@@ -10,6 +10,7 @@ from calibcli.data.selection import EVERY_ROW, RowsChosen, rows_chosen
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns, SeveralClasses
+from calibcli.values import dataclass
 
 
 def refuse_two_roles(chosen: "ChosenColumns") -> None:

@@ -4,7 +4,7 @@ clusters, folds, and the tables of classes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from calibcli.stats.measures.classes.differences import ClassDifferences, Predic
 from calibcli.stats.table.classes import ClassSums, RunningClasses
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.stats.table.sliced import RunningSlices
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.stats.measures.clustered import ClusterSums

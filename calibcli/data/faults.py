@@ -1,7 +1,7 @@
 """What is wrong with values: counted while reading, said once, in one line."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -12,6 +12,7 @@ from calibcli.names import IdKind
 from calibcli.options.numerals import Spelling
 from calibcli.reports.input import MOST_POOLED
 from calibcli.stats.table.score_table import Integers
+from calibcli.values import dataclass
 
 # A column with more different labels than this is not listed in full.
 MOST_LABELS = 5

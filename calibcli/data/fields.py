@@ -1,7 +1,6 @@
 """Scores, labels and weights of a batch, checked."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, assert_never, cast
 
@@ -25,6 +24,7 @@ from calibcli.names import Comparison, OnRange, Scale
 from calibcli.options.numerals import number_name, number_of, usual_name
 from calibcli.options.rows import Columns
 from calibcli.stats.table.score_table import Floats, Integers, run_starts
+from calibcli.values import dataclass
 
 
 def probabilities(

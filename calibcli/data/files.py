@@ -11,7 +11,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path, PurePath
@@ -30,6 +30,7 @@ from calibcli.data.objects import (
 from calibcli.data.pipes import STDIN
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem, without_secrets
 from calibcli.names import DataFormat
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

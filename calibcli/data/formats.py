@@ -3,12 +3,12 @@ What kind of file this is: said by the user, else by its first bytes, else
 by its name; and what a name promises.
 """
 
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 from calibcli.options.rows import AS_FOUND, InputFormat
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import PurePath
 from urllib.parse import unquote
 
@@ -13,6 +12,7 @@ from calibcli.data.objects import is_object
 from calibcli.data.pipes import Pipe
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
+from calibcli.values import dataclass
 
 _BATCH_ROWS = 1 << 17
 

@@ -7,7 +7,6 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import cast
@@ -21,6 +20,7 @@ from calibcli.data.row_ids import Identities, bytes_of, first_respelled, was_ren
 from calibcli.options.numerals import Spelling, is_respelled, number_name, number_of, usual_name
 from calibcli.options.rows import MemberOf
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 # The group of rows whose value is missing, where such rows stay.
 MISSING = "(missing)"
@@ -57,7 +57,7 @@ class Groups:
     code: Integers
     text: tuple[str, ...]
     missing: Booleans | None = None
-    spelling: Spelling = Spelling()  # noqa: RUF009 - frozen, and of nothing
+    spelling: Spelling = Spelling()
 
     def selected(self, places: Places) -> "Groups":
         """Return the groups of the rows that are left."""

@@ -1,7 +1,7 @@
 """Record batches to rows that a table can take: every check on values is made or called here."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -19,6 +19,7 @@ from calibcli.data.row_ids import Fingerprints, Identities, identities_of
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, WeightMeaning
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 _FROM_THE_FIRST = Places(0)
 

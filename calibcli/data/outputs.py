@@ -18,7 +18,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
@@ -33,6 +32,7 @@ from calibcli.data.objects import (
 from calibcli.data.streams import bytes_to
 from calibcli.errors import OutputProblem
 from calibcli.names import STDOUT
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

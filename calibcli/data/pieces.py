@@ -6,7 +6,7 @@ of work needs to know of the input.
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +20,7 @@ from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.readers import reader_of
 from calibcli.errors import InputProblem
 from calibcli.options.rows import Columns
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

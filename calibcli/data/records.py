@@ -12,12 +12,12 @@ a fraction of what parsing it takes, however many quotes there are.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
+from calibcli.values import dataclass
 
 BOM = b"\xef\xbb\xbf"
 _BLOCK = 1 << 20

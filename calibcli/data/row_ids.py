@@ -10,7 +10,6 @@ References:
     Steele, Lea & Flood (2014), OOPSLA, "Fast splittable pseudorandom number generators".
 """
 
-from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
@@ -22,6 +21,7 @@ from calibcli.data.arrays import Booleans, Column, is_number, is_text, nulls, va
 from calibcli.data.faults import Places
 from calibcli.options.numerals import MOST_DIGITS, Spelling, is_respelled
 from calibcli.stats.table.score_table import Integers
+from calibcli.values import dataclass
 
 Fingerprints = npt.NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -71,7 +71,7 @@ class Identities:
 
     values: Fingerprints
     missing: Booleans | None
-    spelling: Spelling = Spelling()  # noqa: RUF009 - frozen, and of nothing
+    spelling: Spelling = Spelling()
 
     def selected(self, places: Places) -> Fingerprints:
         """Return the fingerprints of the rows that are left."""

@@ -1,7 +1,7 @@
 """Which rows are asked for: those that satisfy conditions, the first so many, or so many drawn."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -17,6 +17,7 @@ from calibcli.names import Comparison, Purpose
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.numerals import number_name, number_of, usual_name
 from calibcli.options.rows import RowsAsked
+from calibcli.values import dataclass
 
 _TRUTHS = ("true", "false")
 

@@ -1,7 +1,7 @@
 """A fragment to the sums of its rows: what an engine runs for every fragment."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
 import numpy as np
@@ -20,6 +20,7 @@ from calibcli.names import WeightMeaning
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 Transform = Callable[[Floats], Floats]
 

@@ -5,7 +5,7 @@ of rows, with the record of its fit.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, cast
 
@@ -41,6 +41,7 @@ from calibcli.stats.recalibrators.family import AnyMap
 from calibcli.stats.recalibrators.interface import FittedBin, Guarantee, Recalibrator, WithEnds
 from calibcli.stats.recalibrators.selection import Selection
 from calibcli.stats.table.grid import LEVELS, Table, digest, score_quantiles
+from calibcli.values import dataclass
 from calibcli.version import __version__
 
 FitOptionsSaid = Annotated[Mapping[str, object], "What the method was asked for."]

@@ -15,11 +15,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn, TypeVar
 
 from calibcli.codec import AGAIN, Node, quoted
 from calibcli.errors import DocumentProblem
+from calibcli.values import dataclass
 
 Built = TypeVar("Built")
 

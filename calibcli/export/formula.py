@@ -6,12 +6,12 @@ out once. Nothing in one can fail for scores that are in range: logarithms are o
 are limited, and no divisor is 0.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 # Beyond these exponents nothing changes but numbers below 1e-304.
 LARGEST_EXPONENT = 700.0

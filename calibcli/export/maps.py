@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 import numpy as np
@@ -50,6 +49,7 @@ from calibcli.stats.recalibrators.temperature import Temperature
 from calibcli.stats.recalibrators.venn_abers import VennAbers
 from calibcli.stats.table.bins import bin_index
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 from calibcli.version import __version__
 
 

@@ -1,6 +1,6 @@
 """A map as an ONNX model, in double precision."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, assert_never
@@ -30,6 +30,7 @@ from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 from calibcli.version import __version__
 
 if TYPE_CHECKING:

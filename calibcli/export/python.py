@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 from importlib.resources import files
 from textwrap import fill
@@ -38,6 +38,7 @@ from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 _WIDTH = 100
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, assert_never
 
 import numpy as np
@@ -45,6 +45,7 @@ from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 # Postgres cuts longer names off, and might cut two to the same.
 _LONGEST_OF_POSTGRES = 63

@@ -1,7 +1,6 @@
 """What is asked of comparisons."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from calibcli.errors import UsageProblem
@@ -10,6 +9,7 @@ from calibcli.options.declaring import option
 from calibcli.options.measuring import ALLOW_FIT_ROWS, BINNING, BINS, CONFIDENCE, METRIC, check_confidence
 from calibcli.options.metrics import compared_metrics
 from calibcli.options.rows import listed
+from calibcli.values import dataclass
 
 # Measures that say which of two scores is better, those that are compared by default first.
 SHOWN = (

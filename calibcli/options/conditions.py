@@ -11,13 +11,13 @@ A value in quotes is text; one without is a number if it reads as one. Nothing i
 """
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NoReturn
 
 from calibcli.errors import UsageProblem
 from calibcli.names import Comparison
 from calibcli.options.numerals import number_of
+from calibcli.values import dataclass
 
 MOST_LETTERS = 10_000
 _QUOTED = r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"

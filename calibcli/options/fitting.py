@@ -1,7 +1,6 @@
 """What is asked of a fit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -22,6 +21,7 @@ from calibcli.names import (
 )
 from calibcli.options.declaring import option
 from calibcli.options.rows import SEED, Columns
+from calibcli.values import dataclass
 
 MOST_FIT_BINS = 100_000
 MOST_FOLDS = 100

@@ -1,7 +1,6 @@
 """What is asked of a gate: its rules, its baseline, its state, and a plan for it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from calibcli.errors import IdleOption, UsageProblem
@@ -27,6 +26,7 @@ from calibcli.options.measuring import (
 from calibcli.options.output import KEY_FILE, Output
 from calibcli.options.rows import SEED, listed
 from calibcli.options.rules import ClassRule, Rule, rules_of
+from calibcli.values import dataclass
 
 GATE_BINS = BINS._replace(
     metavar="N|none", least=None, shell=str | None, python="int | str | None",

@@ -1,7 +1,7 @@
 """What is asked of a fitted map: how it is applied to rows, and what it is written as."""
 
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING
 from typing import Any, assert_never
 
 from calibcli.errors import IdleOption
@@ -9,6 +9,7 @@ from calibcli.names import DataFormat, ExportTarget, OnUnseen, SqlDialect
 from calibcli.options.declaring import Option, Reach, option
 from calibcli.options.output import OUTPUT
 from calibcli.options.rows import names_of
+from calibcli.values import dataclass
 
 PRIOR = Option(
     ("--prior",), metavar="P", help="Base rate of these rows, where it is not that of the fit rows.",

@@ -1,7 +1,6 @@
 """What is asked of measures: which, over which bins, with which confidence."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +16,7 @@ from calibcli.names import (
 from calibcli.options.declaring import METRICS, Option, option
 from calibcli.options.metrics import Metrics, metrics_of
 from calibcli.options.rows import SEED, listed
+from calibcli.values import dataclass
 
 MOST_BINS = 100_000
 MOST_CONFIDENCE = 0.999999

@@ -1,10 +1,10 @@
 """What `--metric` may ask for: a measure, a test, or a group of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, ClassMeasure, MeasureName, TestName
+from calibcli.values import dataclass
 
 M = MeasureName
 Metric = MeasureName | TestName | ClassMeasure

@@ -1,8 +1,9 @@
 """Numbers as text: what number a text is, exactly, and the one name of every number whatever its type."""
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
+
+from calibcli.values import dataclass
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,17})?")
 _FIRST_OF_NUMBERS = frozenset("+-.0123456789")

@@ -1,10 +1,10 @@
 """What is written and where, what is said of it, and options and arguments that belong to no group."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from calibcli.names import STDOUT, ColorWhen, CompatTool, DocumentKind, ReportFormat
 from calibcli.options.declaring import Option, Reach, option
+from calibcli.values import dataclass
 
 OUTPUT = Option(
     ("-o", "--output"), metavar="FILE", reach=Reach.WRITES, help="Where to write; - is standard output.",

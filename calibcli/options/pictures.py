@@ -1,11 +1,11 @@
 """What is asked of pictures and pages."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from calibcli.names import AxisScale, FigureSize, PlotKind, Theme
 from calibcli.options.declaring import Option, Reach, option
 from calibcli.options.output import OUTPUT
+from calibcli.values import dataclass
 
 AXIS = Option(("--axis",), help="Lay scores out as they are, or by log-odds near 0 and 1.")
 

@@ -2,7 +2,7 @@
 
 import codecs
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from calibcli.ahead import Progress, unseen
@@ -22,6 +22,7 @@ from calibcli.names import (
     WeightMeaning,
 )
 from calibcli.options.declaring import COLUMNS, Option, Reach, nested, option
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.options.conditions import Condition

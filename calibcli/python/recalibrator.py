@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
@@ -47,6 +46,7 @@ from calibcli.python.frames import (
 from calibcli.python.problems import in_python, warn_of
 from calibcli.python.results import Shown
 from calibcli.python.rows import chosen, maybe_chosen
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.python.frames import Values

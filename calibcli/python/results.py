@@ -3,7 +3,6 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from calibcli.show.words import four, printable
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -27,6 +27,7 @@ from calibcli.python.frames import (
     rows_of_frame,
     settled,
 )
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.python.frames import Values

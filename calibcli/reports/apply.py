@@ -1,11 +1,11 @@
 """What `apply` hands back."""
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from calibcli.codec import Declared
 from calibcli.names import ClassMethod
 from calibcli.reports.input import PageName
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """What `compare` hands back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import ABSENT, HIDDEN, By, Declared, Key
@@ -10,6 +9,7 @@ from calibcli.reports.input import InputSummary, Kept, Notes, PageName
 from calibcli.reports.measure import TableSummary
 from calibcli.stats.measures.differences import Compared, Difference
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

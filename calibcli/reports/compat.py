@@ -1,6 +1,5 @@
 """What `measure --compat` hands back."""
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import HIDDEN, AnyNumber, By, Declared, In, Key
@@ -8,6 +7,7 @@ from calibcli.names import CompatTool, MeasureName, TestName
 from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes, PageName
 from calibcli.reports.measure import TableSummary
 from calibcli.stats.measures.compat import Part
+from calibcli.values import dataclass
 
 SCHEMA = "calibcli.compat/2"
 # Numbers this close, of the larger one, differ by rounding only.

@@ -1,12 +1,12 @@
 """What `fit` hands back."""
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import HIDDEN, AnyNumber, By, Declared, Key
 from calibcli.names import ClassMethod, RecalibratorName
 from calibcli.reports.input import InputSummary, PageName
 from calibcli.stats.recalibrators.selection import Selection
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from calibcli.codec import ABSENT, HIDDEN, ROOT, Declared, Key
 from calibcli.errors import without_secrets
 from calibcli.names import ViewName
+from calibcli.values import dataclass
 from calibcli.version import __version__
 
 # So many groups that a fit has not seen are kept.

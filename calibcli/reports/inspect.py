@@ -1,10 +1,10 @@
 """What `inspect` hands back."""
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import HIDDEN, Declared, Key
 from calibcli.reports.input import PageName
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

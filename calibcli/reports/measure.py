@@ -1,7 +1,7 @@
 """What `measure` hands back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import (
@@ -25,6 +25,7 @@ from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
 from calibcli.stats.measures.tests import CombinedTest
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

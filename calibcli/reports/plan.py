@@ -1,11 +1,11 @@
 """What `plan` hands back."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from calibcli.codec import HIDDEN, Among, Fraction
 from calibcli.names import VerdictName
 from calibcli.reports.input import InputSummary, Kept, Notes, PageName
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     # What is only named need not be loaded by those who look into a report.

@@ -1,7 +1,7 @@
 """What `verify` hands back."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import ABSENT, HIDDEN, Declared, Key
@@ -9,6 +9,7 @@ from calibcli.names import Inconclusive, VerdictName
 from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes, PageName
 from calibcli.reports.measure import SCHEMA, TableSummary
 from calibcli.stats.gates.claim import BOUNDS, Claim, Verdict
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

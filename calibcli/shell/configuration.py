@@ -16,15 +16,19 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from calibcli.data.objects import content_unless_changed
 from calibcli.errors import UsageProblem
 from calibcli.options.declaring import Parameter, Reach
-from calibcli.reports.input import Setting
 from calibcli.shell.door import Command, options_of
 from calibcli.shell.option_types import Value, closest, typed, value_of
+from calibcli.values import dataclass
+
+if TYPE_CHECKING:
+    from calibcli.reports.input import Setting
 
 OWN_FILE = "calibcli.toml"
 SHARED_FILE = "pyproject.toml"
@@ -69,10 +73,12 @@ class Configuration:
                 self._require(key, shared, "option", key)
         return self
 
-    def settings(self, name: str, command: Command) -> dict[str, Setting]:
+    def settings(self, name: str, command: Command) -> dict[str, "Setting"]:
         """Return the defaults that the file has for the parameters of a command."""
         if not self.tables:
             return {}
+        from calibcli.reports.input import Setting
+
         options = options_of(command)
         own = self.tables.get(name)
         found = {key: (value, key) for key, value in self.tables.items() if key in options}
@@ -96,7 +102,7 @@ class Configuration:
             )
 
 
-def defaults_for(name: str, command: Command, configuration: Configuration) -> dict[str, Setting]:
+def defaults_for(name: str, command: Command, configuration: Configuration) -> dict[str, "Setting"]:
     """Return the default of each parameter of a command that the environment or a file gives one."""
     return {**configuration.settings(name, command), **environment_settings(name, command, os.environ)}
 
@@ -135,12 +141,14 @@ def _variable(name: str, key: str) -> str:
     return f"{_PREFIX}{name.upper()}_{key.upper().replace('-', '_')}"
 
 
-def environment_settings(name: str, command: Command, variables: Mapping[str, str]) -> dict[str, Setting]:
+def environment_settings(name: str, command: Command, variables: Mapping[str, str]) -> dict[str, "Setting"]:
     """Return the defaults that variables such as CALIBCLI_VERIFY_MAX_ECE give; blanks part several values."""
     prefix = f"{_PREFIX}{name.upper()}_"
     said = {variable: text for variable, text in variables.items() if variable.startswith(prefix) and text}
     if not said:
         return {}
+    from calibcli.reports.input import Setting
+
     options = options_of(command).values()
     by_variable = {_variable(name, one.key): one for one in options}
     found = {}

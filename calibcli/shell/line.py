@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 
 from calibcli.errors import IdleOption
 from calibcli.shell.output import say_line
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.reports.input import Setting

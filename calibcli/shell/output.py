@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calibcli.ahead import Advance, Progress, unseen
@@ -16,6 +15,7 @@ from calibcli.data.outputs import STDERR
 from calibcli.data.streams import encoding_of, is_terminal
 from calibcli.names import STDOUT, ColorWhen, ReportFormat
 from calibcli.options.output import Output
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from calibcli.documents.sealed import sealed_text
@@ -14,6 +13,7 @@ from calibcli.reports.input import Setting
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.words import in_ascii, printable
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.show import Report

@@ -1,7 +1,8 @@
 """What a page is made of: the same blocks become terminal text and Markdown."""
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from calibcli.values import dataclass
 
 
 class Tone(Enum):

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 
 import numpy as np
@@ -21,6 +21,7 @@ from calibcli.stats.curves.limits import (
     unbroken,
 )
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve
+from calibcli.values import dataclass
 
 Floats = npt.NDArray[np.float64]
 

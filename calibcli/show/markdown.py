@@ -1,7 +1,6 @@
 """Reports for pull requests, job summaries and notebooks: GitHub's Markdown."""
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calibcli.reports.input import Setting
@@ -9,6 +8,7 @@ from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragrap
 from calibcli.show.pages import page_of
 from calibcli.show.pages.header import settings_page
 from calibcli.show.words import printable
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.show import Report

@@ -3,7 +3,6 @@
 import io
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -18,6 +17,7 @@ from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragrap
 from calibcli.show.pages import page_of
 from calibcli.show.pages.header import settings_page
 from calibcli.show.words import in_ascii, printable
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.show import Report

@@ -1,7 +1,7 @@
 """What was asked of a diagram, and what is handed back to be drawn."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import PurePath
 
 from calibcli.codec import Node
@@ -15,6 +15,7 @@ from calibcli.reports.input import InputSummary
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.curves.picture import Picture
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class PlotRequest:
     """
 
     inputs: Sequence[str]
-    columns: Columns = Columns()  # noqa: RUF009 - frozen
+    columns: Columns = Columns()
     kind: PlotKind | None = None
     artifact: str | None = None
     options: MeasureOptions = field(default_factory=MeasureOptions)

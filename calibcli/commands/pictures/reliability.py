@@ -4,7 +4,7 @@ side, and of the worst groups or classes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from calibcli.codec import Node, version_of
 from calibcli.commands.comparing import differences_to
@@ -32,6 +32,7 @@ from calibcli.reports.measure import SCHEMA, MeasureReport
 from calibcli.stats.curves.reliability import CurvePanel, CurvePanels, ReliabilityCurve, residual_curve
 from calibcli.stats.measures.differences import PAIRED, Difference
 from calibcli.stats.table.bins import looks_discrete
+from calibcli.values import dataclass
 
 _LETTERS = 30
 

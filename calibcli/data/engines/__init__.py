@@ -7,13 +7,13 @@ compute, or on other machines, which must have the same calibcli.
 
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from calibcli.ahead import in_order
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
+from calibcli.values import dataclass
 from calibcli.version import __version__
 
 Item = TypeVar("Item")

@@ -6,13 +6,13 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, TypeAlias
 
 from calibcli.data.engines import Item, Result, failed, needed, refuse_other_versions
 from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import EngineName
+from calibcli.values import dataclass
 
 # `distributed` is an extra, and says little of its types.
 Client: TypeAlias = Any

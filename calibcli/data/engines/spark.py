@@ -5,7 +5,6 @@ import pickle
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -13,6 +12,7 @@ from calibcli.ahead import made_ahead
 from calibcli.data.engines import Item, Result, failed, needed, refuse_other_versions
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,7 +10,7 @@ after the other, pyarrow passes over all but one.
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from calibcli.data.objects import is_object
 from calibcli.data.readers import Reader, read_problems
 from calibcli.data.readers.text import opened_bytes
 from calibcli.names import Compression
+from calibcli.values import dataclass
 
 _FILE = b"ARROW1"
 

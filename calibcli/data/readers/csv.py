@@ -13,7 +13,6 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import IO, Any, ClassVar, cast
 
 import numpy as np
@@ -36,6 +35,7 @@ from calibcli.data.records import (
 )
 from calibcli.errors import InputProblem
 from calibcli.names import DataFormat, Scale
+from calibcli.values import dataclass
 
 _ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
 NUMBER = pa.float64()

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain, islice
@@ -27,6 +27,7 @@ from calibcli.data.readers import Reader
 from calibcli.data.readers.text import chunks_of, kept_bytes, text_problems
 from calibcli.errors import InputProblem
 from calibcli.options.numerals import ALIKE, is_respelled, number_name, number_of
+from calibcli.values import dataclass
 
 LIST = pa.list_(pa.float64())
 

@@ -11,7 +11,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
@@ -28,6 +27,7 @@ from calibcli.data.objects import is_object, opened
 from calibcli.data.readers import Reader, read_problems
 from calibcli.data.values import in_double
 from calibcli.errors import InputProblem
+from calibcli.values import dataclass
 
 _ENDING = ".npy"
 # How long the length of a header is, by the version of the format.

@@ -1,7 +1,6 @@
 """CSV: record batches as text, and files with more fields on every line and every other byte as it was."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -21,6 +20,7 @@ from calibcli.data.arrays import (
 from calibcli.data.records import BOM, Block, Positions
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 
 def write_batches(

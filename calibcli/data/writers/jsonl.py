@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeAlias, cast
 
 import numpy as np
@@ -23,6 +22,7 @@ from calibcli.data.arrays import (
 from calibcli.data.writers.csv import Added, Write
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.stats.table.score_table import Integers
+from calibcli.values import dataclass
 
 Column: TypeAlias = "pa.Array[Any]"
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from calibcli.data.objects import source_of
 from calibcli.data.readers.parquet import Chunks, decode_one, open_parquet, rows_of_groups
 from calibcli.data.writers.compressed import copy_errors
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 _FEW = 20
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING
 from enum import Enum
 
 import typer
@@ -14,6 +14,7 @@ from calibcli.options.output import OneCommand, Output
 from calibcli.shell import door
 from calibcli.shell.configuration import Configuration, defaults_for
 from calibcli.shell.door import Command, options_of
+from calibcli.values import dataclass
 
 
 @door.command("json debug")

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -26,6 +26,7 @@ from calibcli.options.rows import (
 )
 from calibcli.shell.door import command
 from calibcli.shell.output import runs_on_github, say, screen_for
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.reports.input import Setting

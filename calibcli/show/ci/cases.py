@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from calibcli.names import Bound, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.words import printable
 from calibcli.stats.gates.claim import Verdict
+from calibcli.values import dataclass
 
 ALL = "all"
 NOTHING_JUDGED = "every group has too few rows to be judged, so nothing is concluded"

@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 from calibcli.errors import CalibcliError
@@ -24,6 +23,7 @@ from calibcli.show.ci.cases import (
 from calibcli.show.markdown import escaped
 from calibcli.show.pages.verify import verdict_lines
 from calibcli.show.words import plural, printable
+from calibcli.values import dataclass
 
 # GitHub refuses a summary of more than 1 MiB whole, and shows 255 letters of a title.
 MOST_SUMMARY_BYTES = 1_000_000

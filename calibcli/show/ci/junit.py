@@ -8,7 +8,6 @@ and without an error is written if and only if the exit code is 0.
 
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 from calibcli.errors import CalibcliError
@@ -18,6 +17,7 @@ from calibcli.show.ci.cases import NOTHING_JUDGED, Case, Light, cases_of, group_
 from calibcli.show.pages.header import file_words
 from calibcli.show.pages.verify import verdict_lines
 from calibcli.show.words import plural, printable
+from calibcli.values import dataclass
 from calibcli.version import __version__
 
 SUITE = "calibcli verify"

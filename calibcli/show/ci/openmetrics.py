@@ -6,13 +6,14 @@ It uses gauges only, so that what reads the older text format of Prometheus read
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from calibcli.names import VerdictName
 from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.ci.cases import Case, cases_of, group_names, numbers_of
 from calibcli.show.words import printable
+from calibcli.values import dataclass
 from calibcli.version import __version__
 
 _ERROR = "error"

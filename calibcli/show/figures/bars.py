@@ -1,7 +1,5 @@
 """Bars from a base, how many rows they hold, and the error as the area beside them."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
@@ -15,6 +13,7 @@ from calibcli.names import AxisScale
 from calibcli.show.figures.look import FONT, Look, Palette, dashed
 from calibcli.show.figures.page import COUNT, Entry, Panel, inches_of, inches_wide
 from calibcli.stats.curves.limits import Limits, Spread
+from calibcli.values import dataclass
 
 Floats = npt.NDArray[np.float64]
 

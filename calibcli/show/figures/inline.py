@@ -3,7 +3,6 @@
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 from matplotlib.axes import Axes
@@ -11,6 +10,7 @@ from matplotlib.figure import Figure
 
 from calibcli.show.figures.page import SMALL_PRINT
 from calibcli.show.figures.saving import save
+from calibcli.values import dataclass
 
 _LONG = re.compile(r"-?\d+\.\d{3,}")
 

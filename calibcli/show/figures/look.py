@@ -1,6 +1,5 @@
 """How pictures look: colours, sizes in inches, letters in points, and strokes."""
 
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from calibcli.names import FigureSize, Theme
+from calibcli.values import dataclass
 
 FONT = "DejaVu Sans"
 

@@ -1,7 +1,6 @@
 """The page a picture stands on: where text, key and axes go, so that none lies over another."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from calibcli.show.figures.look import FONT, Look
+from calibcli.values import dataclass
 
 # Inches on a page of scale 1.
 _HEADING = 0.24

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -35,6 +35,7 @@ from calibcli.show.figures.page import (
 from calibcli.show.figures.reliability import binned_key, draw_binned, draw_smooth, smooth_key
 from calibcli.stats.curves.limits import Limits, has_band, limits_of
 from calibcli.stats.curves.reliability import BinnedCurve, CurvePanels, ReliabilityCurve, SmoothCurve
+from calibcli.values import dataclass
 
 # Inches on a page of scale 1.
 _ABOVE, _FIRST, _LINE, _BESIDE = 0.37, 0.17, 0.14, 0.06

@@ -1,7 +1,5 @@
 """Reliability diagrams: bins, the curve without bins, and residuals."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
@@ -25,6 +23,7 @@ from calibcli.stats.curves.limits import (
     with_margin,
 )
 from calibcli.stats.curves.reliability import BinnedCurve, ResidualCurve, SmoothCurve
+from calibcli.values import dataclass
 
 Floats = npt.NDArray[np.float64]
 

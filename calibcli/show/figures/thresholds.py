@@ -1,6 +1,5 @@
 """Pictures over thresholds: the decision curve and the Murphy curve."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from calibcli.show.figures.look import Look, band_fill, dashed, draw_edges
 from calibcli.show.figures.page import Entry, Sheet, Words, new_page
 from calibcli.stats.curves.limits import Limits, band_sentence, has_band, limits_of, with_margin
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
+from calibcli.values import dataclass
 
 Floats = npt.NDArray[np.float64]
 

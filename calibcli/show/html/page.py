@@ -3,7 +3,6 @@
 import base64
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import VerdictName
 from calibcli.show.blocks import Bar, Block, Grid, Listing, Paragraph, Tone
 from calibcli.show.words import printable
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal, Self, cast
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy.typing as npt
 
 from calibcli.codec import ABSENT, HIDDEN, Between, Declared, Node, Size, thing
 from calibcli.stats.numerics import Floats, crossing
+from calibcli.values import dataclass
 
 # Tables with more cells than this are summed through the moments of their residuals.
 _DIRECT_CELLS = 20_000

@@ -1,11 +1,11 @@
 """An interval with everything that must be said about it."""
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from calibcli.codec import AnyNumber, Chance, Declared
 from calibcli.names import Target
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Bounds on a mean of bounded rows: by one added row of the worst value, and in closed form."""
 
 import math
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from calibcli.stats.numerics import Floats, crossing, normal_quantile
+from calibcli.values import dataclass
 
 METHOD = "one added row"
 

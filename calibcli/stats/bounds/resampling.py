@@ -9,7 +9,6 @@ are drawn on a few hundred sub-cells nested in the bins, each with the mean scor
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.stats.table.score_table import Floats, Integers, run_starts
+from calibcli.values import dataclass
 
 # Below so much information no limit law is taken; below so much of sum f (1 - f) all draws are exact.
 LEAST_INFORMATION = 400.0

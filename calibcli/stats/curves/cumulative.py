@@ -1,7 +1,6 @@
 """Cumulative differences: sums of label - score in ascending order of the score."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from calibcli.stats.curves.limits import Spread, thinned
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.stats.table.score_table import Floats, frozen
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

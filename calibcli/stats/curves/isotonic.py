@@ -1,7 +1,6 @@
 """CORP's reliability curve: rates by isotonic regression, and where they would lie if calibrated."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from calibcli.stats.table.bins import looks_discrete, segment_sums
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.values import dataclass
 
 DRAWS = 1_000
 _CELLS = 512

@@ -3,8 +3,6 @@ What part of the unit square a diagram shows, where the rows lie in it,
 and no more points than can be seen.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -12,6 +10,7 @@ from calibcli.names import AxisScale
 from calibcli.stats.curves.reliability import BinnedCurve, SmoothCurve
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import frozen, run_starts
+from calibcli.values import dataclass
 
 Floats = npt.NDArray[np.float64]
 

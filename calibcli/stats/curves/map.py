@@ -1,7 +1,6 @@
 """A fitted map as a curve: what it makes of every score, with its steps where they are."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, rando
 from calibcli.stats.recalibrators.venn_abers import VennAbers
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, frozen
+from calibcli.values import dataclass
 
 Map = Callable[[Floats], Floats]
 _EVEN, _CLOSE, _FARTHEST_LOGIT = 513, 257, 14.0

@@ -1,11 +1,12 @@
 """What a gate that is asked again has seen, look by look."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.values import dataclass
 
 _COLUMNS = ("value", "lower", "upper", "log_pass", "log_fail")
 

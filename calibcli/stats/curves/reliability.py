@@ -1,7 +1,6 @@
 """Reliability curves: how often label 1 was observed where the scores promised it, as points to draw."""
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from calibcli.stats.table.bins import Partition, binned
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_series_of_cells
 from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.values import dataclass
 
 NO_WEIGHTED_BAND = "no interval: importance weights leave none that holds at a single score"
 

@@ -1,7 +1,7 @@
 """What acting on a score is worth at every threshold: the decision curve and the Murphy curve."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from calibcli.stats.recalibrators.pooling import pooled_starts
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, frozen
+from calibcli.values import dataclass
 
 NO_WEIGHTED_THRESHOLDS = "no interval: importance weights leave none that holds at a single threshold"
 

@@ -1,7 +1,6 @@
 """Bets on the sums of a state that may be asked at any time (e-values), and the alarm made of them."""
 
 import math
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -13,6 +12,7 @@ from calibcli.stats.bounds.betting import Stakes, log_mean_over_signs, log_sum, 
 from calibcli.stats.gates.cells import SPARSE, UNIT, Partition, Sums
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 _ROUNDING = 2.0**-46
 

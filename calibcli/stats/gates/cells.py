@@ -8,7 +8,6 @@ rounded by itself, so the sums are those of the rows, however they were split, o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import bin_index, equal_width_edges, segment_sums
 from calibcli.stats.table.grid import GridTable, Table, placed
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts
+from calibcli.values import dataclass
 
 UNIT = float(1 << 52)
 # Scores are known to a cell: of so many the loss of evidence is beyond notice (see `Bets`).

@@ -4,7 +4,6 @@ and which of three answers that is.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Key
@@ -13,6 +12,7 @@ from calibcli.names import DEFAULT_LEAST_ROWS, Bound, Relation, Target, VerdictN
 from calibcli.options.rules import ClassRule, Rule
 from calibcli.stats.table.bins import Bins
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 # The ends of an interval, which hold with a confidence; the estimate itself and a p-value have none.
 BOUNDS = (Bound.LOWER, Bound.UPPER)

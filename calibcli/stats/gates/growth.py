@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from calibcli.stats.gates.cells import Sums, sums_of
 from calibcli.stats.gates.state import Batch, Fingerprints, GateState, differences
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

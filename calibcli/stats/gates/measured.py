@@ -1,7 +1,6 @@
 """What `measure` says of a table, over the partition of a gate."""
 
 import math
-from dataclasses import dataclass
 
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName, Target, VerdictName
 from calibcli.stats.bounds.interval import stated
@@ -13,6 +12,7 @@ from calibcli.stats.measures.scores import unseen_words
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 APPROXIMATE = "each bound holds with its confidence only approximately, the better the more rows"
 _NO_INTERVAL = "no interval: "

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from calibcli.stats.table.bins import Bins, binned, segment_sums
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, residual_series
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts
+from calibcli.values import dataclass
 
 # Scores are kept to about so many values, each within one bin: labels tell neighbours apart by less.
 MOST_VALUES = 128

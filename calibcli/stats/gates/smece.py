@@ -1,7 +1,6 @@
 """Is smECE at most eps? One bandwidth is looked at, eps itself, and the mean residual; delta on each side."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from calibcli.stats.table.kernel import (
     residual_series,
 )
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 
 class SmeceGrowth:

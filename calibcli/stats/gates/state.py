@@ -2,7 +2,7 @@
 
 import base64
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate
 from typing import Annotated, ClassVar, Self
 
@@ -46,6 +46,7 @@ from calibcli.stats.gates.rows_needed import rows_needed
 from calibcli.stats.measures.estimate import HELD_OUT
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, equal_mass_ends, segment_sums
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 
 def binned_ece(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from calibcli.stats.measures.tests import CombinedTest
 from calibcli.stats.numerics import student_quantile
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.stats.table.sliced import Name, Registry, Sums, summed
+from calibcli.values import dataclass
 
 MEANS = (MeasureName.BIAS, *PAIRED)
 LEAST_CLUSTERS = 20

@@ -1,7 +1,6 @@
 """Numbers as other tools give them with their default settings, and why ours differ."""
 
 import math
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import TypeGuard, assert_never
@@ -15,6 +14,7 @@ from calibcli.stats.measures.scores import certain_and_wrong
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.recalibrators.newton import Points, log_loss, logistic, minimise
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
+from calibcli.values import dataclass
 
 
 class Part(Enum):

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,6 +35,7 @@ from calibcli.stats.recalibrators.pooling import pooled_starts
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 _CORRECTED = (
     MeasureName.BRIER_RELIABILITY_CORRECTED,

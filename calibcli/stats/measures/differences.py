@@ -5,7 +5,7 @@ mean over rows, else by both intervals.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Annotated
 
@@ -27,6 +27,7 @@ from calibcli.stats.measures.scores import (
 from calibcli.stats.numerics import ExactSum, normal_quantile
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.stats.table.value_cells import ValueCells
+from calibcli.values import dataclass
 
 Compared = MeasureName | ClassMeasure
 

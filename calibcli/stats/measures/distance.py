@@ -5,7 +5,6 @@ below, and the smooth calibration error.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +37,7 @@ from calibcli.stats.numerics import crossing
 from calibcli.stats.table.bins import equal_width_edges, segment_sums
 from calibcli.stats.table.grid import CELLS, Table, residuals
 from calibcli.stats.table.score_table import Floats, run_starts
+from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -1,7 +1,7 @@
 """What a measure and a test return, and how many rows weighted ones are worth."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
 from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Declared, Fraction
@@ -9,6 +9,7 @@ from calibcli.names import ClassMeasure, MeasureName, TestName
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 INDEPENDENT_ROWS = "rows are independent"
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar, cast
 
 import numpy as np
@@ -20,6 +20,7 @@ from calibcli.stats.table.kernel import (
     cosine_series_of_cells,
 )
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 # Nine of ten calibrated scores show a value between these two quantiles.
 _LOW, _HIGH = 0.05, 0.95

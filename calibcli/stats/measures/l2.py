@@ -1,7 +1,7 @@
 """The l2 error over bins, debiased and as it is, its test and its bounds."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 
 def debiased_l2(

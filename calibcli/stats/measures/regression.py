@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +49,7 @@ from calibcli.stats.recalibrators.newton import (
 )
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 # The comparison of Hoeffding (1956) behind `rate_bounds` needs an error probability of at most so much.
 _MOST_DELTA = 0.25

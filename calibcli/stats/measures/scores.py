@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -17,6 +16,7 @@ from calibcli.stats.measures.if_calibrated import Measures, of_mean
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
 from calibcli.stats.table.value_cells import ValueCells
+from calibcli.values import dataclass
 
 # Rates worked on at once: they fit the processor's cache.
 _CHUNK = 1 << 14

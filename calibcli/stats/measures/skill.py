@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -29,6 +28,7 @@ from calibcli.stats.measures.scores import (
 )
 from calibcli.stats.numerics import Floats, crossing, normal_quantile
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 # What the bounds of the rate of label 1 are given of the error, and how many rates inside them are tried.
 _FOR_RATE, _RATES = 0.1, 9

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from calibcli.stats.table.kernel import (
     fixpoint,
 )
 from calibcli.stats.table.score_table import Floats, ScoreTable
+from calibcli.values import dataclass
 
 # Logit and probit are taken of scores limited to [LIMIT, 1 - LIMIT].
 LIMIT = 1e-4

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Literal, assert_never
 
@@ -45,6 +45,7 @@ from calibcli.stats.recalibrators.newton import (
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance, residuals
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 
 def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:

@@ -1,7 +1,6 @@
 """Beta calibration: log odds that weigh the two ends of the score apart."""
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Annotated, Self
@@ -31,6 +30,7 @@ from calibcli.stats.recalibrators.newton import (
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 # A loss that falls by less than this, as a coefficient leaves its bound by one, does not fall.
 _INWARDS = 1e-9

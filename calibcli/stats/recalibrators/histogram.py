@@ -1,7 +1,6 @@
 """Histogram binning: the mean label of each bin of the score."""
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -21,6 +20,7 @@ from calibcli.stats.table.again import Rows, split_at
 from calibcli.stats.table.bins import Bins, binned, equal_mass_edges, equal_width_edges
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 # What the training guarantee may fail with.
 DELTA = 0.05

@@ -1,6 +1,5 @@
 """No repair: every score is its own probability."""
 
-from dataclasses import dataclass
 from typing import Self
 
 from calibcli.codec import Declared
@@ -10,6 +9,7 @@ from calibcli.stats.recalibrators.interface import Continuum, checked_scores, re
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """The prior shift: every log odds moves by one amount, learnt from labels or from a known base rate."""
 
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, constant,
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

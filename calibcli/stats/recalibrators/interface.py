@@ -1,7 +1,6 @@
 """What every fitted recalibrator can do, what a fit asks of its table, and what can be asked of a fit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -13,6 +12,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 # Places at which a map is asked whether it is constant.
 _PROBES = 1_025

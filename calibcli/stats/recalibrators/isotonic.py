@@ -1,6 +1,5 @@
 """Isotonic regression, as it is and with its flat parts drawn together."""
 
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import cut_between, segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, ScoreTable
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

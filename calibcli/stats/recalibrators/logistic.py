@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -33,6 +33,7 @@ from calibcli.stats.recalibrators.newton import (
 from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 # Terms of the gradient are cut into multiples of 2^-26 and, of what is left, of 2^-52: integers, so that no
 # order of the rows changes their sums. With 2^36 rows these stay below 2^63.

@@ -1,6 +1,5 @@
 """Functions that every fitted map looks up: constant on bins, or through a few points."""
 
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from calibcli.codec import Ascending, Between, Declared, Node, Size
 from calibcli.stats.recalibrators.interface import FittedBin
 from calibcli.stats.table.bins import bin_index
 from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

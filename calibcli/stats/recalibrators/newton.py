@@ -1,7 +1,6 @@
 """A few coefficients, one logistic curve: damped Newton steps on a mean loss over weighted points."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, run_starts
+from calibcli.values import dataclass
 
 GRADIENT = 1e-10
 

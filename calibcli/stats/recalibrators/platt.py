@@ -1,6 +1,5 @@
 """Platt scaling: a logistic curve in the logit of the score."""
 
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 from calibcli.codec import INLINE, Declared
@@ -12,6 +11,7 @@ from calibcli.stats.recalibrators.newton import Family, Labelled, line, logit, r
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ References:
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,7 @@ from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts, sealed
+from calibcli.values import dataclass
 
 Places = npt.NDArray[np.intp]
 

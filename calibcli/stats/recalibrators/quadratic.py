@@ -1,6 +1,5 @@
 """Quadratic recalibration: log odds that are a parabola of the score's."""
 
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -21,6 +20,7 @@ from calibcli.stats.recalibrators.newton import (
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Scaling-binning: a fit, then the mean of its outputs in equal-mass bins."""
 
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -24,6 +23,7 @@ from calibcli.stats.table.bins import Bins, binned, equal_mass_edges
 from calibcli.stats.table.derived import split_table, with_scores
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, ScoreTable
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import MOST_FOLDS
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 # What the scores as they are stand under in the table of candidates; chosen, they are the identity.
 RAW = "raw"

@@ -1,7 +1,6 @@
 """Kernel regression of the label on the score, at the bandwidth that smECE finds."""
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import cosine_series, fixpoint, residual_series
 from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.values import dataclass
 
 # The generator gives its words four at a time; a row takes two of them.
 _ROWS_IN_A_BLOCK = 2

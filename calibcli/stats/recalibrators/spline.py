@@ -1,6 +1,5 @@
 """Spline recalibration: log odds that are a natural cubic spline of the score's."""
 
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Annotated, Self
@@ -16,6 +15,7 @@ from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, Family, Labelled,
 from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 
 def natural(z: Floats, knots: Floats, *, values: Floats) -> Floats:

@@ -1,6 +1,5 @@
 """Temperature scaling: every log odds is divided by one number."""
 
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from calibcli.stats.recalibrators.newton import (
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 # Of sums whose terms cancel.
 _ROUNDING = 1e-14

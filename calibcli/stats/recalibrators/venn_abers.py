@@ -1,7 +1,7 @@
 """Venn-Abers: two isotonic fits that differ in the label of the row asked about."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from calibcli.stats.table.again import Rows
 from calibcli.stats.table.derived import split_table, with_scores
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, frozen
+from calibcli.values import dataclass
 
 
 def levels_with_one_more(rows: Integers, positive_rows: Integers) -> tuple[Floats, Floats]:

@@ -1,7 +1,6 @@
 """The rows behind a table seen once more, where a grid table has rounded what a fit or a partition needs."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import bin_index, segment_sums
 from calibcli.stats.table.grid import GridTable, Table, placed
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, frozen, run_starts
+from calibcli.values import dataclass
 
 RowWork = Callable[[Floats, npt.NDArray[np.bool_], Integers | None], Integers]
 

@@ -6,7 +6,6 @@ nearest to i/B, and a score equal to that double belongs to bin i. Equal-mass cu
 neighbouring distinct scores and never split ties.
 """
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from calibcli.errors import EmptyTable
 from calibcli.names import Binning
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals, sums_of_scores
 from calibcli.stats.table.score_table import Floats, Integers, frozen, run_starts
+from calibcli.values import dataclass
 
 Number = TypeVar("Number", np.float64, np.int64)
 # Rows compared with one edge after the other, while they are in the processor's cache.

@@ -1,7 +1,7 @@
 """Tables of several classes: one for each, counted side by side, and sums that no table of one holds."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import NamedTuple, Self
 
@@ -16,6 +16,7 @@ from calibcli.stats.table.running import distinct_at_least
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge_all
 from calibcli.stats.table.sliced import RunningSlices, Sums, coarse_cell
 from calibcli.stats.table.value_cells import ValueCells
+from calibcli.values import dataclass
 
 _UNIT = float(1 << 52)
 

@@ -8,7 +8,6 @@ at most `resolution`.
 
 import hashlib
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, frozen, run_starts, sealed
+from calibcli.values import dataclass
 
 CELLS = 720_720
 

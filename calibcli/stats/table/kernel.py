@@ -10,7 +10,6 @@ References:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy.typing as npt
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 # Divides 720,720, so the cells of a grid table lie inside these.
 MESH = 16_380

@@ -1,11 +1,12 @@
 """The score table: rows grouped by distinct score, which is all that measures, fits and curves read."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from calibcli.values import dataclass
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -1,7 +1,6 @@
 """Tables of parts of the rows, side by side: all exact, or all grids once they are too large together."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ from calibcli.names import EXACT_LIMIT
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.stats.table.score_table import Floats, Integers, Scalar, ScoreTable, WeightColumns, sealed
+from calibcli.values import dataclass
 
 Name = tuple[str, ...]
 

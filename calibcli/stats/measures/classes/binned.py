@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +39,7 @@ from calibcli.stats.table.bins import BinnedTable
 from calibcli.stats.table.classes import ClassSums
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 
 class Moments(NamedTuple):

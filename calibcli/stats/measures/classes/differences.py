@@ -1,6 +1,6 @@
 """Two sets of probabilities of several classes on the same rows: differences of losses, row by row."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from calibcli.stats.measures.estimate import INDEPENDENT_ROWS
 from calibcli.stats.measures.scores import losses_of_rows
 from calibcli.stats.table.classes import brier_of, log_loss_of
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 JOINT = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER, ClassMeasure.ACCURACY)
 

@@ -4,7 +4,7 @@ and rows of logits to probabilities.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -16,6 +16,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.table.again import ClassBlock
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """softmax(W log p + b): vector scaling, the same towards one slope, and matrix or Dirichlet scaling."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Literal, Protocol, Self, assert_never
 
@@ -23,6 +22,7 @@ from calibcli.stats.recalibrators.classes.interface import (
 from calibcli.stats.recalibrators.classes.log_rows import LogBlock, LogRows, summed
 from calibcli.stats.table.again import ClassRowSource
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 # How much of the penalty falls on what the slopes of a matrix differ by.
 LITTLE = 0.01

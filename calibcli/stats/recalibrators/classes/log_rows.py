@@ -1,7 +1,7 @@
 """The rows of a fit of all classes together, in an order that depends on their numbers alone."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self, TypeVar, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ from calibcli.stats.recalibrators.classes.interface import (
 )
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 # Odd numbers that spread the bits of a row over a hash (splitmix64).
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

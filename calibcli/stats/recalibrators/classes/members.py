@@ -1,7 +1,6 @@
 """One map of a single score for each class, and one that classes with too few rows share."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.running import RunningTable
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 LEAST_RARER = 10
 _LISTED = 10

@@ -1,6 +1,5 @@
 """A map for each pair of classes, and the probabilities that agree with all pairs."""
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Self
 
@@ -16,6 +15,7 @@ from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
 from calibcli.stats.table.score_table import Floats
 from calibcli.stats.table.sliced import RunningSlices
+from calibcli.values import dataclass
 
 MOST_CLASSES = 100
 LEAST_RARER = 10

@@ -1,6 +1,5 @@
 """A map for the probability of each class against the rest, divided by their sum."""
 
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from calibcli.names import ClassMethod, EndsOf, OutputSum
 from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, ClassTables, Ends
 from calibcli.stats.recalibrators.classes.members import Members
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """One temperature for all classes: softmax(log p / T)."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Self
 
@@ -19,6 +18,7 @@ from calibcli.stats.recalibrators.classes.interface import (
 from calibcli.stats.recalibrators.classes.log_rows import LogBlock, LogRows
 from calibcli.stats.table.again import ClassRowSource
 from calibcli.stats.table.score_table import Floats
+from calibcli.values import dataclass
 
 _MOST_STEPS = 100
 _FLAT = 1e-12

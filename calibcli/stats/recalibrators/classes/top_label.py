@@ -1,6 +1,5 @@
 """Maps of the largest probability alone: one for all rows, or one for each class that is predicted."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from calibcli.names import ClassMethod, EndsOf
 from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, ClassTables, Ends
 from calibcli.stats.recalibrators.classes.members import Members
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 # Rows may sum to one within 1e-3, so that the largest probability may be so much below 1 / K.
 _SLACK = 2e-3
