@@ -3,7 +3,7 @@
 import math
 from functools import partial
 from itertools import combinations
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from calibcli.codec import INLINE, Between, Declared, Node
 from calibcli.errors import NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Continuum, require_both_labels
+from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import LARGEST, Coefficient, Record, Solution, each_chunk, solved
 from calibcli.stats.recalibrators.newton import (
     NEAREST,
@@ -126,7 +126,7 @@ _LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Beta(Declared, Continuum):
+class Beta(Declared, FittedMap):
     """
     1 / (1 + exp(-(a ln f - b ln(1 - f) + c))) with a, b >= 0.
 
@@ -134,6 +134,7 @@ class Beta(Declared, Continuum):
         Kull, Silva Filho & Flach (2017), AISTATS, section 4.
     """
 
+    name: ClassVar = RecalibratorName.BETA
     a: Annotated[float, Between(0.0, LARGEST), "Weight of the logarithm of the score; bends the low end."]
     b: Annotated[float, Between(0.0, LARGEST), "Weight of that of its complement; bends the high end."]
     c: Annotated[Coefficient, "Constant; the map passes 1/2 at the m with c = b ln(1 - m) - a ln m."]
@@ -174,16 +175,6 @@ class Beta(Declared, Continuum):
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""
         return each_chunk(scores, self._logits)
-
-    @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.BETA
-
-    @property
-    def increasing(self) -> bool:
-        """Always: a and b are not negative."""
-        return True
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Histogram binning: the mean label of each bin of the score."""
 
 import math
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.interface import (
     Bound,
     FittedBin,
+    FittedMap,
     Guarantee,
     checked_scores,
     require_both_labels,
@@ -32,7 +33,7 @@ _CUT_FROM_THE_ROWS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram(Declared):
+class Histogram(Declared, FittedMap):
     """
     The mean label of the fit rows in each bin.
 
@@ -40,6 +41,7 @@ class Histogram(Declared):
         Zadrozny & Elkan (2001), ICML.
     """
 
+    name: ClassVar = RecalibratorName.HISTOGRAM
     binning: Annotated[Binning, Among((Binning.EQUAL_MASS, Binning.EQUAL_WIDTH)), "How the bins were cut."]
     weighted: Annotated[bool, "Whether the means were taken with importance weights."]
     table: Annotated[BinMap, INLINE]
@@ -71,11 +73,6 @@ class Histogram(Declared):
     def predict(self, scores: Floats) -> Floats:
         """Return the value of each score's bin."""
         return self.table.predict(checked_scores(scores))
-
-    @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.HISTOGRAM
 
     @property
     def increasing(self) -> bool:

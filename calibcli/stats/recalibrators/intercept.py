@@ -1,6 +1,6 @@
 """The prior shift: every log odds moves by one amount, learnt from labels or from a known base rate."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from calibcli.codec import INLINE, Declared, Node
 from calibcli.errors import UsageProblem
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Continuum, require_both_labels
+from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, constant, logit
 from calibcli.stats.table.again import Rows
@@ -18,7 +18,7 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Intercept(Declared, Continuum):
+class Intercept(Declared, FittedMap):
     """
     1 / (1 + exp(-(intercept + logit(score)))).
 
@@ -28,6 +28,7 @@ class Intercept(Declared, Continuum):
         Saerens, Latinne & Decaestecker (2002), Neural Computation 14(1), equation 2.4, for the model.
     """
 
+    name: ClassVar = RecalibratorName.INTERCEPT
     intercept: Annotated[Coefficient, "What is added to every log odds."]
     record: Annotated[Record, INLINE]
 
@@ -47,16 +48,6 @@ class Intercept(Declared, Continuum):
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""
         return each_chunk(scores, lambda part: self.intercept + logit(part))
-
-    @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.INTERCEPT
-
-    @property
-    def increasing(self) -> bool:
-        """Always: log odds keep their distances."""
-        return True
 
     @property
     def notes(self) -> tuple[str, ...]:

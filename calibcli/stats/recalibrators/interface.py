@@ -1,7 +1,7 @@
 """What every fitted recalibrator can do, what a fit asks of its table, and what can be asked of a fit."""
 
 from collections.abc import Sequence
-from typing import Annotated, Protocol, Self, runtime_checkable
+from typing import Annotated, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -165,20 +165,34 @@ def distinct_outputs(recalibrator: Recalibrator) -> int | None:
     return 1 if probed.min() == probed.max() else None
 
 
-class Continuum:
-    """What the maps have in common whose outputs form a continuum and for which no theorem speaks."""
+class FittedMap:
+    """
+    What a fitted map is unless it says otherwise: increasing, with outputs that form a continuum, of which
+    no theorem speaks, and nothing to note.
+    """
 
     __slots__ = ()
+    name: ClassVar[RecalibratorName]
+
+    @property
+    def increasing(self) -> bool:
+        """Whether a higher score never gets a lower probability."""
+        return True
 
     @property
     def bins(self) -> tuple[FittedBin, ...] | None:
-        """None: outputs form a continuum."""
+        """None: outputs form a continuum, or nearly one."""
         return None
 
     @property
     def guarantee(self) -> Guarantee | None:
         """None: nothing is promised without a model."""
         return None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        return ()
 
 
 def checked_scores(scores: Floats) -> Floats:

@@ -1,13 +1,13 @@
 """Isotonic regression, as it is and with its flat parts drawn together."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
 from calibcli.codec import INLINE, Declared, Node, OneOf, ascending
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Continuum, FittedBin, Guarantee, checked_scores
+from calibcli.stats.recalibrators.interface import FittedBin, FittedMap, checked_scores
 from calibcli.stats.recalibrators.lookup import BinMap, Polyline, one_level
 from calibcli.stats.recalibrators.pooling import Blocks, entries_to_pool, pooled
 from calibcli.stats.table.again import Rows
@@ -18,14 +18,17 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Isotonic(Declared):
+class Isotonic(Declared, FittedMap):
     """
     The non-decreasing map with the least squared error on the fit rows (and the least log loss).
+
+    Its blocks depend on the labels, which voids the bounds of fixed bins: there is no guarantee.
 
     References:
         Zadrozny & Elkan (2002), KDD.
     """
 
+    name: ClassVar = RecalibratorName.ISOTONIC
     curve: Annotated[Polyline | BinMap, OneOf("step", (False, True), (Polyline, BinMap).__getitem__), INLINE]
 
     @classmethod
@@ -58,24 +61,9 @@ class Isotonic(Declared):
         return self.curve.predict(checked_scores(scores))
 
     @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.ISOTONIC
-
-    @property
-    def increasing(self) -> bool:
-        """Always: that is the method."""
-        return True
-
-    @property
     def bins(self) -> tuple[FittedBin, ...] | None:
         """The steps, or None where the map is interpolated."""
         return self.curve.bins if isinstance(self.curve, BinMap) else None
-
-    @property
-    def guarantee(self) -> Guarantee | None:
-        """None: blocks depend on the labels, which voids the bounds of fixed bins."""
-        return None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -96,7 +84,7 @@ def _steps(entries: ScoreTable, blocks: Blocks) -> BinMap:
 
 
 @dataclass(frozen=True, slots=True)
-class CentredIsotonic(Declared, Continuum):
+class CentredIsotonic(Declared, FittedMap):
     """
     Linear between one point for each block of an isotonic fit: its mean score and its mean label.
 
@@ -112,6 +100,7 @@ class CentredIsotonic(Declared, Continuum):
         points: the documented defaults of the authors' R package, cir (`cirPAVA`).
     """
 
+    name: ClassVar = RecalibratorName.CENTRED_ISOTONIC
     curve: Annotated[Polyline, INLINE]
 
     @classmethod
@@ -139,16 +128,6 @@ class CentredIsotonic(Declared, Continuum):
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score."""
         return self.curve.predict(checked_scores(scores))
-
-    @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.CENTRED_ISOTONIC
-
-    @property
-    def increasing(self) -> bool:
-        """Always: that is the method."""
-        return True
 
     @property
     def notes(self) -> tuple[str, ...]:

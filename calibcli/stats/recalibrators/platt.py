@@ -1,11 +1,11 @@
 """Platt scaling: a logistic curve in the logit of the score."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from calibcli.codec import INLINE, Declared
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Continuum, require_both_labels
+from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import Family, Labelled, line, logit, require_distinct
 from calibcli.stats.table.again import Rows
@@ -15,7 +15,7 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Platt(Declared, Continuum):
+class Platt(Declared, FittedMap):
     """
     1 / (1 + exp(-(intercept + slope logit(score)))).
 
@@ -23,6 +23,7 @@ class Platt(Declared, Continuum):
         Platt (1999), Probabilistic outputs for support vector machines, section 2.
     """
 
+    name: ClassVar = RecalibratorName.PLATT
     intercept: Annotated[Coefficient, "Log odds where the score is 1/2."]
     slope: Annotated[
         Coefficient, "1 leaves confidence as it is, below 1 lowers it; negative turns the order round."
@@ -49,11 +50,6 @@ class Platt(Declared, Continuum):
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""
         return each_chunk(scores, lambda part: self.intercept + self.slope * logit(part))
-
-    @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.PLATT
 
     @property
     def increasing(self) -> bool:

@@ -1,13 +1,13 @@
 """Quadratic recalibration: log odds that are a parabola of the score's."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
 from calibcli.codec import INLINE, Ascending, Between, Declared, Size
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Continuum, require_both_labels
+from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import (
     LARGEST_LOGIT,
@@ -24,9 +24,10 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Quadratic(Declared, Continuum):
+class Quadratic(Declared, FittedMap):
     """1 / (1 + exp(-(intercept + slope z + bend z^2))) with z = logit(score)."""
 
+    name: ClassVar = RecalibratorName.QUADRATIC
     intercept: Annotated[Coefficient, "Log odds where the score is 1/2."]
     slope: Annotated[Coefficient, "How they rise there."]
     bend: Annotated[Coefficient, "Coefficient of the square; 0 is Platt scaling."]
@@ -60,11 +61,6 @@ class Quadratic(Declared, Continuum):
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""
         return each_chunk(scores, self._logits)
-
-    @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.QUADRATIC
 
     @property
     def increasing(self) -> bool:

@@ -1,6 +1,6 @@
 """Scaling-binning: a fit, then the mean of its outputs in equal-mass bins."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.bases import class_of_base, fit_as
 from calibcli.stats.recalibrators.interface import (
     FittedBin,
-    Guarantee,
+    FittedMap,
     Randomised,
     Recalibrator,
     require_both_labels,
@@ -27,7 +27,7 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class ScalingBinning(Declared):
+class ScalingBinning(Declared, FittedMap):
     """
     A map whose outputs are replaced by their mean in each of a few bins.
 
@@ -38,6 +38,7 @@ class ScalingBinning(Declared):
         Kumar, Liang & Ma (2019), NeurIPS, section 4.
     """
 
+    name: ClassVar = RecalibratorName.SCALING_BINNING
     base: Annotated[Recalibrator, OneOf("base", BASES, class_of_base, "base_parameters"), INLINE]
     split: Annotated[Split, "Whether all three steps saw the same rows."]
     table: Annotated[BinMap, INLINE]
@@ -79,11 +80,6 @@ class ScalingBinning(Declared):
         return self.table.predict(self.base.predict(scores))
 
     @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.SCALING_BINNING
-
-    @property
     def increasing(self) -> bool:
         """Whether a higher score never gets a lower probability."""
         return self.base.increasing and self.table.increasing
@@ -92,11 +88,6 @@ class ScalingBinning(Declared):
     def bins(self) -> tuple[FittedBin, ...] | None:
         """The bins one by one; edges in units of the base's output."""
         return self.table.bins
-
-    @property
-    def guarantee(self) -> Guarantee | None:
-        """None: the theorem's constant is not specified."""
-        return None
 
     @property
     def notes(self) -> tuple[str, ...]:

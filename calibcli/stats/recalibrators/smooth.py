@@ -1,14 +1,14 @@
 """Kernel regression of the label on the score, at the bandwidth that smECE finds."""
 
 import math
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
 from calibcli.codec import Between, Declared, Node, Size
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Continuum, checked_scores, require_both_labels
+from calibcli.stats.recalibrators.interface import FittedMap, checked_scores, require_both_labels
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import cosine_series, fixpoint, residual_series
@@ -66,7 +66,7 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Smooth(Declared, Continuum):
+class Smooth(Declared, FittedMap):
     """
     The mean label of the fit rows, each weighing what a reflected Gaussian around it gives to the score.
 
@@ -80,6 +80,7 @@ class Smooth(Declared, Continuum):
         Diagrams via Kernel Smoothing", Theorem 20 for the randomised output.
     """
 
+    name: ClassVar = RecalibratorName.SMOOTH
     bandwidth: Annotated[
         float,
         Between(LEAST_BANDWIDTH, 1.0),
@@ -143,11 +144,6 @@ class Smooth(Declared, Continuum):
         left = np.minimum(place.astype(np.intp), self.values.size - 2)
         low, high = self.values[left], self.values[left + 1]
         return np.asarray(np.clip(low + (place - left) * (high - low), 0.0, 1.0))
-
-    @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.SMOOTH
 
     @property
     def increasing(self) -> bool:

@@ -2,14 +2,14 @@
 
 from functools import partial
 from itertools import pairwise
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
 from calibcli.codec import INLINE, Ascending, Between, Declared, Node, Size
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Continuum, require_both_labels
+from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, Family, Labelled, logit, require_distinct
 from calibcli.stats.table.again import Rows, reread
@@ -94,7 +94,7 @@ _LEAST_WIDTH = 2.0**-56
 
 
 @dataclass(frozen=True, slots=True)
-class Spline(Declared, Continuum):
+class Spline(Declared, FittedMap):
     """
     1 / (1 + exp(-s(logit(score)))), s a natural cubic spline: straight outside its knots.
 
@@ -102,6 +102,7 @@ class Spline(Declared, Continuum):
         Harrell (2015), Regression Modeling Strategies, 2nd edition, section 2.4.5.
     """
 
+    name: ClassVar = RecalibratorName.SPLINE
     knots: Annotated[
         tuple[float, ...],
         Between(-LARGEST_LOGIT, LARGEST_LOGIT),
@@ -142,11 +143,6 @@ class Spline(Declared, Continuum):
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""
         knots, values = np.array(self.knots), np.array([self.values])
         return each_chunk(scores, lambda part: natural(logit(part), knots, values=values)[0])
-
-    @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.SPLINE
 
     @property
     def increasing(self) -> bool:

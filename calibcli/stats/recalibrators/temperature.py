@@ -1,6 +1,6 @@
 """Temperature scaling: every log odds is divided by one number."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from calibcli.codec import INLINE, Between, Declared
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Continuum, require_both_labels
+from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import LARGEST, Record, each_chunk, solved
 from calibcli.stats.recalibrators.newton import (
     LARGEST_LOGIT,
@@ -29,7 +29,7 @@ _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
-class Temperature(Declared, Continuum):
+class Temperature(Declared, FittedMap):
     """
     1 / (1 + exp(-logit(score) / temperature)).
 
@@ -37,6 +37,7 @@ class Temperature(Declared, Continuum):
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2.
     """
 
+    name: ClassVar = RecalibratorName.TEMPERATURE
     temperature: Annotated[
         float, Between(1.0 / LARGEST, LARGEST), "Above 1 lowers confidence, below 1 raises it; 1/2 stays."
     ]
@@ -63,16 +64,6 @@ class Temperature(Declared, Continuum):
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, the same bits however scores are grouped."""
         return each_chunk(scores, lambda part: logit(part) / self.temperature)
-
-    @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.TEMPERATURE
-
-    @property
-    def increasing(self) -> bool:
-        """Always: the temperature is positive."""
-        return True
 
     @property
     def notes(self) -> tuple[str, ...]:

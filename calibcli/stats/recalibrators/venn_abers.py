@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,11 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import MOST_FOLDS, FitOptions
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators.interface import FittedBin, Guarantee, checked_scores, require_both_labels
+from calibcli.stats.recalibrators.interface import (
+    FittedMap,
+    checked_scores,
+    require_both_labels,
+)
 from calibcli.stats.recalibrators.pooling import MOST_ROWS, Places, bends
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.derived import split_table, with_scores
@@ -148,12 +152,13 @@ class Bracket(Declared):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VennAbers(Declared):
+class VennAbers(Declared, FittedMap):
     """
     p1 / (1 - p0 + p1), p0 and p1 being the isotonic level at a score once a row of label 0 or 1 joins it.
 
     One of p0 and p1 is a calibrated probability: the one of the label that comes. Which one is not known,
-    and [p0, p1] is no confidence interval for the probability given the score.
+    and [p0, p1] is no confidence interval for the probability given the score. Nothing is promised of the
+    merged point, since the theorem is about p0 or p1, whichever the label picks.
 
     Of several folds each gives its own pair. Their points p1 / (1 - p0 + p1) are averaged in log odds, as
     GM(p1) / (GM(1 - p0) + GM(p1)) with geometric means does. The ends are the lowest p0 and the highest p1
@@ -166,6 +171,7 @@ class VennAbers(Declared):
         calibrates a scorer trained on the others; here the scores are given, so folds share one scorer.
     """
 
+    name: ClassVar = RecalibratorName.VENN_ABERS
     folds: Annotated[
         tuple[Bracket, ...], Size(1, MOST_FOLDS), "The pair of each fold; one for the inductive predictor."
     ]
@@ -218,31 +224,6 @@ class VennAbers(Declared):
         """
         found = self._regions
         return found.cuts[:-1], (found.lower, found.point, found.upper)
-
-    @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        return RecalibratorName.VENN_ABERS
-
-    @property
-    def increasing(self) -> bool:
-        """Always: p0 and p1 are isotonic, and the point rises with both."""
-        return True
-
-    @property
-    def bins(self) -> tuple[FittedBin, ...] | None:
-        """None: a step function of finitely many values, too many to list, whose steps depend on labels."""
-        return None
-
-    @property
-    def guarantee(self) -> Guarantee | None:
-        """None: the theorem is about p0 or p1, whichever the label picks, and not about the merged point."""
-        return None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """None."""
-        return ()
 
 
 def _parts(table: Table, options: FitOptions) -> list[ScoreTable]:
