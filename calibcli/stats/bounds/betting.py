@@ -96,6 +96,13 @@ def stakes_for_any_time(*, delta: float, variance: float = 0.25) -> Stakes:
     return Stakes(sizes, _ANY_TIME_SHARES)
 
 
+def stakes_of_gate(rows: float, variance: float | None, *, delta: float) -> Stakes:
+    """Return the bets of a gate: for one look by a variance known before, else for any time."""
+    if variance is None:
+        return stakes_for_any_time(delta=delta)
+    return stakes_for_one_look(max(rows, 1), variance, delta=delta)
+
+
 class GroupedResiduals:
     """
     Residuals label - score in groups, ready for the products that bets need.

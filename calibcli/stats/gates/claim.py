@@ -4,6 +4,7 @@ and which of three answers that is.
 """
 
 import math
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Key
@@ -278,6 +279,58 @@ def wants_rows(claim: Claim, ground: Ground, *, outcome: VerdictName, reason: st
     """Whether to say how many rows would decide: nothing but the bounds left "at most" open."""
     left_open = outcome is VerdictName.INCONCLUSIVE and reason is None
     return left_open and ground.rows_wanted and claim.relation is Relation.AT_MOST
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """
+    What is known of a measure before it is held against a limit.
+
+    Args:
+        value: The estimate.
+        lower: The lower bound, or None where there is none.
+        upper: The upper bound likewise.
+        method: How they were found.
+        target: What they speak of.
+        assumptions: Under which they hold.
+        partition: The bins in words; empty where there are none.
+        needed: How many rows would decide a claim; None where no number does.
+        any_time: Whether they hold however often one looks.
+        fixed_design_upper: An upper bound for these very scores, for information.
+    """
+
+    value: float
+    lower: float | None
+    upper: float | None
+    method: str
+    target: Target
+    assumptions: tuple[str, ...]
+    partition: str = ""
+    needed: Callable[[Claim], RowsNeeded] | None = None
+    any_time: bool = False
+    fixed_design_upper: float | None = None
+
+
+def verdict_by_bounds(table: Table, claim: Claim, ground: Ground, found: Bounds) -> Verdict:
+    """Return the verdict that bounds give, with the rows that would decide where they leave it open."""
+    outcome, reason = outcome_of(table, claim, ground, lower=found.lower, upper=found.upper)
+    wanted = found.needed is not None and wants_rows(claim, ground, outcome=outcome, reason=reason)
+    return Verdict(
+        claim=claim,
+        outcome=outcome,
+        value=found.value,
+        lower=found.lower,
+        upper=found.upper,
+        method=found.method,
+        target=found.target,
+        partition=found.partition,
+        any_time=found.any_time,
+        assumptions=found.assumptions,
+        rows=table.total_rows,
+        fixed_design_upper=found.fixed_design_upper,
+        needed=found.needed(claim) if found.needed is not None and wanted else None,
+        reason=reason,
+    )
 
 
 def too_few(table: Table, ground: Ground) -> str | None:

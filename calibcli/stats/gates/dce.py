@@ -11,17 +11,17 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import stakes_of_rows
 from calibcli.stats.gates.claim import (
     ONE_LOOK,
+    Bounds,
     Claim,
     Ground,
     RowsNeeded,
     Verdict,
     claim_of,
     levels,
-    outcome_of,
     refuse_weights,
-    wants_rows,
+    verdict_by_bounds,
 )
-from calibcli.stats.gates.rows_needed import at_best, first_rows, promise
+from calibcli.stats.gates.rows_needed import at_best, first_rows, price_of_bets, promise
 from calibcli.stats.measures.binned import mean_size
 from calibcli.stats.measures.distance import (
     ONE_POPULATION,
@@ -85,21 +85,9 @@ class DceGrowth:
         return float(mean_size(mean, spread).sum()) / rows, float(moved.sum()) / sums.total
 
     def price(self, rows: float, *, level: float, delta: float) -> float:
-        """
-        Return how far a bound lies beyond the mean it speaks of.
-
-        A bet of size l gains l times that less l^2 V / 2 in each row, and must reach the level.
-
-        Args:
-            rows: Number of rows.
-            level: What the logarithm of the evidence must reach.
-            delta: Error probability that the bets are set by.
-        """
+        """Return how far a bound lies beyond its mean, where the evidence must reach a level."""
         stakes = stakes_of_rows(math.ceil(rows), delta=delta)
-        return min(
-            ((level - math.log(share)) / rows + 0.5 * size**2 * self._variance) / size
-            for size, share in zip(stakes.sizes, stakes.shares, strict=True)
-        )
+        return price_of_bets(stakes, rows, self._variance, level=level)
 
     def rows_to_pass(self, limit: float, *, error: float, delta: float, power: float = 0.5) -> int:
         """Return the rows at which the upper bound comes down to a limit."""
@@ -182,22 +170,13 @@ def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     upper = None if found.interval is None else found.interval.upper
     level, tilt = dictionary(table, delta=at_lower)
     lower = max(level, tilt / 3.0)
-    outcome, reason = outcome_of(table, claim, ground, lower=lower, upper=upper)
-    needed = None
-    if upper is not None and wants_rows(claim, ground, outcome=outcome, reason=reason):
-        needed = dce_rows_needed(table, claim, ground, value=found.value, upper=upper)
-    bins = found.details["bins"]
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=found.value,
-        lower=lower,
-        upper=upper,
-        method="betting on rows, one look",
-        target=Target.POPULATION,
-        partition=f"{bins} equal-width bins, by the number of rows",
-        any_time=False,
-        assumptions=(
+    bounds = Bounds(
+        found.value,
+        lower,
+        upper,
+        "betting on rows, one look",
+        Target.POPULATION,
+        (
             INDEPENDENT_ROWS,
             ONE_POPULATION,
             HELD_OUT,
@@ -205,7 +184,9 @@ def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
             "the value is an upper estimate of the distance",
             ONE_LOOK,
         ),
-        rows=table.total_rows,
-        needed=needed,
-        reason=reason,
+        f"{found.details['bins']} equal-width bins, by the number of rows",
+        needed=None
+        if upper is None
+        else lambda claim: dce_rows_needed(table, claim, ground, value=found.value, upper=upper),
     )
+    return verdict_by_bounds(table, claim, ground, bounds)

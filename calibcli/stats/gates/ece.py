@@ -4,17 +4,17 @@ import numpy as np
 
 from calibcli.names import Binning, Target
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.betting import Stakes, stakes_for_any_time, stakes_for_one_look
+from calibcli.stats.bounds.betting import stakes_of_gate
 from calibcli.stats.bounds.proportion import deviation_of_a_mean
 from calibcli.stats.gates.claim import (
     ONE_LOOK,
+    Bounds,
     Ground,
     Verdict,
     claim_of,
     levels,
-    outcome_of,
     refuse_weights,
-    wants_rows,
+    verdict_by_bounds,
 )
 from calibcli.stats.gates.rows_needed import rows_needed
 from calibcli.stats.measures.binned import grouped_residuals
@@ -43,36 +43,23 @@ def ece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     sums = binned(table, ground.bins)
     residuals = grouped_residuals(table, sums)
     at_lower, at_upper = levels(rule, ground)
-    upper = residuals.upper_bound(_stakes(rows, variance, at_upper), delta=at_upper)
-    lower = residuals.lower_bound(_stakes(rows, variance, at_lower), delta=at_lower)
+    upper = residuals.upper_bound(stakes_of_gate(rows, variance, delta=at_upper), delta=at_upper)
+    lower = residuals.lower_bound(stakes_of_gate(rows, variance, delta=at_lower), delta=at_lower)
     value = float(np.abs(sums.residual).sum()) / sums.total
-    outcome, reason = outcome_of(table, claim, ground, lower=lower, upper=upper)
-    needed = None
-    if wants_rows(claim, ground, outcome=outcome, reason=reason):
-        needed = rows_needed(table, sums, claim, ground=ground, width=upper - lower)
     any_time = variance is None
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=value,
-        lower=lower,
-        upper=upper,
-        method="betting, any time" if any_time else "betting, one look",
-        target=Target.POPULATION,
-        partition=ground.bins.described,
+    found = Bounds(
+        value,
+        lower,
+        upper,
+        "betting, any time" if any_time else "betting, one look",
+        Target.POPULATION,
+        _assumptions(ground, any_time=any_time),
+        ground.bins.described,
+        needed=lambda claim: rows_needed(table, sums, claim, ground=ground, width=upper - lower),
         any_time=any_time,
-        assumptions=_assumptions(ground, any_time=any_time),
-        rows=rows,
         fixed_design_upper=min(1.0, value + deviation_of_a_mean(rows, at_upper)),
-        needed=needed,
-        reason=reason,
     )
-
-
-def _stakes(rows: int, variance: float | None, delta: float) -> Stakes:
-    if variance is None:
-        return stakes_for_any_time(delta=delta)
-    return stakes_for_one_look(max(rows, 1), variance, delta=delta)
+    return verdict_by_bounds(table, claim, ground, found)
 
 
 def _assumptions(ground: Ground, *, any_time: bool) -> tuple[str, ...]:

@@ -4,21 +4,21 @@ import math
 
 import numpy as np
 
-from calibcli.names import Target, VerdictName
+from calibcli.names import Target
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import hoeffding_deviation, unseen_share
 from calibcli.stats.gates.claim import (
     ONE_LOOK,
+    Bounds,
     Claim,
     Ground,
     RowsNeeded,
     Verdict,
     claim_of,
     levels,
-    outcome_of,
     refuse_many_values,
     refuse_weights,
-    wants_rows,
+    verdict_by_bounds,
 )
 from calibcli.stats.gates.linf import linf_rows_needed, of_seen
 from calibcli.stats.gates.rows_needed import at_best, first_rows, promise
@@ -144,31 +144,19 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     sums = binned(table, ground.bins)
     upper, above = _upper(table, sums, delta=at_upper)
     lower, below = lower_bound(table, sums, delta=at_lower)
-    outcome, reason = outcome_of(table, claim, ground, lower=lower, upper=upper)
     share = unseen_share(sums.rows[sums.occupied], delta=ground.delta) if ground.outputs is None else None
-    if share is not None and outcome is VerdictName.PASS:
-        reason = of_seen(int(np.count_nonzero(sums.occupied)), share, claim)
-    needed = None
-    if wants_rows(claim, ground, outcome=outcome, reason=reason):
-        rows_needed = linf_rows_needed if one_score(table) else l2_rows_needed
-        needed = rows_needed(table, sums, claim, ground=ground, ends=(lower, upper))
-    defined = bool(pairs_in(sums).any())
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=math.sqrt(max(t_statistic(sums), 0.0)) if defined else math.nan,
-        lower=lower,
-        upper=upper,
-        method=above if above == below else f"upper: {above}; lower: {below}",
-        target=Target.FIXED_DESIGN,
-        partition=ground.bins.described,
-        any_time=False,
-        assumptions=_ASSUMPTIONS,
-        rows=table.total_rows,
-        needed=needed,
-        reason=reason,
-        unseen_share=share,
+    rows_needed = linf_rows_needed if one_score(table) else l2_rows_needed
+    found = Bounds(
+        math.sqrt(max(t_statistic(sums), 0.0)) if pairs_in(sums).any() else math.nan,
+        lower,
+        upper,
+        above if above == below else f"upper: {above}; lower: {below}",
+        Target.FIXED_DESIGN,
+        _ASSUMPTIONS,
+        ground.bins.described,
+        needed=lambda claim: rows_needed(table, sums, claim, ground=ground, ends=(lower, upper)),
     )
+    return of_seen(verdict_by_bounds(table, claim, ground, found), sums, share)
 
 
 def _upper(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,16 +11,16 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import clopper_pearson, rate_bounds, unseen_share
 from calibcli.stats.gates.claim import (
     ONE_LOOK,
+    Bounds,
     Claim,
     Ground,
     RowsNeeded,
     Verdict,
     claim_of,
     levels,
-    outcome_of,
     refuse_many_values,
     refuse_weights,
-    wants_rows,
+    verdict_by_bounds,
 )
 from calibcli.stats.gates.rows_needed import at_best, promise
 from calibcli.stats.measures.binned import each_of, farthest
@@ -158,45 +159,38 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     lower = float(farthest(sums, delta=each_of(int(some.sum()), at_lower) / 2.0)[0].max())
     unseen = _unseen(table, ground.outputs)
     upper = None if unseen else float(farthest(sums, delta=at_upper)[1].max())
-    outcome, reason = outcome_of(table, claim, ground, lower=lower, upper=upper)
-    if unseen and reason is None and outcome is VerdictName.INCONCLUSIVE:
-        reason = unseen
-    needed = None
-    if upper is not None and wants_rows(claim, ground, outcome=outcome, reason=reason):
-        needed = linf_rows_needed(table, sums, claim, ground=ground, ends=(lower, upper))
-        reason = _thin_value(sums, claim, delta=at_upper)
-    if share is not None and outcome is VerdictName.PASS:
-        reason = of_seen(int(some.sum()), share, claim)
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=float(np.abs(sums.residual[some] / sums.weight[some]).max()),
-        lower=lower,
-        upper=upper,
-        method="upper: Clopper-Pearson, intersection-union; lower: Clopper-Pearson, Sidak",
-        target=Target.FIXED_DESIGN if ground.outputs is None else Target.POPULATION,
-        partition=ground.bins.described,
-        any_time=False,
-        assumptions=(
-            INDEPENDENT_ROWS,
-            HELD_OUT,
-            _SEEN_VALUES if ground.outputs is None else _EVERY_OUTPUT,
-            ONE_LOOK,
-        ),
-        rows=table.total_rows,
-        needed=needed,
-        reason=reason,
-        unseen_share=share,
+    found = Bounds(
+        float(np.abs(sums.residual[some] / sums.weight[some]).max()),
+        lower,
+        upper,
+        "upper: Clopper-Pearson, intersection-union; lower: Clopper-Pearson, Sidak",
+        Target.FIXED_DESIGN if ground.outputs is None else Target.POPULATION,
+        (INDEPENDENT_ROWS, HELD_OUT, _SEEN_VALUES if ground.outputs is None else _EVERY_OUTPUT, ONE_LOOK),
+        ground.bins.described,
+        needed=None
+        if upper is None
+        else lambda claim: linf_rows_needed(table, sums, claim, ground=ground, ends=(lower, upper)),
     )
+    verdict = verdict_by_bounds(table, claim, ground, found)
+    if unseen and verdict.reason is None and verdict.outcome is VerdictName.INCONCLUSIVE:
+        verdict = replace(verdict, reason=unseen)
+    if verdict.needed is not None:
+        verdict = replace(verdict, reason=_thin_value(sums, claim, delta=at_upper))
+    return of_seen(verdict, sums, share)
 
 
-def of_seen(values: int, share: float, claim: Claim) -> str:
-    """Return what the verdict speaks of, and how many rows may be of something else."""
+def of_seen(verdict: Verdict, sums: BinnedTable, share: float | None) -> Verdict:
+    """Return a verdict with what it speaks of, and how many rows may be of something else."""
+    verdict = replace(verdict, unseen_share=share)
+    if share is None or verdict.outcome is not VerdictName.PASS:
+        return verdict
+    values = int(np.count_nonzero(sums.occupied))
     kinds = "the 1 value" if values == 1 else f"the {values:,} values"
-    return (
+    reason = (
         f"this speaks of {kinds} of the score seen here: others may err by more, and hold up to "
-        f"{100.0 * share:.2g} % of future rows ({100.0 * claim.confidence:.6g} % confidence)"
+        f"{100.0 * share:.2g} % of future rows ({100.0 * verdict.claim.confidence:.6g} % confidence)"
     )
+    return replace(verdict, reason=reason)
 
 
 def _thin_value(sums: BinnedTable, claim: Claim, *, delta: float) -> str | None:

@@ -16,7 +16,7 @@ from calibcli.stats.bounds.betting import (
     log_gain,
     log_mean_over_signs,
     stakes_for_any_time,
-    stakes_for_one_look,
+    stakes_of_gate,
 )
 from calibcli.stats.bounds.means import bounded_differences
 from calibcli.stats.bounds.proportion import rate_bounds
@@ -329,13 +329,6 @@ def share_by_theorem(looks: Looks, rows: int, times: int) -> float:
     return float(np.mean(value - math.sqrt(bins / rows) - margin > asked.rule.limit))
 
 
-def stakes_of(ground: Ground, *, rows: int, delta: float) -> Stakes:
-    """Return the bets of a gate on the ECE."""
-    if ground.variance is None:
-        return stakes_for_any_time(delta=delta)
-    return stakes_for_one_look(rows, ground.variance, delta=delta)
-
-
 def level_of(asked: Asked) -> float:
     """Return the error probability of the wanted verdict."""
     return asked.ground.delta if asked.wanted is VerdictName.PASS else asked.ground.fail_delta
@@ -348,7 +341,7 @@ def _enough(count: Integers, ones: Integers) -> Flags:
 
 def _by_bets(asked: Asked, population: Population, count: Integers, ones: Integers) -> Flags:
     delta = level_of(asked)
-    stakes = stakes_of(asked.ground, rows=int(count[0].sum()), delta=delta)
+    stakes = stakes_of_gate(int(count[0].sum()), asked.ground.variance, delta=delta)
     above = asked.wanted is VerdictName.FAIL
     limit = asked.rule.limit
     found = log_evidence(count, ones, population=population, limit=limit, stakes=stakes, above=above)
@@ -511,7 +504,7 @@ def _bets_on(asked: Asked, table: ScoreTable) -> GroupedResiduals:
 
 
 def _stakes(asked: Asked, table: ScoreTable) -> Stakes:
-    return stakes_of(asked.ground, rows=table.total_rows, delta=level_of(asked))
+    return stakes_of_gate(table.total_rows, asked.ground.variance, delta=level_of(asked))
 
 
 # Numbers held at once while streams are simulated.
@@ -704,13 +697,9 @@ def _start(asked: Asked, population: Population) -> int:
     )
     edges = np.concatenate(([0.0], score[population.starts[1:-1] - 1], [1.0]))
     growth = Growth(table, binned(table, Bins(None, edges)), delta=ground.delta, variance=population.variance)
-    gap = asked.rule.limit - _error_of(population)
+    gap = asked.rule.limit - float((population.share * np.abs(population.rate - score)).sum())
     rows = growth.rows_to_pass(gap) if asked.wanted is VerdictName.PASS else growth.rows_to_fail(-gap)
     return min(max(rows, ground.least_rows), MOST_ROWS)
-
-
-def _error_of(population: Population) -> float:
-    return float((population.share * np.abs(population.rate - population.score)).sum())
 
 
 def _rows_at(reaches: Callable[[int], bool], *, start: int, least: int) -> int | None:

@@ -9,8 +9,7 @@ from calibcli.stats.bounds.betting import (
     GroupedResiduals,
     Stakes,
     log_sum,
-    stakes_for_any_time,
-    stakes_for_one_look,
+    stakes_of_gate,
 )
 from calibcli.stats.gates.claim import Claim, Ground, RowsNeeded
 from calibcli.stats.measures.binned import mean_noise
@@ -97,13 +96,8 @@ class Growth:
         return 0.5 * float(both.sum()) / self._expected.rows
 
     def _bets(self, rows: float) -> list[tuple[float, float]]:
-        stakes = self._stakes(rows)
+        stakes = stakes_of_gate(rows, self._variance, delta=self._delta)
         return list(zip(stakes.sizes, stakes.shares, strict=True))
-
-    def _stakes(self, rows: float) -> Stakes:
-        if self._variance is None:
-            return stakes_for_any_time(delta=self._delta)
-        return stakes_for_one_look(rows, self._variance, delta=self._delta)
 
 
 def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, width: float) -> RowsNeeded:
@@ -183,3 +177,15 @@ def first_rows(evidence: Callable[[float], float], *, most: float = _MOST_ROWS) 
     """Return the rows, from the power of ten at which evidence becomes positive."""
     _, digits = crossing(evidence, 0.0, most, within=1e-3)
     return math.ceil(float(10.0**digits))
+
+
+def price_of_bets(stakes: Stakes, rows: float, variance: float, *, level: float) -> float:
+    """
+    Return how far a bound lies beyond the mean it speaks of.
+
+    A bet of size l gains l times that less l^2 V / 2 in each row, and must reach the level.
+    """
+    return min(
+        ((level - math.log(share)) / rows + 0.5 * size**2 * variance) / size
+        for size, share in zip(stakes.sizes, stakes.shares, strict=True)
+    )

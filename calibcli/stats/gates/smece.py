@@ -9,32 +9,30 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.gates.claim import (
     ONE_LOOK,
+    Bounds,
     Claim,
     Ground,
     RowsNeeded,
     Verdict,
     claim_of,
     levels,
-    outcome_of,
     refuse_weights,
-    wants_rows,
+    verdict_by_bounds,
 )
-from calibcli.stats.gates.rows_needed import at_best, first_rows, mean_size_of_noise, promise
+from calibcli.stats.gates.rows_needed import at_best, first_rows, mean_size_of_noise, price_of_bets, promise
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.if_calibrated import mean_spread
 from calibcli.stats.measures.regression import BY_MEAN_OR_NOISE, error_shares, least_by_mean, least_error
-from calibcli.stats.measures.smooth_ece import BY_BETS, gathered, noise_of_norm, stakes_for, upper_bound
+from calibcli.stats.measures.smooth_ece import BY_BETS, in_few_places, noise_of_norm, stakes_for, upper_bound
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.stats.table.kernel import (
     LEAST_BANDWIDTH,
-    MESH,
     CosineSeries,
     cosine_series_of_cells,
     fixpoint,
+    in_cells,
     residual_series,
 )
-from calibcli.stats.table.score_table import Floats
-from calibcli.values import dataclass
 
 
 class SmeceGrowth:
@@ -52,13 +50,11 @@ class SmeceGrowth:
         self._table, self._expected = table, expected
         self._bandwidth = max(limit, LEAST_BANDWIDTH)
         variance = table.weight * table.score * (1.0 - table.score)
-        cell = np.minimum((table.score * MESH).astype(np.int64), MESH - 1)
-        held: Floats = np.bincount(cell, weights=variance, minlength=MESH).astype(np.float64)
+        held = in_cells(table.score, variance)
         series = cosine_series_of_cells(held)
         self._spread = mean_spread(series, held, bandwidth=self._bandwidth) / math.sqrt(rows)
         self._variance = float(variance.sum()) / rows
-        placed = gathered(table, table.score) if table.distinct > MESH else table
-        self._strays = noise_of_norm(placed, self._bandwidth) * math.sqrt(rows)
+        self._strays = noise_of_norm(in_few_places(table), self._bandwidth) * math.sqrt(rows)
 
     def noise(self, rows: float, *, power: float = 0.5) -> float:
         """Return the norm that noise alone has at a number of rows, exceeded with probability 1 - power."""
@@ -67,10 +63,7 @@ class SmeceGrowth:
     def margin(self, rows: float, *, delta: float) -> float:
         """Return by how much the limit is to exceed the norm of calibrated labels for the bets to pass it."""
         stakes = stakes_for(math.ceil(rows), self._expected, delta=delta)
-        return min(
-            ((math.log(1.0 / delta) - math.log(share)) / rows + 0.5 * size**2 * self._variance) / size
-            for size, share in zip(stakes.sizes, stakes.shares, strict=True)
-        )
+        return price_of_bets(stakes, rows, self._variance, level=math.log(1.0 / delta))
 
     def rows_to_pass(self, *, error: float, delta: float, power: float = 0.5) -> int:
         """Return the rows at which the upper bound comes down to the limit."""
@@ -149,15 +142,6 @@ _ASSUMPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """What is known of smECE."""
-
-    value: float
-    lower: float | None
-    upper: float | None
-
-
 def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     """
     Judge "smECE <= eps": for the population where it passes, for these scores where it fails.
@@ -175,42 +159,28 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     refuse_weights(table)
     claim = claim_of(rule, ground, measure="smece")
     series = residual_series(table)
-    found = _bounds(table, series, rule=rule, ground=ground)
-    outcome, reason = outcome_of(table, claim, ground, lower=found.lower, upper=found.upper)
-    needed = None
-    if wants_rows(claim, ground, outcome=outcome, reason=reason):
-        needed = smece_rows_needed(table, series, claim, ground=ground)
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=found.value,
-        lower=found.lower,
-        upper=found.upper,
-        method=f"upper: {BY_BETS}; lower: {BY_MEAN_OR_NOISE} at the bandwidth of the limit",
-        target=Target.MIXED,
-        partition="",
-        any_time=False,
-        assumptions=_ASSUMPTIONS,
-        rows=table.total_rows,
-        needed=needed,
-        reason=reason,
-    )
-
-
-def _bounds(table: Table, series: CosineSeries, *, rule: Rule, ground: Ground) -> _Bounds:
     value = 0.0 if not np.any(series.coefficients) else fixpoint(series)
     if 0.0 < value <= LEAST_BANDWIDTH:
         value = min(value, float(series.l1_norm(LEAST_BANDWIDTH)))
-    if table.total_rows < 2:
-        return _Bounds(value, None, None)
-    at_lower, at_upper = levels(rule, ground)
-    upper = min(1.0, upper_bound(table, series, delta=at_upper, variance=ground.variance))
-    lower = least_error(
-        table,
-        lambda delta: lower_bound_at(table, series, bandwidth=rule.limit, delta=delta),
-        delta=at_lower,
+    lower = upper = None
+    if table.total_rows >= 2:
+        at_lower, at_upper = levels(rule, ground)
+        upper = min(1.0, upper_bound(table, series, delta=at_upper, variance=ground.variance))
+        lower = least_error(
+            table,
+            lambda delta: lower_bound_at(table, series, bandwidth=rule.limit, delta=delta),
+            delta=at_lower,
+        )
+    found = Bounds(
+        value,
+        lower,
+        upper,
+        f"upper: {BY_BETS}; lower: {BY_MEAN_OR_NOISE} at the bandwidth of the limit",
+        Target.MIXED,
+        _ASSUMPTIONS,
+        needed=lambda claim: smece_rows_needed(table, series, claim, ground=ground),
     )
-    return _Bounds(value, lower, upper)
+    return verdict_by_bounds(table, claim, ground, found)
 
 
 def lower_bound_at(table: Table, series: CosineSeries, *, bandwidth: float, delta: float) -> float:
@@ -234,5 +204,4 @@ def lower_bound_at(table: Table, series: CosineSeries, *, bandwidth: float, delt
 
 def norm_may_stray(table: Table, bandwidth: float, *, delta: float) -> float:
     """Return how far above the true one the norm at a bandwidth is, but with a probability of delta."""
-    placed = gathered(table, table.score) if table.distinct > MESH else table
-    return noise_of_norm(placed, bandwidth) + hoeffding_deviation(table.total_rows, delta)
+    return noise_of_norm(in_few_places(table), bandwidth) + hoeffding_deviation(table.total_rows, delta)

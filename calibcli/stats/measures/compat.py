@@ -352,10 +352,7 @@ def _hosmer_lemeshow(letter: str, gaps: Gaps, bins: str) -> tuple[PeerNumber, ..
 
 
 def _calzone_spiegelhalter(table: ScoreTable) -> tuple[PeerNumber, ...]:
-    tilt = 1.0 - 2.0 * table.score
-    variance = float((table.rows * tilt**2 * table.score * (1.0 - table.score)).sum())
-    residual = float(((table.positive_rows - table.rows * table.score) * tilt).sum())
-    z = ratio(residual, math.sqrt(variance))
+    z = _spiegelhalter(table)
     p = None if z is None else 2.0 * (1.0 - 0.5 * math.erfc(-abs(z) / math.sqrt(2.0)))
     test, same = TestName.SPIEGELHALTER, "the same formula"
     tail = "2 (1 - cdf) of the normal law, 0 where z is beyond 8.3; here by draws for few rows or values"
@@ -389,7 +386,7 @@ def mapie_numbers(table: ScoreTable, rows: OrderedRows) -> Peer:
     one_sided = "one-sided by the normal law, here two-sided (and by draws for few rows or values)"
     ks_p = ks_p_value(ks) if _usual(ks) else None
     kuiper_p = kuiper_p_value(kuiper) if _usual(kuiper) else None
-    z_p = None if z is None else 1.0 - _normal_share(z)
+    z_p = None if z is None else 1.0 - 0.5 * math.erfc(-z / math.sqrt(2.0))
     numbers = (
         PeerNumber("expected_calibration_error", error, Counterpart(MeasureName.ECE), bins),
         *_test("kolmogorov_smirnov", TestName.KS, (ks, path), (ks_p, law)),
@@ -450,10 +447,6 @@ def _spiegelhalter(table: ScoreTable) -> float | None:
     tilt = 1.0 - 2.0 * table.score
     variance = float((table.rows * tilt**2 * table.score * (1.0 - table.score)).sum())
     return ratio(float(((table.positive_rows - table.rows * table.score) * tilt).sum()), math.sqrt(variance))
-
-
-def _normal_share(z: float) -> float:
-    return 0.5 * math.erfc(-z / math.sqrt(2.0))
 
 
 NETCAL_VERSION = "1.4.0"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from calibcli.stats.table.kernel import (
     CosineSeries,
     bandwidths_around,
     cosine_series_of_cells,
+    in_cells,
 )
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
@@ -178,9 +179,8 @@ def expected_smece_along(table: Table, places: Floats, *, length: float) -> Refe
 
 def _of_drawn_labels(table: Table, generator: np.random.Generator, *, start: float) -> Reference:
     cells = next((MESH // by for by in _COARSER if MESH // by * start >= _RESOLVED), MESH)
-    cell = np.minimum((table.score * cells).astype(np.int64), cells - 1)
-    rows: Floats = np.bincount(cell, weights=table.weight, minlength=cells).astype(np.float64)
-    sums: Floats = np.bincount(cell, weights=table.weight * table.score, minlength=cells).astype(np.float64)
+    rows = in_cells(table.score, table.weight, cells)
+    sums = in_cells(table.score, table.weight * table.score, cells)
     batches = [_drawn(rows, sums, generator) for _ in range(_BATCHES)]
 
     def norms_at(bandwidth: float) -> Floats:
@@ -233,8 +233,7 @@ def _drawn(rows: Floats, sums: Floats, generator: np.random.Generator) -> Cosine
 def _of_normal_noise(
     score: Floats, variance: Floats, *, rows: int, length: float = 1.0
 ) -> tuple[float, Range]:
-    cell = np.minimum((score * MESH).astype(np.int64), MESH - 1)
-    gathered: Floats = np.bincount(cell, weights=variance, minlength=MESH).astype(np.float64)
+    gathered = in_cells(score, variance)
     series = cosine_series_of_cells(gathered)
 
     def excess(bandwidth: float) -> float:
@@ -308,6 +307,30 @@ DRAWS = 999
 
 _MOST_GAPS = 1_024
 
+# Arrays that a block of labels gives over each partition.
+_OVER_BINS = 5
+
+
+class DrawnOver(NamedTuple):
+    """
+    Statistics over one partition of labels drawn from the scores, one array of shape (draws,) each.
+
+    Args:
+        bins: The partition.
+        ece: Binned ECE.
+        t: The debiased squared l2 error T.
+        h: Hosmer and Lemeshow's H.
+        gaps: Sum of label - score in every bin, shape (draws, n_bins); None for more than 1,024 bins.
+        squares: Sum of (label - score)^2 likewise.
+    """
+
+    bins: Bins
+    ece: Floats
+    t: Floats
+    h: Floats
+    gaps: Floats | None
+    squares: Floats | None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibratedDraws:
@@ -315,53 +338,24 @@ class CalibratedDraws:
     Statistics of labels drawn from the scores, one array of shape (draws,) each.
 
     Args:
-        partitions: The partitions that `ece` and `t` speak of.
-        ece: Binned ECE, one array per partition.
-        t: The debiased squared l2 error T, one array per partition.
-        h: Hosmer and Lemeshow's H, one array per partition.
+        parts: Those over bins, for each partition.
         ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened or every score is 0 or 1.
         kuiper: Kuiper statistic, or None where KS is.
         spiegelhalter: |Z|, or None where cells were coarsened or Z is undefined.
-        gaps: Sum of label - score in every bin, shape (draws, n_bins) for each partition; no columns for
-            one of more than 1,024 bins.
-        squares: Sum of (label - score)^2 likewise.
         smece: The smECE that such labels have on average, and its range.
         method: The words reports use for how the labels were drawn.
     """
 
-    partitions: tuple[Bins, ...]
-    ece: tuple[Floats, ...]
-    t: tuple[Floats, ...]
-    h: tuple[Floats, ...]
-    gaps: tuple[Floats, ...]
-    squares: tuple[Floats, ...]
+    parts: tuple[DrawnOver, ...]
     ks: Floats | None
     kuiper: Floats | None
     spiegelhalter: Floats | None
     smece: Reference
     method: str
 
-    def ece_of(self, bins: Bins) -> Floats:
-        """Return the draws of the binned ECE over a partition."""
-        return self.ece[self.partitions.index(bins)]
-
-    def t_of(self, bins: Bins) -> Floats:
-        """Return the draws of T over a partition."""
-        return self.t[self.partitions.index(bins)]
-
-    def h_of(self, bins: Bins) -> Floats:
-        """Return the draws of H over a partition."""
-        return self.h[self.partitions.index(bins)]
-
-    def gaps_of(self, bins: Bins) -> Floats | None:
-        """Return the draws of every bin's sum of label - score, or None where there are too many bins."""
-        gaps = self.gaps[self.partitions.index(bins)]
-        return gaps if gaps.shape[1] else None
-
-    def squares_of(self, bins: Bins) -> Floats | None:
-        """Return the draws of every bin's sum of (label - score)^2, or None where there are too many bins."""
-        squares = self.squares[self.partitions.index(bins)]
-        return squares if squares.shape[1] else None
+    def over(self, bins: Bins) -> DrawnOver:
+        """Return the draws over a partition."""
+        return next(one for one in self.parts if one.bins is bins)
 
 
 def p_value(drawn: Floats, observed: float) -> float:
@@ -388,54 +382,55 @@ def draw_calibrated(
     segments = [cells.segments(part) for part in starts]
     blocks = [_statistics(block, cells, segments) for block in labels.blocks]
     columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
-    count = len(partitions)
-    cumulative = columns[5 * count :] if not cells.coarsened else [None, None, None]
+    path = columns[_OVER_BINS * len(sums) :] if not cells.coarsened else [None, None, None]
     spread = float((cells.variance * (1 - 2 * cells.score) ** 2).sum())
     certain = not np.any(cells.variance > 0)
     return CalibratedDraws(
-        partitions=tuple(one.bins for one in sums),
-        ece=tuple(columns[:count]),
-        t=tuple(columns[count : 2 * count]),
-        h=tuple(columns[2 * count : 3 * count]),
-        gaps=tuple(columns[3 * count : 4 * count]),
-        squares=tuple(columns[4 * count : 5 * count]),
-        ks=None if certain else cumulative[0],
-        kuiper=None if certain else cumulative[1],
-        spiegelhalter=cumulative[2] if spread > 0 else None,
+        parts=tuple(
+            _drawn_over(one.bins, columns[_OVER_BINS * k : _OVER_BINS * (k + 1)])
+            for k, one in enumerate(sums)
+        ),
+        ks=None if certain else path[0],
+        kuiper=None if certain else path[1],
+        spiegelhalter=path[2] if spread > 0 else None,
         smece=expected_smece(table, generator=smece_generator),
         method=cells.method,
     )
 
 
+def _drawn_over(bins: Bins, columns: Sequence[Floats]) -> DrawnOver:
+    ece, t, h, gaps, squares = columns
+    few = gaps.shape[1] > 0
+    return DrawnOver(bins, ece, t, h, gaps if few else None, squares if few else None)
+
+
 def _statistics(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Starts]) -> list[Floats]:
-    """Return ECE, T, H, gaps, squares per partition of a block; KS, Kuiper, |Z| unless coarsened."""
+    """Return ECE, T, H, gaps, squares of each partition of a block; then KS, Kuiper, |Z| unless coarsened."""
     rows = cells.rows.astype(np.float64)
     total = rows.sum()
-    ece, t, h, kept, kept_squares = [], [], [], [], []
+    found: list[Floats] = []
     for starts in segments:
         gaps, squares = labels.residuals(starts), labels.squares(starts)
-        ece.append(np.abs(gaps).sum(axis=1) / total)
         count = segment_sums(rows, starts)
         two = count >= 2
         excess = gaps[:, two] ** 2 - squares[:, two]
-        t.append((excess / (count[two] - 1.0)).sum(axis=1) / total)
         variance = segment_sums(cells.variance, starts)
         some = variance > 0.0
         # A score next to 0 or 1 leaves hardly any variance: one that is wrong can pass the largest double.
         with np.errstate(over="ignore"):
-            h.append((gaps[:, some] ** 2 / variance[some]).sum(axis=1))
-        few = count.size <= _MOST_GAPS
-        kept.append(gaps if few else gaps[:, :0].copy())
-        kept_squares.append(squares if few else squares[:, :0].copy())
+            h = (gaps[:, some] ** 2 / variance[some]).sum(axis=1)
+        t = (excess / (count[two] - 1.0)).sum(axis=1) / total
+        kept = [gaps, squares] if count.size <= _MOST_GAPS else [gaps[:, :0].copy(), squares[:, :0].copy()]
+        found += [np.abs(gaps).sum(axis=1) / total, t, h, *kept]
     if cells.coarsened:
-        return [*ece, *t, *h, *kept, *kept_squares]
+        return found
     # With every score 0 or 1 nothing varies, and a path of zeros stays zero in any unit.
     scale = math.sqrt(float(cells.variance.sum()) or 1.0)
     top, bottom = labels.extremes()
     tilted = labels.tilted()
     spread = float((cells.variance * (1.0 - 2.0 * cells.score) ** 2).sum())
     z = np.abs(tilted) / np.sqrt(spread) if spread > 0 else np.zeros(tilted.size)
-    return [*ece, *t, *h, *kept, *kept_squares, np.maximum(top, -bottom) / scale, (top - bottom) / scale, z]
+    return [*found, np.maximum(top, -bottom) / scale, (top - bottom) / scale, z]
 
 
 Made = TypeVar("Made")

@@ -381,15 +381,10 @@ _LEAST_LEFT = 1e-6
 _LINE = Family(RecalibratorName.PLATT, line)
 
 
-def _line_turned(scores: Floats) -> Floats:
-    """Return the features z and 1: the intercept last."""
-    return line(scores)[::-1]
-
-
 # The coefficient of the last feature is the one that is measured.
 _FAMILIES = {
     MeasureName.CITL_LOGIT: Family(RecalibratorName.INTERCEPT, constant, logit),
-    MeasureName.COX_INTERCEPT: Family(RecalibratorName.PLATT, _line_turned),
+    MeasureName.COX_INTERCEPT: Family(RecalibratorName.PLATT, lambda scores: line(scores)[::-1]),
     MeasureName.COX_SLOPE: _LINE,
 }
 

@@ -27,6 +27,7 @@ from calibcli.stats.table.kernel import (
     cosine_series,
     cosine_series_of_cells,
     fixpoint,
+    in_cells,
 )
 from calibcli.stats.table.score_table import Floats, ScoreTable
 from calibcli.values import dataclass
@@ -98,10 +99,14 @@ def _bent_axis(table: Table, word: str, bend: Callable[[Floats], Floats]) -> Axi
 
 def gathered(table: Table, places: Floats) -> ScoreTable:
     """Return how many rows lie in each of the kernel's cells, at the cells' middles; labels are left out."""
-    cell = np.minimum((places * MESH).astype(np.int64), MESH - 1)
-    rows = np.bincount(cell, weights=table.weight, minlength=MESH).astype(np.int64)
+    rows = in_cells(places, table.weight).astype(np.int64)
     some = np.flatnonzero(rows)
     return ScoreTable((some + 0.5) / MESH, rows[some], np.zeros(some.size, np.int64))
+
+
+def in_few_places(table: Table) -> Table:
+    """Return a table by the kernel's cells where it has more scores than these."""
+    return gathered(table, table.score) if table.distinct > MESH else table
 
 
 # The bandwidths of the lower bound, fixed in advance.
@@ -240,9 +245,8 @@ def weighed(table: Table) -> WeighedResiduals:
     if table.distinct <= MESH:
         size = np.concatenate((1.0 - table.score_of_positive, table.score_of_negative))
         return WeighedResiduals(size, np.concatenate((table.positive, negative)))
-    cell = np.minimum((table.score * MESH).astype(np.int64), MESH - 1)
-    zeros, ones = (np.bincount(cell, weights=rows, minlength=MESH) for rows in (negative, table.positive))
-    return WeighedResiduals((np.arange(MESH) + 1.0) / MESH, np.asarray(zeros + ones[::-1], dtype=np.float64))
+    zeros, ones = (in_cells(table.score, rows) for rows in (negative, table.positive))
+    return WeighedResiduals((np.arange(MESH) + 1.0) / MESH, zeros + ones[::-1])
 
 
 def stakes_for(rows: int, variance: float | None, *, delta: float) -> Stakes:
@@ -259,7 +263,7 @@ def lower_bound(table: Table, series: CosineSeries, *, delta: float, length: flo
     b_j bounds what label noise adds to the norm on average; smECE >= min(sigma, smECE_sigma) at every sigma.
     """
     n = table.total_rows
-    table = gathered(table, table.score) if table.distinct > MESH else table
+    table = in_few_places(table)
     count = _LOWER_BANDWIDTHS.size
     strayed = math.sqrt(math.log(count / delta) / (2.0 * n))
     best = 0.0
@@ -282,8 +286,7 @@ def noise_of_norm(table: Table, bandwidth: float) -> float:
     """
     narrow = bandwidth < _NARROW
     cells = MESH if narrow else math.ceil(8.0 / bandwidth)
-    cell = np.minimum((table.score * cells).astype(np.int64), cells - 1)
-    rows: Floats = np.bincount(cell, weights=table.weight, minlength=cells).astype(np.float64)
+    rows = in_cells(table.score, table.weight, cells)
     if narrow:
         spread = mean_spread(cosine_series_of_cells(rows), rows, bandwidth=bandwidth)
         return 1.01 * spread / (2.0 * table.total_rows)

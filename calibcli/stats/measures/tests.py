@@ -275,7 +275,7 @@ def _hosmer_lemeshow(table: Table, *, bins: BinnedTable, calibrated: CalibratedD
     result = hosmer_lemeshow(table, bins=bins)
     if _by_law(bin_information(bins)):
         return result
-    return _drawn(result, calibrated.h_of(bins.bins), calibrated.method)
+    return _drawn(result, calibrated.over(bins.bins).h, calibrated.method)
 
 
 def _u(table: Table, *, seed: int) -> TestResult:

@@ -108,6 +108,12 @@ def cosine_series_of_cells(mass: Floats, moment: Floats | None = None) -> Cosine
     return CosineSeries(coefficients)
 
 
+def in_cells(place: Floats, mass: Floats, cells: int = MESH) -> Floats:
+    """Return the masses at places in [0, 1] added up in equal cells, shape (cells,)."""
+    cell = np.minimum((place * cells).astype(np.int64), cells - 1)
+    return np.bincount(cell, weights=mass, minlength=cells).astype(np.float64)
+
+
 @cache
 def _turns(count: int) -> npt.NDArray[np.complex128]:
     """Return what turns the Fourier coefficients of so many cells to the cells' middles."""
