@@ -5,13 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibcli.commands.comparing import Seen, _shared_bins, comparisons, side_of
-from calibcli.commands.evaluation import ClassMap, as_fitted, as_transform, refuse_applied_twice
-from calibcli.commands.gathering import RAW, Gathered
+from calibcli.commands.comparing import Seen, compared_by, comparisons, shared_bins_of, side_of
+from calibcli.commands.evaluation import (
+    ClassMap,
+    as_fitted,
+    as_transform,
+    outputs_through,
+    refuse_applied_twice,
+)
+from calibcli.commands.gathering import CONFIDENCE, RAW, Gathered
 from calibcli.commands.measure import (
     KEYS,
     MOST_IN_FULL,
-    ClassGroups,
     class_groups,
     class_views,
     judged_view,
@@ -19,13 +24,13 @@ from calibcli.commands.measure import (
     views_shown,
 )
 from calibcli.commands.reading import read_tables
-from calibcli.commands.right_scale import class_table_notes, table_scale_notes
+from calibcli.commands.right_scale import table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
 from calibcli.data.extras import Beside, ClassesCompared
 from calibcli.data.tally import AtPlaces, Transform, Unchanged
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
-from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureName, Scale, ViewName
+from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureName, ViewName
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
@@ -42,16 +47,18 @@ from calibcli.stats.measures.classes.differences import JOINT
 from calibcli.stats.measures.differences import (
     PAIRED,
     Compared,
+    Difference,
     PairedSums,
-    difference_of_intervals,
     reach_of_maps,
 )
-from calibcli.stats.recalibrators.classes.family import outputs_of
-from calibcli.stats.recalibrators.interface import Recalibrator, values_of
+from calibcli.stats.measures.estimate import ClassEstimate
+from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.table.grid import Table, digest
 from calibcli.values import dataclass
 
 _FIRST, _SECOND = "first", "second"
+
+Loaded = Mapping[str, Artifact | ClassArtifact]
 
 
 def compare_files(
@@ -62,29 +69,40 @@ def compare_files(
     options: CompareOptions | None = None,
     reading: Reading | None = None,
 ) -> CompareReport:
-    """Compare two scores of the same rows; the first is the baseline."""
+    """Compare two scores of the same rows, or the classes of two sides; the first is the baseline."""
     asked = options or CompareOptions()
     if asked.metrics and asked.joint:
         refuse_class_measures(columns, Metrics((), (), asked.joint))
     _require_two(columns, artifacts)
-    if columns.several is not None:
-        return compare_classes(inputs, columns, artifacts, options=asked, reading=reading or Reading())
-    loaded = {path: read_artifact(path) for path in artifacts}
+    several, read = columns.several, read_artifact if columns.several is None else read_class_artifact
+    loaded: Loaded = {path: read(path) for path in artifacts}
     said, columns = columns.scale is not None, _as_all_fitted(columns, loaded)
-    gathered = _gathered(inputs, columns, list(loaded.values()), reading=reading or Reading())
+    gathered = _gathered(inputs, columns, loaded, reading=reading or Reading())
+    raw = gathered.as_fitted
     notes: list[str] = []
-    paired = gathered.paired or PairedSums()
-    if loaded:
-        paired.reach = reach_between([one.recalibrator for one in loaded.values()], gathered.tables[RAW])
     for path, artifact in loaded.items():
         notes += artifact.doubts
-        refuse_applied_twice(gathered, values_of(artifact.recalibrator.bins), path)
-        if digest(gathered.tables[RAW]) == artifact.fit.table_digest:
+        outputs = outputs_through(artifact, None)
+        refuse_applied_twice(raw, outputs, column=gathered.input.score, path=path)
+        if digest(raw) == artifact.fit.table_digest:
             notes.append(fit_note(path, artifact.fit.rows, asked))
         notes += () if said else table_scale_notes(gathered, artifact)
-    first, second = _sides(gathered, loaded)
-    for one, other in ((first, second), (second, first)):
-        notes += _shared_bins(one, other, asked)
+    sides = _sides(gathered, loaded, several)
+    first, second = sides.first, sides.second
+    if not first.table.total_rows:
+        msg = f"none of {raw.total_rows:,} rows predicts the class asked for on the first side"
+        raise EmptyTable(msg)
+    if several is None:
+        for one, other in ((first, second), (second, first)):
+            notes += shared_bins_of(one, other, asked)
+        paired: PairedSums | None = gathered.paired or PairedSums()
+        if paired is not None and loaded:
+            maps = [one.recalibrator for one in loaded.values() if isinstance(one, Artifact)]
+            paired.reach = reach_between(maps, raw)
+    else:
+        notes += _change_notes(sides, several)
+        paired = _paired(sides, several)
+    each_class = several is not None and several.one_class is None
     return CompareReport(
         input=gathered.input,
         first=side_of(first, second, asked),
@@ -92,8 +110,9 @@ def compare_files(
         confidence=asked.confidence,
         chosen=bool(asked.metrics),
         comparisons=comparisons(first, second, paired, options=asked),
-        gate=asked.gate(),
+        gate=asked.gate(_PROPER if each_class and judged_view(columns) is None else PAIRED),
         notes=tuple(dict.fromkeys(notes)),
+        classes=_classes(sides, columns, asked) if each_class else None,
     )
 
 
@@ -132,46 +151,76 @@ def _require_two(columns: Columns, artifacts: Sequence[str]) -> None:
         raise UsageProblem(msg, "--artifact takes two different files")
 
 
-def _as_all_fitted(columns: Columns, loaded: Mapping[str, Artifact]) -> Columns:
+def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
     """Read the columns as the fits did where the user does not say otherwise."""
     ways = {path: as_fitted(columns, artifact) for path, artifact in loaded.items()}
     if len(set(ways.values())) > 1:
-        (one, here), (two, there) = ways.items()
+        here, there = ways.values()
         what = "scale" if here.read_as is not there.read_as else "positive label"
-        msg = f"{one} and {two} were fitted to another {what}"
-        raise UsageProblem(msg, "only maps of one score column, read in one way, can be compared")
+        of = "one score column" if columns.several is None else "the same columns"
+        msg = f"{' and '.join(ways)} were fitted to another {what}"
+        raise UsageProblem(msg, f"only maps of {of}, read in one way, can be compared")
     return next(iter(ways.values()), columns)
 
 
-def _gathered(
-    inputs: Sequence[str], columns: Columns, loaded: Sequence[Artifact], *, reading: Reading
-) -> Gathered:
+def _gathered(inputs: Sequence[str], columns: Columns, loaded: Loaded, *, reading: Reading) -> Gathered:
     """Read both sides at once, and the differences of their losses row by row."""
-    transforms: dict[str, Transform | AtPlaces | None] = {RAW: None}
-    if not loaded:
-        transforms[_SECOND] = None
-        beside = Beside(columns={_SECOND: 1}, pairs=((RAW, _SECOND),))
-    elif len(loaded) == 1:
-        transforms[_SECOND] = as_transform(loaded[0].recalibrator)
-        beside = Beside(pairs=((RAW, _SECOND),))
-    else:
-        transforms[_FIRST], transforms[_SECOND] = (as_transform(one.recalibrator) for one in loaded)
+    transforms: dict[str, Transform | AtPlaces | Unchanged | None] = {RAW: None}
+    maps = [as_transform(one.recalibrator) for one in loaded.values() if isinstance(one, Artifact)]
+    several = columns.several
+    if several is not None:
+        changes = [ClassMap(one, path) for path, one in loaded.items() if isinstance(one, ClassArtifact)]
+        base = changes[0] if len(changes) > 1 else None
+        columns = replace(columns, several=replace(several, change=changes[-1], base=base))
+        transforms = {CONFIDENCE: Unchanged.CONFIDENCE, RAW: Unchanged.VIEW, _SECOND: None}
+        beside = Beside(compared=True, one_class=several.one_class)
+    elif len(maps) > 1:
+        transforms[_FIRST], transforms[_SECOND] = maps
         beside = Beside(pairs=((_FIRST, _SECOND),))
+    else:
+        transforms[_SECOND] = maps[0] if maps else None
+        beside = Beside(columns={} if maps else {_SECOND: 1}, pairs=((RAW, _SECOND),))
     return read_tables(inputs, columns, reading=reading, transforms=transforms, beside=beside)
 
 
-def _sides(gathered: Gathered, loaded: Mapping[str, Artifact]) -> tuple[Seen, Seen]:
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """
+    What was read of both sides.
+
+    Args:
+        first: All rows of the view on the first side, the baseline.
+        compared: Every class, and differences row by row; None for one score.
+    """
+
+    first: Seen
+    second: Seen
+    compared: ClassesCompared | None
+    names: tuple[str, ...]
+
+    @property
+    def classes(self) -> ClassesCompared:
+        """Every class, where there are several."""
+        if self.compared is None:
+            msg = "these rows were not gathered to be compared class by class"
+            raise TypeError(msg)
+        return self.compared
+
+
+def _sides(gathered: Gathered, loaded: Loaded, several: SeveralClasses | None) -> _Sides:
     """Return the baseline and the other."""
     score, tables = gathered.input.score, gathered.tables
-    recalibrated = [
-        Seen(path, score, path, tables[key], discrete=artifact.recalibrator.bins is not None)
-        for (path, artifact), key in zip(loaded.items(), (_FIRST, _SECOND)[-len(loaded) :], strict=False)
+    one, two = tables.get(_FIRST, tables[RAW]), tables[_SECOND]
+    sides = [
+        Seen(path, score, path, two, discrete=outputs_through(artifact, several) is not None)
+        for path, artifact in loaded.items()
     ]
-    raw = Seen(score, score, None, tables[RAW], discrete=False)
-    if not recalibrated:
-        other = gathered.others[0]
-        return raw, Seen(other, other, None, tables[_SECOND], discrete=False)
-    return recalibrated[0] if len(recalibrated) == 2 else raw, recalibrated[-1]
+    if len(sides) < 2:
+        sides.insert(0, Seen(score, score, None, one, discrete=False))
+    if len(sides) < 2:
+        other = gathered.chosen.further[0]
+        sides.append(Seen(other, other, None, two, discrete=False))
+    return _Sides(replace(sides[0], table=one), sides[1], gathered.aside.compared, gathered.chosen.classes)
 
 
 EACH = (MeasureName.BRIER, MeasureName.LOG_LOSS, MeasureName.ECE)
@@ -188,127 +237,9 @@ _OTHER_ROWS = "where the sides have other rows, losses are compared by both inte
 _PROPER = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """
-    What was read of both sides.
-
-    Args:
-        first: All rows of the view on the first side.
-        compared: Every class, and differences row by row.
-    """
-
-    first: Seen
-    second: Seen
-    compared: ClassesCompared
-    names: tuple[str, ...]
-
-    @property
-    def tables(self) -> tuple[Table, Table]:
-        """The rows of both."""
-        return self.first.table, self.second.table
-
-
-def compare_classes(
-    inputs: Sequence[str],
-    columns: Columns,
-    artifacts: Sequence[str],
-    *,
-    options: CompareOptions,
-    reading: Reading,
-) -> CompareReport:
-    """Compare two sides of several classes; the first is the baseline."""
-    several = columns.several
-    if several is None:
-        msg = "these columns are of one score"
-        raise TypeError(msg)
-    loaded = {path: read_class_artifact(path) for path in artifacts}
-    maps = [ClassMap(one, path) for path, one in loaded.items()]
-    said = columns.scale is not None
-    columns = replace(
-        columns,
-        scale=_scale(columns.scale, loaded),
-        several=replace(several, change=maps[-1], base=maps[0] if len(maps) > 1 else None),
-    )
-    gathered = read_tables(
-        inputs,
-        columns,
-        reading=reading,
-        transforms={RAW: Unchanged.CONFIDENCE, _FIRST: Unchanged.VIEW, _SECOND: None},
-        beside=Beside(compared=True, one_class=several.one_class),
-    )
-    notes = _checked(gathered, loaded, options)
-    for artifact in () if said else loaded.values():
-        notes += class_table_notes(gathered, RAW, artifact)
-    sides = _class_sides(gathered, several, loaded)
-    whole = comparisons(sides.first, sides.second, _paired(sides, several), options=options)
-    classes = _classes(sides, columns, options) if several.one_class is None else None
-    return CompareReport(
-        input=gathered.input,
-        first=side_of(sides.first, sides.second, options),
-        second=side_of(sides.second, sides.first, options),
-        confidence=options.confidence,
-        chosen=bool(options.metrics),
-        comparisons=whole,
-        gate=options.gate(_usual_gate(columns)),
-        notes=(*dict.fromkeys(notes), *_change_notes(sides, several)),
-        classes=classes,
-    )
-
-
-def _scale(asked: Scale | None, loaded: dict[str, ClassArtifact]) -> Scale:
-    """Read the columns as the fits did where the user does not say otherwise."""
-    if asked is not None:
-        return asked
-    scales = {one.scale for one in loaded.values()}
-    if len(scales) > 1:
-        msg = f"{' and '.join(loaded)} were fitted to another scale"
-        raise UsageProblem(msg, "only maps of the same columns, read in one way, can be compared")
-    return scales.pop()
-
-
-def _checked(gathered: Gathered, loaded: dict[str, ClassArtifact], options: CompareOptions) -> list[str]:
-    """Refuse what cannot be compared, and return what is said of rows that were seen before."""
-    notes = [doubt for artifact in loaded.values() for doubt in artifact.doubts]
-    found = digest(gathered.tables[RAW])
-    for path, artifact in loaded.items():
-        outputs = outputs_of(
-            artifact.recalibrator, artifact.classes, view=ViewName.CONFIDENCE, one_class=None
-        )
-        refuse_applied_twice(gathered, outputs, path)
-        if found == artifact.fit.table_digest:
-            notes.append(fit_note(path, artifact.fit.rows, options))
-    if not gathered.tables[_FIRST].total_rows:
-        msg = (
-            f"none of {gathered.tables[RAW].total_rows:,} rows predicts the class asked for on the first side"
-        )
-        raise EmptyTable(msg)
-    return notes
-
-
-def _class_sides(gathered: Gathered, several: SeveralClasses, loaded: dict[str, ClassArtifact]) -> _Sides:
-    score, chosen, compared = gathered.input.score, gathered.chosen, gathered.aside.compared
-    if chosen is None or compared is None:
-        msg = "these rows were not gathered to be compared"
-        raise TypeError(msg)
-    sides = [
-        Seen(path, score, path, gathered.tables[_SECOND], discrete=_discrete(artifact, several))
-        for path, artifact in loaded.items()
-    ]
-    first = Seen(score, score, None, gathered.tables[_FIRST], discrete=False)
-    if len(sides) > 1:
-        first = replace(sides[0], table=gathered.tables[_FIRST])
-    return _Sides(first, sides[-1], compared, chosen.classes)
-
-
-def _discrete(artifact: ClassArtifact, several: SeveralClasses) -> bool:
-    view, one = several.view, several.one_class
-    return outputs_of(artifact.recalibrator, artifact.classes, view=view, one_class=one) is not None
-
-
 def _paired(sides: _Sides, several: SeveralClasses) -> PairedSums | None:
     """Return the differences of what the whole shows; None where the sides have other rows."""
-    differences = sides.compared.differences
+    differences = sides.classes.differences
     if several.one_class is None:
         return differences.confidence
     place = sides.names.index(several.one_class)
@@ -317,15 +248,9 @@ def _paired(sides: _Sides, several: SeveralClasses) -> PairedSums | None:
     return differences.predicting(place)
 
 
-def _usual_gate(columns: Columns) -> tuple[Compared, ...]:
-    """Return what a gate looks at by default: proper scores of what was asked for."""
-    one_view = columns.several is not None and columns.several.one_class is not None
-    return PAIRED if one_view or judged_view(columns) is not None else _PROPER
-
-
 def _change_notes(sides: _Sides, several: SeveralClasses) -> tuple[str, ...]:
     """Say what it means where rows predict another class on the second side."""
-    changed = sides.compared.differences.changed
+    changed = sides.classes.differences.changed
     same_rows = several.one_class is not None and several.view is ViewName.ONE_VS_REST
     if not changed or same_rows:
         return ()
@@ -343,7 +268,7 @@ def _classes(sides: _Sides, columns: Columns, options: CompareOptions) -> Classe
     views = views_shown(columns) if names else ()
     return ClassesComparison(
         sides.names,
-        sides.compared.differences.changed,
+        sides.classes.differences.changed,
         _joint(sides, options) if options.joint else (),
         tuple(_view(sides, view, each) for view in views),
         gated=judged_view(columns) is not None,
@@ -353,36 +278,32 @@ def _classes(sides: _Sides, columns: Columns, options: CompareOptions) -> Classe
 
 def _joint(sides: _Sides, options: CompareOptions) -> tuple[Comparison, ...]:
     """Compare measures of all classes together."""
-    confidence = options.confidence
-    plain = _views(sides, options)
-    # Each of two intervals may miss half as often as both together.
-    safer = [replace(one, confidence=1.0 - (1.0 - confidence) / 2.0) for one in plain]
-    found = []
-    for name in options.joint:
-        first, second = (class_measure(name, one) for one in plain)
-        if name in JOINT:
-            difference = sides.compared.differences.joint_difference(name, confidence=confidence)
-        else:
-            wide = [class_measure(name, one) for one in safer]
-            difference = difference_of_intervals(*wide, confidence=confidence)
-        found.append(Comparison(first, second, difference))
-    return tuple(found)
+    views, confidence = _views(sides, options), options.confidence
+
+    def measured(name: ClassMeasure, side: int, confidence: float) -> ClassEstimate:
+        return class_measure(name, replace(views[side], confidence=confidence))
+
+    def row_by_row(name: ClassMeasure) -> Difference | None:
+        differences = sides.classes.differences
+        return differences.joint_difference(name, confidence=confidence) if name in JOINT else None
+
+    return compared_by(options.joint, measured, row_by_row, confidence=confidence)
 
 
 def _views(sides: _Sides, options: CompareOptions) -> list[ClassViews]:
     """Return what measures of several classes are computed from, of both sides."""
     inside = MeasureOptions(bins=options.bins, binning=options.binning, confidence=options.confidence)
     found = []
-    for table, aside in zip(sides.tables, (sides.compared.first, sides.compared.second), strict=True):
+    for side, aside in ((sides.first, sides.classes.first), (sides.second, sides.classes.second)):
         if aside is not None:
             both = class_groups(aside, ViewName.ONE_VS_REST), class_groups(aside, ViewName.TOP_LABEL)
-            found.append(class_views(table, both, aside.sums, options=inside))
+            found.append(class_views(side.table, both, aside.sums, options=inside))
     return found
 
 
 def _view(sides: _Sides, view: ViewName, options: CompareOptions) -> ViewComparison:
     """Compare every class with enough rows on both sides."""
-    compared = sides.compared
+    compared = sides.classes
     parts = [class_groups(one, view) for one in (compared.first, compared.second) if one is not None]
     first, second = ({one.key: one for one in part.measured(DEFAULT_LEAST_ROWS)} for part in parts)
     level = level_of(options.confidence, len(first.keys() & second.keys()))
@@ -391,7 +312,7 @@ def _view(sides: _Sides, view: ViewName, options: CompareOptions) -> ViewCompari
     for place, name in enumerate(sides.names):
         key = f"{KEYS[view]}={name}"
         if key not in first or key not in second:
-            left_out[key] = min(_rows(part, key) for part in parts)
+            left_out[key] = min(part.left_out(()).get(key, 0) for part in parts)
             continue
         sums = compared.differences.against_rest(place) if rest else compared.differences.predicting(place)
         found[key] = _class(sides, (first[key], second[key]), sums, options=inside)
@@ -407,8 +328,3 @@ def _class(
     first, second = (group.table for group in groups)
     both = replace(sides.first, table=first), replace(sides.second, table=second)
     return ClassComparison(first.total_rows, second.total_rows, comparisons(*both, paired, options=options))
-
-
-def _rows(part: ClassGroups, key: str) -> int:
-    """Return how many rows a class has on a side."""
-    return next((one.table.total_rows for one in part.groups if one.key == key), 0)

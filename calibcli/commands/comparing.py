@@ -1,27 +1,22 @@
 """Comparisons of two tables of the same rows, measure by measure."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from calibcli.names import Binning, MeasureName
-from calibcli.stats.measures.clustered import EXACT, clustered_difference
-from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums
-from calibcli.stats.table.bins import looks_discrete
-from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
-
-if TYPE_CHECKING:
-    from calibcli.options.comparing import CompareOptions
+from typing import TypeVar
 
 from calibcli.commands.partition import chosen_bins, parted, shared_bins_notes, summary_of
 from calibcli.commands.slices import View
-from calibcli.names import DEFAULT_BINS
-from calibcli.options.comparing import CompareOptions
+from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName
+from calibcli.options.comparing import COMPARABLE, CompareOptions
 from calibcli.reports.compare import Comparison, Side
-from calibcli.stats.measures.differences import difference_of_intervals
+from calibcli.stats.measures.clustered import EXACT, clustered_difference
+from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums, difference_of_intervals
+from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings
-from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
+from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
+from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,8 @@ def side_of(one: Seen, other: Seen, options: CompareOptions) -> Side:
     return Side(one.name, one.score, one.artifact, summary)
 
 
-def _shared_bins(one: Seen, other: Seen, options: CompareOptions) -> tuple[str, ...]:
+def shared_bins_of(one: Seen, other: Seen, options: CompareOptions) -> tuple[str, ...]:
+    """Say that bins put some of the few values of one side together."""
     asked = (options.bins, options.binning) != (None, None)
     return shared_bins_notes(one.table, _bins(one, other, options), asked=asked, measures=options.shown)
 
@@ -64,24 +60,46 @@ def _bins(one: Seen, other: Seen, options: CompareOptions) -> Bins:
     return bins
 
 
+Name = TypeVar("Name", MeasureName, ClassMeasure)
+
+
+def compared_by(
+    names: Sequence[Name],
+    measured: Callable[[Name, int, float], Estimate | ClassEstimate],
+    row_by_row: Callable[[Name], Difference | None],
+    *,
+    confidence: float,
+) -> tuple[Comparison, ...]:
+    """Return each measure of both sides and how they differ: row by row, or else by both intervals."""
+    # Each of two intervals may miss half as often as both together.
+    safer = 1.0 - (1.0 - confidence) / 2.0
+    found = []
+    for name in names:
+        difference = row_by_row(name)
+        if difference is None:
+            wide = (measured(name, side, safer) for side in (0, 1))
+            difference = difference_of_intervals(*wide, confidence=confidence)
+        first, second = (measured(name, side, confidence) for side in (0, 1))
+        found.append(Comparison(first, second, difference))
+    return tuple(found)
+
+
 def comparisons(
     first: Seen, second: Seen, paired: PairedSums | None, *, options: CompareOptions
 ) -> tuple[Comparison, ...]:
     """Return every measure of both sides, and how they differ; `paired` is None where rows are others."""
-    plain = [_settings(*sides, options) for sides in ((first, second), (second, first))]
-    # Each of two intervals may miss half as often as both together.
-    safer = [replace(settings, confidence=1.0 - (1.0 - options.confidence) / 2.0) for settings in plain]
-    found = []
-    for name in options.shown:
-        tables = (first.table, second.table)
-        one, two = (measure_named(name, table, settings=s) for table, s in zip(tables, plain, strict=True))
-        if name in PAIRED and paired is not None:
-            difference = paired.difference(name, confidence=options.confidence)
-        else:
-            wide = [measure_named(name, table, settings=s) for table, s in zip(tables, safer, strict=True)]
-            difference = difference_of_intervals(*wide, confidence=options.confidence)
-        found.append(Comparison(one, two, difference))
-    return tuple(found)
+    settings = [_settings(*sides, options) for sides in ((first, second), (second, first))]
+    tables, confidence = (first.table, second.table), options.confidence
+
+    def measured(name: MeasureName, side: int, confidence: float) -> Estimate:
+        return measure_named(name, tables[side], settings=replace(settings[side], confidence=confidence))
+
+    def row_by_row(name: MeasureName) -> Difference | None:
+        if paired is None or name not in PAIRED:
+            return None
+        return paired.difference(name, confidence=confidence)
+
+    return compared_by(options.shown, measured, row_by_row, confidence=confidence)
 
 
 def _settings(one: Seen, other: Seen, options: CompareOptions) -> Settings:
@@ -95,7 +113,7 @@ def _settings(one: Seen, other: Seen, options: CompareOptions) -> Settings:
 
 
 def differences_to(
-    first: View, other: View, paired: PairedSums, *, options: "CompareOptions"
+    first: View, other: View, paired: PairedSums, *, options: CompareOptions
 ) -> tuple[Difference, ...]:
     """Return how the measures of a further score differ from those of the first."""
     one, two = (
@@ -116,7 +134,5 @@ def differences_to(
 
 def comparable(measures: tuple[MeasureName, ...], *, edges: bool) -> tuple[MeasureName, ...]:
     """Return those measures that say which of two scores is better; not those over edges that were given."""
-    from calibcli.options.comparing import COMPARABLE
-
     over_edges = (MeasureName.ECE, MeasureName.L2) if edges else ()
     return tuple(name for name in measures if name in COMPARABLE and name not in over_edges)

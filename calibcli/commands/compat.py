@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from calibcli.commands.evaluation import Judged, as_transform, of_members, read_judged
+from calibcli.commands.evaluation import as_transform, of_members, read_judged
+from calibcli.commands.gathering import Gathered
 from calibcli.commands.measure import measure_table
 from calibcli.commands.partition import may_cut_cells
+from calibcli.documents.artifact import Artifact, GroupArtifact
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import CompatTool, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions
@@ -41,7 +43,7 @@ def compat_files(
     peer = peer_numbers(tool, table, rows=_rows(judged) if in_order else None)
     measured = measure_table(
         table,
-        judged.gathered.input,
+        judged.input,
         options=replace(asked, metrics=_metrics(peer)),
         discrete=judged.outputs is not None,
     )
@@ -49,7 +51,7 @@ def compat_files(
     ours.update({one.name: one for one in measured.measures})
     ours.update({one.name: one for one in measured.tests})
     return CompatReport(
-        input=judged.gathered.input,
+        input=judged.input,
         table=measured.table,
         artifact=artifact,
         peer=tool,
@@ -76,16 +78,16 @@ def _exact(table: Table, tool: CompatTool) -> ScoreTable:
     return table
 
 
-def _rows(judged: Judged) -> OrderedRows:
+def _rows(judged: Gathered) -> OrderedRows:
     """Return the rows in the order of the input, recalibrated where an artifact was given."""
-    again = judged.gathered.again
+    again = judged.again
     if again is None:
         msg = "the rows were not kept for a second pass"
         raise ValueError(msg)
-    if judged.artifact is not None:
+    if isinstance(judged.artifact, GroupArtifact):
+        again = replace(again, change=of_members(judged.artifact))
+    elif isinstance(judged.artifact, Artifact):
         again = replace(again, change=as_transform(judged.artifact.recalibrator))
-    if judged.members is not None:
-        again = replace(again, change=of_members(judged.members))
     return OrderedRows(*again.in_order())
 
 

@@ -5,18 +5,18 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibcli.commands.evaluation import RECALIBRATED, Judged, read_judged
-from calibcli.commands.gathering import RAW
+from calibcli.commands.evaluation import outputs_through, read_judged
+from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import judged_view
 from calibcli.commands.partition import parted, summary_of
 from calibcli.data.column_names import listing
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.extras import Beside
 from calibcli.data.files import InputFile, file_word, found_in, shown_path
+from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.documents.sealed import canonical_text, trust
 from calibcli.documents.state import locked, read_state, refuse_state, save_state
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
@@ -24,11 +24,10 @@ from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, Bound, Mea
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.options.rules import ClassRule, Rule
-from calibcli.reports.input import ClassesRead, InputSummary
+from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import TableSummary
 from calibcli.reports.verify import StateSummary, VerifyReport
-from calibcli.stats.bounds.betting import Stakes
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import Partition, table_of
 from calibcli.stats.gates.claim import Verdict
@@ -43,55 +42,28 @@ from calibcli.stats.gates.state import (
     verdict_on_file,
 )
 from calibcli.stats.measures.distance import number_of_bins
-from calibcli.stats.recalibrators.interface import values_of
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import Bins, looks_discrete
 from calibcli.stats.table.grid import Table, digest
 from calibcli.values import dataclass
 
-if TYPE_CHECKING:
-    from calibcli.documents.artifact import Artifact, ClassArtifact
-
-
-@dataclass(frozen=True, slots=True)
-class GateMap:
-    """
-    What a gate needs to know of an artifact.
-
-    Args:
-        outputs: Every value that the judged score can have, ascending; None where there are too many.
-        variance: Mean of f (1 - f) on the rows of the fit, or None where that is not known.
-        doubts: What must be said of its document.
-    """
-
-    fingerprint: str
-    outputs: tuple[float, ...] | None
-    variance: float | None
-    doubts: tuple[str, ...] = ()
+GateMap = Artifact | ClassArtifact
 
 
 def gate_map(path: str | None, several: SeveralClasses | None) -> GateMap | None:
-    """Return what is settled by the artifact of a gate; None where there is none."""
+    """Return the artifact of a gate; None where there is none."""
     if path is None:
         return None
     if several is None:
-        from calibcli.documents.artifact import read_artifact
-
-        binary = read_artifact(path)
-        outputs = values_of(binary.recalibrator.bins)
-        return GateMap(fingerprint_of(binary), outputs, binary.fit.mean_variance, binary.doubts)
-    from calibcli.documents.artifact import read_class_artifact
-    from calibcli.stats.recalibrators.classes.family import outputs_of
-
+        return read_artifact(path)
     loaded = read_class_artifact(path)
     if several.one_class is not None and several.one_class not in loaded.classes:
         msg = f"{path}: there is no class {several.one_class!r}; the classes are {listing(loaded.classes)}"
         raise UsageProblem(msg, "name one of them with --class")
-    seen = outputs_of(loaded.recalibrator, loaded.classes, view=several.view, one_class=several.one_class)
-    return GateMap(fingerprint_of(loaded), seen, None, loaded.doubts)
+    return loaded
 
 
-def fingerprint_of(artifact: "Artifact | ClassArtifact") -> str:
+def fingerprint_of(artifact: GateMap) -> str:
     """Return what tells the map of an artifact: of its method, parameters and columns, not of its wording."""
     document = artifact.to_dict()
     told = canonical_text({key: document[key] for key in ("method", "parameters", "input")})
@@ -115,15 +87,22 @@ def terms_of(
 ) -> Terms:
     """Return the terms of a call; those of its columns are added when the first file is read."""
     measure, limit = _measure_and_limit(rule, alarm=asked.alarm)
-    partition = _partition(measure, options, asked, artifact=artifact, before=before)
+    outputs = None if artifact is None else outputs_through(artifact, several)
+    partition = _partition(measure, options, asked, outputs=outputs, before=before)
+    if before is not None:
+        # The bets of the state, whatever a later version would choose.
+        stakes = before.terms.stakes
+    else:
+        variance = artifact.fit.mean_variance if isinstance(artifact, Artifact) else None
+        stakes = frozen_stakes(delta=1.0 - options.confidence, variance=variance)
     return Terms(
         measure=measure,
         limit=limit,
         confidence=options.confidence,
         partition=partition,
-        stakes=_stakes(options.confidence, artifact=artifact, before=before),
+        stakes=stakes,
         alarm=asked.alarm,
-        artifact=None if artifact is None else artifact.fingerprint,
+        artifact=None if artifact is None else fingerprint_of(artifact),
         identified=asked.id_column is not None,
         classes=None if several is None else SeenClasses(several.view, several.one_class),
     )
@@ -171,14 +150,6 @@ def _options_before(before: Terms, now: Terms) -> str:
     return f", {' and '.join(found)}" if found else ""
 
 
-def _stakes(confidence: float, *, artifact: GateMap | None, before: GateState | None) -> Stakes:
-    """Return the bets of the state, whatever a later version would choose; new ones for a new state."""
-    if before is not None:
-        return before.terms.stakes
-    variance = None if artifact is None else artifact.variance
-    return frozen_stakes(delta=1.0 - confidence, variance=variance)
-
-
 def _measure_and_limit(rule: Rule | ClassRule | None, *, alarm: bool) -> tuple[MeasureName, float | None]:
     if rule is None:
         if not alarm:
@@ -203,7 +174,7 @@ def _partition(
     options: VerifyOptions,
     asked: StateOptions,
     *,
-    artifact: GateMap | None,
+    outputs: tuple[float, ...] | None,
     before: GateState | None,
 ) -> Partition:
     if measure is MeasureName.DCE:
@@ -214,7 +185,6 @@ def _partition(
     if asked.planned_rows is not None:
         msg = "--planned-rows without --max-dce"
         raise UsageProblem(msg, "the bins of other measures do not depend on the number of rows")
-    outputs = None if artifact is None else artifact.outputs
     if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and outputs is not None:
         return Partition(outputs)
     if options.binning is Binning.ATOMS:
@@ -274,6 +244,7 @@ def read_batches(
     """Read every file as a batch of its own."""
     key = RAW if artifact is None else RECALIBRATED
     beside = Beside(identified=key if terms.identified else None, part=True)
+    nested = bool(terms.partition.outputs) or cells.CELLS % terms.partition.size == 0
     columns = replace(columns, identity=asked.id_column)
     batches: list[Incoming] = []
     sources: list[InputSummary] = []
@@ -287,7 +258,7 @@ def read_batches(
                 columns,
                 artifact=artifact,
                 reading=own,
-                twice=not _nested(terms.partition),
+                twice=not nested,
                 beside=beside,
             )
         except EmptyTable as problem:
@@ -296,9 +267,11 @@ def read_batches(
         if not sources:
             columns, terms = _settled(columns, terms, judged)
         _refuse_other_classes(terms, judged, shown=shown_path(file.path))
-        _refuse_fit_rows(judged, artifact)
-        loaded = judged.artifact or judged.classes
-        if loaded is not None and fingerprint_of(loaded) != terms.artifact:
+        if judged.fitted_rows:
+            msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
+            raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
+        loaded = judged.artifact
+        if isinstance(loaded, GateMap) and fingerprint_of(loaded) != terms.artifact:
             msg = f"{artifact} changed while it was read"
             raise InputProblem(msg, "run again when nothing writes to it")
         named = asked.batch
@@ -306,114 +279,75 @@ def read_batches(
             # Files of one call that share a name are told apart by their order.
             named = f"{named}/{len(batches) + 1}"
         batches.append(_incoming(judged, terms, shown=shown_path(file.path), named=named))
-        source = judged.gathered.input
+        source = judged.input
         sources.append(replace(source, notes=(*source.notes, *judged.notes)))
     if empty and not batches:
         raise empty[0]
-    together = _together(sources)
-    if together is not None:
-        notes = (*together.notes, *(f"{one.message}: nothing of it is counted" for one in empty))
-        together = replace(together, notes=notes)
-    return ReadBatches(terms, tuple(batches), together)
+    if not sources:
+        return ReadBatches(terms)
+    source = together(sources)
+    notes = (*source.notes, *(f"{one.message}: nothing of it is counted" for one in empty))
+    return ReadBatches(terms, tuple(batches), replace(source, notes=notes))
 
 
-def _nested(partition: Partition) -> bool:
-    return bool(partition.outputs) or cells.CELLS % partition.size == 0
-
-
-def _settled(columns: Columns, terms: Terms, judged: Judged) -> tuple[Columns, Terms]:
+def _settled(columns: Columns, terms: Terms, judged: Gathered) -> tuple[Columns, Terms]:
     """Return columns and terms with what the first file settles of them."""
-    chosen = judged.gathered.chosen
-    if chosen is None:
-        return columns, terms
+    chosen = judged.chosen
     score = None if chosen.probs is not None else chosen.score
     return replace(columns, score=score, label=chosen.label), of_columns(terms, chosen)
 
 
-def _refuse_other_classes(terms: Terms, judged: Judged, *, shown: str) -> None:
+def _refuse_other_classes(terms: Terms, judged: Gathered, *, shown: str) -> None:
     """Refuse a file whose classes are not those of the files before, or stand in another order."""
-    chosen = judged.gathered.chosen
-    if terms.classes is None or chosen is None or chosen.classes == terms.classes.names:
+    chosen = judged.chosen
+    if terms.classes is None or chosen.classes == terms.classes.names:
         return
     msg = f"{shown}: its classes are {listing(chosen.classes)}, those before {listing(terms.classes.names)}"
     raise InputProblem(msg, "give all files the same classes in one order: where two tie, the first counts")
 
 
-def _refuse_fit_rows(judged: Judged, artifact: str | None) -> None:
-    if judged.fitted_rows:
-        msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
-        raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
-
-
-def _incoming(judged: Judged, terms: Terms, *, shown: str, named: str | None) -> Incoming:
+def _incoming(judged: Gathered, terms: Terms, *, shown: str, named: str | None) -> Incoming:
     """Return a batch with the digest of its rows: of the raw scores, whatever artifact is applied."""
     found = _digest(judged)
-    identified = judged.gathered.aside.identified
+    identified = judged.aside.identified
     if identified is None:
         return Incoming(named or found, found, shown, _within(judged, terms.partition))
     ids, score, label, counts = identified.columns()
     state = hashlib.sha256(found.encode())
     state.update(np.sort(ids).astype("<u8").tobytes())
     content, found = found, f"sha256:{state.hexdigest()}"
-    gathered = judged.gathered
-    distinct = max(table.distinct for table in gathered.tables.values())
+    distinct = max(table.distinct for table in judged.tables.values())
     return Incoming(
         named or found,
         found,
         shown,
         Rows(ids, score, label, counts),
-        gathered.id_kinds,
+        judged.id_kinds,
         content=content,
         distinct=distinct,
-        ids_renamed=gathered.ids_renamed,
+        ids_renamed=judged.ids_renamed,
     )
 
 
-def _digest(judged: Judged) -> str:
+def _digest(judged: Gathered) -> str:
     """
     Return what tells the rows of a batch.
 
     A map of several classes may move rows into the view that is judged, so that it takes the raw confidence
     and what is judged to tell them.
     """
-    tables = judged.gathered.tables
-    if judged.classes is None:
+    tables = judged.tables
+    if not isinstance(judged.artifact, ClassArtifact):
         return digest(tables[RAW])
     state = hashlib.sha256("".join(digest(tables[key]) for key in sorted(tables)).encode())
     return f"sha256:{state.hexdigest()}"
 
 
-def _within(judged: Judged, partition: Partition) -> Table:
+def _within(judged: Gathered, partition: Partition) -> Table:
     """Return the table with no cell of its grid, where it is one, cut by a cell of the partition."""
     if partition.outputs:
         return judged.table
-    return parted(judged.table, Bins(Binning.EQUAL_WIDTH, partition.edges), again=judged.again)
-
-
-def _together(sources: Sequence[InputSummary]) -> InputSummary | None:
-    """Return what was read from all files."""
-    if not sources:
-        return None
-    return replace(
-        sources[0],
-        files=tuple(file for one in sources for file in one.files),
-        rows=sum(one.rows for one in sources),
-        dropped=sum(one.dropped for one in sources),
-        clipped=sum(one.clipped for one in sources),
-        notes=tuple(dict.fromkeys(note for one in sources for note in one.notes)),
-        classes=_classes_together([one.classes for one in sources if one.classes is not None]),
-    )
-
-
-def _classes_together(read: Sequence[ClassesRead]) -> ClassesRead | None:
-    if not read:
-        return None
-    return replace(
-        read[0],
-        tied=sum(one.tied for one in read),
-        normalised=sum(one.normalised for one in read),
-        elsewhere=sum(one.elsewhere for one in read),
-    )
+    return parted(judged.table, Bins(Binning.EQUAL_WIDTH, partition.edges), again=judged.table_again)
 
 
 def judge_with_state(

@@ -57,12 +57,13 @@ from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, WeightMeaning
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowsAsked
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 from calibcli.stats.table.again import RowWork
-from calibcli.stats.table.grid import CODES, Table, cell_of
+from calibcli.stats.table.grid import CODES, Table, cell_of, digest
 from calibcli.stats.table.running import RunningTable
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge_all
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
+    from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact
     from calibcli.stats.measures.differences import PairedSums
 
 _LISTED = 10
@@ -151,34 +152,44 @@ def _classes_read(chosen: ChosenColumns, findings: Findings) -> ClassesRead | No
     )
 
 
+# Keys of tables: scores as they were read, after an artifact, and of several classes the largest of each row
+# before it, by which the rows of a fit are told.
 RAW = "raw"
+RECALIBRATED = "recalibrated"
+CONFIDENCE = "raw confidence"
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """
-    All rows of the input.
+    All rows of the input, raw and through an artifact side by side.
 
     Args:
         tables: A table for each key of the transforms.
+        chosen: The columns, by their names in the first file.
         aside: What else was asked for: differences between scores, slices, clusters.
         groups: How many different groups there are, 100 standing for more.
         again: The same rows once more; None for an input that can be read only once.
-        chosen: The columns, by their names in the first file.
         sums: What rows of several classes that were read as logits sum to; None where there are none.
         id_kinds: What the identities of rows are written as.
         ids_renamed: Whether they had other names in the first version of states.
+        artifact: The map that was applied while reading, or None.
+        outputs: Every value that the recalibrated score can have, ascending; None where there are too many.
+        notes: What must be said of the scores, and of the artifact.
     """
 
     tables: dict[str, Table]
     input: InputSummary
+    chosen: ChosenColumns
     aside: Aside = Aside()
     groups: int = 0
     again: "SecondPass | None" = None
-    chosen: ChosenColumns | None = None
     sums: RowSums | None = None
     id_kinds: frozenset[IdKind] = frozenset()
     ids_renamed: bool = False
+    artifact: "Artifact | ClassArtifact | GroupArtifact | None" = None
+    outputs: tuple[float, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def paired(self) -> "PairedSums | None":
@@ -186,9 +197,43 @@ class Gathered:
         return self.aside.paired[0] if self.aside.paired else None
 
     @property
-    def others(self) -> tuple[str, ...]:
-        """Further score columns."""
-        return () if self.chosen is None else self.chosen.further
+    def recalibrated(self) -> bool:
+        """Whether a map was applied while reading."""
+        return self.artifact is not None
+
+    @property
+    def key(self) -> str:
+        """The key of the table that is judged: the recalibrated one, or the raw one without an artifact."""
+        return RAW if self.artifact is None else RECALIBRATED
+
+    @property
+    def table(self) -> Table:
+        """The table that is judged."""
+        return self.tables[self.key]
+
+    @property
+    def table_again(self) -> "SecondPass | None":
+        """The rows of that table once more; None after a map."""
+        return self.again if self.artifact is None else None
+
+    @property
+    def as_fitted(self) -> Table:
+        """The table by which the rows of a fit are told."""
+        return self.tables.get(CONFIDENCE, self.tables[RAW])
+
+    @property
+    def fitted_rows(self) -> bool:
+        """Whether these are the very rows that the artifact was fitted on."""
+        one = None if self.artifact is None else self.artifact.of_all_rows
+        return one is not None and digest(self.as_fitted) == one.fit.table_digest
+
+    @property
+    def fit_notes(self) -> tuple[str, ...]:
+        """What must be said of rows that the artifact was fitted on."""
+        return (FIT_ROWS,) if self.fitted_rows else ()
+
+
+FIT_ROWS = "these are the rows that the artifact was fitted on: the numbers flatter it"
 
 
 def gather(  # noqa: PLR0913 - one for each way in which readings differ
@@ -233,10 +278,10 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     return Gathered(
         tables,
         summary_of_input(files, first, findings, notes=(*found.notes(), *note_without(findings))),
+        first,
         aside,
         len(findings.groups),
         again,
-        first,
         findings.sums,
         findings.kinds_of(first.identity),
         first.identity in findings.renamed,

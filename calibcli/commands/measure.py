@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from calibcli.commands.comparing import comparable, differences_to
-from calibcli.commands.evaluation import Judged, read_judged
-from calibcli.commands.gathering import RAW
+from calibcli.commands.evaluation import read_judged
+from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.partition import (
     chosen_bins,
     given_bins,
@@ -17,12 +17,11 @@ from calibcli.commands.partition import (
 )
 from calibcli.commands.slices import (
     Group,
+    Slices,
     View,
     beside_of,
     binning_of,
-    cluster_summary,
     clusters_of,
-    groups_summary,
     level_of,
     refuse_cut_cells,
     views_of,
@@ -45,7 +44,14 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading, memory_for
 from calibcli.reports.input import InputSummary
-from calibcli.reports.measure import ClassesReport, MeasureReport, TableSummary, ViewSummary
+from calibcli.reports.measure import (
+    ClassesReport,
+    ClusterSummary,
+    GroupsSummary,
+    MeasureReport,
+    TableSummary,
+    ViewSummary,
+)
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.classes.binned import Seen, size_if_calibrated
@@ -60,7 +66,6 @@ from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of
 from calibcli.stats.table.classes import SCORES_FOR_ONE, ClassSums
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
 
 
 def measure_table(
@@ -254,57 +259,47 @@ def measure_files(
     if summary_out is not None:
         from calibcli.commands.reading import write_summary
 
-        write_summary(judged.gathered, summary_out, inputs=inputs)
+        write_summary(judged, summary_out, inputs=inputs)
     return report
 
 
-def measure_judged(judged: Judged, *, artifact: str | None, options: MeasureOptions) -> MeasureReport:
+def measure_judged(judged: Gathered, *, artifact: str | None, options: MeasureOptions) -> MeasureReport:
     """Measure rows that were read: every score of them, groups and classes."""
-    asked = options
     first, *others = views = views_of(judged)
-    measured = sum(len(view.measured(asked.least_rows)) for view in views)
-    level = level_of(asked.confidence, measured)
-    slices = _raw_slice(judged, asked)
+    level = level_of(options.confidence, sum(len(view.slices.measured(options.least_rows)) for view in views))
     discrete = judged.outputs is not None
+    slices: dict[str, MeasureReport] = {}
+    if judged.recalibrated and options.beside_raw:
+        raw, clusters = judged.tables[RAW], clusters_of(judged, RAW)
+        slices[f"score={judged.input.score}"] = measure_table(
+            raw, judged.input, options=options, again=judged.again, clusters=clusters
+        )
     report = measure_table(
         first.table,
         first.source,
-        options=asked,
+        options=options,
         artifact=artifact,
         discrete=discrete,
         notes=(*judged.notes, *judged.fit_notes),
-        again=judged.again,
+        again=judged.table_again,
         clusters=first.clusters,
     )
-    report = replace(
-        _with_groups(report, first, slices, options=asked, level=level, discrete=discrete),
-        clusters=cluster_summary(judged, first.clusters),
-        differences=_differences(judged, views, asked),
-    )
+    report = _with_groups(report, first, slices, options=options, level=level, discrete=discrete)
+    column, found = judged.chosen.cluster, first.clusters
+    if found is not None and column is not None:
+        report = replace(report, clusters=ClusterSummary(column, found.count, found.effective))
+    report = replace(report, differences=_differences(judged, views, options))
     for view in others:
-        part = measure_table(view.table, view.source, options=asked, clusters=view.clusters)
-        slices[view.key] = _with_groups(part, view, slices, options=asked, level=level, discrete=False)
-    chosen = judged.gathered.chosen
-    if chosen is not None and sees_all_classes(chosen.asked):
-        report = with_classes(report, judged, slices, options=asked)
+        part = measure_table(view.table, view.source, options=options, clusters=view.clusters)
+        slices[view.key] = _with_groups(part, view, slices, options=options, level=level, discrete=False)
+    if sees_all_classes(judged.chosen.asked):
+        report = with_classes(report, judged, slices, options=options)
     return replace(report, slices=slices)
 
 
 def each_class(columns: Columns) -> bool:
     """Whether each of several classes is measured; not where rows depend on each other."""
     return sees_all_classes(columns) and columns.cluster is None
-
-
-def _raw_slice(judged: Judged, asked: MeasureOptions) -> dict[str, MeasureReport]:
-    """Return the raw score's report beside that of the recalibrated one, where that was asked for."""
-    if not judged.recalibrated or not asked.beside_raw:
-        return {}
-    source, again = judged.gathered.input, judged.gathered.again
-    raw = judged.gathered.tables[RAW]
-    clusters = clusters_of(judged, RAW)
-    return {
-        f"score={source.score}": measure_table(raw, source, options=asked, again=again, clusters=clusters)
-    }
 
 
 def _with_groups(
@@ -317,28 +312,42 @@ def _with_groups(
     discrete: bool,
 ) -> MeasureReport:
     """Put a report of each group with enough rows among the slices; return the whole with their summary."""
-    inside = replace(options, confidence=level)
+    least = options.least_rows
+    asked = (options.binning, options.bins, options.edges) != (None, None, None)
     reports = {}
-    for group in view.measured(options.least_rows):
-        refuse_cut_cells(group, options.bins, options.edges)
-        binning = options.binning
-        if binning is None and options.bins is None and options.edges is None:
-            binning = binning_of(group.table, view.table, discrete=discrete)
-        reports[group.key] = measure_table(
-            group.table,
-            view.source,
-            options=replace(inside, binning=binning),
-            artifact=whole.artifact,
-            discrete=discrete,
-            clusters=group.clusters,
+    for group in view.slices.measured(least):
+        binning = options.binning if asked else binning_of(group.table, view.table, discrete=discrete)
+        inside = replace(options, confidence=level, binning=binning)
+        reports[group.key] = _measured_group(
+            group, view.source, options=inside, artifact=whole.artifact, discrete=discrete
         )
     slices.update(reports)
-    summary = groups_summary(view, reports, least_rows=options.least_rows, confidence=level)
-    return replace(whole, groups=summary)
+    columns = view.slices.columns
+    if not columns:
+        return whole
+    left_out = view.slices.left_out(reports)
+    return replace(
+        whole, groups=GroupsSummary(columns, tuple(reports), left_out, least, level, worst_of(reports))
+    )
+
+
+def _measured_group(
+    group: Group,
+    source: InputSummary,
+    *,
+    options: MeasureOptions,
+    artifact: str | None = None,
+    discrete: bool = False,
+) -> MeasureReport:
+    """Measure some of the rows over bins that their grid, where it is one, can be cut into."""
+    refuse_cut_cells(group, options.bins, options.edges)
+    return measure_table(
+        group.table, source, options=options, artifact=artifact, discrete=discrete, clusters=group.clusters
+    )
 
 
 def _differences(
-    judged: Judged, views: Sequence[View], asked: MeasureOptions
+    judged: Gathered, views: Sequence[View], asked: MeasureOptions
 ) -> dict[str, tuple[Difference, ...]]:
     """Return how each further score differs from the first by what was measured and can be compared."""
     first, *others = views
@@ -352,7 +361,7 @@ def _differences(
     options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
     return {
         view.key: differences_to(first, view, paired, options=options)
-        for view, paired in zip(others, judged.gathered.aside.paired, strict=True)
+        for view, paired in zip(others, judged.aside.paired, strict=True)
     }
 
 
@@ -377,34 +386,6 @@ FEW = (MeasureName.ECE, MeasureName.BIAS, MeasureName.BRIER)
 _MANY_SCORES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class ClassGroups:
-    """
-    The classes in one view.
-
-    Args:
-        groups: The rows of each class, in the order of the classes.
-    """
-
-    view: ViewName
-    groups: tuple[Group, ...]
-    absent: tuple[str, ...]
-
-    def measured(self, least_rows: int) -> tuple[Group, ...]:
-        """Return the classes with enough rows, and some weight."""
-        return tuple(
-            one
-            for one in self.groups
-            if one.table.total_rows >= least_rows and float(one.table.weight.sum()) > 0.0
-        )
-
-    def left_out(self, measured: tuple[Group, ...]) -> dict[str, int]:
-        """Return how many rows each of the other classes has, by key."""
-        keys = {one.key for one in measured}
-        few = {one.key: one.table.total_rows for one in self.groups if one.key not in keys}
-        return {**few, **dict.fromkeys(self.absent, 0)}
-
-
 def judged_view(columns: Columns) -> ViewName | None:
     """Return the view whose classes a gate judges one by one; None where it judges one score."""
     if columns.several is None or columns.several.one_class is not None:
@@ -412,7 +393,7 @@ def judged_view(columns: Columns) -> ViewName | None:
     return columns.several.view if columns.several.view in KEYS else None
 
 
-def class_groups(classes: ClassAside, view: ViewName) -> ClassGroups:
+def class_groups(classes: ClassAside, view: ViewName) -> Slices:
     """Return the rows of every class in a view."""
     tables: Mapping[str, Table]
     if view is ViewName.ONE_VS_REST:
@@ -421,7 +402,8 @@ def class_groups(classes: ClassAside, view: ViewName) -> ClassGroups:
         tables = {name[0]: table for name, table in classes.top.tables().items()}
     keys = {name: f"{KEYS[view]}={name}" for name in classes.classes}
     groups = tuple(Group(key, tables[name], None) for name, key in keys.items() if name in tables)
-    return ClassGroups(view, groups, tuple(key for name, key in keys.items() if name not in tables))
+    absent = tuple(key for name, key in keys.items() if name not in tables)
+    return Slices((KEYS[view],), groups, absent)
 
 
 def views_shown(columns: Columns) -> tuple[ViewName, ...]:
@@ -431,15 +413,14 @@ def views_shown(columns: Columns) -> tuple[ViewName, ...]:
 
 
 def with_classes(
-    report: MeasureReport, judged: Judged, slices: dict[str, MeasureReport], *, options: MeasureOptions
+    report: MeasureReport, judged: Gathered, slices: dict[str, MeasureReport], *, options: MeasureOptions
 ) -> MeasureReport:
     """Add to a report what is measured of several classes."""
-    classes, chosen = judged.gathered.aside.classes, judged.gathered.chosen
-    if chosen is not None and classes is None and sees_all_classes(chosen.asked):
+    classes, chosen = judged.aside.classes, judged.chosen
+    if classes is None:
         return replace(report, notes=(*report.notes, _DEPENDENT))
-    if classes is None or chosen is None:
-        return report
-    rest, top = (class_groups(classes, view) for view in (ViewName.ONE_VS_REST, ViewName.TOP_LABEL))
+    both = {view: class_groups(classes, view) for view in KEYS}
+    rest, top = both.values()
     _refuse_lone_scores(rest, options)
     report = replace(report, notes=(*report.notes, *_coarse_notes((rest, top))))
     asked = options.metrics.of_classes
@@ -456,12 +437,14 @@ def with_classes(
         inside = replace(inside, drawn=bool(inside.metrics.tests), complete=False)
     wanted = views_shown(chosen.asked) if inside.metrics.measures or inside.metrics.tests else ()
     shown = tuple(
-        _measured(one, report.input, slices, options=inside) for one in (rest, top) if one.view in wanted
+        _measured(view, one, report.input, slices, options=inside)
+        for view, one in both.items()
+        if view in wanted
     )
     return replace(report, classes=ClassesReport(classes.classes, measures, shown, few))
 
 
-def _coarse_notes(both: tuple[ClassGroups, ClassGroups]) -> tuple[str, ...]:
+def _coarse_notes(both: tuple[Slices, Slices]) -> tuple[str, ...]:
     """Say that the tables of classes are grids, where that of all rows may be none."""
     sizes = [one.table.resolution for view in both for one in view.groups if one.table.kind == "grid"]
     rows = [sum(one.table.total_rows for one in view.groups) for view in both]
@@ -471,7 +454,7 @@ def _coarse_notes(both: tuple[ClassGroups, ClassGroups]) -> tuple[str, ...]:
 
 
 def class_views(
-    whole: Table, both: tuple[ClassGroups, ClassGroups], sums: ClassSums, *, options: MeasureOptions
+    whole: Table, both: tuple[Slices, Slices], sums: ClassSums, *, options: MeasureOptions
 ) -> ClassViews:
     """Return what measures of several classes are computed from."""
     rest, top = both
@@ -484,7 +467,7 @@ def class_views(
     )
 
 
-def _refuse_lone_scores(view: ClassGroups, options: MeasureOptions) -> None:
+def _refuse_lone_scores(view: Slices, options: MeasureOptions) -> None:
     """Refuse to measure each score of each class by itself where scores do not repeat."""
     if options.binning is not Binning.ATOMS:
         return
@@ -498,20 +481,20 @@ def _refuse_lone_scores(view: ClassGroups, options: MeasureOptions) -> None:
 
 
 def _measured(
-    view: ClassGroups, source: InputSummary, slices: dict[str, MeasureReport], *, options: MeasureOptions
+    view: ViewName,
+    classes: Slices,
+    source: InputSummary,
+    slices: dict[str, MeasureReport],
+    *,
+    options: MeasureOptions,
 ) -> ViewSummary:
     """Put a report of each class with enough rows among the slices."""
-    measured = view.measured(options.least_rows)
-    level = level_of(options.confidence, len(measured))
+    some, least = classes.measured(options.least_rows), options.least_rows
+    level = level_of(options.confidence, len(some))
     inside = replace(options, confidence=level, binning=_binning(options))
-    reports = {}
-    for one in measured:
-        refuse_cut_cells(one, options.bins, options.edges)
-        reports[one.key] = _with_null(measure_table(one.table, source, options=inside), one, inside)
+    reports = {one.key: _with_null(_measured_group(one, source, options=inside), one, inside) for one in some}
     slices.update(reports)
-    worst = worst_of(reports)
-    keys = tuple(reports)
-    return ViewSummary(view.view, keys, view.left_out(measured), options.least_rows, level, worst)
+    return ViewSummary(view, tuple(reports), classes.left_out(reports), least, level, worst_of(reports))
 
 
 def _with_null(report: MeasureReport, group: Group, options: MeasureOptions) -> MeasureReport:

@@ -74,16 +74,11 @@ class ApplyRequest:
         if isinstance(loaded, GroupArtifact):
             refuse_prior(self.prior)
             columns = replace(columns, member=member_column(loaded, columns.on_unseen))
-        chosen = _score_chosen(replace(columns, scale=columns.scale or pooled_of(loaded).scale), fragment)
+        chosen = _score_chosen(replace(columns, scale=columns.scale or loaded.of_all_rows.scale), fragment)
         checked = columns.scale is None
         return ScorePredictor(
             loaded, chosen, shown=fragment.shown, name=self.name, prior=self.prior, checked=checked
         )
-
-
-def pooled_of(loaded: Artifact | GroupArtifact) -> Artifact:
-    """Return the map of all rows."""
-    return loaded.pooled if isinstance(loaded, GroupArtifact) else loaded
 
 
 def _score_chosen(columns: Columns, fragment: Fragment) -> ChosenColumns:
@@ -154,7 +149,7 @@ class ScorePredictor(Predictor):
         prior: float | None = None,
         checked: bool = True,
     ) -> None:
-        pooled = pooled_of(loaded)
+        pooled = loaded.of_all_rows
         if prior is not None:
             check_prior(prior)
         super().__init__(chosen)

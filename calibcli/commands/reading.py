@@ -21,7 +21,7 @@ from calibcli.documents.summary import How, TableDocument, is_summary, read_summ
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
 from calibcli.options.rows import ALL_ROWS, Columns, Reading
-from calibcli.reports.input import together
+from calibcli.reports.input import in_several, together
 from calibcli.reports.inspect import InspectReport
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table, digest
@@ -135,7 +135,7 @@ def gather_summaries(
     wanted = {RAW: None} if transforms is None else transforms
     tables = {key: _changed(inputs[0], whole.table, change) for key, change in wanted.items()}
     chosen = ChosenColumns(columns, whole.input.score, whole.input.label, whole.input.weight)
-    return Gathered(tables, whole.input, chosen=chosen)
+    return Gathered(tables, whole.input, chosen)
 
 
 def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> TableDocument:
@@ -156,7 +156,9 @@ def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> T
     for identity, path in older.items():
         if identity in seen:
             raise _twice(path, seen[identity])
-    source = together([one.input for _, one in parts])
+    sources = [one.input for _, one in parts]
+    source = together(sources)
+    source = replace(source, notes=tuple(dict.fromkeys((*source.notes, *in_several(sources)))))
     return TableDocument(source, first.how, running.table(), tuple(seen))
 
 
@@ -226,8 +228,7 @@ def write_summary(gathered: Gathered, path: str, *, inputs: Sequence[str]) -> No
     """Write the summary of rows that were read."""
     from calibcli.data.outputs import write_file
 
-    asked = Columns() if gathered.chosen is None else gathered.chosen.asked
-    document = TableDocument(gathered.input, _how_read(asked), gathered.tables[RAW])
+    document = TableDocument(gathered.input, _how_read(gathered.chosen.asked), gathered.tables[RAW])
     document = replace(document, parts=_parts(inputs, document))
     write_file(path, summary_text(document).encode("ascii"))
 

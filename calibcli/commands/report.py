@@ -6,8 +6,8 @@ from dataclasses import field, replace
 from calibcli.codec import Node
 from calibcli.commands.compare import reach_between
 from calibcli.commands.comparing import Seen, comparable, comparisons, side_of
-from calibcli.commands.evaluation import RECALIBRATED, Judged, read_judged
-from calibcli.commands.gathering import RAW
+from calibcli.commands.evaluation import read_judged
+from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import each_class, measure_judged, refuse_class_measures
 from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.pictures.diagram import Drawn
@@ -28,6 +28,7 @@ from calibcli.data.extras import Beside
 from calibcli.data.files import found_in, stamp_of
 from calibcli.data.fragment import unchanged_files
 from calibcli.data.objects import is_object
+from calibcli.documents.artifact import Artifact
 from calibcli.names import MeasureName, PlotKind
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.gating import VerifyOptions
@@ -42,7 +43,7 @@ from calibcli.values import dataclass
 Shown = tuple[PlotKind, Drawn]
 
 
-def pictures_of(report: MeasureReport, judged: Judged, *, options: MeasureOptions) -> Iterator[Shown]:
+def pictures_of(report: MeasureReport, judged: Gathered, *, options: MeasureOptions) -> Iterator[Shown]:
     """Return every diagram there is, of the score itself first."""
     tree = Node(report.to_dict())
     smooth = report.curve.smooth is not None
@@ -54,7 +55,7 @@ def pictures_of(report: MeasureReport, judged: Judged, *, options: MeasureOption
     by_bins = report.table.discrete or not smooth
     measured = Measured(tree, report.curve, report.table.discrete)
     yield PlotKind.RESIDUAL, residual_drawn(measured, by_bins=by_bins)
-    if judged.artifact is not None:
+    if isinstance(judged.artifact, Artifact):
         drawn = map_over_rows(judged.artifact, judged, fitted_rows=judged.fitted_rows, options=options)
         yield PlotKind.MAP, drawn
     yield from _side_by_side(report, tree)
@@ -158,18 +159,18 @@ def _beside(columns: Columns, *, artifact: str | None) -> Beside:
     return replace(found, pairs=((RAW, RECALIBRATED),))
 
 
-def _against_raw(judged: Judged, asked: MeasureOptions, *, artifact: str | None) -> CompareReport | None:
+def _against_raw(judged: Gathered, asked: MeasureOptions, *, artifact: str | None) -> CompareReport | None:
     """Compare the recalibrated score with the raw one, where there is one score."""
     names = comparable(asked.metrics.measures, edges=asked.edges is not None)
-    if artifact is None or (judged.artifact is None and judged.members is None) or not names:
+    source, tables = judged.input, judged.tables
+    if artifact is None or judged.artifact is None or source.classes is not None or not names:
         return None
-    source, tables = judged.gathered.input, judged.gathered.tables
     raw = Seen(source.score, source.score, None, tables[RAW], discrete=False)
     discrete = judged.outputs is not None
     recalibrated = Seen(artifact, source.score, artifact, tables[RECALIBRATED], discrete=discrete)
     options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
-    paired = judged.gathered.paired or PairedSums()
-    if judged.artifact is not None:
+    paired = judged.paired or PairedSums()
+    if isinstance(judged.artifact, Artifact):
         paired.reach = reach_between([judged.artifact.recalibrator], tables[RAW])
     found = comparisons(raw, recalibrated, paired, options=options)
     return CompareReport(

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibcli.data.class_rows import SUM_TOLERANCE
 from calibcli.data.faults import RowSums
+from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact
 from calibcli.errors import InputProblem
 from calibcli.names import Scale
 from calibcli.stats.recalibrators.interface import values_of
@@ -19,7 +20,6 @@ from calibcli.values import dataclass
 if TYPE_CHECKING:
     from calibcli.commands.gathering import Gathered
     from calibcli.data.intake import Intake
-    from calibcli.documents.artifact import Artifact, ClassArtifact
     from calibcli.stats.table.grid import Table
 
 # Fewer rows, or scores of fewer values, say nothing of the scale.
@@ -91,9 +91,7 @@ def read_notes(gathered: "Gathered", scale: Scale) -> tuple[str, ...]:
 
     Log-odds may be probabilities, and scores that are 0 and 1 labels that a model predicts.
     """
-    from calibcli.commands.gathering import RAW
-
-    raw = gathered.tables[RAW]
+    raw = gathered.tables["raw"]
     if raw.total_rows < _FEWEST:
         return ()
     if scale is not Scale.LOGIT:
@@ -104,20 +102,16 @@ def read_notes(gathered: "Gathered", scale: Scale) -> tuple[str, ...]:
     return (_UNSURE,) if raw.distinct >= _FEWEST_VALUES and _within(seen_in(raw), 1.0) else ()
 
 
-def table_scale_notes(gathered: "Gathered", artifact: "Artifact") -> tuple[str, ...]:
+def table_scale_notes(
+    gathered: "Gathered", artifact: Artifact | ClassArtifact | GroupArtifact
+) -> tuple[str, ...]:
     """Refuse raw scores on another scale than that of the fit; return what is to be said of others."""
-    from calibcli.commands.gathering import RAW
-
-    raw, column = gathered.tables[RAW], f"column {gathered.input.score!r}"
-    return scale_notes(seen_in(raw) if raw.total_rows else None, artifact, column=column)
-
-
-def class_table_notes(gathered: "Gathered", key: str, artifact: "ClassArtifact") -> tuple[str, ...]:
-    """Return the same of several classes, whose largest probabilities are the table of a key."""
-    confidence = gathered.tables[key]
-    rows = confidence.total_rows
-    highest = float(confidence.score[-1]) - confidence.resolution if rows else 0.0
-    return class_scale_notes(gathered.sums, artifact, rows=rows, highest=highest)
+    raw, one = gathered.as_fitted, artifact.of_all_rows
+    if isinstance(one, Artifact):
+        column = f"column {gathered.input.score!r}"
+        return scale_notes(seen_in(raw) if raw.total_rows else None, one, column=column)
+    highest = float(raw.score[-1]) - raw.resolution if raw.total_rows else 0.0
+    return class_scale_notes(gathered.sums, one, rows=raw.total_rows, highest=highest)
 
 
 class ScaleCheck:
@@ -127,7 +121,7 @@ class ScaleCheck:
     Every so many of them are remembered, evenly over all.
     """
 
-    def __init__(self, artifact: "Artifact") -> None:
+    def __init__(self, artifact: Artifact) -> None:
         self._artifact = artifact
         self._rows = 0
         self._step = 1
@@ -165,7 +159,7 @@ class ScaleCheck:
         return Seen(self._rows, (lowest, *inner, highest), int(run_starts(np.sort(every)).size))
 
 
-def scale_notes(seen: Seen | None, artifact: "Artifact", *, column: str) -> tuple[str, ...]:
+def scale_notes(seen: Seen | None, artifact: Artifact, *, column: str) -> tuple[str, ...]:
     """
     Refuse scores that are on another scale than those of a fit, and return what is to be said of others.
 
@@ -249,7 +243,7 @@ def _applied_before(here: Floats, there: Floats, *, outputs: Floats) -> bool:
     return moves and _TIMES_NEARER * near <= min(far, _spread(outputs))
 
 
-def _all_outputs(seen: Seen, artifact: "Artifact") -> bool:
+def _all_outputs(seen: Seen, artifact: Artifact) -> bool:
     """Whether scores are the very values that a map of few values has, and its fit rows were not."""
     outputs, scores = set(values_of(artifact.recalibrator.bins) or ()), set(seen.quantiles)
     fitted = artifact.fit.score_quantiles
@@ -280,7 +274,7 @@ def _refused(seen: Seen, fitted: Sequence[float], scale: Scale, *, what: str, co
 
 
 def class_scale_notes(
-    sums: RowSums | None, artifact: "ClassArtifact", *, rows: int, highest: float
+    sums: RowSums | None, artifact: ClassArtifact, *, rows: int, highest: float
 ) -> tuple[str, ...]:
     """
     Refuse rows of several classes that were read as logits and are probabilities, or percentages.

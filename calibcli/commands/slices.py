@@ -1,23 +1,21 @@
 """Groups, clusters and several scores of one input: what is gathered for them, and what is said of them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from calibcli.commands.evaluation import RECALIBRATED, Judged
-from calibcli.commands.gathering import RAW
+from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.data.extras import Beside
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, MeasureName
 from calibcli.options.measuring import MOST_CONFIDENCE
 from calibcli.options.rows import Columns
 from calibcli.reports.input import InputSummary
-from calibcli.reports.measure import ClusterSummary, GroupsSummary, MeasureReport, WorstGroup
+from calibcli.reports.measure import MeasureReport, WorstGroup
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures.clustered import NO_BAND, Clusters, ClusterSums
-from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.sliced import COARSE_CELLS, Name
@@ -41,30 +39,49 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Slices:
+    """
+    The groups of the rows, or the classes in one view.
+
+    Args:
+        columns: What they are told by; none where there are none.
+        groups: The rows of each, in order.
+        absent: Keys of those without any row.
+    """
+
+    columns: tuple[str, ...] = ()
+    groups: tuple[Group, ...] = ()
+    absent: tuple[str, ...] = ()
+
+    def measured(self, least_rows: int) -> tuple[Group, ...]:
+        """Return those with enough rows, and some weight."""
+        return tuple(
+            one
+            for one in self.groups
+            if one.table.total_rows >= least_rows and float(one.table.weight.sum()) > 0.0
+        )
+
+    def left_out(self, keys: Collection[str]) -> dict[str, int]:
+        """Return how many rows each has that is not among some keys."""
+        few = {one.key: one.table.total_rows for one in self.groups if one.key not in keys}
+        return {**few, **dict.fromkeys(self.absent, 0)}
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """
     One score of the input.
 
     Args:
         key: What its slice is called; empty for the first score, which is the report itself.
-        clusters: Their clusters, or None where rows are independent.
-        groups: The groups of the rows, in the order of their values.
+        clusters: The clusters of its rows, or None where rows are independent.
     """
 
     key: str
     source: InputSummary
     table: Table
     clusters: Clusters | None
-    groups: tuple[Group, ...]
-    columns: tuple[str, ...]
-
-    def measured(self, least_rows: int) -> tuple[Group, ...]:
-        """Return the groups with enough rows, and some weight."""
-        return tuple(
-            one
-            for one in self.groups
-            if one.table.total_rows >= least_rows and float(one.table.weight.sum()) > 0.0
-        )
+    slices: Slices
 
 
 def beside_of(columns: Columns, *, artifact: str | None) -> Beside:
@@ -82,38 +99,25 @@ def beside_of(columns: Columns, *, artifact: str | None) -> Beside:
     )
 
 
-def views_of(judged: Judged) -> tuple[View, ...]:
+def views_of(judged: Gathered) -> tuple[View, ...]:
     """Return every score of the input, the one that is judged first."""
-    gathered = judged.gathered
-    first = RECALIBRATED if judged.recalibrated else RAW
-    views = [_view(judged, first, "", gathered.input)]
-    for place, name in enumerate(gathered.others, start=1):
-        source = replace(gathered.input, score=name)
-        views.append(_view(judged, f"score {place}", f"score={name}", source))
+    views = [_view(judged, judged.key, "", judged.input)]
+    for place, name in enumerate(judged.chosen.further, start=1):
+        views.append(_view(judged, f"score {place}", f"score={name}", replace(judged.input, score=name)))
     return tuple(views)
 
 
-def clusters_of(judged: Judged, key: str) -> Clusters | None:
+def clusters_of(judged: Gathered, key: str) -> Clusters | None:
     """Return the clusters of all rows by one of the tables, or None where rows are independent."""
-    sums = judged.gathered.aside.clusters.get(key)
+    sums = judged.aside.clusters.get(key)
     return None if sums is None else sums.whole()
 
 
-def cluster_summary(judged: Judged, clusters: Clusters | None) -> ClusterSummary | None:
-    """Return what is said of clusters, or None where there are none."""
-    column = None if judged.gathered.chosen is None else judged.gathered.chosen.cluster
-    if clusters is None or column is None:
-        return None
-    return ClusterSummary(column, clusters.count, clusters.effective)
-
-
-def _view(judged: Judged, key: str, shown: str, source: InputSummary) -> View:
-    aside, chosen = judged.gathered.aside, judged.gathered.chosen
-    slices, sums = aside.slices.get(key), aside.clusters.get(key)
-    columns = () if chosen is None else chosen.by
-    tables = {} if slices is None else slices.tables()
+def _view(judged: Gathered, key: str, shown: str, source: InputSummary) -> View:
+    found, sums = judged.aside.slices.get(key), judged.aside.clusters.get(key)
+    columns, tables = judged.chosen.by, {} if found is None else found.tables()
     groups = tuple(_group(name, table, columns, shown, sums) for name, table in tables.items())
-    return View(shown, source, judged.gathered.tables[key], clusters_of(judged, key), groups, columns)
+    return View(shown, source, judged.tables[key], clusters_of(judged, key), Slices(columns, groups))
 
 
 def _group(name: Name, table: Table, columns: tuple[str, ...], shown: str, sums: ClusterSums | None) -> Group:
@@ -155,26 +159,9 @@ def binning_of(group: Table, whole: Table, *, discrete: bool) -> Binning:
     return Binning.ATOMS if atoms and group.kind == "exact" else Binning.EQUAL_WIDTH
 
 
-def groups_summary(
-    view: View, reports: Mapping[str, MeasureReport], *, least_rows: int, confidence: float
-) -> GroupsSummary | None:
-    """Return what is said of the groups of a score; None where there are none."""
-    if not view.columns:
-        return None
-    measured = tuple(one.key for one in view.groups if one.key in reports)
-    left_out = {one.key: one.table.total_rows for one in view.groups if one.key not in reports}
-    worst = worst_of({key: reports[key] for key in measured})
-    return GroupsSummary(view.columns, measured, left_out, least_rows, confidence, worst)
-
-
 def worst_of(reports: Mapping[str, MeasureReport]) -> WorstGroup | None:
     """Return which of several reports stands out by its ECE; None where none was measured."""
-    return _worst(
-        {key: one for key, part in reports.items() for one in part.measures if one.name is WORST_BY}
-    )
-
-
-def _worst(estimates: Mapping[str, Estimate]) -> WorstGroup | None:
+    estimates = {key: one for key, part in reports.items() for one in part.measures if one.name is WORST_BY}
     values = {key: one.value for key, one in estimates.items() if math.isfinite(one.value)}
     if not values:
         return None

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibcli.commands.evaluation import RECALIBRATED, Judged, read_judged
-from calibcli.commands.gathering import RAW
-from calibcli.commands.measure import KEYS, class_groups, class_views, judged_view, refuse_class_measures
+from calibcli.commands.evaluation import read_judged
+from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
+from calibcli.commands.measure import class_groups, class_views, judged_view, refuse_class_measures
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
-from calibcli.commands.slices import Group, refuse_cut_cells, views_of
+from calibcli.commands.slices import Group, Slices, refuse_cut_cells, views_of
 from calibcli.data.extras import Beside
+from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import Binning, ViewName
 from calibcli.options.gating import Regression, StateOptions, VerifyOptions, refuse_without_state
@@ -28,74 +29,15 @@ from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import Table
-from calibcli.values import dataclass
-
-
-def of_classes(rules: Sequence[Rule | ClassRule]) -> tuple[ClassRule, ...]:
-    """Return the rules that speak of several classes together."""
-    return tuple(rule for rule in rules if isinstance(rule, ClassRule))
-
-
-def of_one_score(rules: Sequence[Rule | ClassRule]) -> tuple[Rule, ...]:
-    """Return the rules that speak of one score: of every class where a view shows one by one."""
-    return tuple(rule for rule in rules if isinstance(rule, Rule))
 
 
 def refuse_class_rules(rules: Sequence[Rule | ClassRule], columns: Columns) -> None:
     """Refuse rules about several classes where there is one score, one class, or groups of rows."""
-    found = of_classes(rules)
+    found = [rule for rule in rules if isinstance(rule, ClassRule)]
     refuse_class_measures(columns, Metrics((), (), tuple(rule.subject for rule in found)))
     if found and columns.by:
         msg = f"{found[0].subject.value} is judged over all rows, and --by asks for each group"
         raise UsageProblem(msg, "leave out --by, or gate groups on a measure of one score such as ece")
-
-
-def class_verdicts(
-    judged: Judged,
-    rules: Sequence[ClassRule],
-    *,
-    ground: Ground,
-    bins: int | None,
-    binning: Binning | None,
-) -> dict[str, Verdict]:
-    """Judge rules about several classes by all rows."""
-    classes = judged.gathered.aside.classes
-    if classes is None or not rules:
-        return {}
-    both = class_groups(classes, ViewName.ONE_VS_REST), class_groups(classes, ViewName.TOP_LABEL)
-    options = MeasureOptions(bins=bins, binning=binning, confidence=ground.confidence)
-    views = class_views(judged.table, both, classes.sums, options=options)
-    return {rule.key: class_rule(views, rule, ground=ground) for rule in rules}
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedParts:
-    """
-    The parts of the rows that are judged.
-
-    Args:
-        alone: Whether the whole is not judged beside them.
-    """
-
-    by: tuple[str, ...]
-    judged: tuple[Group, ...]
-    left_out: dict[str, int]
-    alone: bool
-
-
-def judged_parts(judged: Judged, *, least_rows: int) -> JudgedParts:
-    """Return the groups of the rows, or every class in the view that was asked for."""
-    chosen, classes = judged.gathered.chosen, judged.gathered.aside.classes
-    view = None if chosen is None else judged_view(chosen.asked)
-    if view is not None and classes is not None:
-        every = class_groups(classes, view)
-        some = every.measured(least_rows)
-        return JudgedParts((KEYS[view],), some, every.left_out(some), alone=True)
-    groups = views_of(judged)[0]
-    some = groups.measured(least_rows)
-    keys = {one.key for one in some}
-    few = {one.key: one.table.total_rows for one in groups.groups if one.key not in keys}
-    return JudgedParts(groups.columns, some, few, alone=False)
 
 
 BASELINE = "score 1"
@@ -142,7 +84,6 @@ def verify_files(
     asked = options.regression
     require_some(options.rules if asked is None else asked.measures)
     refuse_class_rules(options.rules, columns)
-    each_class = judged_view(columns) is not None
     options = of_columns(options, columns)
     before = None
     if asked is not None and asked.report is not None:
@@ -155,9 +96,7 @@ def verify_files(
         artifact=artifact,
         reading=reading or Reading(),
         twice=may_cut_cells(options.bins, options.binning),
-        beside=replace(
-            _beside(columns, artifact=artifact), classes=each_class or bool(of_classes(options.rules))
-        ),
+        beside=_beside(columns, options, artifact=artifact),
     )
     return verify_judged(judged, options=options, artifact=artifact, before=before)
 
@@ -174,52 +113,74 @@ def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
     return options
 
 
-def verify_judged(
-    judged: Judged, *, options: VerifyOptions, artifact: str | None = None, before: Before | None = None
-) -> VerifyReport:
-    """Judge the rules by rows that were read; `before` is the baseline, if there is one."""
-    _refuse_rows(judged, artifact, allow_fit_rows=options.allow_fit_rows)
-    return _report(judged, options, artifact=artifact, before=before)
-
-
-def _beside(columns: Columns, *, artifact: str | None) -> Beside:
-    """Return what is gathered beside the score: its groups, and another score row by row."""
+def _beside(columns: Columns, options: VerifyOptions, *, artifact: str | None) -> Beside:
+    """Return what is gathered beside the score: its groups or classes, and another score row by row."""
     key = RAW if artifact is None else RECALIBRATED
+    joint = any(isinstance(rule, ClassRule) for rule in options.rules)
     return Beside(
         columns={BASELINE: 1} if columns.others else {},
         pairs=((BASELINE, key),) if columns.others else (),
         sliced=(key,) if columns.by else (),
+        classes=joint or judged_view(columns) is not None,
     )
 
 
-def _refuse_rows(judged: Judged, artifact: str | None, *, allow_fit_rows: bool) -> None:
-    if judged.fitted_rows and not allow_fit_rows:
-        msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
+def verify_judged(
+    judged: Gathered, *, options: VerifyOptions, artifact: str | None = None, before: Before | None = None
+) -> VerifyReport:
+    """
+    Judge every rule in the whole and in each group or class, as many claims together as that makes.
+
+    `before` is the baseline, if there is one.
+    """
+    table, fitted_rows = judged.table, judged.fitted_rows
+    if fitted_rows and not options.allow_fit_rows:
+        msg = f"these are the {table.total_rows:,} rows that {artifact} was fitted on"
         raise InputProblem(msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist")
-    if judged.table.total_rows == 0:
+    if table.total_rows == 0:
         msg = "no rows left to judge by"
         raise EmptyTable(msg)
-
-
-def _report(
-    judged: Judged, options: VerifyOptions, *, artifact: str | None, before: Before | None
-) -> VerifyReport:
-    """Judge every rule in the whole and in each group, as many claims together as that makes."""
     bins = partition_of(judged, options)
-    parts = judged_parts(judged, least_rows=options.least_group_rows or 1)
-    single, joint = of_one_score(options.rules), of_classes(options.rules)
-    groups = parts.judged if single else ()
+    summary = summary_of(table, discrete=bins is ATOMS)
+    single = [rule for rule in options.rules if isinstance(rule, Rule)]
+    joint = [rule for rule in options.rules if isinstance(rule, ClassRule)]
+    # Where every class is judged by itself, the whole is not judged beside them.
+    view = judged_view(judged.chosen.asked)
+    classes = judged.aside.classes
+    alone = view is not None and classes is not None
+    found = views_of(judged)[0].slices
+    if view is not None and classes is not None:
+        found = class_groups(classes, view)
+    some = found.measured(options.least_group_rows or 1)
+    left_out = found.left_out({one.key for one in some})
+    groups = some if single else ()
     bounded = sum(rule.bound in BOUNDS for rule in single)
-    claims = bounded * (len(groups) + (not parts.alone)) + options.regressions
+    claims = bounded * (len(groups) + (not alone)) + options.regressions
     claims += sum(rule.bound in BOUNDS for rule in joint)
-    ground = ground_of(judged, bins, options, claims=max(1, claims))
-    table = parted(judged.table, bins, again=judged.again)
-    verdicts = {} if parts.alone else {rule.key: judge(table, rule, ground=ground) for rule in single}
-    verdicts.update(class_verdicts(judged, joint, ground=ground, bins=options.bins, binning=options.binning))
-    verdicts.update(_regressions(judged, table, options.regression, ground=ground, before=before))
-    summary = summary_of(judged.table, discrete=bins is ATOMS)
+    one = judged.artifact
+    ground = Ground(
+        bins,
+        variance=one.fit.mean_variance if isinstance(one, Artifact) else None,
+        outputs=judged.outputs,
+        least_rows=options.least_rows,
+        confidence=options.confidence,
+        claims=max(1, claims),
+    )
+    whole = parted(table, bins, again=judged.table_again)
+    verdicts = {} if alone else {rule.key: judge(whole, rule, ground=ground) for rule in single}
+    if classes is not None and joint:
+        both = class_groups(classes, ViewName.ONE_VS_REST), class_groups(classes, ViewName.TOP_LABEL)
+        cut = MeasureOptions(bins=options.bins, binning=options.binning, confidence=ground.confidence)
+        views = class_views(table, both, classes.sums, options=cut)
+        verdicts.update({rule.key: class_rule(views, rule, ground=ground) for rule in joint})
+    verdicts.update(_regressions(judged, whole, options.regression, ground=ground, before=before))
+    asked = (options.bins, options.binning) != (None, None)
+    subjects = [rule.subject for rule in single]
+    baseline = (
+        () if before is None else before.notes(judged.input.score, artifact=artifact, digest=summary.digest)
+    )
     report = VerifyReport(
-        input=judged.gathered.input,
+        input=judged.input,
         table=summary,
         artifact=artifact,
         verdicts=verdicts,
@@ -227,29 +188,23 @@ def _report(
         notes=(
             *judged.notes,
             *_one_label(judged),
-            *_shared_bins(judged, bins, options),
-            *_notes(before, judged, artifact=artifact, digest=summary.digest),
+            *shared_bins_notes(table, bins, asked=asked, measures=subjects),
+            *baseline,
             *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
-            *(() if parts.alone else _unseen_groups(parts, options)),
+            *(() if alone else _unseen_groups(found, options)),
         ),
-        by=parts.by if single else (),
-        groups={one.key: _of_group(one, options, ground) for one in groups},
-        left_out=parts.left_out if single else {},
+        by=found.columns if single else (),
+        groups={one.key: _of_group(one, single, options, ground) for one in groups},
+        left_out=left_out if single else {},
         least_group_rows=options.least_group_rows,
     )
-    return _void(report) if judged.fitted_rows else report
+    return _void(report) if fitted_rows else report
 
 
-def _shared_bins(judged: Judged, bins: Bins, options: VerifyOptions) -> tuple[str, ...]:
-    asked = (options.bins, options.binning) != (None, None)
-    subjects = [rule.subject for rule in of_one_score(options.rules)]
-    return shared_bins_notes(judged.table, bins, asked=asked, measures=subjects)
-
-
-def _unseen_groups(parts: JudgedParts, options: VerifyOptions) -> tuple[str, ...]:
+def _unseen_groups(found: Slices, options: VerifyOptions) -> tuple[str, ...]:
     """Return how many later rows may be of groups that no row here has, which nothing judges."""
-    counts = [*(one.table.total_rows for one in parts.judged), *parts.left_out.values()]
-    if not (parts.by and counts):
+    counts = [one.table.total_rows for one in found.groups]
+    if not counts:
         return ()
     share = unseen_share(np.array(counts), delta=1.0 - options.confidence)
     groups = "1 group" if len(counts) == 1 else f"{len(counts):,} groups"
@@ -257,48 +212,28 @@ def _unseen_groups(parts: JudgedParts, options: VerifyOptions) -> tuple[str, ...
     return (f"the gate speaks of the {groups} seen here: groups not seen may hold {others}",)
 
 
-def _one_label(judged: Judged) -> tuple[str, ...]:
+def _one_label(judged: Gathered) -> tuple[str, ...]:
     """Return what to look at where every label is the same, which is seldom what was meant."""
     rows, ones = judged.table.total_rows, judged.table.total_positive_rows
-    if judged.gathered.input.classes is not None or 0 < ones < rows:
+    if judged.input.classes is not None or 0 < ones < rows:
         return ()
     found = f"all {rows:,} rows have label {int(ones > 0)}"
-    return (f"{found}: is {judged.gathered.input.label!r} the label column (--label, --positive)?",)
-
-
-def _notes(
-    before: Before | None, judged: Judged, *, artifact: str | None, digest: str | None
-) -> tuple[str, ...]:
-    if before is None:
-        return ()
-    return before.notes(judged.gathered.input.score, artifact=artifact, digest=digest)
+    return (f"{found}: is {judged.input.label!r} the label column (--label, --positive)?",)
 
 
 def _regressions(
-    judged: Judged, table: Table, asked: Regression | None, *, ground: Ground, before: Before | None
+    judged: Gathered, table: Table, asked: Regression | None, *, ground: Ground, before: Before | None
 ) -> dict[str, Verdict]:
     """Compare the whole with the baseline, where there is one."""
     if asked is None:
         return {}
     if before is not None:
         return against_report(table, before, asked, ground=ground)
-    other, paired = judged.gathered.tables[BASELINE], judged.gathered.paired or PairedSums()
+    other, paired = judged.tables[BASELINE], judged.paired or PairedSums()
     return against_score(table, other, paired, asked=asked, ground=ground)
 
 
-def ground_of(judged: Judged, bins: Bins, options: VerifyOptions, *, claims: int = 1) -> Ground:
-    """Return what is settled before a label is looked at."""
-    return Ground(
-        bins,
-        variance=None if judged.artifact is None else judged.artifact.fit.mean_variance,
-        outputs=judged.outputs,
-        least_rows=options.least_rows,
-        confidence=options.confidence,
-        claims=claims,
-    )
-
-
-def partition_of(judged: Judged, options: VerifyOptions) -> Bins:
+def partition_of(judged: Gathered, options: VerifyOptions) -> Bins:
     """Return the outputs of a discrete recalibrator, else a partition that no label had a say in."""
     discrete = judged.outputs is not None
     bins = chosen_bins(judged.table, bins=options.bins, binning=options.binning, discrete=discrete)
@@ -318,13 +253,13 @@ def refuse_continuous(table: Table) -> None:
     raise UsageProblem(msg, "gate on --max-ece over bins (--bins 15), on --max-smece or on --max-dce")
 
 
-def _of_group(group: Group, options: VerifyOptions, ground: Ground) -> GroupVerdicts:
+def _of_group(group: Group, rules: Sequence[Rule], options: VerifyOptions, ground: Ground) -> GroupVerdicts:
     """Judge every rule in a group, over the partition of the whole."""
     refuse_cut_cells(group, options.bins, None)
     if ground.bins is ATOMS and group.table.kind == "grid":
         msg = f"the grid tables that groups share do not keep distinct scores apart ({group.key})"
         raise UsageProblem(msg, "pass --exact, or ask for --bins 15")
-    verdicts = {rule.key: judge(group.table, rule, ground=ground) for rule in of_one_score(options.rules)}
+    verdicts = {rule.key: judge(group.table, rule, ground=ground) for rule in rules}
     return GroupVerdicts(summary_of(group.table, discrete=ground.bins is ATOMS), verdicts)
 
 

@@ -64,6 +64,11 @@ class Doubted:
 
     __slots__ = ()
 
+    @property
+    def of_all_rows(self) -> Self:
+        """The map of all rows: this one, unless each group has its own."""
+        return self
+
     def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
         """Return the artifact with what must be said of its document; saved again, it says so itself."""
         if not doubts:
@@ -478,6 +483,11 @@ class GroupArtifact(Declared):
     shared: Annotated[Mapping[str, Shared], "The groups that share the map of all rows."]
     calibcli: Annotated[str, "The version that fitted it."] = __version__
     doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
+
+    @property
+    def of_all_rows(self) -> Artifact:
+        """The map of all rows."""
+        return self.pooled
 
     @property
     def known(self) -> frozenset[str]:

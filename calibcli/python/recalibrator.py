@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.commands.evaluation import ClassMap, member_column
-from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor, pooled_of
+from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
 from calibcli.data.class_columns import ClassColumns
 from calibcli.data.columns import ChosenColumns, columns_of_classes
 from calibcli.data.files import HeldColumn, HeldRows, InMemory
@@ -111,7 +111,7 @@ def predicted_scores(
         columns[_BY] = _groups_given(by, artifact, rows=len(columns[SCORES]))
         member = member_column(artifact, chosen(OnUnseen, unseen, "unseen"))
     asked = Columns(
-        scale=maybe_chosen(Scale, scale, "scale") or pooled_of(artifact).scale,
+        scale=maybe_chosen(Scale, scale, "scale") or artifact.of_all_rows.scale,
         on_range=chosen(OnRange, on_range, "on_range"),
         member=member,
     )
@@ -204,8 +204,7 @@ class Recalibrator(Shown):
     @property
     def method(self) -> str:
         """The method that was fitted."""
-        one = self.artifact.pooled if isinstance(self.artifact, GroupArtifact) else self.artifact
-        return one.recalibrator.name.value
+        return self.artifact.of_all_rows.recalibrator.name.value
 
     @property
     def classes(self) -> tuple[str, ...] | None:

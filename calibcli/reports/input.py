@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -72,26 +73,31 @@ class InputSummary(Declared):
 
 def together(parts: Sequence[InputSummary]) -> InputSummary:
     """Return what was read of all parts."""
-    first = parts[0]
-    selected = first.selected
-    if selected is not None:
-        unselected = sum(one.selected.unselected for one in parts if one.selected is not None)
-        selected = SelectedRows(selected.where, None, None, None, unselected)
-    return InputSummary(
+    first, selected = parts[0], [one.selected for one in parts if one.selected is not None]
+    classes = [one.classes for one in parts if one.classes is not None]
+    return replace(
+        first,
         files=tuple(name for one in parts for name in one.files),
-        score=first.score,
-        label=first.label,
-        weight=first.weight,
         rows=sum(one.rows for one in parts),
         dropped=sum(one.dropped for one in parts),
         clipped=sum(one.clipped for one in parts),
-        notes=tuple(dict.fromkeys((*(note for one in parts for note in one.notes), *_in_several(parts)))),
-        selected=selected,
+        notes=tuple(dict.fromkeys(note for one in parts for note in one.notes)),
+        classes=replace(
+            classes[0],
+            tied=sum(one.tied for one in classes),
+            normalised=sum(one.normalised for one in classes),
+            elsewhere=sum(one.elsewhere for one in classes),
+        )
+        if classes
+        else None,
+        selected=None
+        if first.selected is None
+        else SelectedRows(first.selected.where, None, None, None, sum(one.unselected for one in selected)),
     )
 
 
-def _in_several(parts: Sequence[InputSummary]) -> tuple[str, ...]:
-    """Return what is said of files of one name in several parts, which may be the same rows or other ones."""
+def in_several(parts: Sequence[InputSummary]) -> tuple[str, ...]:
+    """Return what is said of files of one name in several summaries: the same rows, or other ones."""
     found = Counter(name for one in parts for name in dict.fromkeys(one.files))
     twice = [name for name, times in found.items() if times > 1]
     if not twice:

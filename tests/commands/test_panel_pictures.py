@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.commands.evaluation import FIT_ROWS
 from calibcli.commands.fit import fit_files
+from calibcli.commands.gathering import FIT_ROWS
 from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.pictures.reliability import Stated, brief

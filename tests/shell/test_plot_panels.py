@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from calibcli.commands.evaluation import FIT_ROWS
+from calibcli.commands.gathering import FIT_ROWS
 from calibcli.commands.pictures.diagram import PlotRequest, fit_rows_foot
 from calibcli.commands.plot import diagram_of
 from calibcli.names import PlotKind

@@ -5,7 +5,7 @@ from dataclasses import field, fields
 from pathlib import PurePath
 
 from calibcli.codec import Node
-from calibcli.commands.evaluation import FIT_ROWS
+from calibcli.commands.gathering import FIT_ROWS
 from calibcli.documents.summary import is_summary
 from calibcli.errors import IdleOption
 from calibcli.names import PlotKind, ViewName

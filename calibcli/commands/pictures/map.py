@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from calibcli.commands.evaluation import FIT_ROWS, Judged, read_judged
-from calibcli.commands.gathering import RAW
+from calibcli.commands.evaluation import read_judged
+from calibcli.commands.gathering import FIT_ROWS, RAW, Gathered
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted
 from calibcli.commands.pictures.diagram import (
     Diagram,
@@ -142,7 +142,7 @@ def map_diagram(request: PlotRequest) -> Diagram:
         reading=request.reading,
         twice=may_cut_cells(options.bins, options.binning or Binning.EQUAL_MASS),
     )
-    source, found = judged.gathered.input, judged.fit_notes
+    source, found = judged.input, judged.fit_notes
     notes = (*source.notes, *judged.notes, *found)
     drawn = map_over_rows(artifact, judged, fitted_rows=bool(found), options=options)
     return Diagram(drawn, title_of(source, artifact=request.artifact), notes, source)
@@ -173,14 +173,16 @@ def _alone(artifact: Artifact, *, seed: int) -> Drawn:
     )
 
 
-def map_over_rows(artifact: Artifact, judged: Judged, *, fitted_rows: bool, options: MeasureOptions) -> Drawn:
+def map_over_rows(
+    artifact: Artifact, judged: Gathered, *, fitted_rows: bool, options: MeasureOptions
+) -> Drawn:
     """Return the map with observed rates over bins of the raw score."""
-    raw = judged.gathered.tables[RAW]
+    raw = judged.tables[RAW]
     refuse_empty(raw)
     confidence = options.confidence
     band = map_band(artifact, raw, fitted_rows=fitted_rows, confidence=confidence, seed=options.seed)
     bins = _bins(raw, options)
-    points = binned_curve(parted(raw, bins, again=judged.gathered.again), bins=bins, confidence=confidence)
+    points = binned_curve(parted(raw, bins, again=judged.again), bins=bins, confidence=confidence)
     before, after = (brier(one, confidence=confidence) for one in (raw, judged.table))
     rows = rows_line(raw.total_rows, raw.total_positive_rows)
     fit_rows = "these rows" if fitted_rows else f"{artifact.fit.rows:,} rows"

@@ -49,9 +49,9 @@ def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
         msg = f"{request.document}: --kind {kind.value} is drawn from the rows"
         raise UsageProblem(msg, "name the files that the report was measured on")
     judged = read_judged(request.inputs, request.columns, artifact=request.artifact, reading=request.reading)
-    table, source = judged.table, judged.gathered.input
+    table, source = judged.table, judged.input
     refuse_empty(table)
-    raw = judged.gathered.tables[RAW] if judged.recalibrated else None
+    raw = judged.tables[RAW] if judged.recalibrated else None
     drawn = _drawn(kind, table, raw=raw, options=request.options)
     notes = (*source.notes, *judged.notes, *judged.fit_notes)
     foot = (*drawn.foot, *class_words(source).meaning, *fit_rows_foot(notes))

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from calibcli.codec import Node, version_of
 from calibcli.commands.comparing import differences_to
-from calibcli.commands.evaluation import RECALIBRATED, Judged, read_judged
-from calibcli.commands.gathering import RAW
+from calibcli.commands.evaluation import read_judged
+from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import KEYS, measure_files, measure_table
 from calibcli.commands.pictures.diagram import (
     Diagram,
@@ -555,16 +555,16 @@ def _beside(request: PlotRequest) -> Beside:
     return beside if alone else replace(beside, pairs=((RAW, RECALIBRATED),))
 
 
-def _views(judged: Judged) -> tuple[View, ...]:
+def _views(judged: Gathered) -> tuple[View, ...]:
     """Return every score, the one that others are compared with first."""
     views = views_of(judged)
     if not judged.recalibrated:
         return views
-    raw = replace(views[0], table=judged.gathered.tables[RAW], key=_RAW)
+    raw = replace(views[0], table=judged.tables[RAW], key=_RAW)
     return raw, replace(views[0], key=_THROUGH)
 
 
-def _report(judged: Judged, request: PlotRequest) -> MeasureReport:
+def _report(judged: Gathered, request: PlotRequest) -> MeasureReport:
     """Measure each score by the error that its diagram shows, and how the others differ from the first."""
     views = _views(judged)
     others = views[1:]
@@ -583,13 +583,13 @@ def _report(judged: Judged, request: PlotRequest) -> MeasureReport:
 
 
 def _differences(
-    judged: Judged, views: tuple[View, ...], name: MeasureName, asked: MeasureOptions
+    judged: Gathered, views: tuple[View, ...], name: MeasureName, asked: MeasureOptions
 ) -> dict[str, tuple[Difference, ...]]:
     """Return how each further score differs from the first: by its error, and by the Brier score."""
     from calibcli.stats.measures.differences import PairedSums
 
     first, *others = views
-    paired = judged.gathered.aside.paired
+    paired = judged.aside.paired
     names = (name, MeasureName.BRIER) if paired else (name,)
     options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
     sums = paired or tuple(PairedSums() for _ in others)
