@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from calibcli.commands.evaluation import as_transform, of_members, read_judged
+from calibcli.commands.evaluation import as_transform, of_members
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.measure import measure_table
 from calibcli.commands.partition import may_cut_cells
+from calibcli.commands.reading import read_judged
 from calibcli.documents.artifact import Artifact, GroupArtifact
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import CompatTool, MeasureName, TestName

@@ -1,4 +1,4 @@
-"""The rows that are evaluated: read once, raw and through an artifact side by side."""
+"""Maps that rows go through while they are read: of one score, of groups, and of several classes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.commands.gathering import CONFIDENCE, RAW, RECALIBRATED, Gathered
-from calibcli.commands.reading import read_tables
-from calibcli.commands.right_scale import read_notes, table_scale_notes
+from calibcli.commands.reading import read_tables, refuse_unseen
+from calibcli.commands.right_scale import table_scale_notes
 from calibcli.data.column_names import listing
-from calibcli.data.extras import NOTHING, Beside
+from calibcli.data.extras import Beside
 from calibcli.data.groups import MemberColumn, OfMembers
 from calibcli.data.tally import AtPlaces, Transform, Transforms, Unchanged
 from calibcli.documents.artifact import (
@@ -19,7 +19,7 @@ from calibcli.documents.artifact import (
     read_class_artifact,
     read_one_or_members,
 )
-from calibcli.errors import IdleOption, InputProblem, UsageProblem
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnUnseen, ViewName
 from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.stats.recalibrators.classes.family import outputs_of
@@ -32,26 +32,13 @@ from calibcli.values import dataclass
 AnyArtifact = Artifact | ClassArtifact | GroupArtifact
 
 
-def read_judged(
-    inputs: Sequence[str],
-    columns: Columns,
-    *,
-    artifact: str | None,
-    reading: Reading,
-    twice: bool = False,
-    beside: Beside = NOTHING,
+def read_through(
+    path: str, inputs: Sequence[str], columns: Columns, *, reading: Reading, twice: bool, beside: Beside
 ) -> Gathered:
-    """Read the rows, recalibrated while they are read if an artifact is given."""
-    if artifact is None:
-        _refuse_unseen(columns)
-        transforms: Transforms = {RAW: None, **dict.fromkeys(beside.columns)}
-        gathered = read_tables(
-            inputs, columns, reading=reading, transforms=transforms, beside=beside, twice=twice
-        )
-        return replace(gathered, notes=read_notes(gathered, columns.read_as))
+    """Read rows through an artifact, raw and recalibrated side by side."""
     several, said = columns.several, columns.scale is not None
-    loaded = read_one_or_members(artifact) if several is None else read_class_artifact(artifact)
-    columns, transforms = _through(loaded, columns, artifact)
+    loaded = read_one_or_members(path) if several is None else read_class_artifact(path)
+    columns, transforms = _through(loaded, columns, path)
     if several is not None:
         # Rows may be others in the view of the raw probabilities, whose clusters are not theirs.
         beside = replace(beside, clustered=tuple(key for key in beside.clustered if key != RAW))
@@ -61,7 +48,7 @@ def read_judged(
         inputs, columns, reading=reading, transforms=transforms, beside=beside, twice=twice
     )
     outputs = outputs_through(loaded, several)
-    refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=artifact)
+    refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     notes = (*loaded.doubts, *(() if said else table_scale_notes(gathered, loaded)))
     return replace(gathered, artifact=loaded, outputs=outputs, notes=notes)
 
@@ -76,7 +63,7 @@ def _through(loaded: AnyArtifact, columns: Columns, path: str) -> tuple[Columns,
     if isinstance(loaded, GroupArtifact):
         columns = replace(columns, member=member_column(loaded, columns.on_unseen))
         return columns, {RAW: None, RECALIBRATED: of_members(loaded)}
-    _refuse_unseen(columns)
+    refuse_unseen(columns)
     return columns, {RAW: None, RECALIBRATED: as_transform(loaded.recalibrator)}
 
 
@@ -91,13 +78,6 @@ def outputs_through(loaded: AnyArtifact, several: SeveralClasses | None) -> tupl
     if any(one is None for one in own):
         return None
     return tuple(sorted({value for one in own for value in one or ()}))
-
-
-def _refuse_unseen(columns: Columns) -> None:
-    """Refuse to be told about groups where no map has members."""
-    if columns.on_unseen is not OnUnseen.ERROR:
-        msg = f"--unseen {columns.on_unseen.value} speaks of groups, and no map for each group is applied"
-        raise IdleOption(msg, "leave it out, or apply what `calibcli fit --by` wrote", options=("unseen",))
 
 
 def as_transform(recalibrator: Recalibrator) -> Transform | AtPlaces:

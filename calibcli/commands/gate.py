@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibcli.commands.evaluation import outputs_through, read_judged
+from calibcli.commands.evaluation import outputs_through
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import judged_view
 from calibcli.commands.partition import parted, summary_of
+from calibcli.commands.reading import read_judged
 from calibcli.data.column_names import listing
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.extras import Beside

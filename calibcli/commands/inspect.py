@@ -76,7 +76,7 @@ def _inspect_document(path: str) -> InspectReport:
 
                 return inspect_state(path)
             case "calibcli.summary":
-                from calibcli.commands.reading import summary_report
+                from calibcli.commands.summaries import summary_report
 
                 return summary_report(path, read_summary(path))
             case "calibcli.report":

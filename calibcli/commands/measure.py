@@ -3,9 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from calibcli.commands.comparing import comparable, differences_to
-from calibcli.commands.evaluation import read_judged
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.partition import (
     chosen_bins,
@@ -15,6 +14,7 @@ from calibcli.commands.partition import (
     shared_bins_notes,
     summary_of,
 )
+from calibcli.commands.reading import read_judged
 from calibcli.commands.slices import (
     Group,
     Slices,
@@ -28,7 +28,6 @@ from calibcli.commands.slices import (
     without_bands,
     worst_of,
 )
-from calibcli.data.extras import ClassAside
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
@@ -53,9 +52,6 @@ from calibcli.reports.measure import (
     ViewSummary,
 )
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
-from calibcli.stats.measures.classes import ClassViews, class_measure
-from calibcli.stats.measures.classes.binned import Seen, size_if_calibrated
-from calibcli.stats.measures.clustered import Clusters, clustered_tests, with_clusters
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.family import measure_named
@@ -64,8 +60,14 @@ from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of
-from calibcli.stats.table.classes import SCORES_FOR_ONE, ClassSums
 from calibcli.stats.table.grid import Table
+
+if TYPE_CHECKING:
+    from calibcli.data.extras import ClassAside
+    from calibcli.stats.measures.classes import ClassViews
+    from calibcli.stats.measures.classes.binned import Seen
+    from calibcli.stats.measures.clustered import Clusters
+    from calibcli.stats.table.classes import ClassSums
 
 
 def measure_table(
@@ -77,7 +79,7 @@ def measure_table(
     discrete: bool = False,
     notes: tuple[str, ...] = (),
     again: Rows | None = None,
-    clusters: Clusters | None = None,
+    clusters: "Clusters | None" = None,
 ) -> MeasureReport:
     """Measure a table."""
     if table.total_rows == 0 or not table.weight.sum() > 0:
@@ -125,8 +127,10 @@ def _independent(
     )
 
 
-def _clustered(report: MeasureReport, clusters: Clusters) -> MeasureReport:
+def _clustered(report: MeasureReport, clusters: "Clusters") -> MeasureReport:
     """Return what clusters leave of a report that was made as if rows were independent."""
+    from calibcli.stats.measures.clustered import clustered_tests, with_clusters
+
     names = [test.name for test in report.tests]
     tests, combined = clustered_tests(names, combined=report.combined is not None)
     confidence = report.confidence
@@ -243,7 +247,7 @@ def measure_files(
         msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
         raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
     if summary_out is not None:
-        from calibcli.commands.reading import refuse_summary
+        from calibcli.commands.summaries import refuse_summary
 
         refuse_summary(columns)
     refuse_class_measures(columns, asked.metrics)
@@ -257,7 +261,7 @@ def measure_files(
     )
     report = measure_judged(judged, artifact=artifact, options=asked)
     if summary_out is not None:
-        from calibcli.commands.reading import write_summary
+        from calibcli.commands.summaries import write_summary
 
         write_summary(judged, summary_out, inputs=inputs)
     return report
@@ -353,6 +357,7 @@ def _differences(
     first, *others = views
     if not others:
         return {}
+    from calibcli.commands.comparing import comparable, differences_to
     from calibcli.options.comparing import CompareOptions
 
     names = comparable(asked.metrics.measures, edges=asked.edges is not None)
@@ -393,7 +398,7 @@ def judged_view(columns: Columns) -> ViewName | None:
     return columns.several.view if columns.several.view in KEYS else None
 
 
-def class_groups(classes: ClassAside, view: ViewName) -> Slices:
+def class_groups(classes: "ClassAside", view: ViewName) -> Slices:
     """Return the rows of every class in a view."""
     tables: Mapping[str, Table]
     if view is ViewName.ONE_VS_REST:
@@ -416,6 +421,8 @@ def with_classes(
     report: MeasureReport, judged: Gathered, slices: dict[str, MeasureReport], *, options: MeasureOptions
 ) -> MeasureReport:
     """Add to a report what is measured of several classes."""
+    from calibcli.stats.measures.classes import class_measure
+
     classes, chosen = judged.aside.classes, judged.chosen
     if classes is None:
         return replace(report, notes=(*report.notes, _DEPENDENT))
@@ -446,6 +453,8 @@ def with_classes(
 
 def _coarse_notes(both: tuple[Slices, Slices]) -> tuple[str, ...]:
     """Say that the tables of classes are grids, where that of all rows may be none."""
+    from calibcli.stats.table.classes import SCORES_FOR_ONE
+
     sizes = [one.table.resolution for view in both for one in view.groups if one.table.kind == "grid"]
     rows = [sum(one.table.total_rows for one in view.groups) for view in both]
     memory = memory_for(max(-(-rows[0] // SCORES_FOR_ONE), rows[1]))
@@ -454,9 +463,11 @@ def _coarse_notes(both: tuple[Slices, Slices]) -> tuple[str, ...]:
 
 
 def class_views(
-    whole: Table, both: tuple[Slices, Slices], sums: ClassSums, *, options: MeasureOptions
-) -> ClassViews:
+    whole: Table, both: tuple[Slices, Slices], sums: "ClassSums", *, options: MeasureOptions
+) -> "ClassViews":
     """Return what measures of several classes are computed from."""
+    from calibcli.stats.measures.classes import ClassViews
+
     rest, top = both
     return ClassViews(
         whole,
@@ -499,6 +510,8 @@ def _measured(
 
 def _with_null(report: MeasureReport, group: Group, options: MeasureOptions) -> MeasureReport:
     """Add what the ECE would be if calibrated, where no labels were drawn that would tell."""
+    from calibcli.stats.measures.classes.binned import size_if_calibrated
+
     if options.drawn or group.table.weighted:
         return report
     sums = _seen(group, options).sums
@@ -515,7 +528,9 @@ def _binning(options: MeasureOptions) -> Binning | None:
     return options.binning or (None if options.edges is not None else Binning.EQUAL_WIDTH)
 
 
-def _seen(group: Group, options: MeasureOptions) -> Seen:
+def _seen(group: Group, options: MeasureOptions) -> "Seen":
+    from calibcli.stats.measures.classes.binned import Seen
+
     refuse_cut_cells(group, options.bins, options.edges)
     bins = given_bins(options.edges) or chosen_bins(
         group.table, bins=options.bins or DEFAULT_BINS, binning=_binning(options), discrete=False

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from calibcli.commands.gate import report_of
-from calibcli.commands.reading import merge_summaries
+from calibcli.commands.summaries import merge_summaries
 from calibcli.data.outputs import refuse_existing, write_file
 from calibcli.documents.state import locked, read_state, save_state, state_text
 from calibcli.documents.summary import is_summary

@@ -1,31 +1,43 @@
-"""
-Tables of files, or of summaries that stand in their place: read,
-written after a measurement, and added up.
-"""
+"""Tables of files, or of summaries that stand in their place, recalibrated where an artifact is named."""
 
-import hashlib
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from calibcli.commands.gathering import RAW, Gathered, gather
-from calibcli.data.column_names import folded
-from calibcli.data.columns import ChosenColumns
+from calibcli.commands.right_scale import read_notes
 from calibcli.data.engines import engine_named
 from calibcli.data.extras import NOTHING, Beside
-from calibcli.data.files import file_word, read_errors
-from calibcli.data.groups import OfMembers
-from calibcli.data.tally import AtPlaces, Transform, Transforms, Unchanged
-from calibcli.documents.summary import How, TableDocument, is_summary, read_summary, summary_text
-from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
-from calibcli.options.rows import ALL_ROWS, Columns, Reading
-from calibcli.reports.input import in_several, together
-from calibcli.reports.inspect import InspectReport
-from calibcli.stats.table.derived import with_scores
-from calibcli.stats.table.grid import Table, digest
-from calibcli.stats.table.running import RunningTable
+from calibcli.data.tally import Transforms
+from calibcli.errors import IdleOption
+from calibcli.names import OnUnseen
+from calibcli.options.rows import Columns, Reading
+
+
+def read_judged(
+    inputs: Sequence[str],
+    columns: Columns,
+    *,
+    artifact: str | None,
+    reading: Reading,
+    twice: bool = False,
+    beside: Beside = NOTHING,
+) -> Gathered:
+    """Read the rows, recalibrated while they are read if an artifact is given."""
+    if artifact is not None:
+        from calibcli.commands.evaluation import read_through
+
+        return read_through(artifact, inputs, columns, reading=reading, twice=twice, beside=beside)
+    refuse_unseen(columns)
+    scores: Transforms = {RAW: None, **dict.fromkeys(beside.columns)}
+    gathered = read_tables(inputs, columns, reading=reading, transforms=scores, beside=beside, twice=twice)
+    return replace(gathered, notes=read_notes(gathered, columns.read_as))
+
+
+def refuse_unseen(columns: Columns) -> None:
+    """Refuse to be told about groups where no map has members."""
+    if columns.on_unseen is not OnUnseen.ERROR:
+        msg = f"--unseen {columns.on_unseen.value} speaks of groups, and no map for each group is applied"
+        raise IdleOption(msg, "leave it out, or apply what `calibcli fit --by` wrote", options=("unseen",))
 
 
 def read_tables(
@@ -38,8 +50,12 @@ def read_tables(
     twice: bool = False,
 ) -> Gathered:
     """Read files or summaries into tables, as `gather` does, in the way asked for."""
-    if any(path.endswith(".json") for path in inputs) and are_summaries(inputs):
-        return gather_summaries(inputs, columns, limit=reading.limit, transforms=transforms, beside=beside)
+    if any(path.endswith(".json") for path in inputs):
+        from calibcli.commands.summaries import are_summaries, gather_summaries
+
+        if are_summaries(inputs):
+            limit = reading.limit
+            return gather_summaries(inputs, columns, limit=limit, transforms=transforms, beside=beside)
     return gather(
         inputs,
         columns,
@@ -51,271 +67,3 @@ def read_tables(
         twice=twice,
         progress=reading.progress,
     )
-
-
-# Reading once more costs about a second for so many.
-MOST_BYTES = 1 << 30
-
-_CHUNK = 1 << 20
-
-_SAMPLES, _SAMPLE = 16, 1 << 16
-
-_SHORT = 1 << 10
-
-
-def file_digests(paths: Sequence[str]) -> dict[str, str]:
-    """Return the SHA-256 of every file, by its name."""
-    found = [Path(path) for path in paths]
-    if not all(path.is_file() for path in found) or sum(path.stat().st_size for path in found) > MOST_BYTES:
-        return {}
-    return {name: _digest(path) for name, path in zip(paths, found, strict=True)}
-
-
-def _digest(path: Path) -> str:
-    found = hashlib.sha256()
-    with read_errors(str(path)), path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            found.update(chunk)
-    return found.hexdigest()
-
-
-def file_marks(paths: Sequence[str]) -> tuple[str, ...] | None:
-    """
-    Return what tells the content of each file from others, whatever its name: of large ones by samples.
-
-    Short files may well be equal and yet two, so that their names count too.
-    """
-    found = [Path(path) for path in paths]
-    if not all(path.is_file() for path in found):
-        return None
-    return tuple(_mark(name, path) for name, path in zip(paths, found, strict=True))
-
-
-def _mark(name: str, path: Path) -> str:
-    found = hashlib.sha256(b"calibcli.file/1 ")
-    with read_errors(str(path)), path.open("rb") as file:
-        size = path.stat().st_size
-        found.update(f"{size} {name if size < _SHORT else ''}\n".encode(errors="surrogatepass"))
-        if size <= _SAMPLES * _SAMPLE:
-            found.update(file.read())
-        else:
-            for place in range(_SAMPLES):
-                file.seek((size - _SAMPLE) * place // (_SAMPLES - 1))
-                found.update(file.read(_SAMPLE))
-    return f"sha256:{found.hexdigest()}"
-
-
-def are_summaries(inputs: Sequence[str]) -> bool:
-    """Whether inputs are summaries, all of them."""
-    found = [is_summary(path) for path in inputs]
-    if any(found) and not all(found):
-        one, other = inputs[found.index(True)], inputs[found.index(False)]
-        msg = f"{one} is a summary of rows, and {other} holds rows"
-        raise UsageProblem(msg, "summarise both with `calibcli measure --summary-out`, or name files of rows")
-    return bool(found) and all(found)
-
-
-def gather_summaries(
-    inputs: Sequence[str],
-    columns: Columns,
-    *,
-    limit: int | None,
-    transforms: Transforms | None,
-    beside: Beside,
-) -> Gathered:
-    """Return what reading the files behind summaries would have gathered."""
-    if beside.part:
-        msg = f"--state counts rows, and {inputs[0]} is a summary of rows"
-        raise UsageProblem(msg, "name the files of rows that it was made of, or leave out --state")
-    if beside != NOTHING:
-        msg = f"{inputs[0]} is a summary of one score over all rows, without groups, clusters or other scores"
-        raise UsageProblem(msg, "ask the files of rows, or summarise each group with --where")
-    whole = added([(path, read_summary(path)) for path in inputs], limit=limit)
-    _refuse_other_columns(inputs[0], columns, whole)
-    wanted = {RAW: None} if transforms is None else transforms
-    tables = {key: _changed(inputs[0], whole.table, change) for key, change in wanted.items()}
-    chosen = ChosenColumns(columns, whole.input.score, whole.input.label, whole.input.weight)
-    return Gathered(tables, whole.input, chosen)
-
-
-def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> TableDocument:
-    """Add up summaries."""
-    first_path, first = parts[0]
-    running = RunningTable(limit)
-    seen: dict[str, str] = {}
-    older: dict[str, str] = {}
-    for path, one in parts:
-        _refuse_different(first_path, first, path, one)
-        for identity in one.identities:
-            if identity in seen:
-                raise _twice(path, seen[identity])
-            seen[identity] = path
-        if one.digest_of_many and one.first_identity not in one.identities:
-            older[one.first_identity] = path
-        running.add(one.table)
-    for identity, path in older.items():
-        if identity in seen:
-            raise _twice(path, seen[identity])
-    sources = [one.input for _, one in parts]
-    source = together(sources)
-    source = replace(source, notes=tuple(dict.fromkeys((*source.notes, *in_several(sources)))))
-    return TableDocument(source, first.how, running.table(), tuple(seen))
-
-
-def _twice(path: str, other: str) -> InputProblem:
-    return InputProblem(
-        f"{path} holds rows of {other}, which would count twice",
-        "name each summary once, no sum beside one of its parts, and no file in two summaries",
-    )
-
-
-def merge_summaries(paths: Sequence[str], *, output: str, force: bool = False) -> InspectReport:
-    """Write the sum of summaries."""
-    from calibcli.data.outputs import refuse_existing, write_file
-
-    refuse_existing(output, force=force, inputs=paths)
-    parts = [(path, read_summary(path)) for path in paths]
-    large = any(one.table.kind == "exact" and one.table.distinct > EXACT_LIMIT for _, one in parts)
-    whole = added(parts, limit=None if large else EXACT_LIMIT)
-    write_file(output, summary_text(whole).encode("ascii"))
-    return summary_report(output, whole)
-
-
-def summary_report(path: str, document: TableDocument) -> InspectReport:
-    """Say what a summary holds."""
-    source, table = document.input, document.table
-    unselected = 0 if source.selected is None else source.selected.unselected
-    facts = [
-        ("files", ", ".join(source.files[:10]) + (" ..." if len(source.files) > 10 else "")),
-        ("score", source.score),
-        ("label", source.label or "none"),
-        ("rows", f"{table.total_rows:,}, {table.total_positive_rows:,} with label 1"),
-        (
-            "table",
-            f"{table.kind}, {table.distinct:,} {'cells' if table.kind == 'grid' else 'distinct scores'}",
-        ),
-        (
-            "left out",
-            f"{source.dropped:,} dropped, {unselected:,} not selected",
-        ),
-        ("digest", digest(table)),
-    ]
-    if source.weight is not None:
-        facts.insert(3, ("weight", source.weight))
-    facts += [("note", note) for note in source.notes]
-    return InspectReport(path, "summary", tuple(facts), (), f"calibcli measure {file_word(path)}")
-
-
-def refuse_summary(columns: Columns) -> None:
-    """Refuse to summarise what a summary cannot hold, before anything is read."""
-    beyond = {
-        "--by": columns.by,
-        "--cluster": columns.cluster,
-        "--probs": columns.several,
-        "a second --score": columns.others,
-    }
-    for option, value in beyond.items():
-        if value:
-            msg = f"--summary-out keeps one score over all rows, without {option}"
-            raise UsageProblem(msg, "leave out one of them; --where summarises a group by itself")
-    for option in ("limit", "sample"):
-        if option in columns.rows.options:
-            msg = f"--summary-out is for parts that are added up, and --{option} takes some rows of each"
-            raise UsageProblem(msg, "leave out one of them")
-
-
-def write_summary(gathered: Gathered, path: str, *, inputs: Sequence[str]) -> None:
-    """Write the summary of rows that were read."""
-    from calibcli.data.outputs import write_file
-
-    document = TableDocument(gathered.input, _how_read(gathered.chosen.asked), gathered.tables[RAW])
-    document = replace(document, parts=_parts(inputs, document))
-    write_file(path, summary_text(document).encode("ascii"))
-
-
-def _parts(inputs: Sequence[str], document: TableDocument) -> tuple[str, ...]:
-    """Return what tells the rows of a summary from those of others: of its files, and of so many scores."""
-    if are_summaries(inputs):
-        return tuple(dict.fromkeys(part for one in inputs for part in read_summary(one).identities))
-    marks = file_marks(document.input.files)
-    own = document.identities if marks is None else (*marks, *document.digest_of_many)
-    return tuple(dict.fromkeys(own))
-
-
-def _how_read(columns: Columns) -> How:
-    """Return how rows were read."""
-    weights = None if columns.weight is None else columns.weights_are or WeightMeaning.IMPORTANCE
-    return How(columns.read_as, columns.positive, weights)
-
-
-def _changed(path: str, table: Table, change: Transform | AtPlaces | OfMembers | Unchanged | None) -> Table:
-    """Return a table after a map, which exact scores alone can go through."""
-    if change is None:
-        return table
-    if isinstance(change, AtPlaces | OfMembers | Unchanged):
-        msg = f"{path} is a summary, and this map looks at more than the score of a row"
-        raise UsageProblem(msg, "apply it to the files of rows")
-    if table.kind == "grid":
-        msg = f"{path} keeps scores to {table.resolution:.2g}, and a map needs them exactly"
-        raise UsageProblem(msg, "summarise with --exact, or measure the files of rows with --artifact")
-    return with_scores(table, change(table.score))
-
-
-def _refuse_other_columns(path: str, columns: Columns, whole: TableDocument) -> None:
-    """Refuse what was said of columns unless it is what was summarised."""
-    source, how = whole.input, whole.how
-    for option, said, there in (
-        ("--score", columns.score, source.score),
-        ("--label", columns.label, source.label),
-        ("--weight", columns.weight, source.weight),
-    ):
-        if said is not None and folded(said) != folded(there or ""):
-            msg = f"{path} is a summary of {option[2:]} {there!r}, and {option} names {said!r}"
-            raise UsageProblem(msg, f"leave out {option}")
-    if columns.several is not None or columns.rows != ALL_ROWS:
-        msg = f"{path} is a summary: its rows cannot be chosen, or seen as several classes, any more"
-        raise UsageProblem(msg, "select rows where they are summarised")
-    if columns.scale not in (None, how.scale):
-        msg = f"{path} was read with --scale {how.scale.value}, not {columns.read_as.value}"
-        raise UsageProblem(msg, "leave out --scale, or summarise anew")
-    if (columns.on_missing, columns.on_range) != (OnMissing.ERROR, OnRange.ERROR):
-        msg = f"{path} is a summary: what is missing or outside [0, 1] was dealt with when it was made"
-        raise UsageProblem(msg, "leave out --on-missing and --on-range")
-    if columns.positive not in (None, how.positive):
-        msg = f"{path} was read with {_positive(how)}, not --positive {columns.positive}"
-        raise UsageProblem(msg, "leave out --positive, or summarise anew")
-
-
-def _positive(how: How) -> str:
-    return "labels 0 and 1" if how.positive is None else f"--positive {how.positive}"
-
-
-def _refuse_different(first_path: str, first: TableDocument, path: str, one: TableDocument) -> None:
-    """Refuse to add rows that were read in another way."""
-    pairs: Mapping[str, tuple[object, object]] = {
-        "score": (first.input.score, one.input.score),
-        "label": (first.input.label, one.input.label),
-        "weight": (first.input.weight, one.input.weight),
-        "scale": (first.how.scale.value, one.how.scale.value),
-        "positive": (first.how.positive, one.how.positive),
-        "weights-are": (first.how.weights_are, one.how.weights_are),
-        "where": (_where(first), _where(one)),
-    }
-    for option, (mine, theirs) in pairs.items():
-        if mine != theirs:
-            there, here = _asked_for(option, theirs), _asked_for(option, mine)
-            here = "without" if mine in (None, ()) else here
-            msg = f"{path} was summarised {there}, {first_path} {here}"
-            raise UsageProblem(msg, "summarise all parts with the same options")
-
-
-def _asked_for(option: str, value: object) -> str:
-    """Return that an option was said, as it is typed, or that it was not."""
-    if value in (None, ()):
-        return f"without --{option}"
-    values = value if isinstance(value, tuple) else (value,)
-    return "with " + " ".join(f"--{option} {shlex.quote(str(one))}" for one in values)
-
-
-def _where(document: TableDocument) -> tuple[str, ...]:
-    return () if document.input.selected is None else document.input.selected.where

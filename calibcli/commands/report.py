@@ -6,7 +6,6 @@ from dataclasses import field, replace
 from calibcli.codec import Node
 from calibcli.commands.compare import reach_between
 from calibcli.commands.comparing import Seen, comparable, comparisons, side_of
-from calibcli.commands.evaluation import read_judged
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import each_class, measure_judged, refuse_class_measures
 from calibcli.commands.partition import may_cut_cells
@@ -21,8 +20,9 @@ from calibcli.commands.pictures.reliability import (
     residual_drawn,
     scores_of_tree,
 )
-from calibcli.commands.reading import file_digests
+from calibcli.commands.reading import read_judged
 from calibcli.commands.slices import beside_of
+from calibcli.commands.summaries import file_digests
 from calibcli.commands.verify import of_columns, refuse_class_rules, verify_judged
 from calibcli.data.extras import Beside
 from calibcli.data.files import found_in, stamp_of

@@ -9,10 +9,8 @@ import numpy as np
 
 from calibcli.data.class_rows import SUM_TOLERANCE
 from calibcli.data.faults import RowSums
-from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact
 from calibcli.errors import InputProblem
 from calibcli.names import Scale
-from calibcli.stats.recalibrators.interface import values_of
 from calibcli.stats.table.grid import LEVELS, quantiles_of, score_quantiles
 from calibcli.stats.table.score_table import Floats, run_starts
 from calibcli.values import dataclass
@@ -20,6 +18,7 @@ from calibcli.values import dataclass
 if TYPE_CHECKING:
     from calibcli.commands.gathering import Gathered
     from calibcli.data.intake import Intake
+    from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact
     from calibcli.stats.table.grid import Table
 
 # Fewer rows, or scores of fewer values, say nothing of the scale.
@@ -103,9 +102,11 @@ def read_notes(gathered: "Gathered", scale: Scale) -> tuple[str, ...]:
 
 
 def table_scale_notes(
-    gathered: "Gathered", artifact: Artifact | ClassArtifact | GroupArtifact
+    gathered: "Gathered", artifact: "Artifact | ClassArtifact | GroupArtifact"
 ) -> tuple[str, ...]:
     """Refuse raw scores on another scale than that of the fit; return what is to be said of others."""
+    from calibcli.documents.artifact import Artifact
+
     raw, one = gathered.as_fitted, artifact.of_all_rows
     if isinstance(one, Artifact):
         column = f"column {gathered.input.score!r}"
@@ -121,7 +122,7 @@ class ScaleCheck:
     Every so many of them are remembered, evenly over all.
     """
 
-    def __init__(self, artifact: Artifact) -> None:
+    def __init__(self, artifact: "Artifact") -> None:
         self._artifact = artifact
         self._rows = 0
         self._step = 1
@@ -159,7 +160,7 @@ class ScaleCheck:
         return Seen(self._rows, (lowest, *inner, highest), int(run_starts(np.sort(every)).size))
 
 
-def scale_notes(seen: Seen | None, artifact: Artifact, *, column: str) -> tuple[str, ...]:
+def scale_notes(seen: Seen | None, artifact: "Artifact", *, column: str) -> tuple[str, ...]:
     """
     Refuse scores that are on another scale than those of a fit, and return what is to be said of others.
 
@@ -243,8 +244,10 @@ def _applied_before(here: Floats, there: Floats, *, outputs: Floats) -> bool:
     return moves and _TIMES_NEARER * near <= min(far, _spread(outputs))
 
 
-def _all_outputs(seen: Seen, artifact: Artifact) -> bool:
+def _all_outputs(seen: Seen, artifact: "Artifact") -> bool:
     """Whether scores are the very values that a map of few values has, and its fit rows were not."""
+    from calibcli.stats.recalibrators.interface import values_of
+
     outputs, scores = set(values_of(artifact.recalibrator.bins) or ()), set(seen.quantiles)
     fitted = artifact.fit.score_quantiles
     return len(scores) >= _FEWEST_OUTPUTS and scores <= outputs and not set(fitted or scores) <= outputs
@@ -274,7 +277,7 @@ def _refused(seen: Seen, fitted: Sequence[float], scale: Scale, *, what: str, co
 
 
 def class_scale_notes(
-    sums: RowSums | None, artifact: ClassArtifact, *, rows: int, highest: float
+    sums: RowSums | None, artifact: "ClassArtifact", *, rows: int, highest: float
 ) -> tuple[str, ...]:
     """
     Refuse rows of several classes that were read as logits and are probabilities, or percentages.

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +16,13 @@ from calibcli.options.rows import Columns
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport, WorstGroup
 from calibcli.stats.curves.reliability import ReliabilityCurve
-from calibcli.stats.measures.clustered import NO_BAND, Clusters, ClusterSums
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.sliced import COARSE_CELLS, Name
 from calibcli.values import dataclass
+
+if TYPE_CHECKING:
+    from calibcli.stats.measures.clustered import Clusters, ClusterSums
 
 WORST_BY = MeasureName.ECE
 
@@ -35,7 +38,7 @@ class Group:
 
     key: str
     table: Table
-    clusters: Clusters | None
+    clusters: "Clusters | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class View:
     key: str
     source: InputSummary
     table: Table
-    clusters: Clusters | None
+    clusters: "Clusters | None"
     slices: Slices
 
 
@@ -107,7 +110,7 @@ def views_of(judged: Gathered) -> tuple[View, ...]:
     return tuple(views)
 
 
-def clusters_of(judged: Gathered, key: str) -> Clusters | None:
+def clusters_of(judged: Gathered, key: str) -> "Clusters | None":
     """Return the clusters of all rows by one of the tables, or None where rows are independent."""
     sums = judged.aside.clusters.get(key)
     return None if sums is None else sums.whole()
@@ -120,7 +123,9 @@ def _view(judged: Gathered, key: str, shown: str, source: InputSummary) -> View:
     return View(shown, source, judged.tables[key], clusters_of(judged, key), Slices(columns, groups))
 
 
-def _group(name: Name, table: Table, columns: tuple[str, ...], shown: str, sums: ClusterSums | None) -> Group:
+def _group(
+    name: Name, table: Table, columns: tuple[str, ...], shown: str, sums: "ClusterSums | None"
+) -> Group:
     several = len(columns) > 1
     # A slash within a value would look like the next column.
     values = [value.replace("/", "%2F") if several else value for value in name]
@@ -180,6 +185,8 @@ def worst_of(reports: Mapping[str, MeasureReport]) -> WorstGroup | None:
 
 def without_bands(curve: ReliabilityCurve) -> ReliabilityCurve:
     """Return a curve without its bands, all of which need independent rows."""
+    from calibcli.stats.measures.clustered import NO_BAND
+
     points = curve.binned
     gap = np.full(points.rows.size, math.nan)
     binned = replace(points, rate_lower=gap, rate_upper=gap, band=NO_BAND)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibcli.commands.evaluation import read_judged
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import class_groups, class_views, judged_view, refuse_class_measures
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
+from calibcli.commands.reading import read_judged
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, views_of
 from calibcli.data.extras import Beside

@@ -24,9 +24,9 @@ from hypothesis import strategies as st
 from calibcli.ahead import Progress, unseen
 from calibcli.commands import apply
 from calibcli.commands.apply import only_file
-from calibcli.commands.evaluation import read_judged
 from calibcli.commands.fit import fit_files
 from calibcli.commands.predicting import ApplyRequest
+from calibcli.commands.reading import read_judged
 from calibcli.data import records
 from calibcli.data.files import found_in
 from calibcli.data.fragments import list_fragments

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
-from calibcli.commands.reading import added
+from calibcli.commands.summaries import added
 from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import parse
 from calibcli.documents.summary import How, TableDocument, read_summary, summary_text

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from calibcli.commands.page import WrittenReport
-from calibcli.commands.reading import file_digests
 from calibcli.commands.report import ReportRequest
+from calibcli.commands.summaries import file_digests
 from calibcli.shell.app import main
 from calibcli.show.html import page as writing
 from command_line import Ran

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from calibcli.commands.evaluation import read_judged
 from calibcli.commands.gathering import FIT_ROWS, RAW, Gathered
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted
 from calibcli.commands.pictures.diagram import (
@@ -18,6 +17,7 @@ from calibcli.commands.pictures.diagram import (
     rows_line,
     title_of,
 )
+from calibcli.commands.reading import read_judged
 from calibcli.documents.artifact import Artifact, read_any_artifact
 from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import BetaForm, Binning, FitLoss, Purpose, RecalibratorName, Split

@@ -9,7 +9,6 @@ from typing import Literal, assert_never
 
 import numpy as np
 
-from calibcli.commands.evaluation import read_judged
 from calibcli.commands.gathering import RAW
 from calibcli.commands.pictures.diagram import (
     Diagram,
@@ -23,6 +22,7 @@ from calibcli.commands.pictures.diagram import (
     rows_line,
     title_of,
 )
+from calibcli.commands.reading import read_judged
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName, PlotKind, Purpose, TestName
 from calibcli.options.measuring import MeasureOptions

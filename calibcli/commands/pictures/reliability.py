@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from calibcli.codec import Node, version_of
 from calibcli.commands.comparing import differences_to
-from calibcli.commands.evaluation import read_judged
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import KEYS, measure_files, measure_table
 from calibcli.commands.pictures.diagram import (
@@ -20,6 +19,7 @@ from calibcli.commands.pictures.diagram import (
     rows_line,
     title_from,
 )
+from calibcli.commands.reading import read_judged
 from calibcli.commands.slices import View, beside_of, views_of
 from calibcli.data.extras import Beside
 from calibcli.documents.artifact import in_file, read_document
