@@ -8,7 +8,7 @@ from calibcli.commands.verify import require_some
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, TestName
 from calibcli.options.gating import bins_of_gate
-from calibcli.options.rules import ClassRule, Rule, largest, range_of, rule_of, rules_of
+from calibcli.options.rules import ClassRule, Rule, largest, rule_of, rules_of
 from calibcli.stats.gates.claim import BOUNDS
 
 M = MeasureName
@@ -55,7 +55,7 @@ def test_key_of_a_rule_reads_back_as_the_rule(
     subject: MeasureName | ClassMeasure, bound: Bound, relation: Relation, share: float
 ) -> None:
     """The normalised text of a rule is a rule, and the same."""
-    least, most = range_of(subject)
+    least, most = subject.facts.least, subject.facts.most
     limit = max(least, -9.0) + share * (min(most, 9.0) - max(least, -9.0))
     rule = rule_of(f"{subject.value}.{bound.value}{relation.value}{limit!r}")
     assert rule_of(rule.key) == rule
