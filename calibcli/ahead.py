@@ -19,10 +19,13 @@ Result = TypeVar("Result")
 
 def made_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
     """
-    Yield the items in order, each made in a thread while those before are used.
+    Yield the items in order, so many made in a thread while those before are used; 0 for no thread.
 
     What making an item raises is raised here, in its turn.
     """
+    if not most:
+        yield from items
+        return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, thread_name_prefix="calibcli-ahead") as maker:

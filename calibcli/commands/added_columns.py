@@ -14,8 +14,7 @@ import pyarrow as pa
 from calibcli.ahead import Advance, Progress, made_ahead
 from calibcli.commands.predicting import Added, Predictor, refuse_names
 from calibcli.data.arrays import column_of
-from calibcli.data.column_names import listing, named
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ChosenColumns, listing, named
 from calibcli.data.formats import compression_of, data_suffix, format_of, promise_of
 from calibcli.data.fragment import Fragment, unchanged
 from calibcli.data.objects import is_object

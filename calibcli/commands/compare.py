@@ -26,8 +26,7 @@ from calibcli.commands.measure import (
 from calibcli.commands.reading import read_tables
 from calibcli.commands.right_scale import table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
-from calibcli.data.extras import Beside, ClassesCompared
-from calibcli.data.tally import AtPlaces, Transform, Unchanged
+from calibcli.data.tally import AtPlaces, Beside, ClassesCompared, Transform, Unchanged
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureName, ViewName

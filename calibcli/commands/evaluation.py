@@ -8,10 +8,9 @@ import numpy as np
 from calibcli.commands.gathering import CONFIDENCE, RAW, RECALIBRATED, Gathered
 from calibcli.commands.reading import read_tables, refuse_unseen
 from calibcli.commands.right_scale import table_scale_notes
-from calibcli.data.column_names import listing
-from calibcli.data.extras import Beside
+from calibcli.data.columns import listing
 from calibcli.data.groups import MemberColumn, OfMembers
-from calibcli.data.tally import AtPlaces, Transform, Transforms, Unchanged
+from calibcli.data.tally import AtPlaces, Beside, Transform, Transforms, Unchanged
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,

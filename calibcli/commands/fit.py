@@ -12,10 +12,9 @@ from calibcli.commands.reading import read_tables
 from calibcli.commands.right_scale import read_notes
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.engines import default_workers
-from calibcli.data.extras import NOTHING, Beside
 from calibcli.data.fragment import Fragment
 from calibcli.data.intake import Rows as ReadRows
-from calibcli.data.tally import intake_of, taken
+from calibcli.data.tally import NOTHING, Beside, intake_of, taken
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,

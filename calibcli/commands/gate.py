@@ -13,10 +13,9 @@ from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import judged_view
 from calibcli.commands.partition import parted, summary_of
 from calibcli.commands.reading import read_judged
-from calibcli.data.column_names import listing
-from calibcli.data.columns import ChosenColumns
-from calibcli.data.extras import Beside
+from calibcli.data.columns import ChosenColumns, listing
 from calibcli.data.files import InputFile, file_word, found_in, shown_path
+from calibcli.data.tally import Beside
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.documents.sealed import canonical_text, trust
 from calibcli.documents.state import locked, read_state, refuse_state, save_state

@@ -14,10 +14,8 @@ import pyarrow as pa
 
 from calibcli.ahead import Advance, Progress, unseen
 from calibcli.data.arrays import Booleans
-from calibcli.data.class_columns import counted
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ChosenColumns, counted
 from calibcli.data.engines import Engine
-from calibcli.data.extras import NOTHING, Aside, Beside
 from calibcli.data.fault_words import (
     SOFT,
     mixed,
@@ -30,15 +28,17 @@ from calibcli.data.fault_words import (
 from calibcli.data.faults import Findings, RowSums
 from calibcli.data.files import found_in, shown_path
 from calibcli.data.fragment import Fragment, keep, refuse_pipes, unchanged
-from calibcli.data.fragments import list_fragments
+from calibcli.data.fragments import Piece, batches_of, columns_of, list_fragments, pieces_of
 from calibcli.data.groups import OfMembers
 from calibcli.data.intake import Rows
-from calibcli.data.pieces import Piece, batches_of, columns_of, pieces_of
 from calibcli.data.readers import reader_of
 from calibcli.data.row_ids import Fingerprints
 from calibcli.data.selection import Lots, lowest
 from calibcli.data.tally import (
+    NOTHING,
+    Aside,
     AtPlaces,
+    Beside,
     BundleWork,
     Refused,
     Signals,

@@ -7,13 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from calibcli.codec import Node, version_of
-from calibcli.data.column_names import folded, separator_hint
-from calibcli.data.columns import resolve
+from calibcli.data.columns import folded, resolve, separator_hint
 from calibcli.data.files import file_word, found_in
 from calibcli.data.formats import format_of
 from calibcli.data.fragment import Fragment
-from calibcli.data.fragments import list_fragments
-from calibcli.data.pieces import asking_for, guessed_classes
+from calibcli.data.fragments import asking_for, guessed_classes, list_fragments
 from calibcli.data.readers import reader_of
 from calibcli.documents.artifact import SCHEMA as ARTIFACT_SCHEMA
 from calibcli.documents.artifact import (

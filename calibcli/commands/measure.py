@@ -63,7 +63,7 @@ from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of
 from calibcli.stats.table.grid import Table
 
 if TYPE_CHECKING:
-    from calibcli.data.extras import ClassAside
+    from calibcli.data.tally import ClassAside
     from calibcli.stats.measures.classes import ClassViews
     from calibcli.stats.measures.classes.binned import Seen
     from calibcli.stats.measures.clustered import Clusters

@@ -14,11 +14,10 @@ from calibcli.commands.right_scale import ScaleCheck, class_scale_notes
 from calibcli.data.arrays import list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
 from calibcli.data.class_rows import is_list_of_numbers
-from calibcli.data.column_names import folded
-from calibcli.data.columns import ChosenColumns, columns_of_classes, resolve
+from calibcli.data.columns import ChosenColumns, columns_of_classes, folded, resolve
 from calibcli.data.fragment import Fragment
+from calibcli.data.fragments import columns_of, with_path
 from calibcli.data.intake import Intake, known_groups
-from calibcli.data.pieces import columns_of, with_path
 from calibcli.data.readers import reader_of
 from calibcli.data.writers.csv import quoted
 from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact

@@ -6,8 +6,7 @@ from dataclasses import replace
 from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.commands.right_scale import read_notes
 from calibcli.data.engines import engine_named
-from calibcli.data.extras import NOTHING, Beside
-from calibcli.data.tally import Transforms
+from calibcli.data.tally import NOTHING, Beside, Transforms
 from calibcli.errors import IdleOption
 from calibcli.names import OnUnseen
 from calibcli.options.rows import Columns, Reading

@@ -13,7 +13,7 @@ from calibcli.commands.pictures.diagram import Drawn
 from calibcli.commands.pictures.map import map_over_rows
 from calibcli.commands.pictures.of_table import cumulative_drawn, isotonic_drawn
 from calibcli.commands.pictures.reliability import (
-    Measured,
+    Part,
     caption_of,
     classes_of_tree,
     groups_of_tree,
@@ -24,10 +24,10 @@ from calibcli.commands.reading import read_judged
 from calibcli.commands.slices import beside_of
 from calibcli.commands.summaries import file_digests
 from calibcli.commands.verify import of_columns, refuse_class_rules, verify_judged
-from calibcli.data.extras import Beside
 from calibcli.data.files import found_in, stamp_of
 from calibcli.data.fragment import unchanged_files
 from calibcli.data.objects import is_object
+from calibcli.data.tally import Beside
 from calibcli.documents.artifact import Artifact
 from calibcli.names import MeasureName, PlotKind
 from calibcli.options.comparing import CompareOptions
@@ -53,8 +53,7 @@ def pictures_of(report: MeasureReport, judged: Gathered, *, options: MeasureOpti
     yield PlotKind.ISOTONIC, isotonic_drawn(judged.table, options=options)
     yield PlotKind.CUMULATIVE, cumulative_drawn(judged.table, options=options)
     by_bins = report.table.discrete or not smooth
-    measured = Measured(tree, report.curve, report.table.discrete)
-    yield PlotKind.RESIDUAL, residual_drawn(measured, by_bins=by_bins)
+    yield PlotKind.RESIDUAL, residual_drawn(Part("", tree), by_bins=by_bins)
     if isinstance(judged.artifact, Artifact):
         drawn = map_over_rows(judged.artifact, judged, fitted_rows=judged.fitted_rows, options=options)
         yield PlotKind.MAP, drawn

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.data.extras import Beside
+from calibcli.data.tally import Beside
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, MeasureName
 from calibcli.options.measuring import MOST_CONFIDENCE

@@ -7,12 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from calibcli.commands.gathering import RAW, Gathered
-from calibcli.data.column_names import folded
-from calibcli.data.columns import ChosenColumns
-from calibcli.data.extras import NOTHING, Beside
+from calibcli.data.columns import ChosenColumns, folded
 from calibcli.data.files import file_word, read_errors
 from calibcli.data.groups import OfMembers
-from calibcli.data.tally import AtPlaces, Transform, Transforms, Unchanged
+from calibcli.data.tally import NOTHING, AtPlaces, Beside, Transform, Transforms, Unchanged
 from calibcli.documents.summary import How, TableDocument, is_summary, read_summary, summary_text
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning

@@ -12,7 +12,7 @@ from calibcli.commands.partition import chosen_bins, may_cut_cells, parted, shar
 from calibcli.commands.reading import read_judged
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, views_of
-from calibcli.data.extras import Beside
+from calibcli.data.tally import Beside
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import Binning, ViewName

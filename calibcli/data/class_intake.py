@@ -1,6 +1,6 @@
 """Record batches of several classes to rows: the probabilities and the label of each, checked."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
@@ -10,23 +10,21 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.data.arrays import Booleans, Column, Decoded, is_number, nulls, value_type
-from calibcli.data.class_columns import ClassColumns
 from calibcli.data.class_rows import (
     ClassRows,
     is_list_of_numbers,
     list_lengths,
     lists_of,
     matrix_of_batch,
-    matrix_of_columns,
     matrix_of_lists,
     normalised,
     on_class_scale,
     sums_off,
 )
-from calibcli.data.fault_words import problem_of
+from calibcli.data.columns import ClassColumns
 from calibcli.data.faults import Fault, FaultKind, Places, RowSums
-from calibcli.data.fields import Labels, can_be_labels, labels_of
-from calibcli.data.intake import Before, Intake, Rows
+from calibcli.data.fields import Labels, labels_of
+from calibcli.data.intake import Before, Gap, Intake, Rows
 from calibcli.errors import InputProblem
 from calibcli.names import OnRange, OnSum, Scale, ViewName
 from calibcli.options.numerals import is_whole, number_of, usual_name
@@ -37,27 +35,7 @@ from calibcli.values import dataclass
 NO_CLASS = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassLabels:
-    """
-    A column of labels.
-
-    Args:
-        place: Shape (n,), the place of each label's class, -1 where it names none.
-        counted: Whether some are no names, but numbers that were read as places counted from 0.
-    """
-
-    place: Integers
-    labels: Labels
-    counted: bool
-
-    @property
-    def missing(self) -> Booleans | None:
-        """Where a label is missing, shape (n,); None if nowhere."""
-        return self.labels.missing
-
-
-def class_labels_of(column: Column, classes: tuple[str, ...]) -> ClassLabels:
+def class_labels_of(column: Column, classes: tuple[str, ...]) -> Labels:
     """
     Read a column of labels.
 
@@ -78,7 +56,7 @@ def class_labels_of(column: Column, classes: tuple[str, ...]) -> ClassLabels:
         place != NO_CLASS and _place(text, named, typed=typed) == NO_CLASS
         for text, place in zip(texts, places, strict=False)
     )
-    return ClassLabels(places[inverse], labels, counted)
+    return replace(labels, place=places[inverse], counted=counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +107,6 @@ def _names(classes: tuple[str, ...]) -> _Names:
     )
 
 
-Gap = tuple[FaultKind, int, Booleans | None]
-
-
 class ClassIntake(Intake):
     """
     Takes batches of several classes.
@@ -140,55 +115,28 @@ class ClassIntake(Intake):
     one class is looked at against the rest, its probability, and whether it is the right one.
     """
 
-    def rows_of(self, batch: pa.RecordBatch) -> Rows | None:
-        """
-        Return the rows of a batch; None once something was wrong, since
-        then only how much of it matters.
-        """
-        self._ask(batch)
-        matrix, gaps = self._matrix(batch)
-        labels = self._class_labels(batch)
-        weight, alike = self._weights(batch), self._alike(batch)
-        gaps = [
-            *gaps,
-            (FaultKind.MISSING_LABEL, 0, labels.missing),
-            (FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing),
-            *alike.gaps(drop=self._drops),
-        ]
-        places = self._kept(gaps)
-        self._check_classes(labels, places)
-        self.findings.counted_classes |= labels.counted
-        probability = self._checked(places, matrix)
-        self._advance(batch.num_rows)
-        if self.findings.faults:
-            return None
-        given = ClassRows.of(probability, places.select(labels.place))
-        whole = self._weighted(given.confidence, given.correct, weight=weight, places=places)
-        if self.findings.refused:
-            return None
-        whole = replace(whole, places=places)
+    def probabilities_of(self, batch: pa.RecordBatch) -> Floats:
+        """Return the probabilities of every row of a batch, shape (n, K); no label is needed."""
+        return self._of_every_row(*self._scores(batch), rows=batch.num_rows)
+
+    def _whole(self, probability: Sequence[Floats], labels: Labels, places: Places) -> Rows:
+        """Return the rows that are left, seen by their most probable class."""
+        given = ClassRows.of(probability[0], places.select(cast("Integers", labels.place)))
+        return Rows(given.confidence, given.correct, classes=given)
+
+    def _in_view(self, whole: Rows) -> Rows:
+        given, change, base = cast("ClassRows", whole.classes), self._several.change, self._several.base
         rows = self._seen(whole, given)
-        change = self._several.change
         if change is not None:
-            classes, base = self._probs.classes, self._several.base
+            probability, classes = given.probability, self._probs.classes
             changed = ClassRows.of(change(probability, classes), given.label)
             if base is not None:
                 given = ClassRows.of(base(probability, classes), given.label)
                 rows = self._seen(whole, given)
             rows = replace(self._seen(whole, changed), before=Before(rows, whole, given, changed))
-        self._count(rows, of=whole)
-        return self._placed(rows, alike)
-
-    def probabilities_of(self, batch: pa.RecordBatch) -> Floats:
-        """Return the probabilities of every row of a batch, shape (n, K); no label is needed."""
-        matrix, gaps = self._matrix(batch)
-        places = self._kept(gaps)
-        probability = self._checked(places, matrix)
-        self._advance(batch.num_rows)
-        problem = problem_of(self.findings, self._chosen, shown=self.shown, partly=True)
-        if problem is not None:
-            raise problem
-        return probability
+        self.findings.tied += 0 if rows.classes is None else rows.classes.tied
+        self.findings.elsewhere += whole.label.size - rows.label.size
+        return rows
 
     def _seen(self, whole: Rows, classes: ClassRows) -> Rows:
         """Return the rows in the view that was asked for."""
@@ -199,11 +147,6 @@ class ClassIntake(Intake):
         if self._against_rest is not None:
             score, label = classes.of_class(self._against_rest)
         return replace(whole, score=score, label=label, classes=classes)
-
-    def _count(self, rows: Rows, *, of: Rows) -> None:
-        self.findings.tied += 0 if rows.classes is None else rows.classes.tied
-        self.findings.elsewhere += of.label.size - rows.label.size
-        self.findings.positive_rows += int(np.count_nonzero(rows.label))
 
     @property
     def _predicted(self) -> int | None:
@@ -228,19 +171,16 @@ class ClassIntake(Intake):
     def _probs(self) -> ClassColumns:
         return cast("ClassColumns", self._chosen.probs)
 
-    def _matrix(self, batch: pa.RecordBatch) -> tuple[Floats, list[Gap]]:
-        """Return the numbers of all rows, shape (n, K), and where some are missing."""
-        if not self._probs.in_list:
-            whole = matrix_of_batch(batch, self._probs.names)
-            if whole is not None:
-                return whole, []
-            columns = [self._numbers(batch.column(name), name) for name in self._probs.names]
-            gaps: list[Gap] = [
-                (FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(columns)
-            ]
-            return matrix_of_columns(columns).values, gaps
-        lists = self._lists(batch.column(self._probs.names[0]))
-        return lists.values, [(FaultKind.MISSING_SCORE, 0, lists.missing)]
+    def _scores(self, batch: pa.RecordBatch) -> tuple[list[Floats], list[Gap]]:
+        """Return the numbers of all rows as a matrix, shape (n, K), and where some are missing."""
+        if self._probs.in_list:
+            lists = self._lists(batch.column(self._probs.names[0]))
+            return [lists.values], [(FaultKind.MISSING_SCORE, 0, lists.missing)]
+        whole = matrix_of_batch(batch, self._probs.names)
+        if whole is not None:
+            return [whole], []
+        columns, gaps = super()._scores(batch)
+        return [np.column_stack(columns)], gaps
 
     def _lists(self, column: Column) -> Decoded[np.float64]:
         """Return lists as rows; those of another length than the classes are faults and count as missing."""
@@ -260,30 +200,23 @@ class ClassIntake(Intake):
             return Decoded(np.full((len(column), count), 1.0 / count), None)
         return matrix_of_lists(column, count)
 
-    def _class_labels(self, batch: pa.RecordBatch) -> ClassLabels:
-        name = str(self._chosen.label)
-        column = batch.column(name)
-        kind = value_type(column.type)
-        if not can_be_labels(kind):
-            msg = f"{self.shown}, column {name!r}: it holds {kind}, not labels"
-            raise InputProblem(msg, "labels are the names of the classes, or their places counted from 0")
-        return class_labels_of(column, self._probs.classes)
+    def _labels(self, batch: pa.RecordBatch) -> Labels:
+        hint = "labels are the names of the classes, or their places counted from 0"
+        return class_labels_of(self._label_column(batch, hint), self._probs.classes)
 
-    def _check_classes(self, labels: ClassLabels, places: Places) -> None:
+    def _check_labels(self, labels: Labels, places: Places) -> None:
         """Note labels that name none of the classes."""
-        strange = places.select(labels.place) == NO_CLASS
-        if not strange.any():
-            return
-        rows = np.flatnonzero(strange)
-        first = places.row(int(rows[0]))
-        within = [places.row(int(row)) - 1 - self._before for row in _first_of_each(labels, places, rows)]
-        texts = [labels.labels.text(row) for row in within]
-        self.findings.note(FaultKind.NOT_A_CLASS, Fault(int(rows.size), first, repr(texts[0])))
-        self.findings.note_labels(texts)
+        self.findings.counted_classes |= labels.counted
+        strange = np.asarray(labels.place) == NO_CLASS
+        if self._note_labels(FaultKind.NOT_A_CLASS, labels, strange, places):
+            others = places.some(np.flatnonzero(places.select(strange)))
+            self.findings.note_labels(labels.distinct(others))
 
-    def _checked(self, places: Places, matrix: Floats) -> Floats:
+    def _probabilities(self, scores: Sequence[Floats], places: Places) -> list[Floats]:
+        return [self._checked(places.select(scores[0]), places)]
+
+    def _checked(self, values: Floats, places: Places) -> Floats:
         """Return probabilities: what is out of range, or does not sum to one, is mended or noted."""
-        values = places.select(matrix)
         scale = self._chosen.asked.read_as
         probability = on_class_scale(values, scale)
         if scale is Scale.LOGIT and values.size:
@@ -312,13 +245,7 @@ class ClassIntake(Intake):
             return normalised(probability, off, total)
         rows = np.flatnonzero(refused)
         sums = total[rows]
-        fault = Fault(
-            int(rows.size),
-            places.row(int(rows[0])),
-            f"a sum of {float(sums[0]):.6g}",
-            lowest=float(sums.min()),
-            highest=float(sums.max()),
-        )
+        fault = Fault.among(rows, sums, places, value=f"a sum of {float(sums[0]):.6g}")
         self.findings.note(FaultKind.NOT_SUMMING, fault)
         return probability
 
@@ -326,22 +253,5 @@ class ClassIntake(Intake):
         """Note, for the first column that has some, the values out of range."""
         for place in np.flatnonzero(outside.any(axis=0)).tolist():
             rows = np.flatnonzero(outside[:, place])
-            beyond = values[rows, place]
-            fault = Fault(
-                int(rows.size),
-                places.row(int(rows[0])),
-                repr(float(beyond[0])),
-                lowest=float(beyond.min()),
-                highest=float(beyond.max()),
-            )
-            column = 0 if self._probs.in_list else place
-            self.findings.note(FaultKind.OUTSIDE, fault, column=column)
-
-
-def _first_of_each(labels: ClassLabels, places: Places, rows: Iterable[int]) -> list[int]:
-    """Return the first row of each different label among the rows given."""
-    codes = places.select(labels.labels.codes)
-    seen: dict[object, int] = {}
-    for row in rows:
-        seen.setdefault(codes[row].item(), int(row))
-    return list(seen.values())
+            fault = Fault.among(rows, values[rows, place], places)
+            self.findings.note(FaultKind.OUTSIDE, fault, column=0 if self._probs.in_list else place)

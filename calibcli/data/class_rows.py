@@ -48,17 +48,6 @@ def matrix_of_batch(batch: pa.RecordBatch, names: Sequence[str]) -> Floats | Non
     return None if np.isnan(matrix.min()) else matrix
 
 
-def matrix_of_columns(columns: Sequence[Decoded[np.float64]]) -> Decoded[np.float64]:
-    """Return columns side by side, shape (n, K), and the rows that lack a value."""
-    matrix = np.empty((columns[0].values.size, len(columns)))
-    missing: Booleans | None = None
-    for place, column in enumerate(columns):
-        matrix[:, place] = column.values
-        if column.missing is not None:
-            missing = column.missing if missing is None else missing | column.missing
-    return Decoded(matrix, missing)
-
-
 def lists_of(column: Column) -> Column:
     """Return a column of lists or vectors without what may stand around them, views as plain lists."""
     column = plain(column)
@@ -129,8 +118,9 @@ def _without_views(column: Column) -> Column:
     valid = None if lost is None else pa.py_buffer(np.packbits(~lost, bitorder="little").data)
     ends = np.concatenate(([0], np.cumsum(_offsets_lengths(column))))
     kind = pa.large_list(cast("Any", column.type).value_type)
-    content = [valid, pa.py_buffer(ends.data)]
-    return pa.Array.from_buffers(kind, len(column), content, children=[_flattened(column)])
+    return pa.Array.from_buffers(
+        kind, len(column), [valid, pa.py_buffer(ends.data)], children=[_flattened(column)]
+    )
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -1,16 +1,204 @@
-"""Which column is which: what the user asked for, and what a file's header makes of it."""
+"""Which column is which: names as users write them, and what a file's header makes of them."""
 
+import difflib
+import os
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Literal
 
-from calibcli.data.class_columns import ClassColumns, class_columns
-from calibcli.data.column_names import listing, named, named_or_usual, refuse_repeated
-from calibcli.data.selection import EVERY_ROW, RowsChosen, rows_chosen
+from calibcli.data.selection import EVERY_ROW, RowsChosen
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.values import dataclass
+
+SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "prediction", "confidence")
+LABEL_NAMES = ("label", "y", "target", "outcome", "correct")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_LISTED = 20
+NAME_THE_SCORE = "name it with --score"
+
+
+def named(name: str, header: Sequence[str], *, path: str) -> str:
+    """
+    Return the column of a header that a name means: the same text, or
+    else but for case and outer blanks.
+    """
+    if name in header:
+        return name
+    same = [column for column in header if _composed(column) == _composed(name)]
+    alike = same or [column for column in header if folded(column) == folded(name)]
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        msg = f"{path}: {name!r} could be any of {listing(alike)}"
+        points = "they are the same letters in other code points: rename all but one"
+        one_text = len({_composed(column) for column in alike}) == 1
+        raise InputProblem(msg, points if one_text else "spell it as the file does")
+    msg = f"{path}: there is no column {name!r}; the columns are {listing(header)}"
+    spelled = {folded(column): column for column in header}
+    close = difflib.get_close_matches(folded(name), spelled, n=1)
+    hint = f"did you mean {spelled[close[0]]!r}?" if close else None
+    raise InputProblem(msg, separator_hint(header) or hint)
+
+
+def separator_hint(header: Sequence[str]) -> str | None:
+    """Say that a header seems to be none, or its fields to be separated by something else."""
+    if len(header) > 1 and all(_NUMBER.fullmatch(name.strip()) for name in header):
+        return "the first line is that of the names of the columns, and here it holds numbers: add one above"
+    if len(header) != 1:
+        return None
+    if "\t" in header[0]:
+        return "the file separates its fields by tabs: write path:tsv or pass --input-format tsv"
+    found = next((one for one in (";", "|", ",", " ") if one in header[0].strip()), None)
+    if found is None or (found == " " and header[0].count(" ") < 2):
+        return None
+    return f"the file seems to separate its fields by {found!r}: pass --delimiter {found!r}"
+
+
+def refuse_repeated(header: Sequence[str], *, path: str) -> None:
+    """Refuse a header that has a name twice."""
+    repeated = [name for name, times in Counter(header).items() if times > 1]
+    if repeated:
+        msg = f"{path}: the header has {listing(repeated)} more than once"
+        raise InputProblem(msg, "give every column a name of its own")
+
+
+def folded(name: str) -> str:
+    """Return a name without regard to case, outer blanks and how its letters are composed."""
+    return _composed(name.strip().casefold())
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def listing(names: Sequence[str]) -> str:
+    """Return the first names, quoted, and how many more there are."""
+    shown = ", ".join(repr(name) for name in names[:_LISTED])
+    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
+
+
+def named_or_usual(
+    asked: str | None, role: Literal["score", "label"], *, header: Sequence[str], path: str
+) -> str:
+    """Return the column asked for, or the only one with a usual name."""
+    if asked is not None:
+        return named(asked, header, path=path)
+    usual = SCORE_NAMES if role == "score" else LABEL_NAMES
+    candidates = [name for name in header if folded(name) in usual]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        msg = f"{path}: {listing(candidates)} could each be the {role} column"
+    else:
+        msg = f"{path}: no column looks like the {role}; the columns are {listing(header)}"
+    raise InputProblem(
+        msg, separator_hint(header) or (NAME_THE_SCORE if role == "score" else f"name it with --{role}")
+    )
+
+
+_PATTERN = re.compile(r"[*?\[]")
+_SEPARATOR = re.compile(r".*[^0-9A-Za-z]", re.DOTALL)
+MOST_CLASSES = 10_000
+_LONGEST_PATTERN = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClassColumns:
+    """
+    The columns that hold the probabilities of the classes, in the order of the classes.
+
+    Args:
+        names: One column for each class, or a single one that holds a list for every row.
+        classes: What the classes are called; empty for a list column whose length is not known yet.
+    """
+
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+
+    @property
+    def in_list(self) -> bool:
+        """Whether one column holds a list for every row."""
+        return len(self.names) == 1
+
+
+def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) -> ClassColumns:
+    """Find the columns of the classes in a header."""
+    probs, classes = several.probs, several.classes
+    if probs in header or not (_PATTERN.search(probs) or "," in probs):
+        column = named(probs, header, path=path)
+        return ClassColumns((column,), checked_classes(tuple(classes or ()), None))
+    if _PATTERN.search(probs):
+        if len(probs) > _LONGEST_PATTERN:
+            msg = f"--probs is a pattern of {len(probs):,} characters"
+            raise UsageProblem(msg, f"at most {_LONGEST_PATTERN:,} are taken: write one such as 'p_*'")
+        columns = tuple(name for name in header if fnmatchcase(name, probs))
+        if len(columns) < 2:
+            fitting = f"only {columns[0]!r} fits" if columns else "no column fits"
+            msg = f"{path}: {fitting} --probs {probs!r}; the columns are {listing(header)}"
+            raise InputProblem(msg, "quote the pattern so that the shell leaves it alone: --probs 'p_*'")
+    else:
+        columns = tuple(named(one.strip(), header, path=path) for one in probs.split(","))
+        _refuse_repeated(columns, "--probs names column")
+    found = checked_classes(tuple(classes or _ends(columns)), len(columns))
+    _refuse_absent(several.one_class, found, path=path)
+    return ClassColumns(columns, found)
+
+
+def counted(probs: ClassColumns, length: int | None, *, several: SeveralClasses, path: str) -> ClassColumns:
+    """Return the columns of the classes, those of lists without names called by their places from 0."""
+    found = probs.classes
+    if not found and length is not None:
+        if not 2 <= length <= MOST_CLASSES:
+            msg = f"{path}, column {probs.names[0]!r}: its first list holds {length:,} numbers"
+            raise InputProblem(msg, f"lists hold a number for each of 2 to {MOST_CLASSES:,} classes")
+        found = tuple(str(place) for place in range(length))
+    if not found:
+        msg = f"{path}, column {probs.names[0]!r}: there is no list of numbers to count the classes by"
+        raise InputProblem(msg, "name a column for each class, such as --probs 'p_*' or --probs a,b,c")
+    _refuse_absent(several.one_class, found, path=path)
+    return ClassColumns(probs.names, found)
+
+
+def _refuse_absent(one: str | None, classes: tuple[str, ...], *, path: str) -> None:
+    if one is not None and one not in classes:
+        msg = f"{path}: there is no class {one!r}; the classes are {listing(classes)}"
+        raise UsageProblem(msg, "name one of them with --class")
+
+
+def checked_classes(classes: tuple[str, ...], count: int | None) -> tuple[str, ...]:
+    """Return names of classes, refused if they repeat or are not as many as there are columns."""
+    if count is not None and len(classes) != count:
+        msg = f"--classes names {len(classes):,} classes, and there are {count:,} probabilities to a row"
+        raise UsageProblem(msg, "name every class once, in the order of the columns")
+    if len(classes) > MOST_CLASSES:
+        msg = f"{len(classes):,} classes"
+        raise UsageProblem(msg, f"at most {MOST_CLASSES:,} are read")
+    _refuse_repeated(classes, "two columns stand for class")
+    return classes
+
+
+def _refuse_repeated(names: Sequence[str], what: str) -> None:
+    name, times = Counter(names).most_common(1)[0] if names else ("", 1)
+    if times > 1:
+        msg = f"{what} {name!r}" + (" more than once" if what.startswith("--") else "")
+        raise UsageProblem(msg, "name the classes with --classes a,b,c in the order of their columns")
+
+
+def _ends(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns without what all begin with, up to its last separator."""
+    start = os.path.commonprefix(columns)  # noqa: RUF071 - of letters, not of folders
+    cut = _SEPARATOR.match(start)
+    prefix = cut.group() if cut else ""
+    if not prefix and start and all(name[len(start) :].isdigit() for name in columns):
+        prefix = start
+    ends = tuple(name[len(prefix) :] for name in columns)
+    return ends if all(ends) else tuple(columns)
 
 
 def refuse_two_roles(chosen: "ChosenColumns") -> None:
@@ -165,15 +353,20 @@ def resolve(
         others = tuple(rest)
     label = weight = group = cluster = identity = None
     by: tuple[str, ...] = ()
+    rows = EVERY_ROW
     if labelled:
         every = header if columns.label is None else wide
         label = named_or_usual(columns.label, "label", header=every, path=path)
-        weight = None if columns.weight is None else named(columns.weight, wide, path=path)
-        group = None if columns.group is None else named(columns.group, wide, path=path)
-        cluster = None if columns.cluster is None else named(columns.cluster, wide, path=path)
-        identity = None if columns.identity is None else named(columns.identity, wide, path=path)
+        single = (columns.weight, columns.group, columns.cluster, columns.identity)
+        weight, group, cluster, identity = (
+            None if name is None else named(name, wide, path=path) for name in single
+        )
         others = tuple(named(name, header, path=path) for name in others)
         by = tuple(named(name, wide, path=path) for name in columns.by)
+        conditions = columns.rows.where
+        rows = RowsChosen(
+            tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions)
+        )
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
     chosen = ChosenColumns(
         columns,
@@ -187,7 +380,7 @@ def resolve(
         cluster,
         probs,
         identity,
-        rows=rows_chosen(columns.rows, wide, path=path) if labelled else EVERY_ROW,
+        rows=rows,
         member=None if columns.member is None else _member_named(columns.member.name, wide, path=path),
     )
     refuse_two_roles(chosen)

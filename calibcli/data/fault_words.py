@@ -3,12 +3,11 @@
 import re
 import shlex
 from collections.abc import Iterable
-from typing import assert_never
+from typing import cast
 
 from calibcli.data.arrays import Column, value_type
 from calibcli.data.class_rows import is_list_of_numbers
-from calibcli.data.column_names import listing
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ChosenColumns, listing
 from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, UNCOUNTABLE, Fault, FaultKind, Findings
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
@@ -97,84 +96,73 @@ def not_numbers(column: Column, name: str, chosen: ChosenColumns, *, shown: str)
     return InputProblem(msg, "name another column, or export numbers")
 
 
-def _column_of(  # noqa: PLR0911 - one return a column
-    kind: FaultKind, chosen: ChosenColumns, place: int
-) -> str | None:
-    match kind:
-        case FaultKind.MISSING_SCORE | FaultKind.OUTSIDE:
-            return chosen.scores[place]
-        case FaultKind.NOT_SUMMING | FaultKind.WRONG_LENGTH:
-            return chosen.shown_score
-        case FaultKind.MISSING_GROUP:
-            return chosen.group
-        case FaultKind.MISSING_CLUSTER:
-            return chosen.cluster
-        case FaultKind.UNSEEN_GROUP:
-            return chosen.member
-        case FaultKind.MISSING_IDENTITY:
-            return chosen.identity
-        case FaultKind.MISSING_LABEL | FaultKind.RESPELLED | FaultKind.NOT_BINARY | FaultKind.NOT_A_CLASS:
-            return chosen.label
-        case (
-            FaultKind.MISSING_WEIGHT
-            | FaultKind.BAD_WEIGHT
-            | FaultKind.FRACTIONAL_WEIGHT
-            | FaultKind.HUGE_WEIGHT
-        ):
-            return chosen.weight
-        case _:
-            assert_never(kind)
+# The field of the columns that has the one of a fault.
+_COLUMN = {
+    FaultKind.NOT_SUMMING: "shown_score",
+    FaultKind.WRONG_LENGTH: "shown_score",
+    FaultKind.MISSING_GROUP: "group",
+    FaultKind.MISSING_CLUSTER: "cluster",
+    FaultKind.MISSING_IDENTITY: "identity",
+    FaultKind.UNSEEN_GROUP: "member",
+    FaultKind.MISSING_LABEL: "label",
+    FaultKind.RESPELLED: "label",
+    FaultKind.NOT_BINARY: "label",
+    FaultKind.NOT_A_CLASS: "label",
+}
 
 
-def _said(  # noqa: C901 - one case a kind
+def _column_of(kind: FaultKind, chosen: ChosenColumns, place: int) -> str | None:
+    if kind in (FaultKind.MISSING_SCORE, FaultKind.OUTSIDE):
+        return chosen.scores[place]
+    return cast("str | None", getattr(chosen, _COLUMN.get(kind, "weight")))
+
+
+# What is wrong, and what to do, where that is said in the same words of all.
+_WORDS = {
+    FaultKind.BAD_WEIGHT: ("weights {are} negative or infinite", "weights must be finite and at least 0"),
+    FaultKind.FRACTIONAL_WEIGHT: (
+        "frequency weights {are} not a whole number",
+        "leave out --weights-are frequency if the weights do not count repeated rows",
+    ),
+    FaultKind.HUGE_WEIGHT: (
+        f"weights {{are}} above {HEAVIEST:g}, or above 0 and below {LIGHTEST:g}",
+        "divide all weights by the same number: only their ratios matter",
+    ),
+}
+
+
+def _said(
     kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, rows: str
 ) -> tuple[str, str]:
     """Return what is wrong, with how many and the first, and what to do."""
-    some = f"{fault.count:,} of {rows}"
-    one = fault.count == 1
+    some, one = f"{fault.count:,} of {rows}", fault.count == 1
     first = f"the first is {fault.value} at row {fault.row:,}"
-    match kind:
-        case (
-            FaultKind.MISSING_SCORE
-            | FaultKind.MISSING_LABEL
-            | FaultKind.MISSING_WEIGHT
-            | FaultKind.MISSING_GROUP
-            | FaultKind.MISSING_CLUSTER
-            | FaultKind.MISSING_IDENTITY
-        ):
-            said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
-            if chosen.label is None:
-                return said, "fill them in, or leave the rows out first: every row gets a value"
-            return said, "--on-missing drop leaves such rows out and reports how many"
-        case FaultKind.OUTSIDE:
-            logs = chosen.asked.read_as is Scale.LOGPROB
-            where = "above 0, as no log-probability does" if logs else "outside [0, 1]"
-            return f"{some} values {'lies' if one else 'lie'} {where}; {first}", _range_hint(fault, chosen)
-        case FaultKind.RESPELLED:
-            said = f"labels {{are}} text that only reads like --positive {chosen.asked.positive}"
-            hint = f"text equals the same text alone: --positive {fault.value}, or write all labels alike"
-        case FaultKind.NOT_BINARY:
-            return _said_of_labels(findings.labels, some=some, first=first)
-        case FaultKind.NOT_SUMMING | FaultKind.WRONG_LENGTH | FaultKind.NOT_A_CLASS:
-            return _said_of_classes(kind, findings, chosen, fault=fault, some=some)
-        case FaultKind.UNSEEN_GROUP:
-            said = "rows {are} of a group that the fit has not seen"
-            member = chosen.asked.member
-            other = None if member is None else member.respelled(fault.value[1:-1], renamed=member.pooled)
-            hint = "--unseen pooled takes the map of all fit rows for them"
-            if other is not None:
-                alike = "text equals the same text alone: write the groups alike, or fit anew"
-                hint = f"the fit has {other!r}, and {alike}"
-        case FaultKind.BAD_WEIGHT:
-            said, hint = "weights {are} negative or infinite", "weights must be finite and at least 0"
-        case FaultKind.FRACTIONAL_WEIGHT:
-            said = "frequency weights {are} not a whole number"
-            hint = "leave out --weights-are frequency if the weights do not count repeated rows"
-        case FaultKind.HUGE_WEIGHT:
-            said = f"weights {{are}} above {HEAVIEST:g}, or above 0 and below {LIGHTEST:g}"
-            hint = "divide all weights by the same number: only their ratios matter"
-        case _:
-            assert_never(kind)
+    if kind.name.startswith("MISSING"):
+        said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
+        if chosen.label is None:
+            return said, "fill them in, or leave the rows out first: every row gets a value"
+        return said, "--on-missing drop leaves such rows out and reports how many"
+    if kind is FaultKind.OUTSIDE:
+        logs = chosen.asked.read_as is Scale.LOGPROB
+        where = "above 0, as no log-probability does" if logs else "outside [0, 1]"
+        return f"{some} values {'lies' if one else 'lie'} {where}; {first}", _range_hint(fault, chosen)
+    if kind is FaultKind.NOT_BINARY:
+        return _said_of_labels(findings.labels, some=some, first=first)
+    if kind in (FaultKind.NOT_SUMMING, FaultKind.WRONG_LENGTH, FaultKind.NOT_A_CLASS):
+        return _said_of_classes(kind, findings, chosen, fault=fault, some=some)
+    if kind is FaultKind.RESPELLED:
+        said = f"labels {{are}} text that only reads like --positive {chosen.asked.positive}"
+        hint = f"text equals the same text alone: --positive {fault.value}, or write all labels alike"
+    elif kind is FaultKind.UNSEEN_GROUP:
+        said = "rows {are} of a group that the fit has not seen"
+        member = chosen.asked.member
+        other = None if member is None else member.respelled(fault.value[1:-1], renamed=member.pooled)
+        hint = "--unseen pooled takes the map of all fit rows for them"
+        if other is not None:
+            alike = "text equals the same text alone: write the groups alike, or fit anew"
+            hint = f"the fit has {other!r}, and {alike}"
+    else:
+        said, hint = _WORDS[kind]
     return f"{some} {said.format(are='is' if one else 'are')}; {first}", hint
 
 

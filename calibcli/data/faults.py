@@ -11,7 +11,7 @@ from calibcli.data.arrays import Booleans, Number
 from calibcli.names import IdKind
 from calibcli.options.numerals import Spelling
 from calibcli.reports.input import MOST_POOLED
-from calibcli.stats.table.score_table import Integers
+from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 # A column with more different labels than this is not listed in full.
@@ -67,6 +67,15 @@ class Fault:
     value: str = ""
     lowest: float = 0.0
     highest: float = 0.0
+
+    @classmethod
+    def among(
+        cls, rows: npt.NDArray[np.intp], values: Floats, places: "Places", *, value: str | None = None
+    ) -> "Fault":
+        """Return the fault of some of the rows that are left, which have these values."""
+        shown = repr(float(values[0])) if value is None else value
+        first = places.row(int(rows[0]))
+        return cls(int(rows.size), first, shown, float(values.min()), float(values.max()))
 
     def joined(self, later: "Fault") -> "Fault":
         """Return the fault of this part of a file and a later one."""

@@ -41,14 +41,7 @@ def probabilities(
     if asked.on_range is OnRange.CLIP:
         findings.clipped += outside.size
         return np.clip(scores, 0.0, 1.0)
-    beyond = values[outside]
-    fault = Fault(
-        count=outside.size,
-        row=places.row(int(outside[0])),
-        value=repr(float(beyond[0])),
-        lowest=float(beyond.min()),
-        highest=float(beyond.max()),
-    )
+    fault = Fault.among(outside, values[outside], places)
     findings.note(FaultKind.OUTSIDE, fault, column=column)
     return scores
 
@@ -85,6 +78,8 @@ class Labels:
             `true` does from `1`; None if none does.
         between: Shape (n,), which labels are numbers between 0 and 1 and not the positive one, as soft labels
             are; None if none is.
+        place: Shape (n,), the place of each label's class, -1 where it names none; None where there are none.
+        counted: Whether some are no names of classes, but numbers that were read as places counted from 0.
     """
 
     positive: Booleans
@@ -94,6 +89,8 @@ class Labels:
     text: Callable[[int], str]
     respelled: Booleans | None = None
     between: Booleans | None = None
+    place: Integers | None = None
+    counted: bool = False
 
     def distinct(self, places: Places) -> list[str]:
         """Return the different labels among the rows that are left, in order of appearance, as text."""

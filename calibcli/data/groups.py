@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from calibcli.data.arrays import Booleans, Column, is_number, is_text, nulls, plain, value_type, without_nulls
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
-from calibcli.data.row_ids import Identities, bytes_of, first_respelled, was_renamed
+from calibcli.data.row_ids import Identities, first_respelled, was_renamed
 from calibcli.options.numerals import Spelling, is_respelled, number_name, number_of, usual_name
 from calibcli.options.rows import MemberOf
 from calibcli.stats.table.score_table import Floats, Integers
@@ -169,7 +169,7 @@ def groups_of(column: Column) -> Groups:
     respelled = None
     if is_text(kind):
         bare = all(one is None or len(one) == len(name) for one, name in zip(entries, stripped, strict=True))
-        respelled = first_respelled(*bytes_of(names)) if bare else next(filter(is_respelled, text), None)
+        respelled = first_respelled(names) if bare else next(filter(is_respelled, text), None)
     return Groups(
         code, text or ("",), missing, Spelling(is_number(kind), is_text(kind), respelled, was_renamed(kind))
     )

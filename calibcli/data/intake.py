@@ -1,6 +1,6 @@
 """Record batches to rows that a table can take: every check on values is made or called here."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -22,6 +22,8 @@ from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 _FROM_THE_FIRST = Places(0)
+# Of a column, where values are missing.
+Gap = tuple[FaultKind, int, Booleans | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,55 +101,65 @@ class Intake:
         then only how much of it matters.
         """
         self._ask(batch)
-        scores = [self._numbers(batch.column(name), name) for name in self._chosen.scores]
-        labels = self._labels(batch)
-        weight = self._weights(batch)
-        alike = self._alike(batch)
-        gaps = [(FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(scores)]
+        scores, gaps = self._scores(batch)
+        labels, weight, alike = self._labels(batch), self._weights(batch), self._alike(batch)
         gaps.append((FaultKind.MISSING_LABEL, 0, labels.missing))
         gaps.append((FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing))
-        places = self._kept([*gaps, *alike.gaps(drop=self._drops)])
         asked, findings = self._chosen.asked, self.findings
+        places = self._kept([*gaps, *alike.gaps(drop=asked.on_missing is OnMissing.DROP)])
         members = placed_members(alike.member, column=asked.member, findings=findings, places=places)
         self._check_labels(labels, places)
-        probability, *others = (
-            probabilities(
-                places.select(one.values),
-                self._chosen.asked,
-                findings=self.findings,
-                places=places,
-                column=place,
-            )
-            for place, one in enumerate(scores)
-        )
-        rows = self._weighted(probability, places.select(labels.positive), weight=weight, places=places)
+        probability = self._probabilities(scores, places)
+        whole = replace(self._whole(probability, labels, places), places=places, members=members)
+        whole = self._weighted(whole, weight)
         self._advance(batch.num_rows)
-        if self.findings.refused:
+        if findings.refused:
             return None
-        self.findings.positive_rows += int(np.count_nonzero(rows.label))
-        return self._placed(replace(rows, others=tuple(others), places=places, members=members), alike)
+        rows = self._in_view(whole)
+        findings.positive_rows += int(np.count_nonzero(rows.label))
+        return self._placed(rows, alike)
 
     def scores_of(self, column: Column) -> Floats:
         """Return the probabilities of a score column, one for every row."""
         score = self._numbers(column, self._chosen.score)
-        places = self._kept([(FaultKind.MISSING_SCORE, 0, score.missing)])
-        probability = probabilities(
-            places.select(score.values), self._chosen.asked, findings=self.findings, places=places
-        )
-        self._advance(len(column))
+        gaps: list[Gap] = [(FaultKind.MISSING_SCORE, 0, score.missing)]
+        return self._of_every_row([score.values], gaps, rows=len(column))
+
+    def _of_every_row(self, scores: Sequence[Floats], gaps: Sequence[Gap], *, rows: int) -> Floats:
+        """Return the probabilities of the first score, which every row must have; no label is needed."""
+        probability = self._probabilities(scores, self._kept(gaps))
+        self._advance(rows)
         problem = problem_of(self.findings, self._chosen, shown=self.shown, partly=True)
         if problem is not None:
             raise problem
-        return probability
+        return probability[0]
+
+    def _scores(self, batch: pa.RecordBatch) -> tuple[list[Floats], list[Gap]]:
+        """Return the numbers of each score column, and where some are missing."""
+        columns = [self._numbers(batch.column(name), name) for name in self._chosen.scores]
+        gaps = [(FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(columns)]
+        return [one.values for one in columns], gaps
+
+    def _probabilities(self, scores: Sequence[Floats], places: Places) -> list[Floats]:
+        """Return the probabilities of the rows that are left; what is wrong with them is noted."""
+        asked, findings = self._chosen.asked, self.findings
+        return [
+            probabilities(places.select(one), asked, findings=findings, places=places, column=place)
+            for place, one in enumerate(scores)
+        ]
+
+    def _whole(self, probability: Sequence[Floats], labels: Labels, places: Places) -> Rows:
+        """Return the rows that are left."""
+        return Rows(probability[0], places.select(labels.positive), others=tuple(probability[1:]))
+
+    def _in_view(self, whole: Rows) -> Rows:
+        """Return the rows as they are seen."""
+        return whole
 
     @property
     def column(self) -> str:
         """What messages call the score column."""
         return self._chosen.shown_score
-
-    @property
-    def _drops(self) -> bool:
-        return self._chosen.asked.on_missing is OnMissing.DROP
 
     def _advance(self, rows: int) -> None:
         self.findings.rows += rows
@@ -168,13 +180,17 @@ class Intake:
         return floats(column)
 
     def _labels(self, batch: pa.RecordBatch) -> Labels:
+        column = self._label_column(batch, "labels are 0 and 1, true and false, or text with --positive")
+        return labels_of(column, self._chosen.asked.positive)
+
+    def _label_column(self, batch: pa.RecordBatch, hint: str) -> Column:
         name = str(self._chosen.label)
         column = batch.column(name)
         kind = value_type(column.type)
         if not can_be_labels(kind):
             msg = f"{self.shown}, column {name!r}: it holds {kind}, not labels"
-            raise InputProblem(msg, "labels are 0 and 1, true and false, or text with --positive")
-        return labels_of(column, self._chosen.asked.positive)
+            raise InputProblem(msg, hint)
+        return column
 
     def _weights(self, batch: pa.RecordBatch) -> Decoded[np.float64] | None:
         name = self._chosen.weight
@@ -219,7 +235,7 @@ class Intake:
         parts = crossed(by) if by else None
         return replace(rows, group=group, parts=parts, cluster=cluster, identity=identity)
 
-    def _kept(self, gaps: Iterable[tuple[FaultKind, int, Booleans | None]]) -> Places:
+    def _kept(self, gaps: Sequence[Gap]) -> Places:
         """Return the rows without gaps, and count the others as asked."""
         asked = self._asked
         within = ((kind, at, gap if gap is None or asked is None else gap & asked) for kind, at, gap in gaps)
@@ -239,42 +255,34 @@ class Intake:
 
     def _check_labels(self, labels: Labels, places: Places) -> None:
         """Note labels that are neither 0 nor 1; collect different labels where a message may list them."""
-        strange = None if labels.strange is None else places.select(labels.strange)
         positive = places.select(labels.positive)
-        if labels.respelled is not None:
-            self._note_respelled(labels, places.select(labels.respelled), places)
+        self._note_labels(FaultKind.RESPELLED, labels, labels.respelled, places)
         if labels.between is not None:
             self.findings.soft += int(np.count_nonzero(places.select(labels.between)))
-        if strange is not None and strange.any():
-            position = int(np.argmax(strange))
-            text = labels.text(places.row(position) - 1 - self._before)
-            fault = Fault(int(np.count_nonzero(strange)), places.row(position), repr(text))
-            self.findings.note(FaultKind.NOT_BINARY, fault)
-            self.findings.note_labels(labels.distinct(places))
-        elif len(self.findings.labels) < 2 or (
-            self._chosen.asked.positive is not None and not positive.any()
-        ):
+        strange = self._note_labels(FaultKind.NOT_BINARY, labels, labels.strange, places)
+        unseen = self._chosen.asked.positive is not None and not positive.any()
+        if strange or len(self.findings.labels) < 2 or unseen:
             self.findings.note_labels(labels.distinct(places))
 
-    def _note_respelled(self, labels: Labels, respelled: Booleans, places: Places) -> None:
-        """Note labels that were hardly meant to be others than the positive one."""
-        if respelled.any():
-            position = int(np.argmax(respelled))
-            text = labels.text(places.row(position) - 1 - self._before)
-            fault = Fault(int(np.count_nonzero(respelled)), places.row(position), repr(text))
-            self.findings.note(FaultKind.RESPELLED, fault)
+    def _note_labels(self, kind: FaultKind, labels: Labels, which: Booleans | None, places: Places) -> bool:
+        """Note labels that are not what they should be; return whether there are some."""
+        found = None if which is None else places.select(which)
+        if found is None or not found.any():
+            return False
+        row = places.row(int(np.argmax(found)))
+        text = repr(labels.text(row - 1 - self._before))
+        self.findings.note(kind, Fault(int(np.count_nonzero(found)), row, text))
+        return True
 
-    def _weighted(
-        self, score: Floats, label: Booleans, *, weight: Decoded[np.float64] | None, places: Places
-    ) -> Rows:
+    def _weighted(self, rows: Rows, weight: Decoded[np.float64] | None) -> Rows:
         if weight is None:
-            return Rows(score, label)
-        values = places.select(weight.values)
+            return rows
+        values = rows.places.select(weight.values)
         frequency = self._chosen.weights_are is WeightMeaning.FREQUENCY
-        check_weights(values, whole=frequency, findings=self.findings, places=places)
+        check_weights(values, whole=frequency, findings=self.findings, places=rows.places)
         if frequency:
-            return Rows(score, label, counts=None if self.findings.refused else values.astype(np.int64))
-        return Rows(score, label, weight=values)
+            return replace(rows, counts=None if self.findings.refused else values.astype(np.int64))
+        return replace(rows, weight=values)
 
 
 def known_groups(batch: pa.RecordBatch, chosen: ChosenColumns, findings: Findings, *, shown: str) -> Groups:

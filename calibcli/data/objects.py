@@ -57,7 +57,7 @@ def objects_below(address: str) -> list[str] | None:
     """
     from pyarrow.fs import FileSelector, FileType
 
-    with _read_errors(address):
+    with _store_errors(address):
         store, key = _resolved(address)
         info = _info(store, key)
         if info.type is FileType.File and not address.partition("?")[0].endswith("/"):
@@ -100,7 +100,7 @@ def _read_by_name(path: str) -> bool:
 @contextmanager
 def opened(address: str) -> "Iterator[pa.NativeFile]":
     """Open an object to be read at any place."""
-    with _read_errors(address):
+    with _store_errors(address):
         store, key = _resolved(address)
         file = store.open_input_file(key)
     with file:
@@ -109,7 +109,7 @@ def opened(address: str) -> "Iterator[pa.NativeFile]":
 
 def content_of(address: str, most: int) -> bytes:
     """Return the first bytes of an object, at most so many."""
-    with opened(address) as file, _read_errors(address):
+    with opened(address) as file, _store_errors(address):
         return file.read(most)
 
 
@@ -145,17 +145,17 @@ def object_stamp(address: str) -> ObjectStamp | None:
 
 def object_version(address: str) -> ObjectStamp:
     """Return what a store tells of an object that is opened, such as size, time and ETag."""
-    with opened(address) as file, _read_errors(address):
+    with opened(address) as file, _store_errors(address):
         told = tuple(f"{key}: {value!r}" for key, value in sorted(dict(file.metadata()).items()))
     if told:
         return told
-    with _read_errors(address):
+    with _store_errors(address):
         return object_stamp(address) or ()
 
 
 def refuse_existing_object(address: str, *, force: bool) -> ObjectStamp | None:
     """Refuse to replace an object unasked; return what tells whether it is another one later."""
-    with _write_errors(address):
+    with _store_errors(address, writing=True):
         there = object_stamp(address)
     if there is not None and not force:
         msg = f"{address} exists already"
@@ -167,7 +167,7 @@ def upload(path: str, address: str) -> None:
     """Make a file an object, whole or not at all."""
     from pyarrow.fs import LocalFileSystem, copy_files
 
-    with _write_errors(address):
+    with _store_errors(address, writing=True):
         store, key = _resolved(address)
         # Within one call that no signal interrupts: it ends with all of the file, or none of it.
         copy_files(path, key, LocalFileSystem(), store, use_threads=False)
@@ -204,29 +204,17 @@ def _info(store: "FileSystem", key: str) -> "FileInfo":
 
 
 @contextmanager
-def _read_errors(address: str) -> Iterator[None]:
+def _store_errors(address: str, *, writing: bool = False) -> Iterator[None]:
     """Turn what a store says into one line that names the object."""
     try:
         yield
-    except FileNotFoundError:
-        msg = f"{address}: there is no such object"
-        raise InputProblem(msg) from None
     except (OSError, ValueError, NotImplementedError) as error:
-        msg = f"{address} cannot be read: {_said(error)}"
-        raise InputProblem(
-            msg, "are the credentials, the region and the endpoint those of the store?"
-        ) from error
-
-
-@contextmanager
-def _write_errors(address: str) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError, NotImplementedError) as error:
-        msg = f"{address} cannot be written: {_said(error)}"
-        raise OutputProblem(
-            msg, "are the credentials, the region and the endpoint those of the store?"
-        ) from error
+        if isinstance(error, FileNotFoundError) and not writing:
+            msg = f"{address}: there is no such object"
+            raise InputProblem(msg) from None
+        msg = f"{address} cannot be {'written' if writing else 'read'}: {_said(error)}"
+        hint = "are the credentials, the region and the endpoint those of the store?"
+        raise (OutputProblem if writing else InputProblem)(msg, hint) from error
 
 
 def _said(error: Exception) -> str:

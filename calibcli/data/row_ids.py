@@ -10,14 +10,23 @@ References:
     Steele, Lea & Flood (2014), OOPSLA, "Fast splittable pseudorandom number generators".
 """
 
-from functools import cache
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import Booleans, Column, is_number, is_text, nulls, value_type
+from calibcli.data.arrays import (
+    Booleans,
+    Column,
+    booleans,
+    is_number,
+    is_text,
+    nulls,
+    place_column,
+    texts,
+    value_type,
+)
 from calibcli.data.faults import Places
 from calibcli.options.numerals import MOST_DIGITS, Spelling, is_respelled
 from calibcli.stats.table.score_table import Integers
@@ -27,36 +36,11 @@ Fingerprints = npt.NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BLANK = 0x20
 _ZERO = np.uint8(ord("0"))
-_ROWS_AT_ONCE = 1 << 16
-# Reading a text as a number: the state after each at a plus, a minus, a 0, another digit, a point, and an e.
-_STEPS = {
-    "": ("", "", "", "", "", ""),
-    "start": ("plus", "minus", "nought", "whole", "bare", ""),
-    "plus": ("", "", "other", "other", "bare", ""),
-    "minus": ("", "", "odd nought", "whole", "bare", ""),
-    "nought": ("", "", "other", "other", "0.", "e"),
-    "odd nought": ("", "", "other", "other", "0.", "e"),
-    "whole": ("", "", "whole", "whole", "1.", "e"),
-    "1.": ("", "", "1.0", "1.1", "", "e"),
-    "1.0": ("", "", "1.0", "1.1", "", "e"),
-    "1.1": ("", "", "1.0", "1.1", "", "e"),
-    "0.": ("", "", "0.0", "1.1", "", "e"),
-    "0.0": ("", "", "0.00", "1.1", "", "e"),
-    "0.00": ("", "", "0.000", "1.1", "", "e"),
-    "0.000": ("", "", "0.0000", "1.1", "", "e"),
-    "0.0000": ("", "", "0.00000", "1.1", "", "e"),
-    "0.00000": ("", "", "other part", "1.1", "", "e"),
-    "other": ("", "", "other", "other", "other part", "e"),
-    "bare": ("", "", "other part", "other part", "", ""),
-    "other part": ("", "", "other part", "other part", "", "e"),
-    "e": ("e+", "e+", "power", "power", "", ""),
-    "e+": ("", "", "power", "power", "", ""),
-    "power": ("", "", "power", "power", "", ""),
-}
-# States in which what was read is a number as its name has it, no number, or one that is looked at by itself.
-_AS_NAMED = ("nought", "whole", "1.1")
-_NO_NUMBER = ("", "start", "plus", "minus", "bare", "e", "e+")
-_TO_BE_ASKED = ("power",)
+# What a number begins with.
+_FIRST = np.frombuffer(b"+-.0123456789", np.uint8)
+# Every text that is a number, and those that are written as their names are unless they are very long.
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,17})?$"
+_AS_NAMED = r"^(0|-?[1-9][0-9]*(\.[0-9]*[1-9])?|-?0\.0{0,5}[1-9]([0-9]*[1-9])?)$"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,13 +73,13 @@ def identities_of(column: Column) -> Identities:
     data, offsets = bytes_of(text)
     if _has_outer_blanks(data, offsets):
         stripped = [("" if one is None else one.strip()).encode() for one in text.to_pylist()]
-        data = np.frombuffer(b"".join(stripped), np.uint8)
-        offsets = np.cumsum([0, *map(len, stripped)], dtype=np.int64)
+        text = texts(stripped, pa.large_string())
+        data, offsets = bytes_of(text)
     empty = offsets[1:] == offsets[:-1]
     if empty.any():
         missing = empty if missing is None else missing | empty
     kind = value_type(column.type)
-    respelled = first_respelled(data, offsets) if is_text(kind) else None
+    respelled = first_respelled(text) if is_text(kind) else None
     spelling = Spelling(is_number(kind), is_text(kind), respelled, was_renamed(kind))
     return Identities(fingerprints(data, offsets), missing, spelling)
 
@@ -140,57 +124,26 @@ def bytes_of(text: Column) -> tuple[npt.NDArray[np.uint8], Integers]:
     return np.zeros(0, np.uint8) if data is None else np.frombuffer(memoryview(data), np.uint8), begins
 
 
-def first_respelled(data: npt.NDArray[np.uint8], offsets: Integers) -> str | None:
+def first_respelled(text: Column) -> str | None:
     """Return the first text that is a number written otherwise than its name, such as 007, or None."""
-    begins, lengths = offsets[:-1], np.diff(offsets)
-    left = np.flatnonzero(lengths > 0)
+    import pyarrow.compute as pc
+
+    compute = cast("Any", pc)
+    data, offsets = bytes_of(text)
     content = data[offsets[0] : offsets[-1]]
     if all(((part - _ZERO) < 10).all() for part in (content[:4096], content)):
         # Digits alone, as ids mostly are.
-        zeros = left[(data[begins[left]] == _ZERO) & (lengths[left] > 1)]
-        return None if not zeros.size else bytes(data[offsets[zeros[0]] : offsets[zeros[0] + 1]]).decode()
-    for start in range(0, left.size, _ROWS_AT_ONCE):
-        found = _respelled_among(left[start : start + _ROWS_AT_ONCE], data, begins, lengths)
-        if found is not None:
-            return found
-    return None
-
-
-def _respelled_among(
-    rows: Integers, data: npt.NDArray[np.uint8], begins: Integers, lengths: Integers
-) -> str | None:
-    """Return the first text of some rows, none of them empty, that is a number written otherwise."""
-    steps, otherwise, asked = _reading()
-    state = np.full(rows.size, list(_STEPS).index("start"), np.uint8)
-    ended = []
-    place = 0
-    while rows.size:
-        state = steps[state, data[begins[rows] + place]]
-        place += 1
-        over = lengths[rows] == place
-        # A whole number of so many digits has a power of ten in its name.
-        which = over & (otherwise[state] | asked[state] | ((state > 0) & (place > MOST_DIGITS)))
-        ended.append(np.stack((rows[which], otherwise[state[which]])))
-        on = (state > 0) & ~over
-        rows, state = rows[on], state[on]
-    for row, is_respelt in sorted(np.concatenate(ended, axis=1).T.tolist()):
-        text = bytes(data[begins[row] : begins[row] + lengths[row]]).decode()
-        if is_respelt or is_respelled(text):
-            return text
-    return None
-
-
-@cache
-def _reading() -> tuple[npt.NDArray[np.uint8], Booleans, Booleans]:
-    """Return the state after each one and a byte, and which are numbers written otherwise, or to be asked."""
-    states = list(_STEPS)
-    steps = np.zeros((len(states), 256), np.uint8)
-    for state, after in _STEPS.items():
-        for letters, then in zip(("+", "-", "0", "123456789", ".", "eE"), after, strict=True):
-            steps[states.index(state), [ord(letter) for letter in letters]] = states.index(then)
-    asked = np.array([state in _TO_BE_ASKED for state in states])
-    usual = np.array([state in (*_AS_NAMED, *_NO_NUMBER) for state in states])
-    return steps, ~usual & ~asked, asked
+        left = np.flatnonzero(np.diff(offsets) > 1)
+        zeros = left[data[offsets[left]] == _ZERO]
+        return None if not zeros.size else str(text[int(zeros[0])])
+    full = np.flatnonzero(np.diff(offsets) > 0)
+    some = text.take(place_column(full[np.isin(data[offsets[full]], _FIRST)]))
+    numbers = some.filter(compute.match_substring_regex(some, _NUMBER))
+    # To compare numbers with a number of Python would import pandas.
+    long = np.diff(bytes_of(numbers)[1]) > MOST_DIGITS
+    named = booleans(compute.match_substring_regex(numbers, _AS_NAMED))
+    asked = numbers.take(place_column(np.flatnonzero(long | ~named)))
+    return next((one for one in asked.to_pylist() if is_respelled(str(one))), None)
 
 
 def _has_outer_blanks(data: npt.NDArray[np.uint8], offsets: Integers) -> bool:

@@ -1,7 +1,6 @@
 """Which rows are asked for: those that satisfy conditions, the first so many, or so many drawn."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -9,14 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.data.arrays import Booleans, Column, is_number, nulls, plain, value_type, without_nulls
-from calibcli.data.column_names import named
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem
 from calibcli.names import Comparison, Purpose
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.numerals import number_name, number_of, usual_name
-from calibcli.options.rows import RowsAsked
 from calibcli.values import dataclass
 
 _TRUTHS = ("true", "false")
@@ -239,13 +236,6 @@ class RowsChosen:
 
 
 EVERY_ROW = RowsChosen()
-
-
-def rows_chosen(rows: RowsAsked, header: Sequence[str], *, path: str) -> RowsChosen:
-    """Return the conditions on rows by the names of a file."""
-    if not rows.where:
-        return EVERY_ROW
-    return RowsChosen(tuple(replace(one, column=named(one.column, header, path=path)) for one in rows.where))
 
 
 def _first_rows(batches: "Iterator[pa.RecordBatch]", count: int) -> "Iterator[pa.RecordBatch]":

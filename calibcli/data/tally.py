@@ -1,26 +1,311 @@
-"""A fragment to the sums of its rows: what an engine runs for every fragment."""
+"""
+A fragment to the sums of its rows, which is what an engine runs for every fragment.
+
+Beside a table for each score stand differences between scores, slices, clusters, folds and tables of classes.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from calibcli.ahead import made_ahead
+from calibcli.data.arrays import Booleans
+from calibcli.data.class_rows import ClassRows
 from calibcli.data.columns import ChosenColumns
-from calibcli.data.extras import NOTHING, Aside, Beside
 from calibcli.data.faults import Findings
 from calibcli.data.fragment import Fragment
+from calibcli.data.fragments import Piece, batches_of
 from calibcli.data.groups import OfMembers
 from calibcli.data.intake import Intake, Rows
-from calibcli.data.pieces import Piece, batches_of
 from calibcli.data.readers import reader_of
-from calibcli.errors import CalibcliError
-from calibcli.names import WeightMeaning
+from calibcli.data.row_ids import Fingerprints
+from calibcli.errors import CalibcliError, InputProblem, UsageProblem
+from calibcli.names import MOST_IDENTITIES, WeightMeaning
+from calibcli.stats.measures.classes.differences import ClassDifferences, Predicted
+from calibcli.stats.table.classes import ClassSums, RunningClasses
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
 from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table.sliced import RunningSlices
 from calibcli.values import dataclass
+
+if TYPE_CHECKING:
+    from calibcli.stats.measures.clustered import ClusterSums
+    from calibcli.stats.measures.differences import PairedSums
+
+MOST_SLICES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """
+    What is gathered beside a table of the first score column for each transform.
+
+    Args:
+        columns: For keys whose transform is not given the first score column, the place of the one it is.
+        pairs: Pairs of keys whose losses are compared row by row.
+        folds: Folds that groups are shared out to by their hash, each with a table of raw scores; 0 for none.
+        sliced: Keys whose rows are tabled for each part by itself as well.
+        clustered: Keys whose losses are added up by cluster.
+        classes: Whether each of several classes is tabled by itself as well.
+        identified: Key whose rows are kept one by one, each with its identity; None for none.
+        compared: Whether rows of several classes are compared with what they were before their map.
+        one_class: The one class that is compared, or None for all.
+        part: Whether these rows are a part of more, so that the label that counts as 1 need not occur.
+    """
+
+    columns: Mapping[str, int] = field(default_factory=dict)
+    pairs: tuple[tuple[str, str], ...] = ()
+    folds: int = 0
+    seed: int = 0
+    sliced: tuple[str, ...] = ()
+    clustered: tuple[str, ...] = ()
+    classes: bool = False
+    identified: str | None = None
+    compared: bool = False
+    one_class: str | None = None
+    part: bool = False
+
+    @property
+    def fold_keys(self) -> tuple[str, ...]:
+        """The keys of the tables of folds."""
+        return tuple(f"fold {place}" for place in range(self.folds))
+
+
+NOTHING = Beside()
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """
+    What is gathered beside the tables of the transforms, under construction.
+
+    Args:
+        paired: Differences between two scores, for each pair.
+        slices: For each sliced key its tables by part.
+        clusters: For each clustered key its sums by cluster.
+        classes: The views of several classes, or None.
+        compared: Two sides of several classes, or None.
+    """
+
+    paired: "tuple[PairedSums, ...]" = ()
+    slices: Mapping[str, RunningSlices] = field(default_factory=dict)
+    clusters: "Mapping[str, ClusterSums]" = field(default_factory=dict)
+    classes: "ClassAside | None" = None
+    identified: "IdentifiedRows | None" = None
+    compared: "ClassesCompared | None" = None
+
+    @classmethod
+    def start(cls, beside: Beside, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Aside":
+        """Return nothing yet of what is wanted; the slices of all keys share the limit."""
+        share = None if limit is None else max(1, limit // max(1, len(beside.sliced)))
+        aside = cls(slices={key: RunningSlices(share) for key in beside.sliced})
+        if beside.pairs:
+            from calibcli.stats.measures.differences import PairedSums
+
+            aside = replace(aside, paired=tuple(PairedSums() for _ in beside.pairs))
+        if beside.clustered:
+            from calibcli.stats.measures.clustered import ClusterSums
+
+            aside = replace(aside, clusters={key: ClusterSums() for key in beside.clustered})
+        if beside.classes:
+            aside = replace(aside, classes=ClassAside.start(classes, limit=limit))
+        if beside.identified is not None:
+            aside = replace(aside, identified=IdentifiedRows())
+        if beside.compared:
+            compared = ClassesCompared.start(classes, one_class=beside.one_class, limit=limit)
+            aside = replace(aside, compared=compared)
+        return aside
+
+    def add(self, rows: Rows, seen: Mapping[str, Floats], *, beside: Beside, chosen: ChosenColumns) -> None:
+        """Add rows."""
+        counts, weight = rows.counts, rows.weight
+        for (one, two), paired in zip(beside.pairs, self.paired, strict=True):
+            paired.add(seen[one], seen[two], rows.label, counts=counts, weight=weight)
+        if rows.parts is not None:
+            names, code = rows.parts.names, rows.parts.code
+            for key, slices in self.slices.items():
+                slices.add_rows(seen[key], rows.label, names=names, code=code, counts=counts, weight=weight)
+                _refuse_many(slices, chosen)
+        for key, clusters in self.clusters.items():
+            _add_clusters(clusters, rows, seen[key])
+        if self.classes is not None:
+            self.classes.add(rows)
+        if self.identified is not None and beside.identified is not None:
+            self.identified.add(rows, seen[beside.identified])
+        if self.compared is not None:
+            self.compared.add(rows)
+
+    def merge(self, later: "Aside", chosen: ChosenColumns) -> None:
+        """Add what a later part of the rows gave."""
+        for mine, theirs in zip(self.paired, later.paired, strict=True):
+            mine.merge(theirs)
+        for key, clusters in self.clusters.items():
+            clusters.add(later.clusters[key])
+        for key, slices in self.slices.items():
+            slices.add(later.slices[key])
+            _refuse_many(slices, chosen)
+        if self.classes is not None and later.classes is not None:
+            self.classes.merge(later.classes)
+        if self.identified is not None and later.identified is not None:
+            self.identified.merge(later.identified)
+        if self.compared is not None and later.compared is not None:
+            self.compared.merge(later.compared)
+
+
+def _refuse_many(slices: RunningSlices, chosen: ChosenColumns) -> None:
+    many = len(slices.registry)
+    if many > MOST_SLICES:
+        msg = f"--by {' --by '.join(chosen.by)} makes over {MOST_SLICES:,} groups ({many:,} so far)"
+        raise InputProblem(msg, "name columns of fewer different values; --cluster is for ids")
+
+
+def _add_clusters(clusters: "ClusterSums", rows: Rows, score: Floats) -> None:
+    """Add rows to the sums of their clusters, apart for each part of the rows."""
+    if rows.cluster is None:
+        return
+    weight = rows.weight if rows.counts is None else rows.counts
+    if rows.parts is None:
+        clusters.add_rows(rows.cluster, score, rows.label, weight=weight)
+    else:
+        names, code = rows.parts.names, rows.parts.code
+        clusters.add_rows(rows.cluster, score, rows.label, names=names, code=code, weight=weight)
+
+
+@dataclass(slots=True)
+class IdentifiedRows:
+    """
+    Rows with their identities, in order.
+
+    Args:
+        parts: Fingerprint, score, label and how often it counts, of the rows of each batch read.
+    """
+
+    parts: list[tuple[Fingerprints, Floats, Booleans, Integers]] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, rows: Rows, score: Floats) -> None:
+        """Add rows that have an identity."""
+        if rows.identity is not None:
+            counts = np.ones(score.size, np.int64) if rows.counts is None else rows.counts
+            self.parts.append((rows.identity, score, rows.label, counts))
+            self._grow(score.size)
+
+    def merge(self, later: "IdentifiedRows") -> None:
+        """Add the rows of a later part."""
+        self.parts.extend(later.parts)
+        self._grow(later.size)
+
+    def columns(self) -> tuple[Fingerprints, Floats, Booleans, Integers]:
+        """Return fingerprints, scores, labels and counts, each of shape (n,)."""
+        nothing = (np.zeros(0, np.uint64), np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.int64))
+        ids, score, label, counts = zip(*self.parts, nothing, strict=True)
+        return np.concatenate(ids), np.concatenate(score), np.concatenate(label), np.concatenate(counts)
+
+    def _grow(self, rows: int) -> None:
+        self.size += rows
+        if self.size > MOST_IDENTITIES:
+            msg = f"--id keeps at most {MOST_IDENTITIES:,} identities, and there are more rows"
+            raise UsageProblem(msg, "leave out --id: whole batches are known again by their digests")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassAside:
+    """
+    Tables of the views of several classes, under construction.
+
+    Args:
+        top: The confidence of the rows that predict each class.
+        rest: The probability of each class in all rows, against the rest.
+    """
+
+    classes: tuple[str, ...]
+    top: RunningSlices
+    rest: RunningClasses
+    sums: ClassSums
+
+    @classmethod
+    def start(cls, classes: tuple[str, ...], *, limit: int | None) -> Self:
+        """Return nothing yet; each row has one score in the one view, and one for each class in the other."""
+        return cls(classes, RunningSlices(limit), RunningClasses(classes, limit), ClassSums(len(classes)))
+
+    def add(self, rows: Rows) -> None:
+        """Add rows of several classes."""
+        if rows.classes is None:
+            return
+        seen, counts, weight = rows.classes, rows.counts, rows.weight
+        self.top.add_rows(
+            seen.confidence,
+            seen.correct,
+            names=[(name,) for name in self.classes],
+            code=seen.predicted,
+            counts=counts,
+            weight=weight,
+        )
+        self.rest.add_rows(seen.probability, seen.label, counts=counts, weight=weight)
+        self.sums.add_rows(seen.probability, seen.label, seen.predicted, counts=counts, weight=weight)
+
+    def merge(self, later: Self) -> None:
+        """Add the rows of a later part."""
+        self.top.add(later.top)
+        self.rest.add(later.rest)
+        self.sums.merge(later.sums)
+
+
+# Exact sums of one class take half a MiB, in every fragment that is read at once.
+MOST_PAIRED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ClassesCompared:
+    """
+    Two sides of the same rows, under construction.
+
+    Args:
+        first: The views of every class on the first side, or None where one class is looked at.
+    """
+
+    first: ClassAside | None
+    second: ClassAside | None
+    differences: ClassDifferences
+
+    @classmethod
+    def start(cls, classes: tuple[str, ...], *, one_class: str | None, limit: int | None) -> Self:
+        """Return nothing yet."""
+        if one_class is not None:
+            return cls(None, None, ClassDifferences((classes.index(one_class),)))
+        share = None if limit is None else max(1, limit // 2)
+        places = tuple(range(len(classes))) if len(classes) <= MOST_PAIRED else ()
+        first, second = (ClassAside.start(classes, limit=share) for _ in range(2))
+        return cls(first, second, ClassDifferences(places))
+
+    def add(self, rows: Rows) -> None:
+        """Add rows that went through a map of several classes."""
+        if rows.before is None:
+            return
+        whole, given, changed = rows.before.confidence, rows.before.given, rows.before.changed
+        if self.first is not None and self.second is not None:
+            self.first.add(replace(whole, classes=given))
+            self.second.add(replace(whole, classes=changed))
+        self.differences.add_rows(
+            _predicted(given), _predicted(changed), given.label, counts=whole.counts, weight=whole.weight
+        )
+
+    def merge(self, later: Self) -> None:
+        """Add the rows of a later part."""
+        if self.first is not None and later.first is not None:
+            self.first.merge(later.first)
+        if self.second is not None and later.second is not None:
+            self.second.merge(later.second)
+        self.differences.merge(later.differences)
+
+
+def _predicted(rows: ClassRows) -> Predicted:
+    return Predicted(rows.probability, rows.predicted)
+
 
 Transform = Callable[[Floats], Floats]
 
@@ -115,54 +400,40 @@ class TallyWork:
     def __call__(self, piece: Piece) -> Tally | Refused:
         """Tally a fragment; a problem with it is returned, not raised."""
         try:
-            return tally(
-                piece.fragment,
-                piece.columns,
-                limit=self.limit,
-                transforms=self.transforms,
-                signals=self.signals,
-                onto=self.onto,
-                beside=self.beside,
-            )
+            return self.tally(piece.fragment, piece.columns)
         except CalibcliError as problem:
             return Refused(problem)
 
+    def tables(self) -> dict[str, RunningTable]:
+        """Return empty tables, those that are known to become grids as such."""
+        tables = {key: RunningTable(self.limit) for key in self.keys}
+        for key in self.signals.grids & tables.keys():
+            tables[key].become_grid()
+        return tables
 
-def tally(
-    fragment: Fragment,
-    chosen: ChosenColumns,
-    *,
-    limit: int | None,
-    transforms: Transforms,
-    signals: Signals,
-    onto: Mapping[str, RunningTable] | None = None,
-    beside: Beside = NOTHING,
-) -> Tally:
-    """Count the rows of a fragment."""
-    keys = (*transforms, *beside.fold_keys)
-    tables = {key: RunningTable(limit) for key in keys} if onto is None else dict(onto)
-    aside = Aside.start(beside, limit=limit, classes=chosen.classes)
-    for key in signals.grids & tables.keys():
-        tables[key].become_grid()
-    intake = intake_of(chosen, shown=fragment.shown, first_row=fragment.first_row)
-    for rows in taken(fragment, intake, chosen):
-        if signals.stopped:
-            break
-        if rows is not None:
-            seen = {
-                key: _add(tables[key], rows.seen(beside.columns.get(key, 0)), change)
-                for key, change in transforms.items()
-            }
-            aside.add(rows, seen, beside=beside, chosen=chosen)
-            _add_folds(rows, beside, tables)
-    if onto is not None:
-        return Tally({}, intake.findings, aside)
-    refused = intake.findings.refused
-    return Tally(
-        {key: RunningTable().partial() if refused else table.partial() for key, table in tables.items()},
-        intake.findings,
-        aside,
-    )
+    def tally(self, fragment: Fragment, chosen: ChosenColumns) -> Tally:
+        """Count the rows of a fragment."""
+        tables, beside = self.tables() if self.onto is None else dict(self.onto), self.beside
+        aside = Aside.start(beside, limit=self.limit, classes=chosen.classes)
+        intake = intake_of(chosen, shown=fragment.shown, first_row=fragment.first_row)
+        for rows in taken(fragment, intake, chosen):
+            if self.signals.stopped:
+                break
+            if rows is not None:
+                seen = {
+                    key: _add(tables[key], rows.seen(beside.columns.get(key, 0)), change)
+                    for key, change in self.transforms.items()
+                }
+                aside.add(rows, seen, beside=beside, chosen=chosen)
+                _add_folds(rows, beside, tables)
+        if self.onto is not None:
+            return Tally({}, intake.findings, aside)
+        refused = intake.findings.refused
+        return Tally(
+            {key: RunningTable().partial() if refused else table.partial() for key, table in tables.items()},
+            intake.findings,
+            aside,
+        )
 
 
 def intake_of(chosen: ChosenColumns, *, shown: str, first_row: int = 0) -> Intake:
@@ -184,7 +455,7 @@ def taken(fragment: Fragment, intake: Intake, chosen: ChosenColumns) -> Iterator
     batches = batches_of(fragment, chosen)
     rows = map(intake.rows_of, chosen.rows.first_of(batches, fragment.first_row))
     ahead = reader_of(fragment.format).ahead and not fragment.streams
-    return made_ahead(rows, 2) if ahead else rows
+    return made_ahead(rows, 2 * ahead)
 
 
 def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:
@@ -229,9 +500,7 @@ class BundleWork:
 
     def __call__(self, bundle: Sequence[Piece]) -> list[Tally | Refused]:
         """Tally the fragments in their order; what was counted of all comes with the last."""
-        onto = {key: RunningTable(self.work.limit) for key in self.work.keys}
-        for key in self.work.signals.grids & onto.keys():
-            onto[key].become_grid()
+        onto = self.work.tables()
         counted = replace(self.work, onto=onto)
         classes = bundle[0].columns.classes
         aside = Aside.start(self.work.beside, limit=self.work.limit, classes=classes)

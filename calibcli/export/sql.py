@@ -70,58 +70,73 @@ class Spelling:
     The words of a dialect.
 
     Args:
-        text: What stands around the number in a literal, with {} for its digits.
-        infinity: The literal of infinity, with {} for its sign.
+        text: The type of text.
+        literal: What stands around the digits of a number.
+        infinity: What is read as infinity.
+        element: What stands at a place of a list, NULL where it ends before; `next` counts places from 1.
+        trim: What takes given letters off both ends of a text.
+        doubled: Whether a quote in a text is written twice, and not after a backslash.
+        slashed: Whether a backslash in a text is written twice.
         most_bytes: How long a query may be; None where there is no limit that an export could reach.
     """
 
     double: str
-    quote: str
     text: str
+    quote: str
+    literal: str
     infinity: str
+    element: str
+    trim: str
+    doubled: bool = True
+    slashed: bool = False
     most_bytes: int | None = None
 
 
-def spelling_of(dialect: SqlDialect) -> Spelling:
-    """Return the words of a dialect."""
-    match dialect:
-        case SqlDialect.DUCKDB:
-            return Spelling("DOUBLE", '"', "{}", "CAST('{}infinity' AS DOUBLE)")
-        case SqlDialect.SPARK:
-            return Spelling("DOUBLE", "`", "{}D", "CAST('{}Infinity' AS DOUBLE)")
-        case SqlDialect.BIGQUERY:
-            return Spelling("FLOAT64", "`", "{}", "CAST('{}inf' AS FLOAT64)", 1_000_000)
-        case SqlDialect.SNOWFLAKE:
-            return Spelling("DOUBLE", '"', "CAST('{}' AS DOUBLE)", "CAST('{}inf' AS DOUBLE)", 1_000_000)
-        case SqlDialect.POSTGRES:
-            infinity = "CAST('{}Infinity' AS DOUBLE PRECISION)"
-            return Spelling("DOUBLE PRECISION", '"', "CAST('{}' AS DOUBLE PRECISION)", infinity)
-        case _:
-            assert_never(dialect)
+_DOUBLE, _PRECISE = "CAST('{}' AS DOUBLE)", "CAST('{}' AS DOUBLE PRECISION)"
+_AT, _IN_SPARK, _SAFE = (
+    "{column}[{next}]",
+    "try_element_at({column}, {next})",
+    "{column}[SAFE_OFFSET({place})]",
+)
+_SPELLINGS = {
+    SqlDialect.DUCKDB: Spelling("DOUBLE", "VARCHAR", '"', "{}", "infinity", _AT, "TRIM"),
+    SqlDialect.SPARK: Spelling(
+        "DOUBLE", "STRING", "`", "{}D", "Infinity", _IN_SPARK, "BTRIM", doubled=False, slashed=True
+    ),
+    SqlDialect.BIGQUERY: Spelling(
+        "FLOAT64",
+        "STRING",
+        "`",
+        "{}",
+        "inf",
+        _SAFE,
+        "TRIM",
+        doubled=False,
+        slashed=True,
+        most_bytes=1_000_000,
+    ),
+    SqlDialect.SNOWFLAKE: Spelling(
+        "DOUBLE",
+        "VARCHAR",
+        '"',
+        _DOUBLE,
+        "inf",
+        "{column}[{place}]",
+        "TRIM",
+        slashed=True,
+        most_bytes=1_000_000,
+    ),
+    SqlDialect.POSTGRES: Spelling("DOUBLE PRECISION", "TEXT", '"', _PRECISE, "Infinity", _AT, "BTRIM"),
+}
 
 
 def number(value: float, dialect: SqlDialect) -> str:
     """Return a literal that reads back as the same double, never as a decimal."""
-    spelling = spelling_of(dialect)
+    spelling = _SPELLINGS[dialect]
     if math.isinf(value):
-        return spelling.infinity.format("-" if value < 0.0 else "")
-    written = spelling.text.format(digits(value))
+        return f"CAST('{'-' if value < 0.0 else ''}{spelling.infinity}' AS {spelling.double})"
+    written = spelling.literal.format(digits(value))
     return f"({written})" if written.startswith("-") else written
-
-
-def element(column: str, place: int, dialect: SqlDialect) -> str:
-    """Return what stands at a place of a column of lists; NULL where the list ends before."""
-    match dialect:
-        case SqlDialect.DUCKDB | SqlDialect.POSTGRES:
-            return f"{column}[{place + 1}]"
-        case SqlDialect.SPARK:
-            return f"try_element_at({column}, {place + 1})"
-        case SqlDialect.BIGQUERY:
-            return f"{column}[SAFE_OFFSET({place})]"
-        case SqlDialect.SNOWFLAKE:
-            return f"{column}[{place}]"
-        case _:
-            assert_never(dialect)
 
 
 def digits(value: float) -> str:
@@ -135,23 +150,16 @@ def name(word: str, dialect: SqlDialect) -> str:
     if not word or not word.isprintable():
         msg = f"{word!r} cannot be the name of a column or a table in SQL" if word else "a name is empty"
         raise UsageProblem(msg, "names are printable and not empty: rename it, or choose another")
-    match dialect:
-        case SqlDialect.DUCKDB | SqlDialect.SNOWFLAKE:
-            pass
-        case SqlDialect.POSTGRES:
-            if len(word.encode()) > _LONGEST_OF_POSTGRES:
-                msg = f"{word!r} has {len(word.encode())} bytes, and names in Postgres have at most 63"
-                raise UsageProblem(msg, "choose a shorter name")
-        case SqlDialect.SPARK:
-            if "${" in word:
-                msg = f"{word!r}: Spark replaces what stands in ${{...}} before it reads a query"
-                raise UsageProblem(msg, "rename the column, or choose another")
-        case SqlDialect.BIGQUERY:
-            word = word.replace("\\", "\\\\").replace("`", "\\`")
-            return f"`{word}`"
-        case _:
-            assert_never(dialect)
-    quote = spelling_of(dialect).quote
+    if dialect is SqlDialect.POSTGRES and len(word.encode()) > _LONGEST_OF_POSTGRES:
+        msg = f"{word!r} has {len(word.encode())} bytes, and names in Postgres have at most 63"
+        raise UsageProblem(msg, "choose a shorter name")
+    if dialect is SqlDialect.SPARK and "${" in word:
+        msg = f"{word!r}: Spark replaces what stands in ${{...}} before it reads a query"
+        raise UsageProblem(msg, "rename the column, or choose another")
+    if dialect is SqlDialect.BIGQUERY:
+        word = word.replace("\\", "\\\\").replace("`", "\\`")
+        return f"`{word}`"
+    quote = _SPELLINGS[dialect].quote
     return f"{quote}{word.replace(quote, quote * 2)}{quote}"
 
 
@@ -160,35 +168,19 @@ def string(text: str, dialect: SqlDialect, *, what: str = "class", hint: str = _
     if not text.isprintable():
         msg = f"the {what} {text!r} cannot be written in SQL"
         raise UsageProblem(msg, hint)
-    match dialect:
-        case SqlDialect.DUCKDB | SqlDialect.POSTGRES:
-            pass
-        case SqlDialect.SNOWFLAKE:
-            text = text.replace("\\", "\\\\")
-        case SqlDialect.SPARK | SqlDialect.BIGQUERY:
-            if dialect is SqlDialect.SPARK and "${" in text:
-                msg = f"the {what} {text!r}: Spark replaces what stands in ${{...}} before it reads a query"
-                raise UsageProblem(msg, _SPARK_HINT)
-            escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-            return f"'{escaped}'"
-        case _:
-            assert_never(dialect)
-    return "'" + text.replace("'", "''") + "'"
+    if dialect is SqlDialect.SPARK and "${" in text:
+        msg = f"the {what} {text!r}: Spark replaces what stands in ${{...}} before it reads a query"
+        raise UsageProblem(msg, _SPARK_HINT)
+    spelling = _SPELLINGS[dialect]
+    slashed = text.replace("\\", "\\\\") if spelling.slashed else text
+    quoted = slashed.replace("'", "''" if spelling.doubled else "\\'")
+    return f"'{quoted}'"
 
 
 def stripped_text(column: str, dialect: SqlDialect) -> str:
     """Return the text of a column's value without the blanks around it, which are those of str.strip."""
-    match dialect:
-        case SqlDialect.DUCKDB | SqlDialect.SNOWFLAKE:
-            return f"TRIM(CAST({column} AS VARCHAR), {_blanks(dialect)})"
-        case SqlDialect.BIGQUERY:
-            return f"TRIM(CAST({column} AS STRING), {_blanks(dialect)})"
-        case SqlDialect.SPARK:
-            return f"BTRIM(CAST({column} AS STRING), {_blanks(dialect)})"
-        case SqlDialect.POSTGRES:
-            return f"BTRIM(CAST({column} AS TEXT), {_blanks(dialect)})"
-        case _:
-            assert_never(dialect)
+    spelling = _SPELLINGS[dialect]
+    return f"{spelling.trim}(CAST({column} AS {spelling.text}), {_blanks(dialect)})"
 
 
 def _blanks(dialect: SqlDialect) -> str:
@@ -437,7 +429,7 @@ class SqlText:
 
 def most_text(dialect: SqlDialect) -> int:
     """Return how long a query may be."""
-    return spelling_of(dialect).most_bytes or _MOST_TEXT
+    return _SPELLINGS[dialect].most_bytes or _MOST_TEXT
 
 
 def too_long(dialect: SqlDialect, most: int) -> UsageProblem:
@@ -552,8 +544,12 @@ class SqlAsk:
         """Return how the score, or that of each class, is written."""
         columns = [f"{ROWS}.{name(one, self.dialect)}" for one in self.scores]
         if self.places is not None:
-            columns = [element(columns[0], place, self.dialect) for place in range(self.places)]
-        double = spelling_of(self.dialect).double
+            pattern = _SPELLINGS[self.dialect].element
+            (column,) = columns
+            columns = [
+                pattern.format(column=column, place=place, next=place + 1) for place in range(self.places)
+            ]
+        double = _SPELLINGS[self.dialect].double
         return tuple(f"CAST({one} AS {double})" for one in columns)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from calibcli.commands.predicting import ApplyRequest, refuse_names
-from calibcli.data.column_names import named
+from calibcli.data.columns import named
 from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import ClassArtifact, GroupArtifact
 from calibcli.errors import UsageProblem

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.data.arrays import float_column, list_column
-from calibcli.data.column_names import refuse_repeated
+from calibcli.data.columns import refuse_repeated
 from calibcli.data.files import HeldColumn
 from calibcli.data.values import in_double
 from calibcli.errors import UsageProblem

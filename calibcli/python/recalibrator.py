@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from calibcli.commands.evaluation import ClassMap, member_column
 from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
-from calibcli.data.class_columns import ClassColumns
-from calibcli.data.columns import ChosenColumns, columns_of_classes
+from calibcli.data.columns import ChosenColumns, ClassColumns, columns_of_classes
 from calibcli.data.files import HeldColumn, HeldRows, InMemory
 from calibcli.data.fragment import Fragment
 from calibcli.data.readers.in_memory import READER

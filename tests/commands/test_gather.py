@@ -21,7 +21,7 @@ from calibcli.commands.gathering import Gathered, choose_columns, gather
 from calibcli.data import fragments
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.readers import parquet
-from calibcli.data.tally import Signals, tally
+from calibcli.data.tally import Signals, TallyWork
 from calibcli.errors import InputProblem
 from calibcli.names import DataFormat, OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns, InputFormat
@@ -273,7 +273,7 @@ def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 100, group=100)
     (fragment,) = fragments.list_fragments([str(path)])
     chosen = choose_columns([fragment], ASKED)[str(path)]
-    found = tally(fragment, chosen, limit=None, transforms={"raw": None}, signals=Signals(stopped=True))
+    found = TallyWork(None, {"raw": None}, Signals(stopped=True)).tally(fragment, chosen)
     # The batch looked at and the one ahead of it, of ten.
     assert found.findings.rows <= 20
 

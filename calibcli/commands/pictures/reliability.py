@@ -21,7 +21,7 @@ from calibcli.commands.pictures.diagram import (
 )
 from calibcli.commands.reading import read_judged
 from calibcli.commands.slices import View, beside_of, views_of
-from calibcli.data.extras import Beside
+from calibcli.data.tally import Beside
 from calibcli.documents.artifact import in_file, read_document
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import ClassMeasure, MeasureName, PlotKind, ViewName
@@ -188,32 +188,17 @@ def title_of_tree(tree: Node, scores: Sequence[str] = (), *, added: str = "") ->
 _SMALL = 0.004
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """
-    A report of `measure` of which a diagram is made.
-
-    Args:
-        tree: The report as its document has it.
-        discrete: Whether each distinct score is a bin.
-    """
-
-    tree: Node
-    curve: ReliabilityCurve
-    discrete: bool
-
-
 def reliability_diagram(request: PlotRequest) -> Diagram:
     """Measure files for a reliability diagram, or take it from a report."""
     return diagram_of_measured(request, lambda measured: _drawn(measured, kind=request.kind))
 
 
 def diagram_of_measured(
-    request: PlotRequest, draw: Callable[[Measured], Drawn], *, also: tuple[MeasureName, ...] = ()
+    request: PlotRequest, draw: Callable[[Part], Drawn], *, also: tuple[MeasureName, ...] = ()
 ) -> Diagram:
     """Measure files for a diagram, or take what was measured from a report."""
     if request.document is not None:
-        return of_report(request, request.document, lambda tree: _diagram(_measured(Part("", tree)), draw))
+        return of_report(request, request.document, lambda tree: _diagram(Part("", tree), draw))
     report = measure_files(
         request.inputs,
         request.columns,
@@ -221,9 +206,8 @@ def diagram_of_measured(
         options=what_is_drawn(request.options, also=also),
         reading=request.reading,
     )
-    measured = Measured(Node(report.to_dict()), report.curve, report.table.discrete)
     notes = (*report.input.notes, *report.notes)
-    return replace(_diagram(measured, draw), notes=notes, source=report.input)
+    return replace(_diagram(Part("", Node(report.to_dict())), draw), notes=notes, source=report.input)
 
 
 def what_is_drawn(asked: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) -> MeasureOptions:
@@ -232,11 +216,7 @@ def what_is_drawn(asked: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) 
     return replace(asked, metrics=Metrics(measures, ()), beside_raw=False)
 
 
-def _measured(part: Part) -> Measured:
-    return Measured(part.tree, part.curve, part.discrete)
-
-
-def _diagram(measured: Measured, draw: Callable[[Measured], Drawn]) -> Diagram:
+def _diagram(measured: Part, draw: Callable[[Part], Drawn]) -> Diagram:
     """Return a picture with its title, and what must be known of its rows and labels."""
     drawn, classes = draw(measured), class_words_of_tree(measured.tree)
     flattering = fit_rows_foot(measured.tree.child("notes").texts())
@@ -244,7 +224,7 @@ def _diagram(measured: Measured, draw: Callable[[Measured], Drawn]) -> Diagram:
     return Diagram(drawn, title_of_tree(measured.tree, added=classes.added))
 
 
-def _drawn(measured: Measured, *, kind: PlotKind | None) -> Drawn:
+def _drawn(measured: Part, *, kind: PlotKind | None) -> Drawn:
     curve = measured.curve
     chosen = kind or (PlotKind.BINNED if measured.discrete or curve.smooth is None else PlotKind.SMOOTH)
     if chosen is PlotKind.SMOOTH and curve.smooth is None:
@@ -291,14 +271,14 @@ def residual_diagram(request: PlotRequest) -> Diagram:
     )
 
 
-def residual_drawn(measured: Measured, *, by_bins: bool) -> Drawn:
+def residual_drawn(measured: Part, *, by_bins: bool) -> Drawn:
     """Return the picture of what was measured."""
     by_bins = by_bins or measured.discrete or measured.curve.smooth is None
     error, *rest = caption_of(measured.tree, PlotKind.BINNED if by_bins else PlotKind.SMOOTH)
     return Drawn(residual_curve(measured.curve, by_bins=by_bins), (error, *_bias(measured), *rest))
 
 
-def _bias(measured: Measured) -> list[str]:
+def _bias(measured: Part) -> list[str]:
     """Return calibration in the large, where it was measured."""
     bias = measured.tree.child("measures").members().get(MeasureName.BIAS.value)
     if bias is None:

@@ -222,18 +222,10 @@ def _end_of_schema(source: pa.NativeFile) -> int:
 def _blocks_in(footer: bytes) -> Iterator[tuple[int, int]]:
     """Yield where each dictionary and record batch begins and ends: third and fourth field of a footer."""
     try:
-        (table,) = struct.unpack_from("<I", footer)
-        fields = table - struct.unpack_from("<i", footer, table)[0]
-        size = struct.unpack_from("<H", footer, fields)[0]
-        for field in (8, 10):
-            offset = struct.unpack_from("<H", footer, fields + field)[0] if size >= field + 2 else 0
-            if offset:
-                vector = table + offset + struct.unpack_from("<I", footer, table + offset)[0]
-                count = struct.unpack_from("<I", footer, vector)[0]
-                for start, head, body in struct.iter_unpack(
-                    "<qi4xq", footer[vector + 4 : vector + 4 + 24 * count]
-                ):
-                    yield start, start + head + body
+        table = _Table.root(footer)
+        for field in (2, 3):
+            for start, head, body in struct.iter_unpack("<qi4xq", table.vector(field, 24)):
+                yield start, start + head + body
     except struct.error as error:
         msg = "its footer is damaged"
         raise pa.ArrowInvalid(msg) from error
@@ -326,6 +318,15 @@ class _Table:
         if place is None:
             return None
         return _Table(self._content, place + struct.unpack_from("<I", self._content, place)[0])
+
+    def vector(self, field: int, size: int) -> bytes:
+        """Return a field that is values of so many bytes each, nothing where it is left out."""
+        place = self._place(field)
+        if place is None:
+            return b""
+        start = place + struct.unpack_from("<I", self._content, place)[0]
+        count = struct.unpack_from("<I", self._content, start)[0]
+        return self._content[start + 4 : start + 4 + size * count]
 
     def _place(self, field: int) -> int | None:
         entry = 4 + 2 * field

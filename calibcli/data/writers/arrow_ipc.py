@@ -38,7 +38,7 @@ def copy_with_fields(
             old = [batch.column(name) for name in schema.names[: len(schema) - len(values)]]
             yield pa.RecordBatch.from_arrays([*old, *values], schema=schema), said
 
-    for batch, said in made_ahead(widened()) if ahead else widened():
+    for batch, said in made_ahead(widened(), ahead):
         sink.write_batch(batch, custom_metadata=said)
         rows += batch.num_rows
         advance(batch.num_rows)

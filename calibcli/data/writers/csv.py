@@ -108,7 +108,7 @@ def splice(
     write(_new_header(_piece(header, ()), columns))
     records = 0
     found = (_piece(block, predicted(block)) for block in cut)
-    for piece in made_ahead(found) if ahead else found:
+    for piece in made_ahead(found, ahead):
         number = piece.ends.size
         for column in piece.values:
             if len(column) != number:

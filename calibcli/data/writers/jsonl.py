@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 
 from calibcli.ahead import Advance, made_ahead
 from calibcli.data.arrays import (
+    Booleans,
+    Column,
     bytes_scalar,
     column_of,
     in_encoding,
@@ -23,8 +25,6 @@ from calibcli.data.writers.csv import Added, Write
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.stats.table.score_table import Integers
 from calibcli.values import dataclass
-
-Column: TypeAlias = "pa.Array[Any]"
 
 _TO_ESCAPE = r'[\x00-\x1f"\\]'
 
@@ -221,8 +221,6 @@ def write_batches(
     return rows
 
 
-Booleans = npt.NDArray[np.bool_]
-
 _BLANK = re.compile(r"[ \t\n\r]*")
 
 _DECODER = json.JSONDecoder()
@@ -327,7 +325,7 @@ def splice_keys(
     """Copy JSON Lines and add keys to the end of every object."""
     rows = 0
     spaced: bool | None = None
-    for some in made_ahead(lines) if ahead else lines:
+    for some in made_ahead(lines, ahead):
         if not some.values:
             write(some.content)
             continue

@@ -1,7 +1,6 @@
 """Axes in the house's dress, whatever the user's matplotlibrc says."""
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis, XAxis
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
@@ -10,8 +9,6 @@ from calibcli.names import AxisScale
 from calibcli.show.figures.look import FONT
 from calibcli.show.figures.page import LABEL, TICK, Page, Panel, inches_of, inches_wide, label_place
 from calibcli.stats.curves.limits import LOG_ODDS_TICKS, Limits, with_margin
-
-Floats = npt.NDArray[np.float64]
 
 SCORE_LABEL = "score (predicted probability)"
 RATE_LABEL = "observed rate of label 1"

@@ -13,9 +13,8 @@ from calibcli.names import AxisScale
 from calibcli.show.figures.look import FONT, Look, Palette, dashed
 from calibcli.show.figures.page import COUNT, Entry, Panel, inches_of, inches_wide
 from calibcli.stats.curves.limits import Limits, Spread
+from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
-
-Floats = npt.NDArray[np.float64]
 
 DARKER = "Stronger colour where more rows are."
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -14,8 +13,6 @@ from calibcli.show.figures.look import FONT, Look, dashed
 from calibcli.show.figures.page import Entry, Page, Sheet, Words, inches_of, inches_wide, new_page
 from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.limits import Spread
-
-Floats = npt.NDArray[np.float64]
 
 SHARE_LABEL = "share of {}, in ascending order of score"
 SUM_LABEL = "sum of (label - score) / {}"

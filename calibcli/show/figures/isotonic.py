@@ -1,7 +1,6 @@
 """Drawing the isotonic fit with its consistency band."""
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -25,8 +24,7 @@ from calibcli.show.figures.reliability import draw_binned
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.limits import Limits, has_band, limits_of
 from calibcli.stats.curves.reliability import BinnedCurve, percent
-
-Floats = npt.NDArray[np.float64]
+from calibcli.stats.numerics import Floats
 
 RATE_LABEL = "recalibrated rate of label 1"
 _MESH = 256

@@ -2,11 +2,10 @@
 
 from typing import Any, assert_never
 
-import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from calibcli.names import FigureSize, Theme
+from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 
 FONT = "DejaVu Sans"
@@ -100,8 +99,6 @@ def look_of(size: FigureSize = FigureSize.PAGE, theme: Theme = Theme.LIGHT) -> L
         case _:
             assert_never(size)
 
-
-Floats = npt.NDArray[np.float64]
 
 DASHES = (0, (5, 3))
 

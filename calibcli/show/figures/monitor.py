@@ -15,8 +15,7 @@ from calibcli.show.figures.axes import dress, round_numbers
 from calibcli.show.figures.look import DASHES, Look, dashed
 from calibcli.show.figures.page import Entry, Page, Sheet, Words, new_page
 from calibcli.stats.curves.monitor import MonitorCurve, Starts, with_fewer_looks
-
-Floats = npt.NDArray[np.float64]
+from calibcli.stats.numerics import Floats
 
 _MOST_LOOKS, _MOST_DOTS = 1_000, 60
 # Of the threshold's power of ten: wealth beyond these is drawn at the edges.

@@ -23,9 +23,8 @@ from calibcli.stats.curves.limits import (
     with_margin,
 )
 from calibcli.stats.curves.reliability import BinnedCurve, ResidualCurve, SmoothCurve
+from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
-
-Floats = npt.NDArray[np.float64]
 
 
 def binned_figure(

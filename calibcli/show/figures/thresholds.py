@@ -15,9 +15,8 @@ from calibcli.show.figures.look import Look, band_fill, dashed, draw_edges
 from calibcli.show.figures.page import Entry, Sheet, Words, new_page
 from calibcli.stats.curves.limits import Limits, band_sentence, has_band, limits_of, with_margin
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
+from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
-
-Floats = npt.NDArray[np.float64]
 
 # Thresholds nearer to 0 or 1 than this are not looked at by log-odds.
 _LEAST = 1e-5

@@ -16,10 +16,9 @@ from pyarrow import feather
 from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.commands.measure import measure_files
 from calibcli.data.engines import ThreadEngine
-from calibcli.data.extras import Beside
-from calibcli.data.fragments import list_fragments
-from calibcli.data.pieces import columns_of
+from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.readers import npz, reader_of
+from calibcli.data.tally import Beside
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat, ViewName
 from calibcli.options.rows import Columns, SeveralClasses

@@ -14,9 +14,8 @@ import pytest
 
 from calibcli.commands.gathering import RAW, Gathered, choose_columns, gather
 from calibcli.data import tally as bundles
-from calibcli.data.extras import NOTHING, Beside
-from calibcli.data.fragments import list_fragments
-from calibcli.data.pieces import pieces_of
+from calibcli.data.fragments import list_fragments, pieces_of
+from calibcli.data.tally import NOTHING, Beside
 from calibcli.errors import InputProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns

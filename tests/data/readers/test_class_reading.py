@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from calibcli.commands.fit import source_of
 from calibcli.commands.reading import read_tables
-from calibcli.data.class_columns import class_columns
-from calibcli.data.columns import columns_of_classes
+from calibcli.data.columns import class_columns, columns_of_classes
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnSum
 from calibcli.options.rows import Columns, Reading, SeveralClasses, bytes_of

@@ -2,8 +2,7 @@
 
 import pytest
 
-from calibcli.data.column_names import LABEL_NAMES, SCORE_NAMES
-from calibcli.data.columns import resolve, same_again
+from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, resolve, same_again
 from calibcli.errors import InputProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from calibcli.data import records
-from calibcli.data.fragments import list_fragments
-from calibcli.data.pieces import columns_of
+from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.readers import jsonl, reader_of
 from calibcli.errors import InputProblem
 from calibcli.options.rows import Columns, InputFormat

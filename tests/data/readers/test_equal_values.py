@@ -30,16 +30,14 @@ from calibcli.commands.merge import merge_states
 from calibcli.data.arrays import value_type
 from calibcli.data.class_intake import class_labels_of
 from calibcli.data.engines import ThreadEngine
-from calibcli.data.extras import Beside
 from calibcli.data.fault_words import SOFT
 from calibcli.data.fields import can_be_labels, labels_of
 from calibcli.data.files import HeldRows
-from calibcli.data.fragments import list_fragments
+from calibcli.data.fragments import batches_of, list_fragments
 from calibcli.data.groups import MemberColumn, groups_of
-from calibcli.data.pieces import batches_of
-from calibcli.data.row_ids import bytes_of, first_respelled, identities_of
+from calibcli.data.row_ids import first_respelled, identities_of
 from calibcli.data.selection import satisfied
-from calibcli.data.tally import intake_of, taken
+from calibcli.data.tally import Beside, intake_of, taken
 from calibcli.data.values import names_of
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
@@ -655,7 +653,7 @@ def test_floats_and_decimals_are_named_as_numbers_are() -> None:
 def test_numbers_written_otherwise_are_found_among_texts(texts: list[str]) -> None:
     """The first of them, as one by one."""
     names = pa.array(texts, pa.large_string())
-    assert first_respelled(*bytes_of(names)) == next(filter(is_respelled, texts), None)
+    assert first_respelled(names) == next(filter(is_respelled, texts), None)
 
 
 def test_every_short_text_is_known_as_a_number_written_otherwise_or_not() -> None:
@@ -667,7 +665,7 @@ def test_every_short_text_is_known_as_a_number_written_otherwise_or_not() -> Non
     powers = ["1e+400", "1e+399", "1.5e-7", "1.5e-6", "1.50e-7", "1e-07", "-1e-7", "10e-8", "1e" + "1" * 18]
     short = ["".join(letters) for size in range(1, 5) for letters in product("015+-.eE", repeat=size)]
     for text in (*small, *long, *powers, *short):
-        found = first_respelled(*bytes_of(pa.array([text], pa.large_string())))
+        found = first_respelled(pa.array([text], pa.large_string()))
         assert found == (text if is_respelled(text) else None), text
 
 

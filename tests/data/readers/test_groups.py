@@ -11,8 +11,8 @@ import pytest
 from calibcli.commands.gathering import Gathered, gather
 from calibcli.data import fragments
 from calibcli.data.engines import ThreadEngine
-from calibcli.data.extras import Beside
 from calibcli.data.groups import fold_of
+from calibcli.data.tally import Beside
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from calibcli.commands.gathering import RAW
 from calibcli.commands.reading import read_tables
-from calibcli.data import extras as identified_module
-from calibcli.data.extras import Beside
+from calibcli.data import tally as identified_module
 from calibcli.data.row_ids import fingerprints, identities_of
+from calibcli.data.tally import Beside
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns, Reading

@@ -9,10 +9,10 @@ import pytest
 from calibcli.commands.apply import output_pairs
 from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.data.engines import ThreadEngine
-from calibcli.data.extras import Beside
 from calibcli.data.files import fixed_part, is_pattern
 from calibcli.data.fragment import partitions_of
 from calibcli.data.fragments import list_fragments
+from calibcli.data.tally import Beside
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import OnMissing, WeightMeaning
 from calibcli.options.rows import Columns

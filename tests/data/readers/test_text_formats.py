@@ -10,13 +10,12 @@ import pytest
 
 from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.data.engines import ThreadEngine
-from calibcli.data.extras import Beside
 from calibcli.data.formats import keeps_ascii
-from calibcli.data.fragments import list_fragments
-from calibcli.data.pieces import columns_of
+from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.readers import jsonl
 from calibcli.data.readers import jsonl as json_lines
 from calibcli.data.readers.csv import layout, text_of
+from calibcli.data.tally import Beside
 from calibcli.errors import CalibcliError, IdleOption, UsageProblem
 from calibcli.names import DataFormat, OnMissing
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat

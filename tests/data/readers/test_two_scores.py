@@ -7,7 +7,7 @@ import pytest
 
 from calibcli.commands.gathering import Gathered, gather
 from calibcli.data.engines import ThreadEngine
-from calibcli.data.extras import Beside
+from calibcli.data.tally import Beside
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import MeasureName, OnMissing, OnRange, Scale
 from calibcli.options.rows import Columns
