@@ -29,6 +29,7 @@ from calibcli.errors import CalibcliError, IdleOption, InputProblem, UsageProble
 from calibcli.names import (
     DEFAULT_FOLDS,
     DEFAULT_LEAST_CLASS_ROWS,
+    DEFAULT_LEAST_ROWS,
     Binning,
     ClassMethod,
     EngineName,
@@ -87,8 +88,6 @@ def fit_map(
     """
     which.refuse_idle(columns)
     if columns.several is not None:
-        from calibcli.stats.recalibrators.classes.interface import ClassFitOptions
-
         method = which.multiclass or ClassMethod.TEMPERATURE
         refuse_idle_class_options(method, least_rows=which.min_class_rows, output_sum=which.output_sum)
         of_classes = ClassFitOptions(
@@ -102,24 +101,13 @@ def fit_map(
         return fit_class_files(
             inputs, columns, method=method, options=of_classes, output=output, reading=reading
         )
-    if columns.by:
-        return fit_group_files(
-            inputs,
-            columns,
-            method=which.method,
-            candidates=which.candidate,
-            options=options,
-            least_rows=which.min_group_rows,
-            output=output,
-            reading=reading,
-        )
-
     return fit_files(
         inputs,
         columns,
         method=which.method,
-        candidates=which.candidate,
         options=options,
+        candidates=which.candidate,
+        least_rows=which.min_group_rows,
         output=output,
         reading=reading,
     )
@@ -268,44 +256,31 @@ def fit_files(
     method: FitMethod,
     options: FitOptions,
     candidates: Sequence[RecalibratorName] = (),
+    least_rows: int = DEFAULT_LEAST_ROWS,
     output: str | None = None,
     reading: Reading | None = None,
 ) -> tuple[FitReport, str]:
-    """Fit a recalibrator."""
+    """Fit a recalibrator to all rows, and one to each group where a column of groups is named."""
     refuse_idle(columns, method, candidates=candidates, options=options)
+    grouped = bool(columns.by)
+    if grouped:
+        _refuse_misled(columns, options)
     how = reading or Reading()
     if needs_exact(method, candidates, options):
         how = replace(how, exact=True)
-    gathered = read_tables(inputs, columns, reading=how, beside=_beside(columns, options), twice=True)
+    beside = Beside(sliced=(RAW,)) if grouped else _beside(columns, options)
+    gathered = read_tables(inputs, columns, reading=how, beside=beside, twice=True)
+    columns = replace(columns, by=())
     choice: Choice | None = None
+    once = options
     if method is FitMethod.AUTO:
-        choice = choice_of(gathered, columns, candidates=candidates, options=options)
-    report, artifact = fit_gathered(
-        gathered, columns, method=method, choice=choice, options=options, output=output
-    )
-    return report, artifact_text(artifact)
-
-
-def fit_gathered(
-    gathered: Gathered,
-    columns: Columns,
-    *,
-    method: FitMethod,
-    choice: Choice | None,
-    options: FitOptions,
-    output: str | None,
-) -> tuple[FitReport, Artifact]:
-    """Fit a recalibrator to rows that were read."""
-    table = gathered.tables[RAW]
-    if choice is not None:
-        options = replace(options, folds=None)
+        choice = choice_of(gathered, columns, candidates=candidates, options=options, by=grouped)
+        once = replace(options, folds=None)
     name = RecalibratorName(method) if choice is None else choice.selection.chosen
-    notes = (*selection_notes(gathered.input), *_grid_notes(table, name, options))
-    notes = (*read_notes(gathered, columns.read_as), *notes)
-    artifact = fit_table(
-        name, table, columns, options=options, rows=gathered.again, notes=notes, choice=choice
-    )
-    record, recalibrator = artifact.fit, artifact.recalibrator
+    table, selected = gathered.tables[RAW], selection_notes(gathered.input)
+    notes = (*read_notes(gathered, columns.read_as), *selected, *_grid_notes(table, name, once))
+    whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
+    record = whole.fit
     report = FitReport(
         input=gathered.input,
         method=name,
@@ -315,12 +290,29 @@ def fit_gathered(
         loss="squared error" if options.loss is FitLoss.BRIER else "log loss",
         loss_before=record.loss_before,
         loss_after=record.loss_after,
-        outputs=distinct_outputs(recalibrator),
+        outputs=distinct_outputs(whole.recalibrator),
         notes=record.notes,
         answer=NOTHING_CHANGED if NOTHING_CHANGED in record.notes else None,
         selection=record.selection,
     )
-    return report, artifact
+    if not grouped:
+        return report, artifact_text(whole)
+    members, shared = _members(
+        gathered, columns, method=method, choice=choice, options=options, least_rows=least_rows
+    )
+    artifact = GroupArtifact(gathered.chosen.by[0], whole, members, shared)
+    groups = [
+        GroupFit(key, one.fit.rows, one.fit.loss_before, one.fit.loss_after, method=one.recalibrator.name)
+        for key, one in members.items()
+    ]
+    groups += [GroupFit(key, one.rows, reason=one.reason) for key, one in shared.items()]
+    report = replace(
+        report,
+        by=artifact.by,
+        groups=tuple(sorted(groups, key=lambda one: one.key)),
+        answer=None if choice is None else _answer(artifact),
+    )
+    return report, group_artifact_text(artifact)
 
 
 def fit_table(
@@ -433,49 +425,7 @@ def _mean_losses(table: Table, recalibrator: Recalibrator, loss: FitLoss) -> tup
 def _grid_notes(table: Table, name: RecalibratorName, options: FitOptions) -> tuple[str, ...]:
     """Return what rounding to a grid did to a fit; nothing to those that saw the rows once more."""
     by_width = name is RecalibratorName.HISTOGRAM and options.binning is Binning.EQUAL_WIDTH
-    if table.kind == "exact" or name.facts.exact or by_width:
-        return ()
-    return (f"fitted on a grid table: scores were kept to {table.resolution:.2g}; --exact keeps all",)
-
-
-def fit_group_files(
-    inputs: Sequence[str],
-    columns: Columns,
-    *,
-    method: FitMethod,
-    options: FitOptions,
-    candidates: Sequence[RecalibratorName] = (),
-    least_rows: int,
-    output: str | None = None,
-    reading: Reading | None = None,
-) -> tuple[FitReport, str]:
-    """Fit a recalibrator to each group of equal values of a column, and one to all rows."""
-    refuse_idle(columns, method, candidates=candidates, options=options)
-    _refuse_misled(columns, options)
-    how = reading or Reading()
-    if needs_exact(method, candidates, options):
-        how = replace(how, exact=True)
-    gathered = read_tables(inputs, columns, reading=how, beside=Beside(sliced=(RAW,)), twice=True)
-    whole = replace(columns, by=())
-    choice: Choice | None = None
-    if method is FitMethod.AUTO:
-        choice = choice_of(gathered, whole, candidates=candidates, options=options, by=True)
-    report, pooled = fit_gathered(
-        gathered, whole, method=method, choice=choice, options=options, output=output
-    )
-    members, shared = _fitted(
-        gathered, whole, method=method, choice=choice, options=options, least_rows=least_rows
-    )
-    by = "" if gathered.chosen is None else gathered.chosen.by[0]
-    artifact = GroupArtifact(by, pooled, members, shared)
-    groups = [
-        GroupFit(key, one.fit.rows, one.fit.loss_before, one.fit.loss_after, method=one.recalibrator.name)
-        for key, one in members.items()
-    ]
-    groups += [GroupFit(key, one.rows, reason=one.reason) for key, one in shared.items()]
-    groups.sort(key=lambda one: one.key)
-    answer = None if choice is None else _answer(artifact)
-    return replace(report, by=by, groups=tuple(groups), answer=answer), group_artifact_text(artifact)
+    return () if name.facts.exact or by_width else _rounded(table)
 
 
 def _refuse_misled(columns: Columns, options: FitOptions) -> None:
@@ -490,7 +440,7 @@ def _refuse_misled(columns: Columns, options: FitOptions) -> None:
         raise IdleOption(msg, "leave out one of them", options=("randomised",))
 
 
-def _fitted(
+def _members(
     gathered: Gathered,
     columns: Columns,
     *,
@@ -507,7 +457,7 @@ def _fitted(
         if reason is not None:
             shared[key] = Shared(table.total_rows, reason)
             continue
-        notes = (*selection_notes(gathered.input), *_grid_note(table))
+        notes = (*selection_notes(gathered.input), *_rounded(table))
         try:
             if choice is None:
                 name = RecalibratorName(method)
@@ -552,8 +502,8 @@ def _answer(artifact: GroupArtifact) -> str | None:
     return f"in {same:,} of {len(maps):,} groups with a map of their own {NOTHING_CHANGED} there"
 
 
-def _grid_note(table: Table) -> tuple[str, ...]:
-    """Return what rounding did to the fit of a group, which sees no row once more."""
+def _rounded(table: Table) -> tuple[str, ...]:
+    """Return what rounding did to a fit that sees no row once more."""
     if table.kind == "exact":
         return ()
     return (f"fitted on a grid table: scores were kept to {table.resolution:.2g}; --exact keeps all",)

@@ -5,6 +5,7 @@ pictures with the values behind them.
 
 import io
 import math
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -43,7 +44,6 @@ from calibcli.stats.curves.reliability import (
     CurvePanels,
     ReliabilityCurve,
     ResidualCurve,
-    SmoothCurve,
 )
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.table.score_table import Floats
@@ -95,24 +95,51 @@ def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each 
         case ReliabilityCurve():
             return _of_curve(picture, 0, most=MOST)
         case IsotonicCurve():
-            return _of_isotonic(picture)
+            names = ("score", "isotonic rate", "band if calibrated")
+            return _of_points(names, picture.at, picture.level, (picture.lower, picture.upper))
         case CumulativeCurve():
             return _of_cumulative(picture)
         case ResidualCurve():
-            return _of_residual(picture)
+            names = ("mean score", "observed rate less score", "interval")
+            return _of_points(names, picture.score, picture.residual, (picture.lower, picture.upper))
         case MapCurve():
-            return _of_map(picture)
+            names = ("raw score", "recalibrated", "ends")
+            places, ends = [int(one) for one in picture.marks], (picture.lower, picture.upper)
+            return _of_points(names, picture.score, picture.output, ends, places=places)
         case CurvePanels():
             return _of_panels(picture)
         case MurphyCurve() | DecisionCurve() | MonitorCurve():
             return Marks((), ())
 
 
+def _of_points(
+    columns: tuple[str, ...],
+    x: Floats,
+    y: Floats,
+    ends: tuple[Floats, Floats],
+    *,
+    places: Sequence[int] = (),
+    panel: int = 0,
+    most: int = MOST,
+) -> Marks:
+    """Return points with their intervals: those at some places, else evenly spread ones."""
+    lower, upper = ends
+    marks = tuple(
+        Mark(
+            Place(panel, float(x[k]), float(y[k])),
+            (four(float(x[k])), four(float(y[k])), between(float(lower[k]), float(upper[k]))),
+        )
+        for k in places or _some(x, most)
+    )
+    return Marks(columns, marks)
+
+
 def _of_curve(curve: ReliabilityCurve, panel: int, *, most: int) -> Marks:
     """Return the points of bins, or some of a curve without."""
     if curve.kind is PlotKind.BINNED or curve.smooth is None:
         return _of_bins(curve.binned, panel, most=most)
-    return _of_smooth(curve.smooth, panel, most=most)
+    names, smooth = ("mean score", "observed rate", "band of the rate"), curve.smooth
+    return _of_points(names, smooth.x, smooth.y, (smooth.lower, smooth.upper), panel=panel, most=most)
 
 
 def _of_bins(bins: BinnedCurve, panel: int, *, most: int) -> Marks:
@@ -133,38 +160,6 @@ def _of_bins(bins: BinnedCurve, panel: int, *, most: int) -> Marks:
     return Marks(columns, marks)
 
 
-def _of_smooth(curve: SmoothCurve, panel: int, *, most: int) -> Marks:
-    columns = ("mean score", "observed rate", "band of the rate")
-    marks = tuple(
-        Mark(
-            Place(panel, float(curve.x[k]), float(curve.y[k])),
-            (
-                four(float(curve.x[k])),
-                four(float(curve.y[k])),
-                between(float(curve.lower[k]), float(curve.upper[k])),
-            ),
-        )
-        for k in _some(curve.x, most)
-    )
-    return Marks(columns, marks)
-
-
-def _of_isotonic(curve: IsotonicCurve) -> Marks:
-    columns = ("score", "isotonic rate", "band if calibrated")
-    marks = tuple(
-        Mark(
-            Place(0, float(curve.at[k]), float(curve.level[k])),
-            (
-                four(float(curve.at[k])),
-                four(float(curve.level[k])),
-                between(float(curve.lower[k]), float(curve.upper[k])),
-            ),
-        )
-        for k in _some(curve.at)
-    )
-    return Marks(columns, marks)
-
-
 def _of_cumulative(curve: CumulativeCurve) -> Marks:
     columns = ("share of rows", "up to score", "sum of label less score")
     low, high = int(np.argmin(curve.value)), int(np.argmax(curve.value))
@@ -178,39 +173,6 @@ def _of_cumulative(curve: CumulativeCurve) -> Marks:
             ),
         )
         for k in sorted({*_some(curve.share), low, high})
-    )
-    return Marks(columns, marks)
-
-
-def _of_residual(curve: ResidualCurve) -> Marks:
-    columns = ("mean score", "observed rate less score", "interval")
-    marks = tuple(
-        Mark(
-            Place(0, float(curve.score[k]), float(curve.residual[k])),
-            (
-                four(float(curve.score[k])),
-                four(float(curve.residual[k])),
-                between(float(curve.lower[k]), float(curve.upper[k])),
-            ),
-        )
-        for k in _some(curve.score)
-    )
-    return Marks(columns, marks)
-
-
-def _of_map(curve: MapCurve) -> Marks:
-    columns = ("raw score", "recalibrated", "ends")
-    places = [int(one) for one in curve.marks] or _some(curve.score)
-    marks = tuple(
-        Mark(
-            Place(0, float(curve.score[k]), float(curve.output[k])),
-            (
-                four(float(curve.score[k])),
-                four(float(curve.output[k])),
-                between(float(curve.lower[k]), float(curve.upper[k])),
-            ),
-        )
-        for k in places
     )
     return Marks(columns, marks)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from calibcli.documents.artifact import GroupArtifact, HeldArtifact, HeldDocument
+from calibcli.documents.artifact import HeldDocument
 from calibcli.python.recalibrator import ArtifactLike, Recalibrator, artifact_name, held_artifact
 from calibcli.python.results import Measured, SavedReport
 
@@ -26,9 +26,7 @@ def document_name(result: object) -> str | None:
         return HeldDocument(_REPORT, document=result.to_dict())
     if isinstance(result, Recalibrator):
         name = result.name if result.name.endswith(_JSON) else f"{result.name}{_JSON}"
-        if isinstance(result.artifact, GroupArtifact):
-            return HeldDocument(name, document=result.to_dict())
-        return HeldArtifact(name, artifact=result.artifact)
+        return held_artifact(replace(result, name=name))
     return None
 
 

@@ -82,7 +82,7 @@ def _column(values: object) -> HeldColumn:  # noqa: PLR0911 - one return for eac
         return _of_numpy(values)
     if isinstance(values, list | tuple | range):
         return _of_list(values)
-    if _of_pandas(values):
+    if type(values).__module__.partition(".")[0] == "pandas":
         return _from_pandas(values)
     if hasattr(values, "__arrow_c_array__"):
         return cast("HeldColumn", pa.array(cast("Any", values)))
@@ -92,10 +92,6 @@ def _column(values: object) -> HeldColumn:  # noqa: PLR0911 - one return for eac
         return _of_numpy(np.asarray(values))
     msg = "it is no array"
     raise TypeError(msg)
-
-
-def _of_pandas(values: object) -> bool:
-    return type(values).__module__.partition(".")[0] == "pandas"
 
 
 def _from_pandas(values: Any) -> HeldColumn:  # noqa: ANN401 - a Series, an Index or an array of pandas
@@ -127,12 +123,10 @@ def _of_numpy(values: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
     own = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
     if kind == "b":
         own = own.view(np.uint8)
-    column: Any = pa.Array.from_buffers(_type_of(own.dtype), own.size, [None, pa.py_buffer(own.data)])
+    column: Any = pa.Array.from_buffers(
+        pa.from_numpy_dtype(own.dtype), own.size, [None, pa.py_buffer(own.data)]
+    )
     return cast("pa.Array[Any]", column.cast(pa.bool_()) if kind == "b" else column)
-
-
-def _type_of(kind: "np.dtype[Any]") -> pa.DataType:
-    return pa.from_numpy_dtype(kind)
 
 
 def _of_list(values: Sequence[object]) -> "pa.Array[Any]":
@@ -361,3 +355,8 @@ def rows_like(given: Any, values: npt.NDArray[np.float64], *, names: Sequence[st
     if isinstance(given, pa.Array | pa.ChunkedArray):
         return list_column(values, pa.list_(pa.float64(), values.shape[1]))
     return values
+
+
+def itself(column: HeldColumn) -> HeldColumn:
+    """Return a column that is there already, where what gives one is asked for."""
+    return column

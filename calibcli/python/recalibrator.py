@@ -35,6 +35,7 @@ from calibcli.python.frames import (
     columns_of_frame,
     is_frame,
     is_matrix,
+    itself,
     lists_of,
     matrix_of,
     refuse_misaligned,
@@ -116,7 +117,7 @@ def predicted_scores(
     )
     found = ChosenColumns(asked, SCORES, None, member=None if member is None else _BY)
     predictor = ScorePredictor(artifact, found, shown=SCORES, prior=prior, checked=scale is None)
-    held_columns = {name: partial(_itself, one) for name, one in columns.items()}
+    held_columns = {name: partial(itself, one) for name, one in columns.items()}
     return list(columns_added(predictor, rows_in_memory(SCORES, len(columns[SCORES]), held_columns)).values())
 
 
@@ -129,10 +130,6 @@ def _groups_given(values: object, artifact: GroupArtifact, *, rows: int) -> Held
     if len(column) != rows:
         msg = f"by has {len(column):,} values for {rows:,} scores"
         raise UsageProblem(msg, "give every score its group")
-    return column
-
-
-def _itself(column: HeldColumn) -> HeldColumn:
     return column
 
 
@@ -166,7 +163,7 @@ def predicted_rows(
         lists = rows if arrow else lists_of(matrix_of(rows, what=_PROBS))
         names = names_of(classes) or artifact.classes
         found = ChosenColumns(asked, _PROBS, None, probs=ClassColumns((_PROBS,), names))
-        fragment = rows_in_memory(_PROBS, len(lists), {_PROBS: partial(_itself, lists)})
+        fragment = rows_in_memory(_PROBS, len(lists), {_PROBS: partial(itself, lists)})
     else:
         msg = f"one score, and {name} was fitted to {len(artifact.classes):,} classes"
         raise UsageProblem(msg, f"pass probabilities of shape (rows, {len(artifact.classes)})")

@@ -21,6 +21,7 @@ from calibcli.python.frames import (
     index_of,
     is_frame,
     is_matrix,
+    itself,
     lists_of,
     matrix_of,
     refuse_misaligned,
@@ -71,10 +72,14 @@ class Holding:
         if values is None:
             return None
         if isinstance(values, str):
-            self._refuse_name(values, role)
+            if not self.names_are_columns:
+                msg = f"{role}={values!r} names a column, and arrays have none"
+                raise UsageProblem(msg, f"pass the values themselves: {role}=array")
             return values
         self._align(values, role)
-        return self.join(column_of(values, what=role), _own_name(values) or role)
+        name = getattr(values, "name", None)
+        own = isinstance(name, str) and name.strip()
+        return self.join(column_of(values, what=role), str(name) if own else role)
 
     def all_named(self, values: object, role: str) -> tuple[str, ...]:
         """Return the names of the columns that values are in: names, one array, or arrays by name."""
@@ -99,7 +104,7 @@ class Holding:
         elif len(column) != self.rows:
             msg = f"{name} has {len(column):,} values for {self.rows:,} rows"
             raise UsageProblem(msg, "give every row a value in each")
-        self.columns[name] = partial(_same, column)
+        self.columns[name] = partial(itself, column)
         return name
 
     def held(self) -> HeldRows:
@@ -114,25 +119,8 @@ class Holding:
             self.first = self.first or {what: values}
             refuse_misaligned({**self.first, what: values} if what not in self.first else self.first)
 
-    def _refuse_name(self, name: str, role: str) -> None:
-        if not self.names_are_columns:
-            msg = f"{role}={name!r} names a column, and arrays have none"
-            raise UsageProblem(msg, f"pass the values themselves: {role}=array")
-
-
-def is_rows_of_classes(rows: object) -> bool:
-    """Whether these are probabilities of several classes, shape (n, K)."""
-    return is_frame(rows) or is_matrix(rows)
-
-
-def class_names(rows: object) -> tuple[str, ...] | None:
-    """Return the names of the columns of a frame of probabilities, None where they have none."""
-    return tuple(columns_of_frame(settled(rows))) if is_frame(rows) else None
-
 
 def _side_by_side(frame: object) -> object:
-    import numpy as np
-
     from calibcli.data.arrays import floats
 
     columns = []
@@ -144,15 +132,6 @@ def _side_by_side(frame: object) -> object:
             decoded.values if decoded.missing is None else np.where(decoded.missing, np.nan, decoded.values)
         )
     return np.stack(columns, axis=1)
-
-
-def _own_name(values: object) -> str | None:
-    name = getattr(values, "name", None)
-    return name if isinstance(name, str) and name.strip() else None
-
-
-def _same(column: HeldColumn) -> HeldColumn:
-    return column
 
 
 if TYPE_CHECKING:
@@ -193,9 +172,10 @@ def source_of(rows: object, labels: object, said: Mapping[str, Any]) -> tuple[So
     elif inputs is None:
         _refuse_names(values, labels)
         holding.names_are_columns = False
-        if is_rows_of_classes(rows):
+        if is_frame(rows) or is_matrix(rows):
             values["probs"] = holding.take_matrix(rows, _PROBS)
-            values["classes"] = values.get("classes") or class_names(rows)
+            names = tuple(columns_of_frame(settled(rows))) if is_frame(rows) else None
+            values["classes"] = values.get("classes") or names
         else:
             values["score"] = holding.named(rows, "score")
     values["label"] = _label(holding, labels, values.get("label"), in_memory=inputs is None)

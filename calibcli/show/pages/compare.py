@@ -39,11 +39,16 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
     )
     meanings = (_meanings(report),) if verbose else ()
     gate = () if report.gate is None else (_gate(report),)
-    tables = (
-        *(_differences(report, report.comparisons) if report.comparisons else ()),
-        *_together(report),
-    )
-    return (top, *tables, *_both(report), *_one_by_one(report, verbose=verbose), *meanings, *gate)
+    classes = report.classes
+    tables = [_differences(report, report.comparisons)] if report.comparisons else []
+    together: tuple[Block, ...] = ()
+    each: tuple[Block, ...] = ()
+    if classes is not None:
+        each = class_blocks(report, classes, verbose=verbose)
+    if classes is not None and classes.comparisons:
+        title = paragraph(Line("All classes together", Tone.TITLE))
+        together = (title, _differences(report, classes.comparisons))
+    return (top, *tables, *together, *_both(report), *each, *meanings, *gate)
 
 
 def _side(side: Side) -> str:
@@ -59,22 +64,7 @@ def _second_rows(report: CompareReport) -> list[str]:
     return [] if first == second else [f"{plural(second, 'row')} on the second side"]
 
 
-def _together(report: CompareReport) -> tuple[Block, ...]:
-    classes = report.classes
-    if classes is None or not classes.comparisons:
-        return ()
-    title = paragraph(Line("All classes together", Tone.TITLE))
-    return (title, *_differences(report, classes.comparisons))
-
-
-def _one_by_one(report: CompareReport, *, verbose: bool) -> tuple[Block, ...]:
-    if report.classes is None:
-        return ()
-
-    return class_blocks(report, report.classes, verbose=verbose)
-
-
-def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> tuple[Block, ...]:
+def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> Grid:
     columns = (
         Column("measure"),
         Column("first"),
@@ -99,7 +89,7 @@ def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> 
     if any(one.name is ClassMeasure.ACCURACY for one in comparisons):
         direction = _DIRECTION.replace(".", "; for accuracy above 0.")
     notes = (direction, *((_UNDECIDED,) if undecided else ()))
-    return (Grid(columns, rows, tuple(Line(text, Tone.FAINT) for text in notes)),)
+    return Grid(columns, rows, tuple(Line(text, Tone.FAINT) for text in notes))
 
 
 def verdict_words(one: Comparison, report: CompareReport) -> str:
@@ -123,13 +113,9 @@ def _both(report: CompareReport) -> tuple[Block, ...]:
             interval_words(one.second.interval),
             _how(one),
         )
-        for one in _all(report)
+        for one in report.every_comparison
     )
     return (Grid(columns, rows),) if rows else ()
-
-
-def _all(report: CompareReport) -> tuple[Comparison, ...]:
-    return (*report.comparisons, *(() if report.classes is None else report.classes.comparisons))
 
 
 def _how(one: Comparison) -> str:
@@ -151,7 +137,7 @@ def _meanings(report: CompareReport) -> Listing:
             one.name.value,
             f"{one.name.meaning} Assumes: {'; '.join(one.difference.assumptions)}.",
         )
-        for one in _all(report)
+        for one in report.every_comparison
     ]
     return Listing(tuple(items), "What they say")
 

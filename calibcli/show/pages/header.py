@@ -1,5 +1,6 @@
 """The first lines of every page: what was read and what became of it."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from calibcli.names import ViewName
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from calibcli.reports.measure import TableSummary
 
 _MOST_FILES = 3
+
+_MOST_LISTED = 5
 
 
 def source_line(source: "InputSummary") -> str:
@@ -137,3 +140,21 @@ def artifact_lines(artifact: str | None) -> list[Line]:
 def loss_words(loss: str, before: float, after: float) -> str:
     """Return what a fit did to a loss on its own rows."""
     return f"{loss} {four(before)} before, {four(after)} after; on the fit rows, so optimistic"
+
+
+def left_out_words(
+    left_out: Mapping[str, int],
+    least_rows: int,
+    *,
+    one: str = "group",
+    many: str = "groups",
+    done: str = "measured",
+) -> str:
+    """Return which slices are not measured, the largest first, and the option that says so."""
+    few = sorted(left_out.items(), key=lambda one: (-one[1], one[0]))
+    listing = ", ".join(f"{key} ({count(rows)})" for key, rows in few[:_MOST_LISTED])
+    more = f" and {count(len(few) - _MOST_LISTED)} more" if len(few) > _MOST_LISTED else ""
+    return (
+        f"{count(len(few))} {one if len(few) == 1 else many} of fewer than {plural(least_rows, 'row')} "
+        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not {done}: {listing}{more}"
+    )

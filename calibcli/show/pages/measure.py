@@ -1,13 +1,14 @@
 """The page of `measure`: numbers with intervals, tests, and the reliability diagram."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from calibcli.names import ComparisonName, MeasureName, TestName, ViewName
 from calibcli.reports.measure import ClassesReport, MeasureReport, ViewSummary, WorstGroup
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Tone, paragraph
 from calibcli.show.pages.header import (
     artifact_lines,
+    left_out_words,
     note_lines,
     repair_lines,
     source_line,
@@ -47,8 +48,6 @@ from calibcli.stats.measures.estimate import (
 _SHOWN = (MeasureName.ECE, MeasureName.SMECE, MeasureName.BIAS, MeasureName.BRIER)
 
 _WITHOUT_INTERVAL = (MeasureName.SMECE, MeasureName.BRIER)
-
-_MOST_LISTED = 5
 
 # What stands beside the names of slices is so wide at most; further columns make a table of their own.
 _WIDEST = 84
@@ -216,19 +215,6 @@ def worst_words(worst: WorstGroup) -> str:
     return f"{first}{bound}. Mind that {noise}."
 
 
-def left_out_words(
-    left_out: Mapping[str, int], least_rows: int, *, one: str = "group", many: str = "groups"
-) -> str:
-    """Return which slices are not measured, the largest first, and the option that says so."""
-    few = sorted(left_out.items(), key=lambda one: (-one[1], one[0]))
-    listing = ", ".join(f"{key} ({count(rows)})" for key, rows in few[:_MOST_LISTED])
-    more = f" and {count(len(few) - _MOST_LISTED)} more" if len(few) > _MOST_LISTED else ""
-    return (
-        f"{count(len(few))} {one if len(few) == 1 else many} of fewer than {plural(least_rows, 'row')} "
-        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not measured: {listing}{more}"
-    )
-
-
 _SIDES = ("lower", "upper")
 
 _OF_THE_POPULATION = ("theorem_12_4", "empirical_bernstein", "betting_any_time")
@@ -354,18 +340,11 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         *together_blocks(report),
         *meaning,
         *curve,
-        *_classes(report, verbose=verbose),
+        *(() if report.classes is None else class_blocks(report, report.classes, verbose=verbose)),
         *groups,
         *differences,
         *slices,
     )
-
-
-def _classes(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
-    if report.classes is None:
-        return ()
-
-    return class_blocks(report, report.classes, verbose=verbose)
 
 
 def _slice(report: MeasureReport, key: str, part: MeasureReport, *, verbose: bool) -> list[Block]:

@@ -9,6 +9,7 @@ from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Parag
 from calibcli.show.ci.cases import Case, cases_of, worst_first
 from calibcli.show.pages.header import (
     artifact_lines,
+    left_out_words,
     note_lines,
     repair_lines,
     source_line,
@@ -314,8 +315,6 @@ def _batches(number: int) -> str:
 
 MOST_ROWS = 20
 
-_MOST_LISTED = 5
-
 _HOW_LEFT_OUT = "--min-group-rows N leaves groups of fewer than N rows out of the verdict."
 
 
@@ -324,7 +323,8 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
     if not report.by:
         return ()
     title = Line(f"Groups by {listed(quoted(column) for column in report.by)}", Tone.TITLE)
-    left_out = [Line(f"note: {_left_out(report)}", Tone.NOTE)] if report.left_out else []
+    few = left_out_words(report.left_out, report.least_group_rows or 1, done="judged")
+    left_out = [Line(f"note: {few}", Tone.NOTE)] if report.left_out else []
     cases = worst_first(cases_of(report)[len(report.verdicts) :])
     if not cases:
         return (paragraph(title, *left_out),)
@@ -397,13 +397,3 @@ def _needed_by_group(needed: RowsNeeded, rows: int) -> str:
 
 def _of_few_rows(case: Case) -> bool:
     return FEWER in (case.verdict.reason or "")
-
-
-def _left_out(report: VerifyReport) -> str:
-    few = sorted(report.left_out.items(), key=lambda one: (-one[1], one[0]))
-    listing = ", ".join(f"{key} ({count(rows)})" for key, rows in few[:_MOST_LISTED])
-    more = f" and {count(len(few) - _MOST_LISTED)} more" if len(few) > _MOST_LISTED else ""
-    return (
-        f"{plural(len(few), 'group')} of fewer than {plural(report.least_group_rows or 1, 'row')} "
-        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not judged: {listing}{more}"
-    )
