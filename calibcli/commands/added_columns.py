@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import PurePath
-from typing import Any, BinaryIO, assert_never
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -15,7 +15,7 @@ from calibcli.ahead import Advance, Progress, made_ahead
 from calibcli.commands.predicting import Added, Predictor, refuse_names
 from calibcli.data.arrays import column_of
 from calibcli.data.columns import ChosenColumns, listing, named
-from calibcli.data.formats import compression_of, data_suffix, format_of, promise_of
+from calibcli.data.formats import FORMATS, compression_of, data_suffix, format_of, promise_of
 from calibcli.data.fragment import Fragment, unchanged
 from calibcli.data.objects import is_object
 from calibcli.data.outputs import new_file
@@ -23,6 +23,7 @@ from calibcli.data.readers import reader_of
 from calibcli.data.readers.text import kept_bytes
 from calibcli.data.records import Block
 from calibcli.data.streams import is_terminal
+from calibcli.data.writers import Output, write_rows, writer_of
 from calibcli.data.writers.compressed import compressed, copy_errors
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, DataFormat
@@ -131,7 +132,7 @@ def output_format(path: str, asked: DataFormat | None, fragment: Fragment) -> Da
     if other is not None:
         msg = f"{path} is the name of {other}, and rows are written as {kind.value}"
         raise UsageProblem(msg, "name it .csv, .tsv, .jsonl, .parquet or .arrow")
-    if not isinstance(kind, DataFormat) or kind is DataFormat.NPZ:
+    if not isinstance(kind, DataFormat) or not FORMATS[kind].writer:
         msg = f"{kind.value} is read, not written"
         raise UsageProblem(msg, "pass --to csv, tsv, jsonl, parquet or arrow")
     if kind is DataFormat.PARQUET and compression_of(path) is not None:
@@ -145,11 +146,8 @@ def output_format(path: str, asked: DataFormat | None, fragment: Fragment) -> Da
 
 def refuse_types(job: Widening) -> None:
     """Refuse columns that the output has no values for."""
-    if job.kind is DataFormat.JSONL:
-        from calibcli.data.writers.jsonl import has_json as fits
-    elif job.kind.is_csv:
-        from calibcli.data.writers.csv import fits_csv as fits
-    else:
+    fits = writer_of(job.kind).fits
+    if fits is None:
         return
     for field in (*_staying(job, _schema(job)), *job.fields):
         if not fits(field.type):
@@ -161,33 +159,9 @@ def convert(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) 
     """Write the rows in another format than the input's; return how many."""
     whole = _schema(job)
     schema = pa.schema([*_staying(job, whole), *job.fields]).with_metadata(whole.metadata)
-    found = _widened(job, schema)
-    batches = made_ahead(found) if job.ahead else found
-    match job.kind:
-        case DataFormat.PARQUET:
-            from calibcli.data.writers import parquet
-
-            width = max(job.width, len(schema) if len(schema) > _MANY else 1)
-            return parquet.write_batches(batches, target, schema=schema, width=width, advance=advance)
-        case DataFormat.ARROW:
-            from calibcli.data.writers.arrow_ipc import opened_sink, write_batches
-
-            with opened_sink(target, schema, stream=stream) as sink:
-                return write_batches(batches, sink, advance=advance)
-        case DataFormat.JSONL:
-            from calibcli.data.writers import jsonl
-
-            return jsonl.write_batches(batches, target, schema=schema, advance=advance)
-        case DataFormat.CSV | DataFormat.TSV:
-            from calibcli.data.writers import csv
-
-            mark = "\t" if job.kind is DataFormat.TSV else ","
-            return csv.write_batches(batches, target, schema=schema, delimiter=mark, advance=advance)
-        case DataFormat.NPZ:
-            msg = f"{job.kind.value} is not written"
-            raise UsageProblem(msg)
-        case _:
-            assert_never(job.kind)
+    width = max(job.width, len(schema) if len(schema) > _MANY else 1)
+    out = Output(job.kind, target, schema, width=width, stream=stream)
+    return write_rows(made_ahead(_widened(job, schema), job.ahead), out, advance=advance)
 
 
 def conversion_notes(job: Widening) -> tuple[str, ...]:

@@ -19,12 +19,14 @@ class Format:
     Args:
         suffixes: Of its files, in lower case.
         reader: The module of `calibcli.data.readers` that reads it.
+        writer: The module of `calibcli.data.writers` that writes it; none where it is read alone.
         starts: What gives its files away by their first bytes, whatever they are called.
         seeks: Whether it is read from places all over the file, and so from within no compression.
     """
 
     suffixes: tuple[str, ...]
     reader: str
+    writer: str = ""
     starts: tuple[bytes, ...] = ()
     seeks: bool = False
 
@@ -33,11 +35,13 @@ class Format:
 STREAM = b"\xff\xff\xff\xff"
 
 FORMATS = {
-    DataFormat.CSV: Format((".csv",), "csv"),
-    DataFormat.TSV: Format((".tsv", ".tab"), "csv"),
-    DataFormat.JSONL: Format((".jsonl", ".ndjson"), "jsonl"),
-    DataFormat.PARQUET: Format((".parquet", ".pq"), "parquet", (b"PAR1",), seeks=True),
-    DataFormat.ARROW: Format((".arrow", ".arrows", ".feather", ".ipc"), "arrow", (b"ARROW1", STREAM)),
+    DataFormat.CSV: Format((".csv",), "csv", "csv"),
+    DataFormat.TSV: Format((".tsv", ".tab"), "csv", "csv"),
+    DataFormat.JSONL: Format((".jsonl", ".ndjson"), "jsonl", "jsonl"),
+    DataFormat.PARQUET: Format((".parquet", ".pq"), "parquet", "parquet", (b"PAR1",), seeks=True),
+    DataFormat.ARROW: Format(
+        (".arrow", ".arrows", ".feather", ".ipc"), "arrow", "arrow_ipc", (b"ARROW1", STREAM)
+    ),
     # An archive by another name may hold anything.
     DataFormat.NPZ: Format((".npz",), "npz", seeks=True),
 }

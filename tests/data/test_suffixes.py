@@ -11,6 +11,7 @@ from calibcli.data.formats import (
     refuse_promise,
 )
 from calibcli.data.readers import Reader, reader_of
+from calibcli.data.writers import writer_of
 from calibcli.errors import UsageProblem
 from calibcli.names import Compression, DataFormat
 
@@ -90,3 +91,7 @@ def test_every_format_is_one_entry_with_a_reader_of_its_own() -> None:
         assert issubclass(reader, Reader)
         own = {"header", "stored"} & vars(reader).keys(), {"batches", "streamed"} & vars(reader).keys()
         assert all(own), reader
+        if one.writer:
+            writer = writer_of(kind)
+            assert callable(writer.write_batches)
+            assert writer.fits is None or callable(writer.fits)

@@ -99,7 +99,7 @@ def test_large_files_are_not_read_for_a_digest(small: Path, monkeypatch: pytest.
     names = [str(small)]
     assert list(file_digests(names)) == names
     assert file_digests([*names, "-"]) == {}
-    monkeypatch.setattr("calibcli.commands.reading.MOST_BYTES", small.stat().st_size - 1)
+    monkeypatch.setattr("calibcli.commands.summaries.MOST_BYTES", small.stat().st_size - 1)
     assert file_digests(names) == {}
 
 

@@ -10,6 +10,7 @@ import pyarrow.ipc
 
 from calibcli.ahead import Advance, made_ahead
 from calibcli.data.arrays import column_of
+from calibcli.data.writers import Output
 from calibcli.data.writers.parquet import gathered
 from calibcli.names import Compression
 from calibcli.stats.table.score_table import Floats
@@ -45,25 +46,23 @@ def copy_with_fields(
     return rows
 
 
-def write_batches(
-    batches: Iterable[pa.RecordBatch],
-    sink: Sink,
-    *,
-    advance: Advance = lambda _: None,
-) -> int:
+def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[int]:
     """
-    Write record batches, small ones put together; return the number of rows.
+    Write record batches, small ones put together.
 
     Dictionaries grow from batch to batch: a file can hold one for each column, and what is added to it.
     """
-    rows = 0
     known: dict[str, Any] = {}
-    for table in gathered(batches, _BATCH_ROWS, values=_MOST_VALUES):
-        columns = [_grown(table.column(name).combine_chunks(), name, known) for name in table.column_names]
-        sink.write_batch(pa.RecordBatch.from_arrays(columns, schema=table.schema))
-        rows += table.num_rows
-        advance(table.num_rows)
-    return rows
+    with opened_sink(out.target, out.schema, stream=out.stream) as sink:
+        for table in gathered(batches, _BATCH_ROWS, values=_MOST_VALUES):
+            names = table.column_names
+            columns = [_grown(table.column(name).combine_chunks(), name, known) for name in names]
+            sink.write_batch(pa.RecordBatch.from_arrays(columns, schema=table.schema))
+            yield table.num_rows
+
+
+# Values of any type can be written.
+fits = None
 
 
 @contextmanager

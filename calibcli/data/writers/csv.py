@@ -1,7 +1,7 @@
 """CSV: record batches as text, and files with more fields on every line and every other byte as it was."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,36 +18,28 @@ from calibcli.data.arrays import (
     written,
 )
 from calibcli.data.records import BOM, Block, Positions
+from calibcli.data.writers import Output
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import DataFormat
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 
-def write_batches(
-    batches: Iterable[pa.RecordBatch],
-    target: BinaryIO,
-    *,
-    schema: pa.Schema,
-    delimiter: str = ",",
-    advance: Advance = lambda _: None,
-) -> int:
-    """Write record batches as CSV with a header, text in quotes; return the number of rows."""
-    rows = 0
-    options = pa_csv.WriteOptions(delimiter=delimiter)
-    flat = pa.schema([field.with_type(_flat(field.type)) for field in schema])
-    with pa_csv.CSVWriter(target, flat, write_options=options) as writer:
+def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[int]:
+    """Write record batches as CSV with a header, text in quotes."""
+    options = pa_csv.WriteOptions(delimiter="\t" if out.kind is DataFormat.TSV else ",")
+    flat = pa.schema([field.with_type(_flat(field.type)) for field in out.schema])
+    with pa_csv.CSVWriter(out.target, flat, write_options=options) as writer:
         for batch in batches:
             columns = [column.cast(kind) for column, kind in zip(batch.columns, flat.types, strict=True)]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=flat))
-            rows += batch.num_rows
-            advance(batch.num_rows)
-    return rows
+            yield batch.num_rows
 
 
-def fits_csv(kind: pa.DataType) -> bool:
+def fits(kind: pa.DataType) -> bool:
     """Whether values of a type are single fields of text."""
     if isinstance(kind, pa.DictionaryType):
-        return fits_csv(kind.value_type)
+        return fits(kind.value_type)
     if isinstance(kind, pa.BaseExtensionType):
         return pa.types.is_string(kind.storage_type) or pa.types.is_large_string(kind.storage_type)
     return not (

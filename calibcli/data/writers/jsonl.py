@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from calibcli.data.arrays import (
     stretches,
     written,
 )
+from calibcli.data.writers import Output
 from calibcli.data.writers.csv import Added, Write
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.stats.table.score_table import Integers
@@ -35,19 +36,19 @@ _WHOLE = r"^-?[0-9]+$"
 _NOT_A_NUMBER = r"n"
 
 
-def has_json(kind: pa.DataType) -> bool:
+def fits(kind: pa.DataType) -> bool:
     """Whether values of a type can be written as JSON."""
     if isinstance(kind, pa.BaseExtensionType):
-        return has_json(kind.storage_type)
+        return fits(kind.storage_type)
     if isinstance(kind, pa.DictionaryType):
-        return has_json(kind.value_type)
+        return fits(kind.value_type)
     if pa.types.is_map(kind):
         pairs = cast("pa.MapType[Any, Any]", kind)
-        return _is_text(pairs.key_type) and has_json(pairs.item_type)
+        return _is_text(pairs.key_type) and fits(pairs.item_type)
     if pa.types.is_struct(kind):
-        return all(has_json(field.type) for field in kind)
+        return all(fits(field.type) for field in kind)
     if _is_list(kind):
-        return has_json(cast("pa.ListType[Any]", kind).value_type)
+        return fits(cast("pa.ListType[Any]", kind).value_type)
     return _is_text(kind) or _is_plain(kind)
 
 
@@ -201,24 +202,15 @@ def _is_plain(kind: pa.DataType) -> bool:
 _MOST_BYTES = 1 << 25
 
 
-def write_batches(
-    batches: Iterable[pa.RecordBatch],
-    target: BinaryIO,
-    *,
-    schema: pa.Schema,
-    advance: Advance = lambda _: None,
-) -> int:
-    """Write record batches as JSON Lines, a key for each column; return the number of rows."""
-    rows = 0
-    names = [json_key(name) for name in schema.names]
+def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[int]:
+    """Write record batches as JSON Lines, a key for each column."""
+    names = [json_key(name) for name in out.schema.names]
     for whole in batches:
         some = max(1, whole.num_rows * _MOST_BYTES // max(1, whole.nbytes))
         for start in range(0, whole.num_rows, some):
             batch = whole.slice(start, some)
-            target.write(written(joined_row(names, [json_column(column) for column in batch.columns])))
-        rows += whole.num_rows
-        advance(whole.num_rows)
-    return rows
+            out.target.write(written(joined_row(names, [json_column(column) for column in batch.columns])))
+        yield whole.num_rows
 
 
 _BLANK = re.compile(r"[ \t\n\r]*")

@@ -11,6 +11,7 @@ from calibcli.ahead import Advance, made_ahead
 from calibcli.data.arrays import column_of
 from calibcli.data.objects import source_of
 from calibcli.data.readers.parquet import Chunks, decode_one, open_parquet, rows_of_groups
+from calibcli.data.writers import Output
 from calibcli.data.writers.compressed import copy_errors
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
@@ -179,25 +180,19 @@ def most_rows(width: int) -> int:
     return max(1, min(LARGEST_PIECE, MOST_NUMBERS // width))
 
 
-def write_batches(
-    batches: Iterable[pa.RecordBatch],
-    target: BinaryIO,
-    *,
-    schema: pa.Schema,
-    width: int = 1,
-    advance: Advance = lambda _: None,
-) -> int:
+def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[int]:
     """
     Write record batches as Parquet, in row groups of about a million
     rows, of less where rows hold much.
     """
-    rows = 0
-    with pq.ParquetWriter(target, schema) as writer:
-        for table in gathered(batches, max(1, most_rows(width) // 2)):
+    with pq.ParquetWriter(out.target, out.schema) as writer:
+        for table in gathered(batches, max(1, most_rows(out.width) // 2)):
             writer.write_table(table, row_group_size=table.num_rows)
-            rows += table.num_rows
-            advance(table.num_rows)
-    return rows
+            yield table.num_rows
+
+
+# Values of any type can be written.
+fits = None
 
 
 def _pieces(file: pq.ParquetFile, shown: str, *, most: int, columns: list[str] | None) -> Iterator[pa.Table]:

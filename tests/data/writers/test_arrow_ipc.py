@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.ipc
 import pytest
 
-from calibcli.data.writers.arrow_ipc import copy_with_fields, opened_sink, write_batches
-from calibcli.names import Compression
+from calibcli.data.writers import Output, write_rows
+from calibcli.data.writers.arrow_ipc import copy_with_fields, opened_sink
+from calibcli.names import Compression, DataFormat
 
 BATCH = pa.record_batch(
     {"score": [0.25, 0.5], "kind": pa.array(["a", "b"]).dictionary_encode(), "tags": [[1], None]}
@@ -90,8 +91,7 @@ def test_small_batches_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None
     parts = [["a", "b"], ["b", "c"], ["d", None], ["a", "d"], ["e"]]
     batches = [pa.record_batch({"k": pa.array(part, kind)}) for part in parts]
     out = io.BytesIO()
-    with opened_sink(out, batches[0].schema, stream=False) as sink:
-        assert write_batches(batches, sink) == 9
+    assert write_rows(batches, Output(DataFormat.ARROW, out, batches[0].schema)) == 9
     with pa.ipc.open_file(out.getvalue()) as file:
         assert [file.get_batch(place).num_rows for place in range(file.num_record_batches)] == [4, 4, 1]
         assert file.read_all()["k"].to_pylist() == [one for part in parts for one in part]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.data.writers.jsonl import has_json, joined_row, json_column, json_key
+from calibcli.data.writers.jsonl import fits, joined_row, json_column, json_key
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
 KINDS: dict[pa.DataType, st.SearchStrategy[Any]] = {
@@ -73,7 +73,7 @@ def test_times_and_decimals_are_text_and_numbers() -> None:
 )
 def test_types_without_json_are_known(kind: pa.DataType, has: bool) -> None:  # noqa: FBT001
     """Bytes, and keys that are no text."""
-    assert has_json(kind) == has
+    assert fits(kind) == has
 
 
 def test_rows_are_lines() -> None:

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.data.writers import parquet
-from calibcli.data.writers.csv import write_batches as write_csv
-from calibcli.data.writers.parquet import NewFields, copy_with_fields, write_batches
+from calibcli.data.writers import Output, parquet, write_rows
+from calibcli.data.writers.parquet import NewFields, copy_with_fields
+from calibcli.names import DataFormat
 
 
 def with_half(source: Path, out: Any) -> int:
@@ -104,7 +104,7 @@ def test_batches_are_gathered_into_row_groups(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(parquet, "LARGEST_PIECE", 200)
     batch = pa.RecordBatch.from_pydict({"a": list(range(30))})
     out = io.BytesIO()
-    assert write_batches([batch] * 10, out, schema=batch.schema) == 300
+    assert write_rows([batch] * 10, Output(DataFormat.PARQUET, out, batch.schema)) == 300
     with pq.ParquetFile(io.BytesIO(out.getvalue())) as file:
         assert [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)] == [120, 120, 60]
 
@@ -113,5 +113,5 @@ def test_batches_as_csv() -> None:
     """With a header, and the delimiter asked for."""
     batch = pa.RecordBatch.from_pydict({"a": ["x", None], "b": [0.5, 1.0]})
     out = io.BytesIO()
-    assert write_csv([batch], out, schema=batch.schema, delimiter="\t") == 2
+    assert write_rows([batch], Output(DataFormat.TSV, out, batch.schema)) == 2
     assert out.getvalue() == b'"a"\t"b"\n"x"\t0.5\n\t1\n'
