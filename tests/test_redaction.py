@@ -114,7 +114,8 @@ def test_no_command_repeats_a_secret(
         ["--config", address, "measure", "rows.csv"],
         ["measure", "rows.csv", "--bins", address],
     ]  # fmt: skip
-    for line in lines:
+    # Every door for the first address, and those of an input, an output and a gate for all.
+    for line in lines if address == ADDRESSES[0] else [lines[0], lines[2], lines[4], lines[5]]:
         assert main(line) in (2, 3, 5), line
         said = capsys.readouterr()
         written = "".join(path.read_text() for path in tmp_path.iterdir() if path.name != "rows.csv")

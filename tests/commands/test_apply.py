@@ -106,19 +106,6 @@ def test_blocks_join_without_a_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert float(row[3]) == float(row[1]) / 2
 
 
-def test_parquet_to_parquet(tmp_path: Path) -> None:
-    """The new column stands last; row groups stay."""
-    table = pa.table({"score": pa.array(np.linspace(0, 1, 100), pa.float32()), "x": list(range(100))})
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=40)
-    report = run(tmp_path / "a.parquet", tmp_path / "b.parquet", name="p")
-    with pq.ParquetFile(tmp_path / "b.parquet") as file:
-        assert file.num_row_groups == 3
-        written = file.read()
-    assert written.column_names == ["score", "x", "p"]
-    assert written["p"].to_pylist() == [score / 2 for score in table["score"].to_pylist()]
-    assert (report.rows, report.lowest, report.highest) == (100, 0.0, 0.5)
-
-
 def test_other_formats(tmp_path: Path) -> None:
     """The output's suffix decides; CSV columns become text in Parquet, which is said."""
     (tmp_path / "a.csv").write_bytes(WIDE.encode())
@@ -203,31 +190,6 @@ def test_damaged_parquet_leaves_no_output(tmp_path: Path) -> None:
         run(tmp_path / "a.parquet", tmp_path / "b.parquet")
     assert "\n" not in caught.value.message
     assert not (tmp_path / "b.parquet").exists()
-
-
-def test_a_list_column_cannot_become_csv(tmp_path: Path) -> None:
-    """Said in one line."""
-    pq.write_table(pa.table({"score": [0.5], "tags": [[1, 2]]}), tmp_path / "a.parquet")
-    with pytest.raises(InputProblem, match="csv cannot hold list"):
-        run(tmp_path / "a.parquet", tmp_path / "b.csv")
-
-
-def test_a_full_disk_is_the_output_s_fault(tmp_path: Path) -> None:
-    """Exit code 5, with the path."""
-    (tmp_path / "a.csv").write_text("score\n0.5\n")
-    with pytest.raises(OutputProblem, match="/dev/full cannot be written: no space left on device"):
-        run(tmp_path / "a.csv", "/dev/full")
-    pq.write_table(pa.table({"score": [0.5]}), tmp_path / "a.parquet")
-    with pytest.raises(OutputProblem, match="/dev/full cannot be written: no space left on device"):
-        run(tmp_path / "a.parquet", "/dev/full")
-
-
-def test_a_column_of_that_name_is_refused(tmp_path: Path) -> None:
-    """Another name is one option away."""
-    (tmp_path / "a.csv").write_text("score,calibrated\n0.5,1\n")
-    with pytest.raises(UsageProblem, match="has a column 'calibrated' already") as caught:
-        run(tmp_path / "a.csv", tmp_path / "b.csv", score="score")
-    assert "--name" in str(caught.value.hint)
 
 
 def test_scores_are_clipped_and_scaled_as_asked(tmp_path: Path) -> None:

@@ -267,22 +267,6 @@ def test_one_label_and_one_row_are_compared_as_far_as_it_goes(tmp_path: Path) ->
         assert one.difference.verdict is ComparisonName.NOT_TOLD_APART
 
 
-@pytest.mark.parametrize(
-    ("columns", "artifacts", "words"),
-    [
-        (ONE, (), "nothing to compare with"),
-        (TWO, ("x.json",), "two scores and an artifact"),
-        (replace(TWO, others=("b", "c")), (), "3 scores are named"),
-        (ONE, ("x.json", "y.json", "z.json"), "3 artifacts are named"),
-        (ONE, ("x.json", "x.json"), "x.json would be compared with itself"),
-    ],
-)
-def test_anything_but_two_is_refused(columns: Columns, artifacts: tuple[str, ...], words: str) -> None:
-    """Before anything is read, it is clear which two are compared."""
-    with pytest.raises(UsageProblem, match=words):
-        compare_files(["absent.csv"], columns, artifacts=artifacts)
-
-
 def test_artifacts_of_different_columns_are_refused(tmp_path: Path) -> None:
     """Maps of logits and of probabilities cannot both be applied to one column."""
     path = write(tmp_path / "p.csv")

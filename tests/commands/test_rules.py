@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.commands.verify import require_some
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, TestName
 from calibcli.options.gating import bins_of_gate
@@ -131,12 +130,6 @@ def test_the_same_claim_twice_is_one_rule() -> None:
     """It must not cost the error probability of two."""
     rules = rules_of({M.ECE: 0.02, M.L2: None, M.DCE: 0.1}, ["ece<=0.02", "ece.upper <= 0.020", "ece<=0.03"])
     assert [rule.key for rule in rules] == ["max-ece", "max-dce", "ece.upper<=0.03"]
-
-
-def test_no_rule_at_all_is_refused() -> None:
-    """A gate that asks for nothing shows the commonest rules."""
-    with pytest.raises(UsageProblem, match="no rule to verify"):
-        require_some([])
 
 
 def test_bins_of_a_gate_are_a_number_or_none() -> None:

@@ -246,16 +246,3 @@ def test_rounded_folds_become_grids() -> None:
     table = ScoreTable.from_rows(*bent(50))
     folds = grouped_folds([table, grid_of(table)], column="g", groups=5, rounded=True)
     assert [one.kind for one in folds.tables] == ["grid", "grid"]
-
-
-@pytest.mark.parametrize(
-    ("columns", "candidates", "words"),
-    [(ASKED, (R.PLATT,), "--candidate"), (replace(ASKED, group="g"), (), "--group")],
-)
-def test_what_only_auto_heeds_is_refused_without_it(
-    tmp_path: Path, columns: Columns, candidates: tuple[R, ...], words: str
-) -> None:
-    """An option that would be ignored is an error."""
-    path = write(tmp_path / "p.csv", 50)
-    with pytest.raises(UsageProblem, match=f"{words} without --method auto"):
-        fit_files([str(path)], columns, method=FitMethod.PLATT, options=FitOptions(), candidates=candidates)

@@ -337,22 +337,6 @@ def test_discrete_scores_are_cut_alike_in_every_group(tmp_path: Path) -> None:
     assert {part.table.discrete for part in (report, *report.slices.values())} == {True}
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"by": ("country", "country")}, "column 'country' is named twice with --by"),
-        ({"by": ("label",)}, "cannot be two of score, label, weight and --by at once"),
-        ({"cluster": "country"}, "cannot be two of score, label, weight, --by and cluster at once"),
-        ({"by": ("countri",)}, "there is no column 'countri'"),
-        ({"cluster": "sit"}, "there is no column 'sit'"),
-    ],
-)
-def test_columns_that_cannot_be_are_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    """A column used twice or not there is one line."""
-    with pytest.raises((UsageProblem, InputProblem), match=message):
-        measure_files([csv(tmp_path / "a.csv", drawn(20))], replace(BY, **change), options=OPTIONS)
-
-
 def test_missing_clusters_are_refused_or_dropped(tmp_path: Path) -> None:
     """A row without a cluster is a row with a missing value."""
     rows = [(*row[:5], "" if place == 3 else row[5], *row[6:]) for place, row in enumerate(drawn(200))]
@@ -363,19 +347,6 @@ def test_missing_clusters_are_refused_or_dropped(tmp_path: Path) -> None:
         measure_files([path], columns, options=OPTIONS)
     dropped = measure_files([path], replace(columns, on_missing=OnMissing.DROP), options=OPTIONS)
     assert (dropped.input.rows, dropped.input.dropped) == (199, 1)
-
-
-def test_confidence_too_close_to_one_is_refused(tmp_path: Path) -> None:
-    """Three groups at 99.9999 % each leave no interval that can be made."""
-    options = replace(OPTIONS, confidence=0.999999)
-    with pytest.raises(UsageProblem, match=r"a confidence of 0\.999999 over 3 groups"):
-        measure_files([csv(tmp_path / "a.csv", drawn())], BY, options=options)
-
-
-def test_one_artifact_for_several_scores_is_refused() -> None:
-    """An artifact recalibrates one score."""
-    with pytest.raises(UsageProblem, match="2 scores and an artifact"):
-        measure_files(["a.csv"], Columns("a", "label", others=("b",)), artifact="cal.json", options=OPTIONS)
 
 
 def test_one_group_alone_keeps_the_confidence(tmp_path: Path) -> None:

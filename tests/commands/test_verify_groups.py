@@ -14,7 +14,7 @@ from calibcli.commands.measure import measure_files
 from calibcli.commands.verify import verify_files
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
-from calibcli.names import Binning, FitMethod, MeasureName, VerdictName
+from calibcli.names import FitMethod, MeasureName, VerdictName
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.fitting import FitOptions
 from calibcli.options.gating import Regression, VerifyOptions
@@ -131,12 +131,6 @@ def test_groups_of_an_artifact_are_judged_at_its_outputs(rows: Callable[..., str
         assert group.table.discrete
         assert group.table.distinct <= 10
         assert group.verdicts["max-ece"].claim.measure == "ece"
-
-
-def test_each_value_of_a_continuous_score_cannot_be_judged(rows: Callable[..., str]) -> None:
-    """`--bins none` is refused with the theorem, before any bound is made up."""
-    with pytest.raises(UsageProblem, match=r"Theorem 12\.5"):
-        verify(rows("US"), binning=Binning.ATOMS)
 
 
 def measured(path: str, folder: Path, **asked: Any) -> str:

@@ -29,21 +29,6 @@ def two(tmp_path: Path) -> Path:
     return path
 
 
-def test_comparison_fits_its_published_schema(run: Run, two: Path, artifact: Path) -> None:
-    """What `compare --json` prints validates against `schema compare`, with and without a gate."""
-    schema = json.loads(run("schema", "compare").out)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    for words in (
-        [two, "-s", "a", "-s", "b"],
-        [two, "-s", "b", "-s", "a", "--fail-if-worse", "--metric", "l2"],
-        [EVALUATION, *CHURN, "--artifact", artifact, "--fail-if-worse"],
-        [EVALUATION, *CHURN, "-w", "weight", "--artifact", artifact],
-    ):
-        ended = run("compare", *words, "--json")
-        assert ended.code in (0, 1), ended.err
-        jsonschema.validate(json.loads(ended.out), schema)
-
-
 def test_worse_fails_the_gate_and_only_with_the_flag(run: Run, two: Path) -> None:
     """Exit 1 means shown to be worse; better, or unasked, is 0."""
     worse = run("compare", two, "-s", "a", "-s", "b", "-y", "label", "--fail-if-worse")

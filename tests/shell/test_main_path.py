@@ -9,29 +9,16 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import jsonschema
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from calibcli.documents.artifact import artifact_text
 from calibcli.shell.app import main
-from command_line import CHURN, SAMPLE, Make, Run
+from command_line import CHURN, SAMPLE, Run
 from exported_maps import class_map, one_map
 
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
-
-
-@pytest.mark.parametrize("method", ["platt", "isotonic", "histogram", "scaling-binning"])
-def test_fit_twice_gives_the_same_bytes(run: Run, tmp_path: Path, method: str) -> None:
-    """The artifact depends on the rows and the options alone."""
-    texts = []
-    for name in ("a.json", "b.json"):
-        ended = run("fit", SAMPLE / "churn_calibration.parquet", *CHURN, "-m", method, "-o", tmp_path / name)
-        assert ended.code == 0, ended.err
-        assert ended.out == ""
-        texts.append((tmp_path / name).read_bytes())
-    assert texts[0] == texts[1]
 
 
 def test_fit_without_output_writes_the_artifact_to_standard_output(run: Run) -> None:
@@ -40,12 +27,6 @@ def test_fit_without_output_writes_the_artifact_to_standard_output(run: Run) -> 
     assert ended.code == 0
     assert json.loads(ended.out)["method"] == "platt"
     assert "platt" in ended.err
-
-
-def test_artifact_fits_its_published_schema(run: Run, artifact: Path) -> None:
-    """What `fit` writes validates against what `schema artifact` prints."""
-    schema = json.loads(run("schema", "artifact").out)
-    jsonschema.validate(json.loads(artifact.read_text()), schema)
 
 
 def test_apply_adds_one_column_and_keeps_the_rest(run: Run, artifact: Path, tmp_path: Path) -> None:
@@ -66,14 +47,6 @@ def test_applied_column_measures_as_the_artifact_does(run: Run, artifact: Path, 
     through = json.loads(run("measure", EVALUATION, *CHURN, "--artifact", artifact, "--json").out)
     assert applied["measures"] == through["measures"]
     assert applied["table"]["digest"] == through["table"]["digest"]
-
-
-def test_report_fits_its_published_schema(run: Run, artifact: Path) -> None:
-    """What `measure` and `verify` print as JSON validates against `schema report`."""
-    schema = json.loads(run("schema", "report").out)
-    for words in (["measure"], ["verify", "--max-ece", "0.02"], ["measure", "-v", "--artifact", artifact]):
-        ended = run(words[0], EVALUATION, *CHURN, *words[1:], "--json")
-        jsonschema.validate(json.loads(ended.out), schema)
 
 
 def test_every_measure_travels_with_interval_method_and_null(run: Run) -> None:
@@ -98,12 +71,6 @@ def test_every_measure_travels_with_interval_method_and_null(run: Run) -> None:
     assert set(report["tests"]) == {"ks", "kuiper", "spiegelhalter", "t", "combined"}
 
 
-def test_jobs_do_not_change_a_digit(run: Run) -> None:
-    """One worker and three give the same bytes."""
-    texts = {run("measure", EVALUATION, *CHURN, "--json", "-j", jobs).out for jobs in (1, 3)}
-    assert len(texts) == 1
-
-
 def test_gate_passes_repaired_scores_and_fails_raw_ones(run: Run, artifact: Path) -> None:
     """The sample's raw scores fail a 2 % gate and the recalibrated ones pass it."""
     raw = run("verify", EVALUATION, *CHURN, "--max-ece", "0.02")
@@ -111,15 +78,6 @@ def test_gate_passes_repaired_scores_and_fails_raw_ones(run: Run, artifact: Path
     assert (raw.code, repaired.code) == (1, 0)
     assert "FAIL" in raw.out
     assert "PASS" in repaired.out
-
-
-@pytest.mark.parametrize(("policy", "code"), [("error", 4), ("fail", 1), ("pass", 0)])
-def test_inconclusive_counts_as_asked(run: Run, thousand: Path, policy: str, code: int) -> None:
-    """Too few rows to tell is exit 4, or 1 or 0 on request, and says how many rows it takes."""
-    ended = run("verify", thousand, "--max-ece", "0.03", "--inconclusive", policy)
-    assert ended.code == code
-    assert "INCONCLUSIVE" in ended.out
-    assert "rows" in ended.out
 
 
 @pytest.mark.untraced
@@ -154,17 +112,6 @@ def test_inspect_says_what_each_kind_of_file_is(run: Run, artifact: Path, tmp_pa
     assert "calibcli measure" in data.out
     assert "scaling-binning" in run("inspect", artifact).out
     assert "smece" in run("inspect", report).out
-
-
-def test_frequency_weights_count_rows(run: Run, csv_of: Make) -> None:
-    """A weight of three as frequency is three rows."""
-    rows = [(0.1, 0), (0.4, 1), (0.4, 0), (0.8, 1), (0.9, 1)]
-    weighted = csv_of("score,label,n", *(f"{f},{y},{k + 1}" for k, (f, y) in enumerate(rows)), name="w.csv")
-    repeated = csv_of("score,label", *(f"{f},{y}" for k, (f, y) in enumerate(rows) for _ in range(k + 1)))
-    one = json.loads(run("measure", weighted, "-w", "n", "--weights-are", "frequency", "--json").out)
-    two = json.loads(run("measure", repeated, "--json").out)
-    assert one["measures"] == two["measures"]
-    assert one["table"] == two["table"]
 
 
 def test_importance_weights_get_no_test_and_no_gate(run: Run) -> None:

@@ -249,6 +249,9 @@ def test_the_next_command_has_a_file_name_as_one_word(
     words = next_words(run, name)
     assert words == ["calibcli", "measure", shown, "-s", "score", "-y", "label"]
     assert run(*words[1:]).code == 0
+    if name not in (HOSTILE[0], "-dash.csv", "it's $HOME\\.csv"):
+        return
+    # The names of documents go the same way, of which the worst ones are enough.
     stem = name.removesuffix(".csv")
     made = {kind: f"{stem} {kind}.json" for kind in ("artifact", "groups", "summary", "report", "state")}
     verify = ("--max-ece", "0.5", "--state", f"./{made['state']}")

@@ -21,6 +21,7 @@ from calibcli.shell.door import options_of
 from command_line import Run
 
 STRANGER = 65534
+COLUMNS = ("-s", "score", "-y", "label")
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a file system that no other stands in
 OPTIONS = {(name, one.key): one for name, command in COMMANDS.items() for one in options_of(command).values()}
 COMMAND_NAMES = set(COMMANDS)
@@ -386,14 +387,15 @@ def test_a_library_in_the_working_directory_is_not_run(thousand: Path) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_settings_of_matplotlib_in_the_working_directory_change_no_picture(thousand: Path) -> None:
+def test_settings_of_matplotlib_in_the_working_directory_change_no_picture(run: Run, thousand: Path) -> None:
     """They could have LaTeX run with any preamble."""
-    words = [sys.executable, "-m", "calibcli", "plot", str(thousand), "-q", "-o"]
-    assert subprocess.run([*words, "plain.svg"], check=False).returncode == 0
+    words = ["plot", thousand, *COLUMNS, "--kind", "binned", "-q", "-o"]
+    assert run(*words, "plain.svg").code == 0
     settings = (
         "text.usetex: True\ntext.latex.preamble: \\input{/etc/passwd}\nfont.size: 30\nbackend: nosuch\n"
     )
     Path("matplotlibrc").write_text(settings)
-    ended = subprocess.run([*words, "planted.svg"], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "calibcli", *map(str, words), "planted.svg"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert Path("plain.svg").read_bytes() == Path("planted.svg").read_bytes()

@@ -103,7 +103,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, f"measure {MANY} --by a1", "there is no column 'a1'", ""),
     (3, f"measure {MANY} --by day", "--by day makes over 1,000 groups (1,200 so far)", ""),
     # Usage.
-    (2, "measure", "", ""),
+    (2, "measure", "Missing argument 'INPUT...'", "calibcli measure --help"),
     (2, "nonsense", "", ""),
     (2, "measure good.csv --confidence 1.5", "", ""),
     (2, "measure good.csv --bins 0", "", ""),
@@ -136,6 +136,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     # Measures.
     (2, f"measure {MANY} --by country --by country", "column 'country' is named twice with --by", " "),
     (2, f"measure {MANY} --by score", "column 'score' cannot be two of", " "),
+    (2, f"measure {MANY} --by label", "cannot be two of score, label, weight and --by at once", ""),
+    (2, f"measure {MANY} --by country --cluster country", "label, weight, --by and cluster at once", ""),
     (2, f"measure {MANY} -s score", "column 'score' is named twice as the score", " "),
     (2, f"measure {MANY} -s old --artifact x.json", "2 scores and an artifact", " "),
     (2, f"measure {MANY} --by country --confidence 0.999999", "a confidence of 0.999999 over 2 groups", " "),
@@ -309,6 +311,10 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "compare many.csv -y label -s score -s old --metric bias", "bias cannot be compared", " "),
     (3, "compare many.csv -y label -s score --artifact absent.json", "absent.json: there is no such", ""),
     (2, "compare many.csv -y label -s score -s old --confidence 2", "a confidence of 2.0", " "),
+    (2, "compare many.csv -y label -s old --artifact a --artifact b --artifact c", "3 artifacts are", ""),
+    (2, "compare many.csv -y label -s old --artifact a --artifact a", "compared with itself", ""),
+    (3, "compare many.csv -y label -s score -s bb", "there is no column 'bb'", ""),
+    (2, "compare t.csv -y label -s score -s ' score'", "column 'score' is named twice as the score", ""),
     (2, f"compare {ZOO}", "", "add --artifact"),
     (2, f"compare {ZOO} --probs q_*", "two sets of classes are not compared", " "),
     (2, f"compare {ZOO} -s p_cat --artifact classes.json", "scores of several classes", " "),

@@ -185,6 +185,8 @@ def test_ids_that_were_named_otherwise_are_not_added_to_a_state_of_the_first_ver
         assert (ran.code, ran.out, state.read_bytes()) == (3, "", before)
         assert f"state {state} was begun by a calibcli that named such ids otherwise" in ran.err
         assert "begin a new state" in ran.err
+    if kind not in (pa.large_string(), pa.float64()):
+        return
     # Shards are added, as nothing tells which ids the older one holds; said unless the others are text.
     table = pyarrow.csv.read_csv(batch_of("more.csv", 300, seed=1, first=300))
     later = pa.array(np.arange(300, 600, dtype=np.int64)).cast(via).cast(kind)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from calibcli.data.arrays import Column
@@ -170,6 +171,13 @@ def spools(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
     return any(name.startswith(str(folder)) for name in found)
 
 
+def few_rows(folder: Path) -> Path:
+    """Return the first rows of the sample as Parquet, which needs its end first."""
+    path = folder / "few.parquet"
+    pq.write_table(pq.read_table(EVALUATION).slice(0, 2_000), path)
+    return path
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -189,7 +197,7 @@ def test_spooled_standard_input_leaves_no_file(
     folder.mkdir()
     ended = subprocess.run(
         [*COMMAND, *(str(artifact) if word == "cal.json" else word for word in words)],
-        input=EVALUATION.read_bytes(),
+        input=few_rows(tmp_path).read_bytes(),
         capture_output=True,
         check=False,
         env={**os.environ, "TMPDIR": str(folder)},
@@ -241,7 +249,7 @@ def inputs_of_apply(folder: Path) -> list[Path]:
     text = (SAMPLE / "breast_cancer_evaluation.csv").read_bytes()
     (folder / "a.csv").write_bytes(text)
     (folder / "a.csv.gz").write_bytes(gzip.compress(text))
-    return [folder / "a.csv", folder / "a.csv.gz", EVALUATION]
+    return [folder / "a.csv", folder / "a.csv.gz", few_rows(folder)]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

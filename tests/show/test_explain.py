@@ -86,14 +86,6 @@ def test_markdown_has_the_labels(ran: Callable[..., Any]) -> None:
     assert all(f"- **{label}**: " in out for label in LABELS)
 
 
-def test_without_input_and_explain_the_usage_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    """`measure` alone is the usage error that it always was."""
-    from calibcli.shell.app import main
-
-    assert main(["measure"]) == 2
-    assert capsys.readouterr().err == "error: Missing argument 'INPUT...'\nhint: calibcli measure --help\n"
-
-
 def test_paragraphs_are_read_and_lines_joined() -> None:
     """The sentence and the paragraphs become one line each; a label out of its turn is a word of the text."""
     meaning, *paragraphs = paragraphs_of(f"\n    How far,\n    and more.\n{GOOD}\nEstimand: of all things.\n")

@@ -8,7 +8,7 @@ import pytest
 from calibcli.commands.gathering import Gathered, gather
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.tally import Beside
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import InputProblem
 from calibcli.names import MeasureName, OnMissing, OnRange, Scale
 from calibcli.options.rows import Columns
 from calibcli.stats.measures.differences import PairedSums
@@ -77,14 +77,3 @@ def test_both_columns_are_on_the_scale_named(tmp_path: Path) -> None:
         write(tmp_path / "p.csv", "0,0,0", "2,1,0"), Columns("a", "label", others=("b",), scale=Scale.LOGIT)
     )
     assert gathered.tables["second"].score.tolist() == [0.5]
-
-
-def test_column_named_twice_is_refused(tmp_path: Path) -> None:
-    """One column is no comparison, however it is spelled."""
-    path = write(tmp_path / "p.csv", "0.1,0,0.3")
-    with pytest.raises(UsageProblem, match="column 'a' is named twice as the score"):
-        read(path, Columns("a", "label", others=(" A",)))
-    with pytest.raises(UsageProblem, match="cannot be two of score, label and weight"):
-        read(path, Columns("a", "label", others=("label",)))
-    with pytest.raises(InputProblem, match="there is no column 'bb'"):
-        read(path, Columns("a", "label", others=("bb",)))

@@ -75,7 +75,8 @@ SHAPES["infinite evidence"] = replace(
 )
 ASKED = [
     *((shape, FigureSize.PAGE, Theme.LIGHT) for shape in SHAPES),
-    *product(("thirty looks", "alarm", "one look"), (FigureSize.COLUMN, FigureSize.SLIDE), Theme),
+    *product(("thirty looks", "alarm", "one look"), (FigureSize.COLUMN, FigureSize.SLIDE), [Theme.LIGHT]),
+    ("alarm", FigureSize.PAGE, Theme.DARK),
 ]
 
 
