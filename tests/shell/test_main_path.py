@@ -131,7 +131,7 @@ def test_global_flags_may_stand_before_the_command(run: Run, thousand: Path) -> 
 
 
 @pytest.fixture
-def artifact(tmp_path: Path) -> str:
+def beta(tmp_path: Path) -> str:
     """The file of a beta map."""
     path = tmp_path / "cal.json"
     path.write_text(artifact_text(one_map("beta")))
@@ -140,14 +140,14 @@ def artifact(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("target", ["sql", "python", "sklearn", "onnx"])
 def test_standard_output_and_a_file_get_the_same(
-    target: str, artifact: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+    target: str, beta: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     """Without -o the export goes to standard output, with nothing else."""
-    assert main(["export", artifact, "--to", target]) == 0
+    assert main(["export", beta, "--to", target]) == 0
     printed = capfdbinary.readouterr()
     assert printed.err == b""
     path = tmp_path / "exported"
-    assert main(["export", artifact, "--to", target, "-o", str(path)]) == 0
+    assert main(["export", beta, "--to", target, "-o", str(path)]) == 0
     assert path.read_bytes() == printed.out
     assert b"the beta map of" in capfdbinary.readouterr().err
 
@@ -163,23 +163,23 @@ def test_columns_that_nobody_named_are_said(tmp_path: Path, capfd: pytest.Captur
     assert said not in capfd.readouterr().err
 
 
-def test_existing_output_stays(artifact: str, tmp_path: Path) -> None:
+def test_existing_output_stays(beta: str, tmp_path: Path) -> None:
     """What is there is replaced with --force only, and the artifact never."""
     path = tmp_path / "cal.py"
     path.write_text("mine")
-    words = ["export", artifact, "--to", "python", "-o"]
+    words = ["export", beta, "--to", "python", "-o"]
     assert main([*words, str(path)]) == 5
     assert path.read_text() == "mine"
     assert main([*words, str(path), "--force"]) == 0
     assert path.read_text() != "mine"
-    assert main([*words, artifact, "--force"]) == 5
+    assert main([*words, beta, "--force"]) == 5
 
 
-def test_model_is_not_written_to_a_terminal(artifact: str) -> None:
+def test_model_is_not_written_to_a_terminal(beta: str) -> None:
     """An ONNX model is not text: a terminal is refused, with exit code 5."""
     ours, theirs = pty.openpty()
     ended = subprocess.run(
-        [sys.executable, "-m", "calibcli", "export", artifact, "--to", "onnx"],
+        [sys.executable, "-m", "calibcli", "export", beta, "--to", "onnx"],
         stdout=theirs,
         stderr=subprocess.PIPE,
         check=False,
@@ -191,11 +191,11 @@ def test_model_is_not_written_to_a_terminal(artifact: str) -> None:
 
 
 def test_onnx_that_is_not_installed_is_said(
-    artifact: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    beta: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Without the package the hint says how to get it."""
     monkeypatch.setitem(sys.modules, "onnx", None)
-    assert main(["export", artifact, "--to", "onnx", "-o", "never.onnx"]) == 2
+    assert main(["export", beta, "--to", "onnx", "-o", "never.onnx"]) == 2
     assert "calibcli[onnx]" in capfd.readouterr().err
     assert not Path("never.onnx").exists()
 
