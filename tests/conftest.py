@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import typer.main
 from coverage import Coverage
+from hypothesis import HealthCheck, settings
 
 # A full disk shows itself later where output is buffered, as it is for users.
 os.environ.pop("PYTHONUNBUFFERED", None)
@@ -19,6 +20,16 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 # They draw and repeat what the tests of each part reach line by line; tracing them doubles their time.
 _UNTRACED = ("claims", "laws", "oracles")
+
+# How often laws are drawn; what takes a fixture draws within it. `--hypothesis-profile long` draws more.
+for _name, _examples in (("usual", 25), ("long", 400)):
+    settings.register_profile(
+        _name,
+        deadline=None,
+        max_examples=_examples,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+settings.load_profile("usual")
 
 
 def traced(item: pytest.Item) -> bool:

@@ -18,7 +18,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calibcli.ahead import Progress, unseen
@@ -259,7 +259,6 @@ def test_rows_come_out_before_the_input_ends() -> None:
 TEXT = st.text(st.sampled_from('ab ,"\n\r\té0.'), max_size=5)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=st.lists(st.tuples(TEXT, st.floats(0, 1), TEXT), min_size=1, max_size=8),
     ending=st.sampled_from(["\n", "\r\n", "\r"]),

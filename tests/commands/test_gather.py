@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.commands.gathering import Gathered, choose_columns, gather
@@ -50,7 +50,6 @@ def write_parquet(path: Path, rows: Sequence[tuple[float, bool]], group: int = 7
     return path
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=ROWS,
     cuts=st.lists(st.integers(0, 60), max_size=3),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.commands.gathering import RAW, Gathered, gather
@@ -146,7 +146,6 @@ def test_samples_are_uniform_over_sets() -> None:
     assert squares < 45.1
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 50), st.integers(0, 2**40), st.integers(0, 300), st.integers(0, 2**32))
 def test_lots_differ_and_do_not_depend_on_how_rows_are_cut(
     file: int, first: int, count: int, seed: int

@@ -1,7 +1,7 @@
 """Texts such as `smece.upper<=0.02` to rules."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
@@ -49,7 +49,6 @@ def test_rule_is_read_with_its_default_bound(text: str, rule: Rule | ClassRule) 
     relation=st.sampled_from(list(Relation)),
     share=st.floats(0.01, 0.99),
 )
-@settings(deadline=None, max_examples=40)
 def test_key_of_a_rule_reads_back_as_the_rule(
     subject: MeasureName | ClassMeasure, bound: Bound, relation: Relation, share: float
 ) -> None:
@@ -108,7 +107,6 @@ def test_what_is_no_rule_is_refused_with_a_way_out(text: str, message: str, hint
 
 
 @given(text=st.text(max_size=25))
-@settings(deadline=None, max_examples=40)
 def test_any_text_is_a_rule_or_a_usage_problem(text: str) -> None:
     """Nothing else comes of it."""
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.commands.fit import drawn_folds, fit_files, grouped_folds, select
@@ -116,7 +116,7 @@ def test_default_candidates_are_tried_from_simple_to_complex(tmp_path: Path) -> 
     assert selection.grouped_by is None
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8)
 @given(order=st.randoms(), grouped=st.booleans())
 def test_order_of_rows_has_no_say(tmp_path: Path, order: "st.random.Random", grouped: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Shuffled rows give the same bytes, drawn folds or grouped."""

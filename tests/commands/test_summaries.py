@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
@@ -286,7 +286,6 @@ ROWS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40)
 @given(ROWS, st.integers(0, 30), st.sampled_from(["exact", "grid"]))
 def test_a_summary_is_read_as_it_was_written_and_adds_up(
     rows: list[tuple[float, bool]], cut: int, kind: str
@@ -365,7 +364,6 @@ def test_damaged_summaries_are_refused_with_the_place(
         read_summary(file)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.binary(max_size=200), st.integers(0, 3_000))
 def test_no_bytes_break_the_reader(noise: bytes, at: int) -> None:
     """A summary with bytes replaced is read as the same rows, or refused."""

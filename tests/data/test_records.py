@@ -60,7 +60,7 @@ def by_python(text: str) -> list[list[str]] | None:
         return None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(text=TEXT, size=st.integers(1, 40))
 def test_rows_are_those_of_pythons_strict_reader(text: str, size: int) -> None:
     """For any quotes, separators and line ends, wherever blocks are cut; where it refuses, this refuses."""
@@ -74,7 +74,6 @@ def test_rows_are_those_of_pythons_strict_reader(text: str, size: int) -> None:
         assert [by_python(one.decode()) for one in found] == [[row] for row in expected[1:]]
 
 
-@settings(max_examples=60, deadline=None)
 @given(text=TEXT, size=st.integers(1, 40))
 def test_blocks_have_as_many_lines_as_they_say(text: str, size: int) -> None:
     """Each block begins on the line after those before it."""

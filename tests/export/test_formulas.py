@@ -24,7 +24,7 @@ from calibcli.stats.table.score_table import ScoreTable
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(deadline=None, max_examples=2)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 10_000))
 def test_steps_of_scaling_binning_are_the_map(base: RecalibratorName, seed: int) -> None:
     """Whatever the base, falling and turning ones too, looking steps up is what `predict` gives."""
@@ -46,7 +46,6 @@ def test_steps_of_scaling_binning_are_the_map(base: RecalibratorName, seed: int)
 
 
 @pytest.mark.parametrize("scale", [Scale.LOGIT, Scale.LOGPROB])
-@settings(deadline=None, max_examples=40)
 @given(
     inner=st.lists(st.floats(0.0, 1.0, exclude_min=True), max_size=10, unique=True),
     said=st.lists(st.floats(-40.0, 0.0), max_size=30),

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlglot
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.commands.apply import apply_file
@@ -164,7 +164,6 @@ def module_text() -> Callable[[object], str]:
     return cast("Callable[[object], str]", made["_text"])
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.one_of(
         st.floats(allow_nan=False),

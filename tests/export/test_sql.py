@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlglot
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.commands.export import export
@@ -196,7 +196,6 @@ def test_queries_longer_than_the_engine_takes_are_refused(dialect: SqlDialect) -
         sql(Artifact(smooth, one_map("platt").fit), dialect=dialect)
 
 
-@settings(deadline=None, max_examples=40)
 @given(value=st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_read_back_as_the_same_double(value: float) -> None:
     """A literal is a double of the same bits, never a decimal."""
@@ -204,7 +203,6 @@ def test_numbers_read_back_as_the_same_double(value: float) -> None:
     assert found == [(value, "DOUBLE")]
 
 
-@settings(deadline=None, max_examples=40)
 @given(text=st.text(max_size=20))
 def test_texts_read_back(text: str) -> None:
     """A literal of text is that text, or refused."""

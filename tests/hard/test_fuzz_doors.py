@@ -85,7 +85,7 @@ def wrong(door: Door, content: bytes, random: Random) -> bytes:
         if door not in (Door.REPORT, Door.SUMMARY, Door.COMMAND, Door.WHERE, Door.RELATIONS)
     ],
 )
-@settings(deadline=None, max_examples=15, derandomize=True, database=None)
+@settings(max_examples=15, derandomize=True, database=None)
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_refused_politely(door: Door, content: bytes) -> None:
     """Whatever they are."""

@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
@@ -73,7 +73,6 @@ def fit(kind: str, table: ScoreTable) -> Recalibrator:
 
 
 @every_kind
-@settings(deadline=None, max_examples=25)
 @given(rows=rows_of_both_labels, order=st.randoms(use_true_random=False), factor=st.integers(2, 5))
 @example(rows=[(0.0, False), (5e-324, True)] * 3, order=random.Random(0), factor=2)  # noqa: S311 - any order
 def test_every_fit_obeys_the_laws(
@@ -145,7 +144,6 @@ def takes_a_weight_for_repeated_rows(kind: str, rows: list[tuple[float, bool]], 
 @pytest.mark.parametrize(
     "kind", ["isotonic", "isotonic step", "centred isotonic", "histogram", "histogram width", "platt"]
 )
-@settings(deadline=None, max_examples=20)
 @given(rows=rows_of_both_labels)
 def test_scale_of_importance_weights_does_not_matter(kind: str, rows: list[tuple[float, bool]]) -> None:
     """Doubling every importance weight changes no digit of a prediction."""
@@ -157,7 +155,6 @@ def test_scale_of_importance_weights_does_not_matter(kind: str, rows: list[tuple
 
 
 @pytest.mark.parametrize("kind", ["isotonic", "isotonic step", "histogram", "histogram width"])
-@settings(deadline=None, max_examples=25)
 @given(rows=rows_of_both_labels)
 def test_mean_label_is_kept(kind: str, rows: list[tuple[float, bool]]) -> None:
     """Predictions at the fit rows have the mean of the labels."""
@@ -166,7 +163,6 @@ def test_mean_label_is_kept(kind: str, rows: list[tuple[float, bool]]) -> None:
     assert predicted.mean() == pytest.approx(label.mean(), abs=1e-12)
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=rows_of_both_labels)
 def test_isotonic_is_a_projection(rows: list[tuple[float, bool]]) -> None:
     """An isotonic fit to the outputs of an isotonic fit is the identity at them."""
@@ -176,7 +172,6 @@ def test_isotonic_is_a_projection(rows: list[tuple[float, bool]]) -> None:
     np.testing.assert_allclose(twice, once, rtol=0, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=25)
 @given(rows=rows_of_both_labels)
 def test_platt_solves_the_score_equations(rows: list[tuple[float, bool]]) -> None:
     """At the maximum of the likelihood, predictions have the mean and the logit moment of the labels."""

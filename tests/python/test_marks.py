@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.commands.page import MOST, marks_of
@@ -23,7 +23,6 @@ def bins(scores: list[float]) -> BinnedCurve:
     return BinnedCurve(score, score, rows, score, 1.0 - score, none, none, "no interval")
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(unit, min_size=1, max_size=120, unique=True).map(sorted))
 def test_values_told_are_few_and_reach_both_ends(scores: list[float]) -> None:
     """However many bins there are, at most 25 are told, from left to right, with the first and the last."""

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calibcli
@@ -74,7 +74,7 @@ def test_measures_of_every_make_are_those_of_the_file(
         assert calibcli.measure(path, **asked).to_json() == expected
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 @given(
     values=st.lists(
         st.tuples(st.floats(0.0, 1.0), st.booleans(), st.sampled_from("abc")), min_size=1, max_size=40

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
@@ -295,7 +295,6 @@ def reached(folder: Path, seen: set[Path]) -> Iterator[Path]:
 
 
 @pytest.mark.untraced
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(tree=trees())
 def test_any_tree_is_read_as_by_another_walk(
     tree: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
@@ -333,7 +332,6 @@ PARTS = st.sampled_from(["*", "**", "?", "a*", "[ab]1", "[!a]*", "a1", "b?", "*.
 
 
 @pytest.mark.untraced
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     names=st.lists(
         st.lists(st.sampled_from(["a1", "b1", "a2", "_c1", ".e1"]), min_size=1, max_size=3),

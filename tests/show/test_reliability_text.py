@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -161,7 +161,6 @@ def test_colour_adds_codes_and_nothing_else() -> None:
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     score=st.floats(0.0, 1.0),
     rate=st.floats(0.0, 1.0),

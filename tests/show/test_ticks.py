@@ -3,13 +3,12 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.show.letters import number_text, numbers_line, round_numbers
 
 
-@settings(deadline=None, max_examples=40)
 @given(low=st.floats(0.0, 0.9), span=st.floats(1e-6, 1.0), most=st.integers(2, 9))
 def test_numbers_are_round_even_and_within_the_ends(low: float, span: float, most: int) -> None:
     """At least one and no more than asked."""

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.commands.fit import source_of
@@ -87,7 +87,6 @@ def test_one_column_of_lists_is_a_row_of_numbers_each(kind: pa.DataType, write: 
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=20)
 def test_wide_columns_and_lists_hold_the_same_rows(data: st.DataObject, tmp_path_factory: Any) -> None:
     """Whatever the probabilities, to the last bit."""
     count = data.draw(st.integers(2, 6))
@@ -241,7 +240,6 @@ def test_columns_that_do_not_fit_are_refused(
     start=st.sampled_from(["p_", "prob.", "", "x"]),
     seed=st.integers(0, 1_000),
 )
-@settings(deadline=None, max_examples=40)
 def test_classes_are_found_by_their_names_or_refused(names: list[str], start: str, seed: int) -> None:
     """Columns found without --probs stand for the classes whose names they end in."""
     header = [f"{start}{name}" for name in names] + ["other", "label"]

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.data.selection import satisfied
@@ -91,7 +91,6 @@ def test_anything_else_is_refused(text: str) -> None:
     assert problem.value.hint
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.text(max_size=40), st.sampled_from(SIGNS), st.text(min_size=1, max_size=40))
 def test_quoted_column_and_value_are_taken_as_they_are(column: str, sign: str, value: str) -> None:
     """Whatever letters they are made of."""
@@ -102,7 +101,6 @@ def test_quoted_column_and_value_are_taken_as_they_are(column: str, sign: str, v
     assert (found.column, found.sign.value, found.values) == (column, sign, (Literal(value, None),))
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.text(alphabet=string.printable + "é\0", max_size=60))
 def test_no_text_breaks_the_parser(text: str) -> None:
     """It is a condition or a usage error."""
@@ -114,7 +112,6 @@ def test_no_text_breaks_the_parser(text: str) -> None:
     assert found.text == text
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.one_of(st.none(), st.integers(-3, 3)), min_size=1, max_size=20),
     st.sampled_from(SIGNS),

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather
 
@@ -648,7 +648,6 @@ def test_floats_and_decimals_are_named_as_numbers_are() -> None:
         assert number_name(Decimal(number_name(one))) == number_name(one)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.one_of(st.text("0123456789+-.eE", max_size=8), st.text(max_size=5)), max_size=12))
 def test_numbers_written_otherwise_are_found_among_texts(texts: list[str]) -> None:
     """The first of them, as one by one."""

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.commands.gathering import RAW
@@ -53,7 +53,6 @@ def test_fingerprints_never_change() -> None:
     assert found == [by_definition(text) for text in texts]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(max_size=40), unique=True, max_size=60))
 def test_fingerprints_differ_where_texts_do_and_only_there(texts: list[str]) -> None:
     """A text has one fingerprint wherever it stands, and different texts have different ones."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.data.writers.jsonl import Lines, NewKeys, splice_keys
@@ -37,7 +37,6 @@ def spliced(
     return out.getvalue()
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     rows=ROWS,
     ends=st.lists(
@@ -72,7 +71,6 @@ def test_other_bytes_stay(
     assert result == b"".join(expected)
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows=ROWS, kept=st.sets(st.sampled_from(["a", 'c"', "é", "no"])))
 def test_kept_keys_keep_their_text(rows: list[dict[str, Any]], kept: set[str]) -> None:
     """As they are written, in their order; what stands between lines stays too."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.data.writers.jsonl import fits, joined_row, json_column, json_key
@@ -31,7 +31,6 @@ KINDS: dict[pa.DataType, st.SearchStrategy[Any]] = {
 }
 
 
-@settings(max_examples=40, deadline=None)
 @given(content=st.data(), kind=st.sampled_from(list(KINDS)), start=st.integers(0, 2))
 def test_values_come_back(content: Any, kind: pa.DataType, start: int) -> None:
     """Of every type, nulls too, and of a slice as of a whole column."""

@@ -53,7 +53,7 @@ def spliced(
     return target.getvalue()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     table=st.lists(st.tuples(FIELD, FIELD, VALUE), max_size=8),
     endings=st.lists(st.sampled_from([b"\n", b"\r\n", b"\r"]), min_size=9, max_size=9),
@@ -168,7 +168,6 @@ def test_several_columns_are_added_in_order(size: int) -> None:
     assert target.getvalue() == expected
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     table=st.lists(st.tuples(FIELD, FIELD, FIELD, VALUE), max_size=6),
     kept=st.sets(st.integers(0, 2)),

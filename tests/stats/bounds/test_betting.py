@@ -5,7 +5,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calibcli.stats.bounds import betting
@@ -56,7 +56,6 @@ def stakes_of(parts: tuple[np.ndarray, ...], delta: float) -> list[Stakes]:
     return [stakes_for_one_look(float(rows.sum()), variance, delta=delta), stakes_for_any_time(delta=delta)]
 
 
-@settings(deadline=None, max_examples=40)
 @given(seed=SEEDS)
 def test_evidence_is_monotone(seed: int) -> None:
     """Evidence against "at least eps" grows with eps; against "at most eps" it falls (invariant 23)."""
@@ -70,7 +69,6 @@ def test_evidence_is_monotone(seed: int) -> None:
         assert np.all(np.diff(above) <= 1e-9)
 
 
-@settings(deadline=None, max_examples=40)
 @given(seed=SEEDS, delta=st.sampled_from([0.001, 0.025, 0.05, 0.2]))
 def test_bounds_enclose_the_plug_in(seed: int, delta: float) -> None:
     """Lower bound <= plug-in <= upper bound, so pass and fail never hold together (invariants 23, 24)."""
@@ -88,7 +86,6 @@ def test_bounds_enclose_the_plug_in(seed: int, delta: float) -> None:
             assert not (passes and fails)
 
 
-@settings(deadline=None, max_examples=30)
 @given(seed=SEEDS)
 def test_upper_bound_grows_as_delta_falls(seed: int) -> None:
     """With the same bets, more confidence is paid with a wider interval (invariant 23)."""
@@ -102,7 +99,6 @@ def test_upper_bound_grows_as_delta_falls(seed: int) -> None:
         assert lowers == sorted(lowers, reverse=True)
 
 
-@settings(deadline=None, max_examples=30)
 @given(seed=SEEDS, delta=st.sampled_from([0.01, 0.05]))
 def test_bounds_are_where_the_evidence_reaches_the_level(seed: int, delta: float) -> None:
     """At the upper bound the evidence is 1 / delta to a part in a million, unless the bound is 1."""
@@ -128,7 +124,6 @@ def signs_drawn(groups: int) -> dict[tuple[int, ...], float]:
     return drawn
 
 
-@settings(deadline=None, max_examples=40)
 @given(seed=SEEDS, eps=st.floats(0, 1), once=st.booleans())
 def test_counts_are_the_product_over_rows(seed: int, eps: float, once: bool) -> None:  # noqa: FBT001
     """Evidence from counts is the product of one factor per row, over the least signs or their average."""
@@ -202,7 +197,6 @@ def test_moments_give_the_direct_bounds() -> None:
     np.testing.assert_allclose(bounds[0], bounds[1], rtol=0, atol=3e-9)
 
 
-@settings(deadline=None, max_examples=40)
 @given(seed=SEEDS, delta=st.sampled_from([0.01, 0.05]))
 def test_mean_bounds_enclose_the_mean(seed: int, delta: float) -> None:
     """The betting interval of a mean residual contains the mean and turns with the sign."""

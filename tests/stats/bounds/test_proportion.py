@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import betaincinv
 from scipy.stats import binom, binomtest, norm
@@ -48,7 +48,6 @@ def test_clopper_pearson_of_one_label_has_one_open_end() -> None:
     assert upper.tolist() == [1.0, 1.0, 1.0]
 
 
-@settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 400), p=st.floats(0.001, 0.999), delta=st.sampled_from([0.01, 0.025, 0.1]))
 def test_clopper_pearson_covers(n: int, p: float, delta: float) -> None:
     """By the exact binomial law, either bound misses with probability at most delta."""
@@ -86,7 +85,6 @@ def test_deviation_of_a_mean_is_found_for_many_rows(n: int) -> None:
     assert best == pytest.approx(float(margin.max()), rel=1e-5)
 
 
-@settings(deadline=None, max_examples=60)
 @given(n=st.integers(1, 3000), delta=st.floats(0.001, 0.5))
 def test_deviations_are_ordered(n: int, delta: float) -> None:
     """Invariant 25: d* <= sqrt(L / 2n) <= sqrt(2L / n), and n d* >= 1 is met where it is needed."""
@@ -111,7 +109,6 @@ def test_deviation_has_its_known_rate(n: int, factor: float) -> None:
     assert deviation_of_a_mean(n, 0.05) * math.sqrt(n) == pytest.approx(factor, abs=5e-4)
 
 
-@settings(deadline=None, max_examples=25)
 @given(n=st.integers(1, 200), seed=st.integers(0, 999), delta=st.sampled_from([0.025, 0.1]))
 def test_deviation_holds_for_unlike_labels(n: int, seed: int, delta: float) -> None:
     """By the exact law of unlike Bernoulli labels, their mean falls d* short with probability <= delta."""
@@ -124,7 +121,6 @@ def test_deviation_holds_for_unlike_labels(n: int, seed: int, delta: float) -> N
     assert law[short].sum() <= delta + 1e-12
 
 
-@settings(deadline=None, max_examples=80)
 @given(n=st.integers(1, 300), v=st.one_of(st.floats(1e-9, 1), st.sampled_from([0.0, 0.5, 1 / 3, 0.25])))
 def test_mean_absolute_deviation_is_the_direct_sum(n: int, v: float) -> None:
     """De Moivre's formula equals the sum over all outcomes."""
@@ -186,7 +182,6 @@ def test_fourth_order_of_a_label_is_at_most_that_of_the_poisson_law() -> None:
     assert (rest <= v * t**4 / 24 * (1 + 1e-3)).all()
 
 
-@settings(deadline=None, max_examples=30)
 @given(n=st.integers(40, 300), seed=st.integers(0, 999))
 def test_sums_of_unlike_labels_are_as_near_to_the_normal_law_as_derived(n: int, seed: int) -> None:
     """By the exact law, the normal one with its skewness term is off by at most 0.08 over the variance."""
@@ -202,7 +197,6 @@ def test_sums_of_unlike_labels_are_as_near_to_the_normal_law_as_derived(n: int, 
     assert gap.max() <= 0.08 / variance
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     n=st.integers(1, 400),
     seed=st.integers(0, 999),

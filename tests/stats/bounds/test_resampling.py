@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.names import Binning
@@ -136,7 +136,6 @@ def blocks_of(table: ScoreTable, *, draws: int, bins: int = 15) -> tuple[list[Dr
     return list(labels.blocks), labels.cells
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     score=st.lists(HARD_SCORES, min_size=1, max_size=12),
     times=st.integers(1, 3),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
@@ -32,7 +32,6 @@ def simulated(rows: int) -> ScoreTable:
     return ScoreTable.from_rows(score, rng.random(rows) < score**1.3)
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=some_rows, weighted=st.booleans())
 def test_path_is_that_of_loops_over_rows(rows: list[tuple[float, bool, float]], *, weighted: bool) -> None:
     """Sums of weight times label - score at the ends of ties, and the standard deviation of the last."""

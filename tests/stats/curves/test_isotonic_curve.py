@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
@@ -38,7 +38,6 @@ def simulated(rows: int, *, seed: int = 1) -> ScoreTable:
     return ScoreTable.from_rows(score, rng.random(rows) < score**1.3)
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=some_rows)
 def test_levels_are_those_of_the_max_min_formula(rows: list[tuple[float, bool]]) -> None:
     """The fit at a score: max over starts up to it of min over ends from it of the mean between, by loops."""
@@ -55,7 +54,6 @@ def test_levels_are_those_of_the_max_min_formula(rows: list[tuple[float, bool]])
     assert curve_of(table).level == pytest.approx(wanted, abs=1e-12)
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=some_rows)
 def test_fit_and_band_rise_within_bounds(rows: list[tuple[float, bool]]) -> None:
     """Rates and both ends of the band lie in [0, 1] and never fall; the shares of the cells add up to 1."""
@@ -68,7 +66,6 @@ def test_fit_and_band_rise_within_bounds(rows: list[tuple[float, bool]]) -> None
     assert curve.share.sum() == pytest.approx(1.0)
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=some_rows)
 def test_mean_squared_height_of_the_area_is_at_most_mcb(rows: list[tuple[float, bool]]) -> None:
     """As the small print says: the score is a rising function, too, and the fit the nearest to the labels."""

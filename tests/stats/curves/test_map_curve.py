@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.names import Binning, RecalibratorName
@@ -107,7 +107,6 @@ def test_everyone_begins_with_one_before_the_first_row() -> None:
     assert merged.powers(merged.log_fail)[0].tolist() == [100.0, 200.0, 300.0]
 
 
-@settings(deadline=None, max_examples=40)
 @given(looks=st.integers(1, 3000), most=st.integers(2, 500), at=st.integers(1, 3000))
 def test_thinning_keeps_first_last_and_the_deciding_look(looks: int, most: int, at: int) -> None:
     """Looks that are kept are the curve's own, in order, and no more than asked but the deciding one."""
@@ -132,7 +131,6 @@ def spread_of(scores: np.ndarray) -> Spread:
     return Spread.of(ScoreTable.from_rows(scores, np.zeros(scores.size, bool)))
 
 
-@settings(deadline=None, max_examples=40)
 @given(scores=some_scores)
 def test_shares_count_rows(scores: list[float]) -> None:
     """Below a score, up to it, and between edges that are scores; no row is lost at 0 or 1."""
@@ -161,7 +159,6 @@ def test_many_scores_are_thinned_without_moving_the_shares() -> None:
     assert [spread.around(float(place))[1] for place in places] == pytest.approx(wanted, abs=1e-3)
 
 
-@settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 1_000), parts=st.integers(1, 20))
 def test_thinning_keeps_ends_and_extremes_of_every_part(seed: int, parts: int) -> None:
     """What is left out lies between what is kept, part by part."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
@@ -57,7 +57,6 @@ def curve_of(table: Table) -> ReliabilityCurve:
     return ReliabilityCurve(PlotKind.SMOOTH, binned_curve(table, bins=bins), smooth(table), 0.95)
 
 
-@settings(deadline=None, max_examples=60)
 @given(rows=some_rows)
 def test_bins_add_up_to_the_table(rows: list[tuple[float, bool]]) -> None:
     """Rows, labels and scores of the bins sum to those of the table, and every number lies where it must."""
@@ -72,7 +71,6 @@ def test_bins_add_up_to_the_table(rows: list[tuple[float, bool]]) -> None:
         assert np.all(curve.rows >= 1)
 
 
-@settings(deadline=None, max_examples=60)
 @given(rows=some_rows, bandwidth=st.one_of(st.just(0.0), st.floats(1e-4, 1.0)))
 def test_smooth_points_are_means(rows: list[tuple[float, bool]], bandwidth: float) -> None:
     """Mean scores lie between the smallest and largest and do not fall; rates lie in [0, 1] in their band."""
@@ -217,7 +215,6 @@ def test_a_table_without_rows_has_no_curve() -> None:
         smooth(weightless, bandwidth=0.1)
 
 
-@settings(deadline=None, max_examples=25)
 @given(rows=some_rows)
 def test_a_curve_survives_json(rows: list[tuple[float, bool]]) -> None:
     """Gaps are null in JSON, and what is read is what was written."""

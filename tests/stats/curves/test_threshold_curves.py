@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
@@ -51,7 +51,6 @@ def last_of_each(at: np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.append(at[1:] > at[:-1], True))
 
 
-@settings(deadline=None, max_examples=25)
 @given(rows=some_rows)
 def test_murphy_curve_is_mean_elementary_score(rows: list[tuple[float, bool]]) -> None:
     """At every threshold, ties included; and the area under the curve is the Brier score."""
@@ -81,7 +80,6 @@ def test_areas_between_the_curves_are_the_parts_of_the_brier_score() -> None:
     assert area(curve, curve.constant) == pytest.approx(unc, abs=1e-5)
 
 
-@settings(deadline=None, max_examples=25)
 @given(rows=some_rows)
 def test_decision_curve_is_net_benefit(rows: list[tuple[float, bool]]) -> None:
     """Vickers and Elkin's formula, row by row: treated from a score equal to the threshold on."""

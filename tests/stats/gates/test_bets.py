@@ -304,7 +304,6 @@ def test_evidence_is_the_weighted_sum_over_starts(partition: Partition, limit: f
     assert state.look().log_fail == pytest.approx(float(np.logaddexp.reduce(terms)), abs=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(1, 2000))
 def test_starts_are_few_and_dense_among_the_latest(count: int) -> None:
     """At most 64 starts are kept, with every row, the last batch by itself, and gaps that grow with age."""

@@ -47,7 +47,6 @@ def test_one_value_gives_clopper_pearson_less_the_score(count: int) -> None:
     np.testing.assert_allclose(ends(table), (exact.low - 0.3, high - 0.3), atol=1e-9)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     world=st.sampled_from(sorted(WORLDS)),
     n=st.sampled_from([1, 2, 5, 30, 400]),
@@ -70,7 +69,7 @@ def test_the_interval_is_possible_holds_the_value_and_turns_with_the_labels(
     np.testing.assert_allclose(turned, (-upper, -lower), atol=1e-8)
 
 
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(world=st.sampled_from(sorted(WORLDS)), seed=st.integers(0, 999))
 def test_either_end_misses_with_delta_at_most_by_the_exact_law(world: str, seed: int) -> None:
     """Over all labels of seven rows whose chances may be anything, each end misses with at most 0.05."""

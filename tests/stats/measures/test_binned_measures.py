@@ -405,7 +405,7 @@ def test_empirical_bernstein_covers_every_smaller_mean(
         assert min(1.0, at) <= bound + 1e-9
 
 
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(
     bins=st.lists(st.tuples(st.integers(2, 300), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6)
 )

@@ -87,7 +87,7 @@ def test_values_are_those_of_sums_by_hand() -> None:
 
 
 @given(st.permutations(range(4)), st.integers(0, 50))
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_order_of_classes_changes_no_measure(order: list[int], seed: int) -> None:
     """Columns in another order, with labels that follow them, leave every number as it was."""
     probability, label = drawn_rows(150, 4, seed=seed)
@@ -97,7 +97,7 @@ def test_order_of_classes_changes_no_measure(order: list[int], seed: int) -> Non
 
 
 @given(st.integers(0, 1000))
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_frequency_weights_are_repeated_rows(seed: int) -> None:
     """A row of frequency w counts as w rows in every value, bound and null reference."""
     probability, label = drawn_rows(80, 3, seed=seed)
@@ -429,7 +429,7 @@ def test_views_differ_as_their_definitions_say() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["plain", "counts", "weight"]))
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_order_and_parts_of_the_rows_do_not_matter(seed: int, kind: str) -> None:
     """Every difference has the same bits, whatever the order and the cut; counts are rows that repeat."""
     first, second, label = two_sides(60, seed=seed % 1000)

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
@@ -99,7 +99,6 @@ def test_clusters_of_one_row_give_nearly_the_interval_of_rows() -> None:
     assert found.interval.upper == pytest.approx(plain.upper, rel=1e-2)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 1000), st.integers(1, 6), st.booleans())
 def test_sums_do_not_depend_on_the_cut(seed: int, pieces: int, sliced: bool) -> None:  # noqa: FBT001
     """Batches and fragments in order, in parts of the rows or not, add up to the same clusters."""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.names import Binning, CompatTool
@@ -41,7 +41,6 @@ def number(tool: CompatTool, name: str, table: ScoreTable) -> float:
 
 
 @given(rows=ROWS)
-@settings(deadline=None, max_examples=40)
 def test_numbers_do_not_change_when_every_row_is_there_twice(rows: list[tuple[int, bool]]) -> None:
     """Plug-in errors and mean losses are of the distribution; what corrects for noise is not."""
     table, twice = table_of(rows), table_of(rows * 2)
@@ -54,7 +53,6 @@ def test_numbers_do_not_change_when_every_row_is_there_twice(rows: list[tuple[in
 
 
 @given(rows=ROWS)
-@settings(deadline=None, max_examples=40)
 def test_closing_rules_agree_where_no_score_is_on_an_edge(rows: list[tuple[int, bool]]) -> None:
     """Away from edges every tool with 15 equal-width bins gives our ECE."""
     table = table_of([(2 * k + 1, label) for k, label in rows], among=61 * 7)
@@ -126,7 +124,6 @@ def test_edges_of_torch_are_equally_spaced(count: int) -> None:
 
 
 @given(rows=ROWS)
-@settings(deadline=None, max_examples=40)
 def test_equal_mass_cuts_are_ours_but_for_what_ties_do(rows: list[tuple[int, bool]]) -> None:
     """Theirs fall midway between rows at the same ranks; ours move on past a tie to the next score."""
     table = table_of(rows)
@@ -138,7 +135,6 @@ def test_equal_mass_cuts_are_ours_but_for_what_ties_do(rows: list[tuple[int, boo
 
 
 @given(rows=ROWS)
-@settings(deadline=None, max_examples=40)
 def test_kernel_error_of_netcal_is_the_sum_over_pairs(rows: list[tuple[int, bool]]) -> None:
     """The running sum takes every pair once from each side."""
     score = np.array([k for k, _ in rows]) / 30.0

@@ -294,7 +294,7 @@ def test_08_t_is_kumars_form_where_a_bin_holds_one_score(rows: Rows) -> None:
         assert corrected == pytest.approx(expected, abs=1e-12)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     chances=st.lists(st.tuples(SCORES, st.floats(0.0, 1.0)), min_size=2, max_size=6),
     count=st.sampled_from(COUNTS[:4]),
@@ -596,7 +596,7 @@ WITH_INTERVALS: dict[str, Callable[[Table, float], Estimate]] = {
 
 
 @pytest.mark.parametrize("name", WITH_INTERVALS)
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(table=TABLES)
 def test_23_intervals_enclose_the_value_and_grow_with_confidence(name: str, table: Table) -> None:
     """Lower <= value <= upper, and more confidence never narrows an interval."""
@@ -672,7 +672,7 @@ def test_25_deviations_are_ordered(rows: int, delta: float) -> None:
 @pytest.mark.parametrize(
     ("cdf", "tail", "switch"), [(excursion_cdf, excursion_tail, 1.2), (range_cdf, range_tail, 2.0)]
 )
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     x=st.one_of(st.floats(0.0, 4.0), st.floats(0.0, 60.0)),
     step=st.one_of(st.floats(0.0, 1e-9), st.floats(0.0, 3.0)),
@@ -693,7 +693,7 @@ def importance(rows: Rows, scale: float = 1.0) -> ScoreTable:
     return ScoreTable.from_rows(rows.score, rows.label, weight=scale * np.linspace(0.5, 2.0, rows.size))
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(rows=some_rows(), scale=st.sampled_from([0.125, 3.0, 1024.0]))
 def test_importance_weights_are_scale_free(rows: Rows, scale: float) -> None:
     """Only the ratios of importance weights matter: values and intervals alike."""
@@ -706,7 +706,7 @@ def test_importance_weights_are_scale_free(rows: Rows, scale: float) -> None:
             assert a.interval.ends == pytest.approx(b.interval.ends, rel=1e-9, abs=1e-7)
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(rows=some_rows())
 def test_equal_importance_weights_give_the_plain_values(rows: Rows) -> None:
     """Where every weight is the same, values are those of the plain table."""

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import chi2
@@ -68,7 +68,6 @@ def test_chi_squared_tail_is_that_of_scipy(degrees: int) -> None:
         assert chi_squared_tail(x, degrees) == pytest.approx(expected, rel=1e-12, abs=1e-300)
 
 
-@settings(deadline=None, max_examples=30)
 @given(rows=ROWS, count=st.integers(1, 12))
 def test_hosmer_lemeshow_is_its_sum(rows: list[tuple[float, int]], count: int) -> None:
     """H and its degrees of freedom by a loop over bins."""
@@ -91,7 +90,6 @@ def test_hosmer_lemeshow_is_its_sum(rows: list[tuple[float, int]], count: int) -
     assert any(f"{degrees} degree" in text for text in result.assumptions)
 
 
-@settings(deadline=None, max_examples=30)
 @given(rows=ROWS)
 def test_turning_the_labels_round_changes_no_test(rows: list[tuple[float, int]]) -> None:
     """U is the same for 1 - f, 1 - y, and so is H at atoms."""
@@ -106,7 +104,6 @@ def test_turning_the_labels_round_changes_no_test(rows: list[tuple[float, int]])
             assert mine.statistic == pytest.approx(theirs.statistic, rel=1e-6, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=30)
 @given(rows=ROWS)
 def test_u_of_many_sets_is_u_of_each(rows: list[tuple[float, int]]) -> None:
     """The damped steps for many sets of labels end at the likelihood ratio that one fit finds."""

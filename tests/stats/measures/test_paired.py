@@ -57,7 +57,6 @@ def bounds(found: Difference) -> tuple[float | None, float | None]:
 
 
 @pytest.mark.parametrize("name", PAIRED)
-@settings(deadline=None, max_examples=30)
 @given(rows=ROWS, cut=st.integers(0, 40), order=st.randoms())
 def test_order_and_parts_change_no_digit(
     name: MeasureName, rows: list[tuple[float, float, bool]], cut: int, order: "st.random.Random"
@@ -71,7 +70,6 @@ def test_order_and_parts_change_no_digit(
 
 
 @pytest.mark.parametrize("name", PAIRED)
-@settings(deadline=None, max_examples=30)
 @given(rows=ROWS, counts=st.lists(st.integers(0, 5), min_size=40, max_size=40))
 def test_frequency_is_repetition(
     name: MeasureName, rows: list[tuple[float, float, bool]], counts: list[int]
@@ -86,7 +84,6 @@ def test_frequency_is_repetition(
 
 
 @pytest.mark.parametrize("name", PAIRED)
-@settings(deadline=None, max_examples=30)
 @given(rows=ROWS)
 def test_exchanging_the_scores_changes_the_sign(
     name: MeasureName, rows: list[tuple[float, float, bool]]
@@ -200,7 +197,7 @@ def test_one_row_has_no_spread(weight: np.ndarray | None, words: str) -> None:
     assert found.assumptions[-1] == f"no interval: {words}"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     first=st.floats(0.01, 0.99),
     second=st.floats(0.01, 0.99),
@@ -235,7 +232,6 @@ def test_rare_costly_rows_that_were_not_seen_keep_a_verdict_back() -> None:
     assert open_ended.reasons[0].startswith("there are scores of exactly 0 or 1")
 
 
-@settings(max_examples=50, deadline=None)
 @given(score=st.lists(st.floats(0.001, 0.999), min_size=2, max_size=30), slope=st.floats(0.3, 3.0))
 def test_maps_of_one_score_reach_every_difference_there_is(score: list[float], slope: float) -> None:
     """What two maps can differ by holds for both labels of every score seen, and is what bounds them then."""

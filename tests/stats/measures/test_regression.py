@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
@@ -98,7 +98,6 @@ def test_recalibrated_rows_have_intercept_zero_and_slope_one() -> None:
     assert slope.value == pytest.approx(1.0, abs=1e-8)
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=ROWS)
 def test_every_coefficient_is_a_number_with_an_interval_or_a_reason(rows: list[tuple[float, int]]) -> None:
     """On any rows: values are enclosed and more confidence never narrows, or a sentence says why not."""
@@ -119,7 +118,6 @@ def test_every_coefficient_is_a_number_with_an_interval_or_a_reason(rows: list[t
             before = estimate.interval
 
 
-@settings(deadline=None, max_examples=25)
 @given(rows=ROWS)
 def test_turning_the_labels_round_turns_the_intercepts(rows: list[tuple[float, int]]) -> None:
     """With f, y turned into 1 - f, 1 - y the slope stays and both intercepts change sign."""

@@ -156,7 +156,6 @@ def test_corp_discriminates_at_least_as_much_as_bins(rows: Rows) -> None:
     assert dsc >= corp_part(M.BRIER_UNC, table).value - brier(moved).value - 1e-12
 
 
-@settings(deadline=None, max_examples=20)
 @given(rows=ROWS)
 def test_turning_the_labels_round_changes_no_score(rows: Rows) -> None:
     """With f, y turned into 1 - f, 1 - y every score, skill and part is the same."""
@@ -169,7 +168,6 @@ def test_turning_the_labels_round_changes_no_score(rows: Rows) -> None:
         assert other[name] == pytest.approx(value, abs=1e-9, nan_ok=True), name
 
 
-@settings(deadline=None, max_examples=20)
 @given(rows=st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.integers(1, 4)), min_size=1, max_size=20))
 def test_frequency_weight_is_a_repeated_row(rows: list[tuple[float, bool, int]]) -> None:
     """Invariant 5: a row counted w times and w rows give the same numbers, bit for bit."""
@@ -180,7 +178,6 @@ def test_frequency_weight_is_a_repeated_row(rows: list[tuple[float, bool, int]])
     assert all(one[name] == other[name] or math.isnan(one[name]) for name in one)
 
 
-@settings(deadline=None, max_examples=20)
 @given(rows=ROWS)
 def test_equal_importance_weights_give_the_plain_values(rows: Rows) -> None:
     """Where every weight is the same, values are those of the plain table."""
@@ -201,7 +198,6 @@ INTERVALS = {
 
 
 @pytest.mark.parametrize("name", INTERVALS)
-@settings(deadline=None, max_examples=25)
 @given(rows=ROWS)
 def test_intervals_enclose_the_value_and_grow_with_confidence(name: str, rows: Rows) -> None:
     """Invariant 23: lower <= value <= upper, and more confidence never narrows an interval."""
@@ -266,7 +262,6 @@ def test_coarsened_reference_is_that_of_all_scores() -> None:
     assert coarse == pytest.approx(np.mean([corp_part(M.BRIER_MCB, t).value for t in fresh]), rel=0.03)
 
 
-@settings(deadline=None, max_examples=25)
 @given(rows=ROWS)
 def test_skill_is_at_most_one(rows: Rows) -> None:
     """Skill is at most 1, NaN with one label only, and 0 for the constant forecast of the rate."""

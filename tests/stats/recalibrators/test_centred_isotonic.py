@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable, InputProblem
@@ -47,7 +47,6 @@ def test_ends_of_one_label_stay_flat_and_others_do_not() -> None:
     assert lowest_mixed.predict(np.array([0.16]))[0] > 0.5
 
 
-@settings(deadline=None, max_examples=60)
 @given(rows=st.lists(st.tuples(st.integers(0, 12), st.booleans()), min_size=4, max_size=60))
 def test_map_rises_strictly_inside_and_has_the_isotonic_levels(rows: list[tuple[int, bool]]) -> None:
     """Points ascend in both coordinates but for the flat ends, and their levels are those of isotonic."""

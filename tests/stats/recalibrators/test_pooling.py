@@ -5,7 +5,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
@@ -40,7 +40,6 @@ def bends_by_definition(rows: list[int], positive: list[int]) -> list[int]:
     return [0, *(i for i in range(1, n) if below(i)), n]
 
 
-@settings(deadline=None, max_examples=40)
 @given(counts=COUNTS, stride=st.integers(1, 8), few=st.integers(0, 8))
 def test_bends_are_those_of_exact_arithmetic(counts: list[tuple[int, int]], stride: int, few: int) -> None:
     """However many points are looked at first, and however few are left for the end."""
@@ -118,7 +117,6 @@ def test_fit_on_a_grid_with_its_rows_is_the_exact_fit(shape: int) -> None:
         np.testing.assert_allclose(two.knots, one.knots, rtol=0, atol=1e-15)
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=2, max_size=60))
 def test_few_scores_in_few_cells_fit_exactly(rows: list[tuple[int, bool]]) -> None:
     """Ties and thirty scores in five cells: the pruned fit is the exact one."""
@@ -176,7 +174,6 @@ def test_rows_that_changed_are_refused() -> None:
         Isotonic.fit(grid, rows=HeldRows(rows.score, ~rows.label))
 
 
-@settings(deadline=None, max_examples=60)
 @given(counts=COUNTS)
 def test_blocks_have_ascending_levels_and_hold_their_middles(counts: list[tuple[int, int]]) -> None:
     """Levels ascend strictly, and first, middle and last score of the blocks never cross."""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
@@ -131,7 +131,6 @@ def test_the_base_rate_of_the_fit_changes_nothing(rate: float) -> None:
     assert shifted(PROBABILITIES, fitted=rate, prior=rate).tobytes() == PROBABILITIES.tobytes()
 
 
-@settings(max_examples=40)
 @given(fitted=rates, prior=rates)
 def test_odds_are_multiplied_by_the_ratio_of_the_base_odds(fitted: float, prior: float) -> None:
     """The ends stay, order is kept, and the way back leads back."""

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
@@ -108,7 +108,6 @@ def test_it_is_called_increasing_only_where_it_is() -> None:
     assert "place of their row in its file (seed 3)" in noisy.notes[0]
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 2**63 - 1),
     start=st.integers(0, 10**12),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 
@@ -118,7 +118,6 @@ def test_knots_as_near_as_doubles_are_read_again_and_finite() -> None:
     assert np.isfinite(Spline.from_dict(Node(wild)).predict(np.linspace(0, 1, 101))).all()
 
 
-@settings(deadline=None, max_examples=40)
 @given(knots_and_values)
 def test_spline_is_that_of_scipy_and_straight_outside(shape: tuple[list[int], list[float]]) -> None:
     """Between knots it is scipy's natural cubic spline, outside the tangent."""
@@ -131,7 +130,6 @@ def test_spline_is_that_of_scipy_and_straight_outside(shape: tuple[list[int], li
     np.testing.assert_allclose(slopes_at_knots(knots, values), theirs(knots, 1), rtol=0, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=40)
 @given(knots_and_values)
 def test_falling_anywhere_is_seen(shape: tuple[list[int], list[float]]) -> None:
     """A spline is said to fall exactly where its slope, looked at closely, is negative somewhere."""

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
@@ -33,7 +33,6 @@ def made(rows: int = 500, seed: int = 0) -> ScoreTable:
     return ScoreTable.from_rows(score, rng.random(rows) < score**2)
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=rows_of_both_labels, folds=st.sampled_from([None, 2]))
 def test_ends_rise_with_the_score_and_bracket_the_point(
     rows: list[tuple[float, bool]], folds: int | None

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
@@ -257,7 +257,6 @@ def test_discrete_means_few_scores_with_many_rows(distinct: int, rows: int, expe
     assert not looks_discrete(ScoreTable.empty())
 
 
-@settings(max_examples=50)
 @given(lengths=st.lists(st.integers(0, 4), min_size=1, max_size=8), rows=st.integers(1, 3))
 def test_segment_sums_allow_empty_segments(lengths: list[int], rows: int) -> None:
     """Empty segments sum to 0 wherever they stand, along the last axis."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.stats.table import classes as class_tables
@@ -16,7 +16,6 @@ from calibcli.stats.table.score_table import ScoreTable
 NAMES = ("ant", "bee", "cat")
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_tables_are_those_of_the_columns(data: Any) -> None:
     """In any cut into parts and batches, sorted early or late; grids exactly if there are too many scores."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
@@ -19,7 +19,6 @@ def table_of(rows: list[tuple[int, bool]], weight: np.ndarray | None = None) -> 
     return ScoreTable.from_rows(score, np.array([label for _, label in rows], dtype=bool), weight=weight)
 
 
-@settings(deadline=None, max_examples=60)
 @given(rows=rows_of_table, parts=st.integers(1, 5), seed=st.integers(0, 99))
 def test_split_is_a_partition(rows: list[tuple[int, bool]], parts: int, seed: int) -> None:
     """Parts merge back into the table, and their sizes differ by at most one."""
@@ -61,7 +60,6 @@ def test_split_refuses_what_a_table_does_not_know() -> None:
         split_table(many, 2, generator=rng)
 
 
-@settings(deadline=None, max_examples=60)
 @given(rows=rows_of_table, weighted=st.booleans())
 def test_moving_scores_is_moving_rows(rows: list[tuple[int, bool]], weighted: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Moving the table's scores gives the table of the rows with their scores moved, merging ties."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
@@ -23,7 +23,6 @@ def table_of(rows: list[tuple[float, bool]], weight: np.ndarray | None = None) -
     return ScoreTable.from_rows(np.array(score), np.array(label), weight=weight)
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=ROWS, folds=st.integers(2, 5), seed=st.integers(0, 9))
 def test_folds_are_a_partition_that_the_seed_decides(
     rows: list[tuple[float, bool]], folds: int, seed: int
@@ -37,7 +36,6 @@ def test_folds_are_a_partition_that_the_seed_decides(
     assert max(sizes) - min(sizes) <= 1
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=ROWS)
 def test_cells_keep_counts_and_move_scores_little(rows: list[tuple[float, bool]]) -> None:
     """Each cell of a grid becomes two scores, that of its label: by label nothing is lost but the spread."""

@@ -34,7 +34,6 @@ def crowded(seed: int = 0, rows: int = 20_000) -> ScoreTable:
     return ScoreTable.from_rows(score, rng.random(score.size) < score)
 
 
-@settings(deadline=None, max_examples=60)
 @given(rows=ROWS, bins=st.integers(1, 16))
 def test_bin_sums_agree_with_the_exact_table(rows: Rows, bins: int) -> None:
     """Counts are equal, and residual, score and square sums agree to 1e-12 a row."""
@@ -78,7 +77,7 @@ def test_scores_move_by_at_most_the_resolution() -> None:
     assert (grid.kind, grid.resolution, grid.weighted) == ("grid", cells.WIDTH, False)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(one=ROWS, other=ROWS)
 def test_accumulating_is_grid_of_merge(one: Rows, other: Rows) -> None:
     """Tables added in either order, or their rows, give the grid of the merged table bit for bit."""
@@ -224,7 +223,6 @@ def test_cells_nest_every_usual_partition(bins: int) -> None:
     assert Fraction(cells.CELLS, bins).denominator == 1
 
 
-@settings(deadline=None)
 @given(values=st.lists(TINY.filter(lambda x: x > 0), min_size=1, max_size=50))
 def test_ends_are_cut_into_relative_parts(values: list[float]) -> None:
     """Near 0 a cell spans at most 1/32 of its distance from 0, so the log loss there is settled."""

@@ -44,7 +44,6 @@ def direct_l1(table: ScoreTable, bandwidth: float, points: int = 40_000) -> floa
     return float(np.abs(density).mean()) / (bandwidth * math.sqrt(2 * math.pi))
 
 
-@settings(deadline=None, max_examples=25)
 @given(seed=SEEDS)
 def test_norm_does_not_increase_with_the_bandwidth(seed: int) -> None:
     """Smoothing more never adds to the L1 norm, from |mean residual| at the end to sum |r| at the start."""
@@ -58,7 +57,6 @@ def test_norm_does_not_increase_with_the_bandwidth(seed: int) -> None:
     assert norms[-1] >= abs(residual.sum()) / table.total_rows - 1e-9
 
 
-@settings(deadline=None, max_examples=20)
 @given(seed=SEEDS)
 def test_fixpoint_is_consistent_with_itself(seed: int) -> None:
     """At the fixpoint the smoothed norm (plus what is added) equals the bandwidth to 1e-9."""
@@ -94,7 +92,6 @@ def test_two_opposite_masses_have_the_known_norm() -> None:
     assert float(series.l1_norm(sigma)) == pytest.approx(expected, abs=5e-6)
 
 
-@settings(deadline=None, max_examples=20)
 @given(seed=SEEDS)
 def test_smece_is_symmetric(seed: int) -> None:
     """Turning f into 1 - f and y into 1 - y leaves the norm and the fixpoint alone (invariant 21)."""
@@ -111,7 +108,7 @@ def test_smece_is_symmetric(seed: int) -> None:
     assert fixpoint(one) == pytest.approx(fixpoint(other), abs=1e-9)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=SEEDS)
 def test_grid_gives_the_same_fixpoint(seed: int) -> None:
     """Rounding scores to cells moves smECE by less than 1e-6."""

@@ -24,7 +24,6 @@ ROWS = st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=60)
 UNIT = st.floats(0.0, 1.0, allow_nan=False)
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=ROWS, bits=st.integers(1, 5), cut=st.integers(0, 60))
 def test_few_scores_are_counted_as_by_sorting(rows: list[tuple[float, bool]], bits: int, cut: int) -> None:
     """Whatever slots scores share, and however rows are cut into batches."""
@@ -43,7 +42,6 @@ def test_scores_that_differ_are_left_to_the_sort() -> None:
     assert table_of_repeated([rounded], [label]) == ScoreTable.from_rows(rounded, label)
 
 
-@settings(deadline=None, max_examples=40)
 @given(points=st.lists(UNIT, min_size=1, max_size=30), scores=st.lists(UNIT, max_size=30))
 def test_ranks_are_those_of_halving(points: list[float], scores: list[float]) -> None:
     """Points that share a drawer, scores on a point and next to it, and scores on the border of drawers."""

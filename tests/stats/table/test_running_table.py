@@ -21,7 +21,6 @@ def rows(seed: int, count: int, decimals: int = 2) -> tuple[np.ndarray, np.ndarr
     return rng.random(count).round(decimals), rng.random(count) < 0.5
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     seed=st.integers(0, 99),
     count=st.integers(0, 300),
@@ -46,7 +45,7 @@ def test_any_split_gives_the_same_exact_table(
     assert not table.is_grid
 
 
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(
     seed=st.integers(0, 99),
     count=st.integers(1, 300),

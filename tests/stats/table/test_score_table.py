@@ -10,7 +10,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.stats.numerics import ExactSum
@@ -167,7 +167,6 @@ def test_weighted_and_unweighted_do_not_merge() -> None:
     assert table_of([]) != "a table"
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 1000), cuts=st.lists(st.integers(0, 50), max_size=4))
 def test_weighted_split_agrees_to_rounding(seed: int, cuts: list[int]) -> None:
     """Sums of importance weights do not depend on the split beyond 4 eps a fragment; counts not at all."""
@@ -228,7 +227,6 @@ def loop(rows: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
     return number, below
 
 
-@settings(deadline=None, max_examples=40)
 @given(batches=BATCHES, again=st.booleans())
 def test_counting_aside_is_counting_one_by_one(batches: list[list[tuple[int, int]]], *, again: bool) -> None:
     """However often the thread is asked to count, and whether or not the sums are looked at in between."""
@@ -277,7 +275,6 @@ def summed(*parts: list[float]) -> ExactSum:
     return whole
 
 
-@settings(deadline=None, max_examples=40)
 @given(values=st.lists(FINITE, max_size=40), cut=st.integers(0, 40), order=st.randoms())
 def test_sum_is_exact_in_every_order_and_cut(
     values: list[float], cut: int, order: "st.random.Random"
@@ -290,7 +287,6 @@ def test_sum_is_exact_in_every_order_and_cut(
     assert summed(shuffled[:cut], shuffled[cut:]).exact() == expected
 
 
-@settings(deadline=None, max_examples=40)
 @given(rows=st.lists(st.tuples(MODERATE, st.integers(0, 2**53 - 1)), max_size=20))
 def test_repeated_values_are_exact(rows: list[tuple[float, int]]) -> None:
     """A value counted so many times adds its product with the count, without rounding."""

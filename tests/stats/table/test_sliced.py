@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
@@ -15,7 +15,6 @@ from calibcli.stats.table.score_table import ScoreTable
 from calibcli.stats.table.sliced import RunningSlices
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.data())
 def test_running_slices_are_tables_of_their_rows(data: Any) -> None:
     """In any cut into parts and batches, exact and grid, a slice is the table of its rows."""

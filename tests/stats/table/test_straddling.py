@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
@@ -49,7 +49,6 @@ def test_parted_grid_has_the_sums_of_the_exact_table(count: int) -> None:
     assert np.all(parted.score <= parted.upper + 2.0**-52)
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 60), st.booleans()), min_size=1, max_size=60),
     cuts=st.sets(st.integers(1, 599), min_size=1, max_size=12),

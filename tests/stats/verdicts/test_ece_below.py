@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
@@ -129,7 +129,6 @@ def test_partition_is_named_in_the_assumptions() -> None:
     assert any("one look" in text for text in binned_verdict.assumptions)
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 9999),
     limit=st.floats(0.0, 0.5),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
@@ -52,7 +52,6 @@ def given_of(verdict: Verdict) -> tuple[object, ...]:
     return verdict.outcome, verdict.value, verdict.lower, verdict.upper, verdict.needed, verdict.reason
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     seed=st.integers(0, 999),
     measure=st.sampled_from(WITH_BOUNDS),
@@ -83,7 +82,6 @@ def test_outcome_follows_from_the_bounds(
     assert (verdict.outcome is VerdictName.FAIL) == refuted
 
 
-@settings(deadline=None, max_examples=20)
 @given(
     seed=st.integers(0, 999),
     measure=st.sampled_from(WITH_BOUNDS),

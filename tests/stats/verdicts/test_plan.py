@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
@@ -179,7 +179,6 @@ scores = st.lists(st.floats(0.01, 0.99), min_size=2, max_size=12, unique=True).m
 )
 
 
-@settings(deadline=None, max_examples=25)
 @given(score=scores, weights=st.integers(0, 1000), error=st.floats(0.001, 0.2))
 def test_supposed_errors_are_as_large_as_said(score: np.ndarray, weights: int, error: float) -> None:
     """Every pattern is one of probabilities, and its error by the measure is the one asked for."""
@@ -208,7 +207,6 @@ def test_impossible_error_is_refused() -> None:
         erring(population, MeasureName.ECE, 0.6)
 
 
-@settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 2_000))
 def test_gathered_scores_keep_shares_and_means_of_bins(seed: int, size: int) -> None:
     """However many values are gathered into few, every bin keeps its share of rows and its mean score."""

@@ -41,7 +41,6 @@ def drawn(seed: int, rows: int, error: float, waves: int) -> ScoreTable:
     return ScoreTable.from_rows(score, rng.random(rows) < truth)
 
 
-@settings(deadline=None, max_examples=20)
 @given(
     seed=st.integers(0, 999),
     rows=st.sampled_from([100, 1000, 20_000]),
@@ -69,7 +68,7 @@ def test_bandwidth_of_the_limit_decides(seed: int, rows: int, error: float, wave
     assert (verdict.lower > limit) == (under > 0)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 999),
     error=st.sampled_from([0.2, 0.4]),
@@ -91,7 +90,6 @@ def test_lower_bound_is_shown_at_every_bandwidth_below_it(
     assert float(series.l1_norm(theta)) - strays > theta - 1e-9
 
 
-@settings(deadline=None, max_examples=20)
 @given(
     seed=st.integers(0, 9999),
     rows=st.sampled_from([1, 2, 7, 60, 2000]),
@@ -113,7 +111,6 @@ def test_no_smece_is_below_the_mean_residual(
             assert found.interval.lower >= min(least_by_mean(table, delta=0.75 * 0.025), found.value)
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 9999),
     rows=st.sampled_from([5, 300, 9000]),

@@ -52,7 +52,7 @@ def restored(one: ClassRecalibrator, classes: tuple[str, ...]) -> ClassRecalibra
 
 @pytest.mark.parametrize("kind", list(MAPS))
 @given(rows=awkward())
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 def test_rows_stay_probabilities_of_the_classes(kind: str, rows: np.ndarray) -> None:
     """Every probability is in [0, 1], and each row sums to one."""
     after = MAPS[kind].predict(rows)
@@ -71,7 +71,7 @@ def test_restored_map_predicts_the_same_bits(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", list(MAPS))
 @given(rows=awkward())
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 def test_promised_predictions_are_kept(kind: str, rows: np.ndarray) -> None:
     """Where a map says that no row changes its predicted class, none does, ties included."""
     one = MAPS[kind]
@@ -88,7 +88,6 @@ def test_some_maps_promise_to_keep_predictions_and_some_do_not() -> None:
 
 
 @given(rows=awkward(), step=st.floats(1e-17, 1e-15))
-@settings(deadline=None, max_examples=20)
 def test_temperature_keeps_predictions_that_differ_in_the_last_digit(rows: np.ndarray, step: float) -> None:
     """Logarithms round two neighbouring probabilities to one; the prediction is kept nevertheless."""
     rows = rows.copy()
@@ -144,7 +143,7 @@ def test_rows_that_are_not_kept_in_memory_give_the_same_map(method: ClassMethod)
 
 @pytest.mark.parametrize("kind", [kind for kind in MAPS if "venn-abers" in kind])
 @given(rows=awkward())
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 def test_ends_bracket_what_they_belong_to(kind: str, rows: np.ndarray) -> None:
     """Of the predicted class always; of every class as its own map has it."""
     one = MAPS[kind]
