@@ -630,24 +630,12 @@ def fit_class_files(
     rows = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
     options = replace(options, least=least_of(columns.read_as))
     recalibrator = fit_class_recalibrator(method, _tables(gathered, rows.classes), rows, options=options)
-    after = _compared(recalibrator, rows)
-    record = ClassFitRecord(
-        rows=gathered.tables[RAW].total_rows,
-        class_rows=after.class_rows,
-        table_digest=digest(gathered.tables[RAW]),
-        options=_options(method, options),
-        loss_before=after.losses[0],
-        loss_after=after.losses[1],
-        accuracy_before=after.accuracies[0],
-        accuracy_after=after.accuracies[1],
-        changed=after.changed,
-        notes=(
-            *selection_notes(gathered.input),
-            *read_notes(gathered, columns.read_as),
-            *recalibrator.notes,
-        ),
-        score_quantiles=score_quantiles(gathered.tables[RAW]),
+    notes = (
+        *selection_notes(gathered.input),
+        *read_notes(gathered, columns.read_as),
+        *recalibrator.notes,
     )
+    record = _record(recalibrator, rows, gathered.tables[RAW], options=_options(method, options), notes=notes)
     artifact = ClassArtifact(recalibrator, record, rows.classes, scale=columns.read_as)
     report = ClassFitReport(
         input=gathered.input,
@@ -696,18 +684,19 @@ def _tables(gathered: Gathered, classes: tuple[str, ...]) -> ClassTables:
     return ClassTables(classes, confidence, top, rest)
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """What a map does to the rows it was fitted to: losses and accuracies before and after."""
+def _record(
+    recalibrator: ClassRecalibrator,
+    rows: ClassRowSource,
+    table: Table,
+    *,
+    options: dict[str, object],
+    notes: tuple[str, ...],
+) -> ClassFitRecord:
+    """
+    Return what a map does to the rows it was fitted to.
 
-    losses: tuple[float, float]
-    accuracies: tuple[float, float]
-    changed: int
-    class_rows: tuple[int, ...]
-
-
-def _compared(recalibrator: ClassRecalibrator, rows: ClassRowSource) -> _Compared:
-    """Add up exactly, so that neither order nor cut of the input changes a digit."""
+    Losses are added up exactly, so that neither order nor cut of the input changes a digit.
+    """
     losses, right, total = (ExactSum(), ExactSum()), (ExactSum(), ExactSum()), ExactSum()
     certain = [False, False]
     changed = 0
@@ -730,14 +719,21 @@ def _compared(recalibrator: ClassRecalibrator, rows: ClassRowSource) -> _Compare
         changed += int(times[predicted[0] != predicted[1]].sum())
         np.add.at(of_class, block.label, times)
     whole = total.exact()
-    found = [
+    before, after = (
         math.inf if some else float(one.exact() / whole) for one, some in zip(losses, certain, strict=True)
-    ]
-    return _Compared(
-        (found[0], found[1]),
-        (float(right[0].exact() / whole), float(right[1].exact() / whole)),
-        changed,
-        tuple(of_class.tolist()),
+    )
+    return ClassFitRecord(
+        rows=table.total_rows,
+        class_rows=tuple(of_class.tolist()),
+        table_digest=digest(table),
+        options=options,
+        loss_before=before,
+        loss_after=after,
+        accuracy_before=float(right[0].exact() / whole),
+        accuracy_after=float(right[1].exact() / whole),
+        changed=changed,
+        notes=notes,
+        score_quantiles=score_quantiles(table),
     )
 
 

@@ -12,24 +12,13 @@ from calibcli.names import STDOUT
 from calibcli.reports.inspect import InspectReport
 from calibcli.stats.gates.growth import merged
 from calibcli.stats.gates.state import GateState
-from calibcli.values import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """
-    What became of the states.
-
-    Args:
-        report: What the merged state holds and says.
-    """
-
-    report: InspectReport
-    notes: tuple[str, ...] = ()
+# What the whole holds and says, and what became of the parts.
+Merged = tuple[InspectReport, tuple[str, ...]]
 
 
 def merge_documents(paths: Sequence[str], *, output: str, force: bool = False) -> Merged:
-    """Add up states of gates or summaries of rows, whichever they are."""
+    """Add up states of gates or summaries of rows; say what the whole holds, and what became of the parts."""
     kinds = [is_summary(path) for path in paths]
     if not any(kinds):
         return merge_states(paths, output=output, force=force)
@@ -37,7 +26,7 @@ def merge_documents(paths: Sequence[str], *, output: str, force: bool = False) -
         one, other = paths[kinds.index(True)], paths[kinds.index(False)]
         msg = f"{one} is a summary of rows, and {other} is not"
         raise UsageProblem(msg, "merge summaries with summaries, and states of gates with states")
-    return Merged(merge_summaries(paths, output=output, force=force))
+    return merge_summaries(paths, output=output, force=force), ()
 
 
 def merge_states(paths: Sequence[str], *, output: str, force: bool = False) -> Merged:
@@ -61,4 +50,4 @@ def merge_states(paths: Sequence[str], *, output: str, force: bool = False) -> M
         with locked(output):
             refuse_existing(output, force=force, inputs=paths)
             save_state(output, whole)
-    return Merged(report_of(None if output == STDOUT else output, whole), tuple(notes))
+    return report_of(None if output == STDOUT else output, whole), tuple(notes)

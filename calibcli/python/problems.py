@@ -10,10 +10,6 @@ from functools import cache, wraps
 from typing import ParamSpec, TypeVar
 
 from calibcli import names
-from calibcli import names as gate_names
-from calibcli import names as picture_names
-from calibcli import names as selection_names
-from calibcli import names as view_names
 from calibcli.errors import CalibcliError
 from calibcli.options.declaring import Parameter
 
@@ -21,7 +17,6 @@ Asked = ParamSpec("Asked")
 Result = TypeVar("Result")
 
 _OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*,-]*[\w*]))?")
-_VOCABULARIES = (gate_names, names, picture_names, selection_names, view_names)
 _NUMBER = re.compile(r"\d[\d.]*")
 
 
@@ -37,8 +32,7 @@ def _options() -> Mapping[str, Parameter]:
 @cache
 def _words() -> frozenset[str]:
     """Return the words of every vocabulary, which are text in Python."""
-    kinds = (kind for room in _VOCABULARIES for kind in vars(room).values())
-    every = (kind for kind in kinds if isinstance(kind, type) and issubclass(kind, StrEnum))
+    every = (kind for kind in vars(names).values() if isinstance(kind, type) and issubclass(kind, StrEnum))
     return frozenset(member.value for kind in every for member in kind) - {"in"}
 
 

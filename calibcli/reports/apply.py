@@ -1,10 +1,9 @@
 """What `apply` hands back."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from calibcli.codec import Declared
 from calibcli.names import ClassMethod
-from calibcli.reports.input import PageName
 from calibcli.values import dataclass
 
 
@@ -46,7 +45,7 @@ class ApplyReport(Declared):
         classes: What became of several classes, or None for one score.
     """
 
-    page: ClassVar[Literal[PageName.APPLY]] = PageName.APPLY
+    page: ClassVar[str] = "apply"
     files: tuple[str, ...]
     score: str
     output: str
@@ -74,7 +73,7 @@ class FolderApplyReport(Declared):
         found: What is said of the files that were found, and of names that were passed over.
     """
 
-    page: ClassVar[Literal[PageName.APPLY_FOLDER]] = PageName.APPLY_FOLDER
+    page: ClassVar[str] = "apply_folder"
     folder: str
     parts: tuple[ApplyReport, ...]
     skipped: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from calibcli.codec import ABSENT, HIDDEN, By, Declared, Key
 from calibcli.names import ComparisonName, ViewName
-from calibcli.reports.input import InputSummary, Kept, Notes, PageName
+from calibcli.reports.input import InputSummary, Kept, Notes
 from calibcli.reports.measure import TableSummary
 from calibcli.stats.measures.differences import Compared, Difference
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate
@@ -128,7 +128,7 @@ class CompareReport(Kept):
 
     SCHEMA: ClassVar = SCHEMA
 
-    page: ClassVar[Literal[PageName.COMPARE]] = PageName.COMPARE
+    page: ClassVar[str] = "compare"
     input: Annotated[InputSummary, "What was read; its score is the baseline's."]
     first: Annotated[Side, "The baseline."]
     second: Side

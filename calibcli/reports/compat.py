@@ -1,10 +1,10 @@
 """What `measure --compat` hands back."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from calibcli.codec import HIDDEN, AnyNumber, By, Declared, In, Key
 from calibcli.names import CompatTool, MeasureName, TestName
-from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes, PageName
+from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
 from calibcli.reports.measure import TableSummary
 from calibcli.stats.measures.compat import Part
 from calibcli.values import dataclass
@@ -48,7 +48,7 @@ class CompatReport(Kept):
 
     SCHEMA: ClassVar = SCHEMA
 
-    page: ClassVar[Literal[PageName.COMPAT]] = PageName.COMPAT
+    page: ClassVar[str] = "compat"
     input: InputSummary
     table: TableSummary
     artifact: ArtifactPath

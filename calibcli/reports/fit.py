@@ -1,10 +1,10 @@
 """What `fit` hands back."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from calibcli.codec import HIDDEN, AnyNumber, By, Declared, Key
 from calibcli.names import ClassMethod, RecalibratorName
-from calibcli.reports.input import InputSummary, PageName
+from calibcli.reports.input import InputSummary
 from calibcli.stats.recalibrators.selection import Selection
 from calibcli.values import dataclass
 
@@ -27,7 +27,7 @@ class GroupFit(Declared):
 class FitReport(Declared):
     """The summary of a fit."""
 
-    page: ClassVar[Literal[PageName.FIT]] = PageName.FIT
+    page: ClassVar[str] = "fit"
     input: InputSummary
     method: RecalibratorName
     output: str | None
@@ -49,7 +49,7 @@ class FitReport(Declared):
 class ClassFitReport(Declared):
     """The summary of a fit of several classes."""
 
-    page: ClassVar[Literal[PageName.FIT_CLASSES]] = PageName.FIT_CLASSES
+    page: ClassVar[str] = "fit_classes"
     input: InputSummary
     method: ClassMethod
     inner: str | None

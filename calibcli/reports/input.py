@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from calibcli.codec import ABSENT, HIDDEN, ROOT, Declared, Key
@@ -175,18 +174,3 @@ class Kept(Declared):
     def tool(self) -> Annotated[Tool, ROOT]:
         """What wrote it."""
         return Tool()
-
-
-class PageName(StrEnum):
-    """The page that shows a report."""
-
-    MEASURE = "measure"
-    VERIFY = "verify"
-    COMPARE = "compare"
-    COMPAT = "compat"
-    FIT = "fit"
-    FIT_CLASSES = "fit_classes"
-    APPLY = "apply"
-    APPLY_FOLDER = "apply_folder"
-    INSPECT = "inspect"
-    PLAN = "plan"

@@ -1,9 +1,8 @@
 """What `inspect` hands back."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from calibcli.codec import HIDDEN, Declared, Key
-from calibcli.reports.input import PageName
 from calibcli.values import dataclass
 
 
@@ -34,7 +33,7 @@ class InspectReport(Declared):
         suggestion: A command that would make sense next, or None.
     """
 
-    page: ClassVar[Literal[PageName.INSPECT]] = PageName.INSPECT
+    page: ClassVar[str] = "inspect"
     path: str
     kind: str
     facts: Annotated[tuple[tuple[str, str], ...], HIDDEN]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from calibcli.codec import (
     ABSENT,
@@ -20,7 +20,7 @@ from calibcli.codec import (
     Size,
 )
 from calibcli.names import ClassMeasure, ComparisonName, MeasureName, ViewName
-from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes, PageName
+from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
@@ -159,7 +159,7 @@ class MeasureReport(Kept):
 
     SCHEMA: ClassVar = SCHEMA
 
-    page: ClassVar[Literal[PageName.MEASURE]] = PageName.MEASURE
+    page: ClassVar[str] = "measure"
     input: Annotated[
         InputSummary, "What was read: rows in are rows used, rows dropped and rows of other classes."
     ]

@@ -1,10 +1,10 @@
 """What `plan` hands back."""
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from calibcli.codec import HIDDEN, Among, Fraction
 from calibcli.names import VerdictName
-from calibcli.reports.input import InputSummary, Kept, Notes, PageName
+from calibcli.reports.input import InputSummary, Kept, Notes
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class PlanReport(Kept):
 
     SCHEMA: ClassVar = SCHEMA
 
-    page: ClassVar[Literal[PageName.PLAN]] = PageName.PLAN
+    page: ClassVar[str] = "plan"
     measure: Annotated[
         str, Among(("ece", "binned_ece", "l2", "linf", "smece", "dce")), "What the rule bounds."
     ]

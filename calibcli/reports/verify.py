@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from calibcli.codec import ABSENT, HIDDEN, Declared, Key
 from calibcli.names import Inconclusive, VerdictName
-from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes, PageName
+from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
 from calibcli.reports.measure import SCHEMA, TableSummary
 from calibcli.stats.gates.claim import BOUNDS, Claim, Verdict
 from calibcli.values import dataclass
@@ -101,7 +101,7 @@ class VerifyReport(Kept, Unmeasured):
 
     SCHEMA: ClassVar = SCHEMA
 
-    page: ClassVar[Literal[PageName.VERIFY]] = PageName.VERIFY
+    page: ClassVar[str] = "verify"
     input: InputSummary
     table: TableSummary
     artifact: ArtifactPath

@@ -8,12 +8,15 @@ difference before committing it.
 import os
 import re
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 import pytest
 
+from calibcli import reports as reports_room
 from calibcli.names import ReportFormat
 from calibcli.show import renderer_named
 
@@ -208,3 +211,14 @@ def test_one_number_of_rows_is_said_once(reports: dict[str, Any]) -> None:
     text = " ".join(shown(replace(report, verdicts={"max-ece": alike})).split())
     assert text.count("124,000") == 1
     assert "would pass if the error is what it looks like; at best (if perfectly calibrated) as many." in text
+
+
+def test_every_report_has_a_page() -> None:
+    """In the module of its command, under the name that the report says."""
+    modules = [import_module(f"calibcli.reports.{one.name}") for one in iter_modules(reports_room.__path__)]
+    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    names = {kind.page for kind in kinds if isinstance(getattr(kind, "page", None), str)}
+    assert len(names) > 8
+    for name in names:
+        module = import_module(f"calibcli.show.pages.{name.partition('_')[0]}")
+        assert callable(getattr(module, f"{name}_page"))

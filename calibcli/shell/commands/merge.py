@@ -26,6 +26,6 @@ def merge(documents: Documents, out: Output) -> None:
     from calibcli.shell.output import say_notes, say_summary
 
     refuse_promise(out.output, "json", what="states and summaries are JSON", hint="name it whole.json")
-    merged = merge_documents(documents, output=out.output, force=out.force)
-    say_summary(merged.report, out)
-    say_notes(merged.notes, quiet=out.quiet)
+    report, notes = merge_documents(documents, output=out.output, force=out.force)
+    say_summary(report, out)
+    say_notes(notes, quiet=out.quiet)

@@ -130,13 +130,9 @@ def verify(
 
 def exit_code(outcome: VerdictName, policy: Inconclusive) -> int:
     """Return what a verdict means to a shell: 0 passed, 1 failed, 4 inconclusive unless the policy says."""
-    match outcome:
-        case VerdictName.PASS:
-            return 0
-        case VerdictName.FAIL:
-            return 1
-        case VerdictName.INCONCLUSIVE:
-            return {Inconclusive.ERROR: 4, Inconclusive.FAIL: 1, Inconclusive.PASS: 0}[policy]
+    undecided = {Inconclusive.ERROR: 4, Inconclusive.FAIL: 1, Inconclusive.PASS: 0}[policy]
+    codes = {VerdictName.PASS: 0, VerdictName.FAIL: 1, VerdictName.INCONCLUSIVE: undecided}
+    return codes[outcome]
 
 
 # Files of the runner, which steps add to.
