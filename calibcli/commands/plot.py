@@ -1,6 +1,7 @@
 """Everything a diagram shows, computed from files or taken from documents."""
 
-from typing import NoReturn, assert_never
+from importlib import import_module
+from typing import NoReturn
 
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.errors import IdleOption
@@ -100,41 +101,27 @@ def _refuse(message: str, hint: str, *options: str) -> NoReturn:
     raise IdleOption(message, hint, options=options)
 
 
-def diagram_of(request: PlotRequest) -> Diagram:  # noqa: PLR0911 - one return a kind
+# Which module of pictures draws a diagram, by which function.
+_DRAWN = {
+    None: "reliability.reliability_diagram",
+    K.SMOOTH: "reliability.reliability_diagram",
+    K.BINNED: "reliability.reliability_diagram",
+    K.MAP: "map.map_diagram",
+    K.RESIDUAL: "reliability.residual_diagram",
+    K.COMPARE: "reliability.compare_diagram",
+    K.CLASSES: "reliability.classes_diagram",
+    K.GROUPS: "reliability.groups_diagram",
+    K.MONITOR: "monitor.monitor_diagram",
+}
+
+
+def diagram_of(request: PlotRequest) -> Diagram:
     """Return what is to be drawn."""
     kind = kind_meant(request)
-    match kind:
-        case None | PlotKind.SMOOTH | PlotKind.BINNED:
-            from calibcli.commands.pictures.reliability import reliability_diagram
+    if kind in (K.ISOTONIC, K.CUMULATIVE, K.MURPHY, K.DECISION):
+        from calibcli.commands.pictures.of_table import diagram_of_table
 
-            return reliability_diagram(request)
-        case PlotKind.MAP:
-            from calibcli.commands.pictures.map import map_diagram
-
-            return map_diagram(request)
-        case PlotKind.RESIDUAL:
-            from calibcli.commands.pictures.reliability import residual_diagram
-
-            return residual_diagram(request)
-        case PlotKind.COMPARE:
-            from calibcli.commands.pictures.reliability import compare_diagram
-
-            return compare_diagram(request)
-        case PlotKind.CLASSES:
-            from calibcli.commands.pictures.reliability import classes_diagram
-
-            return classes_diagram(request)
-        case PlotKind.GROUPS:
-            from calibcli.commands.pictures.reliability import groups_diagram
-
-            return groups_diagram(request)
-        case PlotKind.MONITOR:
-            from calibcli.commands.pictures.monitor import monitor_diagram
-
-            return monitor_diagram(request)
-        case PlotKind.ISOTONIC | PlotKind.CUMULATIVE | PlotKind.MURPHY | PlotKind.DECISION:
-            from calibcli.commands.pictures.of_table import diagram_of_table
-
-            return diagram_of_table(request, kind)
-        case _:
-            assert_never(kind)
+        return diagram_of_table(request, kind)
+    module, _, name = _DRAWN[kind].partition(".")
+    found: Diagram = getattr(import_module(f"calibcli.commands.pictures.{module}"), name)(request)
+    return found

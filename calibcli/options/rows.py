@@ -36,6 +36,19 @@ OF_ROWS = "where limit sample"
 OF_VALUES = "weight weights_are positive scale on_missing on_range"
 OF_FORMAT = "input_format delimiter encoding decimal"
 OF_READING = "exact memory jobs engine engine_address"
+_TOGETHER = {
+    "*classes": OF_CLASSES,
+    "*rows": OF_ROWS,
+    "*values": OF_VALUES,
+    "*format": OF_FORMAT,
+    "*reading": OF_READING,
+}
+
+
+def in_order(order: str) -> list[str]:
+    """Return the options of an order by name; `*rows` and the like are those that stand together."""
+    return [name for word in order.split() for name in _TOGETHER.get(word, word).split()]
+
 
 SEVERAL_SCORES = Option(
     ("-s", "--score"), metavar="COL", complete=COLUMNS, shell=list[str] | None,

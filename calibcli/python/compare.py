@@ -4,16 +4,7 @@ from typing import Any
 
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.output import Artifacts
-from calibcli.options.rows import (
-    OF_CLASSES,
-    OF_FORMAT,
-    OF_READING,
-    OF_ROWS,
-    OF_VALUES,
-    TWO_SCORES,
-    Columns,
-    Reading,
-)
+from calibcli.options.rows import TWO_SCORES, Columns, Reading
 from calibcli.python.documents import pair_of
 from calibcli.python.door import function
 from calibcli.python.results import Compared
@@ -25,9 +16,8 @@ def _two(given: dict[str, Any]) -> None:
 
 
 @function(
-    f"score label {OF_CLASSES} artifact metric fail_if_worse allow_fit_rows bins binning confidence "
-    f"{OF_VALUES} "
-    f"{OF_ROWS} seed {OF_FORMAT} {OF_READING} allow_edited",
+    "score label *classes artifact metric fail_if_worse allow_fit_rows bins binning confidence *values "
+    "*rows seed *format *reading allow_edited",
     before=_two,
     score=TWO_SCORES,
 )

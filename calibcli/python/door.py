@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from calibcli.errors import UsageProblem
 from calibcli.options.declaring import Option, Parameter, built, declared_of, parameters_of
 from calibcli.options.output import Trusting
-from calibcli.options.rows import listed
+from calibcli.options.rows import in_order, listed
 from calibcli.python.documents import artifact_names, report_name
 from calibcli.python.problems import in_python
 from calibcli.python.recalibrator import artifact_name
@@ -47,7 +47,7 @@ def function(
     def made(body: Callable[..., Result]) -> Callable[..., Result]:
         groups, single, known = declared_of(body, otherwise)
         known |= parameters_of(Trusting)
-        parameters = {name: known[name] for name in order.split()}
+        parameters = {name: known[name] for name in in_order(order)}
         signature = _signature(body, parameters, rows)
 
         @wraps(body)

@@ -1,7 +1,7 @@
 """calibcli.fit"""
 
 from calibcli.options.fitting import FitOptions, MapOptions
-from calibcli.options.rows import FITTED_BY, OF_FORMAT, OF_READING, OF_ROWS, OF_VALUES, Columns, Reading
+from calibcli.options.rows import FITTED_BY, Columns, Reading
 from calibcli.python.door import function
 from calibcli.python.recalibrator import Recalibrator, group_artifact_of_text
 from calibcli.python.rows import Source
@@ -9,10 +9,8 @@ from calibcli.python.rows import Source
 
 @function(
     "score label method probs classes multiclass min_class_rows output_sum on_sum candidate group bins "
-    "binning "
-    f"split base beta_form folds randomised loss smooth_targets step seed {OF_VALUES} by min_group_rows "
-    f"{OF_ROWS} "
-    f"{OF_FORMAT} {OF_READING} allow_edited",
+    "binning split base beta_form folds randomised loss smooth_targets step seed *values by "
+    "min_group_rows *rows *format *reading allow_edited",
     by=FITTED_BY,
 )
 def fit(

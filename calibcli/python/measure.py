@@ -2,25 +2,15 @@
 
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact
-from calibcli.options.rows import (
-    OF_CLASSES,
-    OF_FORMAT,
-    OF_READING,
-    OF_ROWS,
-    OF_VALUES,
-    SEVERAL_SCORES,
-    Columns,
-    Reading,
-)
+from calibcli.options.rows import SEVERAL_SCORES, Columns, Reading
 from calibcli.python.door import function
 from calibcli.python.results import Measured
 from calibcli.python.rows import Source
 
 
 @function(
-    f"score label artifact {OF_CLASSES} metric power by min_group_rows cluster bins binning edges bounds "
-    f"confidence "
-    f"seed {OF_VALUES} unseen {OF_ROWS} raw {OF_FORMAT} {OF_READING} allow_edited",
+    "score label artifact *classes metric power by min_group_rows cluster bins binning edges bounds "
+    "confidence seed *values unseen *rows raw *format *reading allow_edited",
     score=SEVERAL_SCORES,
 )
 def measure(

@@ -7,19 +7,7 @@ from calibcli.names import ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Output
 from calibcli.options.pictures import Kind, PictureOptions, PicturePath
-from calibcli.options.rows import (
-    OF_CLASSES,
-    OF_FORMAT,
-    OF_READING,
-    OF_ROWS,
-    OF_VALUES,
-    PLOTTED_BY,
-    PLOTTED_SCORES,
-    ClassOptions,
-    Columns,
-    Reading,
-    SeveralClasses,
-)
+from calibcli.options.rows import PLOTTED_BY, PLOTTED_SCORES, ClassOptions, Columns, Reading, SeveralClasses
 from calibcli.python.documents import document_name
 from calibcli.python.door import function
 from calibcli.python.rows import Source
@@ -33,9 +21,8 @@ def _as_document(given: dict[str, Any]) -> None:
 
 
 @function(
-    f"path score label {OF_CLASSES} kind artifact by min_group_rows size theme axis title bins binning "
-    f"confidence "
-    f"seed {OF_VALUES} {OF_ROWS} {OF_FORMAT} {OF_READING} force allow_edited",
+    "path score label *classes kind artifact by min_group_rows size theme axis title bins binning "
+    "confidence seed *values *rows *format *reading force allow_edited",
     rows="Rows | Measured | SavedReport | Recalibrator",
     before=_as_document,
     score=PLOTTED_SCORES,

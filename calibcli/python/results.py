@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from calibcli.codec import Node
 from calibcli.documents.sealed import canonical_text
@@ -74,6 +74,36 @@ class Tabled(Shown):
         return pd.DataFrame(self.lines())
 
 
+Number = TypeVar("Number")
+
+
+class Named(Generic[Number]):
+    """What has its measures by name."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def measures(self) -> Mapping[str, Number]:
+        """Each measure by its name."""
+
+    @abstractmethod
+    def _lacking(self, name: str) -> str:
+        """Return that there is no such measure, and which there are."""
+
+    def __getitem__(self, name: str) -> Number:
+        found = self.measures
+        if name in found:
+            return found[name]
+        raise KeyError(self._lacking(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+
 class Reported(Tabled):
     """A result that is a report of a command."""
 
@@ -98,7 +128,7 @@ _WHOLE = "all"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Measured(Reported):
+class Measured(Named[Estimate | ClassEstimate], Reported):
     """
     Measures with their intervals, as `measure` returns them.
 
@@ -144,12 +174,6 @@ class Measured(Reported):
         """Sentences that the reader should not miss."""
         return (*self.report.input.notes, *self.report.notes)
 
-    def __getitem__(self, name: str) -> Estimate | ClassEstimate:
-        found = self.measures
-        if name in found:
-            return found[name]
-        raise KeyError(self._lacking(name))
-
     def __getattr__(self, name: str) -> Estimate | ClassEstimate:
         # Asked for whatever else an object may have; before there is a report, and by copy and pickle, too.
         if name.startswith("_") or name == "report":
@@ -158,12 +182,6 @@ class Measured(Reported):
         if name in found:
             return found[name]
         raise AttributeError(self._lacking(name))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.measures)
-
-    def __len__(self) -> int:
-        return len(self.measures)
 
     def __contains__(self, name: object) -> bool:
         return name in self.measures
@@ -202,7 +220,7 @@ def _interval_cells(interval: Interval | None) -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Compared(Reported):
+class Compared(Named[Comparison], Reported):
     """
     Two scores on the same rows.
 
@@ -225,18 +243,8 @@ class Compared(Reported):
         """The gated measures by which the second is shown to be worse; none where no gate was asked for."""
         return tuple(one.value for one in self.report.worse_by)
 
-    def __getitem__(self, name: str) -> Comparison:
-        found = self.measures
-        if name in found:
-            return found[name]
-        msg = f"{name!r} was not compared; there are {', '.join(found)}"
-        raise KeyError(msg)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.measures)
-
-    def __len__(self) -> int:
-        return len(self.measures)
+    def _lacking(self, name: str) -> str:
+        return f"{name!r} was not compared; there are {', '.join(self.measures)}"
 
     def lines(self) -> list[Mapping[str, object]]:
         """Return a row for each measure."""
@@ -327,7 +335,7 @@ def _verified_line(group: str, rule: str, verdict: Verdict) -> dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SavedReport(Tabled):
+class SavedReport(Named[Estimate | ClassEstimate], Tabled):
     """A report of `measure` or `verify` that was loaded: its numbers by name, nothing measured again."""
 
     document: dict[str, object]
@@ -349,18 +357,8 @@ class SavedReport(Tabled):
         verdict = Node(self.document).child("verdict")
         return None if verdict.value is None else verdict.child("status").text()
 
-    def __getitem__(self, name: str) -> Estimate | ClassEstimate:
-        found = self.measures
-        if name in found:
-            return found[name]
-        msg = f"the report does not have {name!r}; there are {', '.join(found) or 'no measures'}"
-        raise KeyError(msg)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.measures)
-
-    def __len__(self) -> int:
-        return len(self.measures)
+    def _lacking(self, name: str) -> str:
+        return f"the report does not have {name!r}; there are {', '.join(self.measures) or 'no measures'}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the document as it was read, with its digest."""

@@ -3,28 +3,17 @@
 from calibcli.errors import UsageProblem
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.output import Artifact
-from calibcli.options.rows import (
-    JUDGED_BY,
-    OF_CLASSES,
-    OF_FORMAT,
-    OF_READING,
-    OF_ROWS,
-    OF_VALUES,
-    Columns,
-    Reading,
-)
+from calibcli.options.rows import JUDGED_BY, Columns, Reading
 from calibcli.python.door import function
 from calibcli.python.results import Verified
 from calibcli.python.rows import Source
 
 
 @function(
-    f"score label {OF_CLASSES} max_ece max_l2 max_linf max_smece max_dce rule artifact confidence bins "
-    f"binning "
-    "min_rows inconclusive by min_group_rows baseline baseline_score max_regression regression_metric "
-    "state batch "
-    f"row_id planned_rows alarm allow_fit_rows {OF_VALUES} unseen {OF_ROWS} seed {OF_FORMAT} {OF_READING} "
-    "state_key_file allow_edited",
+    "score label *classes max_ece max_l2 max_linf max_smece max_dce rule artifact confidence bins "
+    "binning min_rows inconclusive by min_group_rows baseline baseline_score max_regression "
+    "regression_metric state batch row_id planned_rows alarm allow_fit_rows *values unseen *rows seed "
+    "*format *reading state_key_file allow_edited",
     rows="Rows | None",
     by=JUDGED_BY,
 )

@@ -144,10 +144,12 @@ def command(
                 return body(**own, **made, **found)
 
         def taken() -> dict[str, Parameter]:
+            from calibcli.options.rows import in_order
+
             _, single, known = declared_of(body, otherwise)
             known |= parameters_of(Trusting)
             arguments = {name: one for name, one in single.items() if not one.option.flags}
-            return arguments | {name: known[name] for name in order.split()}
+            return arguments | {name: known[name] for name in in_order(order)}
 
         vars(run)["taken"] = cache(taken)
         return run

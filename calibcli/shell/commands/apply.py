@@ -6,14 +6,13 @@ from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import EngineName, OnUnseen
 from calibcli.options.maps import ApplyOptions, Shape
 from calibcli.options.output import ArtifactFile, Inputs, Output
-from calibcli.options.rows import OF_FORMAT, ClassOptions, Columns, Reading, SeveralClasses
+from calibcli.options.rows import ClassOptions, Columns, Reading, SeveralClasses
 from calibcli.shell.door import command
 
 
 @command(
-    f"output out_dir skip_existing score name keep to prior probs classes on_sum scale on_range unseen "
-    f"{OF_FORMAT} "
-    "jobs engine engine_address allow_edited force quiet verbose color debug"
+    "output out_dir skip_existing score name keep to prior probs classes on_sum scale on_range unseen "
+    "*format jobs engine engine_address allow_edited force quiet verbose color debug"
 )
 def apply(
     artifact: ArtifactFile,

@@ -6,24 +6,13 @@ import typer
 
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.output import Artifacts, Inputs, Output
-from calibcli.options.rows import (
-    OF_CLASSES,
-    OF_FORMAT,
-    OF_READING,
-    OF_ROWS,
-    OF_VALUES,
-    TWO_SCORES,
-    TWO_SETS,
-    Columns,
-    Reading,
-)
+from calibcli.options.rows import TWO_SCORES, TWO_SETS, Columns, Reading
 from calibcli.shell.door import command
 
 
 @command(
-    f"score label {OF_CLASSES} artifact metric fail_if_worse allow_fit_rows bins binning confidence "
-    f"{OF_ROWS} seed "
-    f"{OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited fmt json output force quiet verbose color debug",
+    "score label *classes artifact metric fail_if_worse allow_fit_rows bins binning confidence *rows "
+    "seed *values *format *reading allow_edited fmt json output force quiet verbose color debug",
     score=TWO_SCORES,
     probs=TWO_SETS,
 )

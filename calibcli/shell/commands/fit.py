@@ -5,14 +5,14 @@ from dataclasses import replace
 from calibcli.names import STDOUT
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.output import Inputs, Output
-from calibcli.options.rows import FITTED_BY, OF_FORMAT, OF_READING, OF_ROWS, OF_VALUES, Columns, Reading
+from calibcli.options.rows import FITTED_BY, Columns, Reading
 from calibcli.shell.door import command
 
 
 @command(
-    "score label output method probs classes multiclass min_class_rows output_sum on_sum candidate group by "
-    "min_group_rows bins binning split base beta_form folds randomised loss smooth_targets step seed "
-    f"{OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited force quiet verbose color debug",
+    "score label output method probs classes multiclass min_class_rows output_sum on_sum candidate "
+    "group by min_group_rows bins binning split base beta_form folds randomised loss smooth_targets "
+    "step seed *rows *values *format *reading allow_edited force quiet verbose color debug",
     by=FITTED_BY,
 )
 def fit(

@@ -3,11 +3,11 @@
 import typer
 
 from calibcli.options.output import AnyFile, Output
-from calibcli.options.rows import OF_FORMAT, InputFormat
+from calibcli.options.rows import InputFormat
 from calibcli.shell.door import command
 
 
-@command(f"{OF_FORMAT} state_key_file allow_edited fmt json verbose color debug")
+@command("*format state_key_file allow_edited fmt json verbose color debug")
 def inspect(context: typer.Context, path: AnyFile, form: InputFormat, out: Output) -> None:
     """
     Say what is in a file, and what to type next.

@@ -11,16 +11,7 @@ from calibcli.names import ReportFormat
 from calibcli.options.declaring import built
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Compat, Explain, MaybeInputs, Output, SummaryOut
-from calibcli.options.rows import (
-    OF_CLASSES,
-    OF_FORMAT,
-    OF_READING,
-    OF_ROWS,
-    OF_VALUES,
-    SEVERAL_SCORES,
-    Columns,
-    Reading,
-)
+from calibcli.options.rows import SEVERAL_SCORES, Columns, Reading
 from calibcli.shell.door import command
 
 if TYPE_CHECKING:
@@ -40,10 +31,8 @@ def _explained(given: Mapping[str, Any]) -> bool:
 
 
 @command(
-    f"score label artifact {OF_CLASSES} metric power compat explain by min_group_rows cluster bins binning "
-    f"edges "
-    f"bounds confidence seed unseen {OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited fmt json "
-    f"output "
+    "score label artifact *classes metric power compat explain by min_group_rows cluster bins binning "
+    "edges bounds confidence seed unseen *rows *values *format *reading allow_edited fmt json output "
     "summary_out force quiet verbose color debug",
     instead=_explained,
     score=SEVERAL_SCORES,

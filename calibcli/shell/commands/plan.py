@@ -5,16 +5,14 @@ import typer
 from calibcli.names import ReportFormat
 from calibcli.options.gating import PlanOptions
 from calibcli.options.output import Artifact, Like, Output
-from calibcli.options.rows import OF_FORMAT, Columns, Reading
+from calibcli.options.rows import Columns, Reading
 from calibcli.shell.door import command
 
 
 @command(
     "max_ece max_l2 max_linf max_smece max_dce artifact like score power error any_time confidence bins "
-    "binning "
-    f"min_rows seed scale on_missing on_range {OF_FORMAT} exact memory allow_edited fmt json output force "
-    f"quiet "
-    "verbose color debug"
+    "binning min_rows seed scale on_missing on_range *format exact memory allow_edited fmt json output "
+    "force quiet verbose color debug"
 )
 def plan(
     context: typer.Context,

@@ -10,19 +10,7 @@ from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Output
 from calibcli.options.pictures import CompareWith, InTerminal, Kind, PictureFile, PictureOptions, PlotInputs
-from calibcli.options.rows import (
-    OF_CLASSES,
-    OF_FORMAT,
-    OF_READING,
-    OF_ROWS,
-    OF_VALUES,
-    PLOTTED_BY,
-    PLOTTED_SCORES,
-    ClassOptions,
-    Columns,
-    Reading,
-    SeveralClasses,
-)
+from calibcli.options.rows import PLOTTED_BY, PLOTTED_SCORES, ClassOptions, Columns, Reading, SeveralClasses
 from calibcli.shell.door import command
 from calibcli.shell.output import screen_for, write
 
@@ -31,10 +19,8 @@ if TYPE_CHECKING:
 
 
 @command(
-    f"output score label {OF_CLASSES} kind artifact compare by min_group_rows size theme axis title "
-    f"terminal bins "
-    f"binning confidence seed unseen {OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} state_key_file "
-    f"allow_edited "
+    "output score label *classes kind artifact compare by min_group_rows size theme axis title terminal "
+    "bins binning confidence seed unseen *rows *values *format *reading state_key_file allow_edited "
     "force quiet color debug",
     score=PLOTTED_SCORES,
     by=PLOTTED_BY,

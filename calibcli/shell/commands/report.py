@@ -12,16 +12,7 @@ from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import BINS, MIN_GROUP_ROWS, MeasureOptions
 from calibcli.options.output import TO_A_FILE, Artifact, Inputs, Output
 from calibcli.options.pictures import PageOptions
-from calibcli.options.rows import (
-    OF_CLASSES,
-    OF_FORMAT,
-    OF_READING,
-    OF_ROWS,
-    OF_VALUES,
-    SEVERAL_SCORES,
-    Columns,
-    Reading,
-)
+from calibcli.options.rows import SEVERAL_SCORES, Columns, Reading
 from calibcli.shell.door import command
 
 if TYPE_CHECKING:
@@ -29,9 +20,9 @@ if TYPE_CHECKING:
 
 
 @command(
-    f"output score label artifact {OF_CLASSES} max_ece max_l2 max_linf max_smece max_dce rule min_rows "
-    "allow_fit_rows metric by min_group_rows bins binning confidence seed axis title date unseen "
-    f"{OF_ROWS} {OF_VALUES} {OF_FORMAT} {OF_READING} allow_edited force quiet debug",
+    "output score label artifact *classes max_ece max_l2 max_linf max_smece max_dce rule min_rows "
+    "allow_fit_rows metric by min_group_rows bins binning confidence seed axis title date unseen *rows "
+    "*values *format *reading allow_edited force quiet debug",
     output=TO_A_FILE,
     score=SEVERAL_SCORES,
     bins=BINS,

@@ -14,16 +14,7 @@ from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsagePro
 from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, VerdictName
 from calibcli.options.gating import GateOutput, StateOptions, VerifyOptions
 from calibcli.options.output import Artifact, GateInputs
-from calibcli.options.rows import (
-    JUDGED_BY,
-    OF_CLASSES,
-    OF_FORMAT,
-    OF_READING,
-    OF_ROWS,
-    OF_VALUES,
-    Columns,
-    Reading,
-)
+from calibcli.options.rows import JUDGED_BY, Columns, Reading
 from calibcli.shell.door import command
 from calibcli.shell.output import runs_on_github, say, screen_for
 from calibcli.values import dataclass
@@ -56,13 +47,11 @@ def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[WantedReport
 
 
 @command(
-    f"score label {OF_CLASSES} max_ece max_l2 max_linf max_smece max_dce rule artifact confidence bins "
-    f"binning "
-    "min_rows inconclusive by min_group_rows baseline baseline_score max_regression regression_metric "
-    "state batch "
-    f"row_id planned_rows alarm report allow_fit_rows unseen {OF_ROWS} seed {OF_VALUES} {OF_FORMAT} "
-    f"{OF_READING} "
-    "state_key_file allow_edited fmt json output force quiet verbose color debug",
+    "score label *classes max_ece max_l2 max_linf max_smece max_dce rule artifact confidence bins "
+    "binning min_rows inconclusive by min_group_rows baseline baseline_score max_regression "
+    "regression_metric state batch row_id planned_rows alarm report allow_fit_rows unseen *rows seed "
+    "*values *format *reading state_key_file allow_edited fmt json output force quiet verbose color "
+    "debug",
     by=JUDGED_BY,
     within=_told,
 )
