@@ -565,7 +565,7 @@ class SecondPass:
     def in_cells(self, codes: Integers) -> ScoreTable:
         """Return the exact table of the rows in some cells of the grid."""
         tables: list[ScoreTable] = []
-        held: list[_Some] = []
+        held: list[Rows] = []
         for some in self._over(_Within(codes)):
             held.append(some)
             if sum(part.score.size for part in held) >= _SORTED:
@@ -619,19 +619,10 @@ def _listed(batches: Iterator[Rows]) -> tuple[Floats, Booleans]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Some:
-    """Some rows of a fragment, with their frequencies or None."""
-
-    score: Floats
-    label: Booleans
-    counts: Integers | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Within:
     codes: Integers
 
-    def __call__(self, batches: Iterator[Rows]) -> _Some:
+    def __call__(self, batches: Iterator[Rows]) -> Rows:
         wanted = np.zeros(CODES, np.bool_)
         wanted[self.codes] = True
         scores, labels, counts = [np.zeros(0)], [np.zeros(0, np.bool_)], [np.zeros(0, np.int64)]
@@ -644,12 +635,12 @@ class _Within:
                 labels.append(rows.label[kept])
                 if rows.counts is not None:
                     counts.append(rows.counts[kept])
-        return _Some(
+        return Rows(
             np.concatenate(scores), np.concatenate(labels), np.concatenate(counts) if counted else None
         )
 
 
-def _table_of(parts: Sequence[_Some]) -> ScoreTable:
+def _table_of(parts: Sequence[Rows]) -> ScoreTable:
     counts = [part.counts for part in parts if part.counts is not None]
     return ScoreTable.from_rows(
         np.concatenate([part.score for part in parts]),

@@ -18,11 +18,11 @@ from calibcli.reports.measure import MeasureReport, WorstGroup
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.sliced import COARSE_CELLS, Name
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.stats.measures.clustered import Clusters, ClusterSums
+    from calibcli.stats.table.sliced import Name
 
 WORST_BY = MeasureName.ECE
 
@@ -124,7 +124,7 @@ def _view(judged: Gathered, key: str, shown: str, source: InputSummary) -> View:
 
 
 def _group(
-    name: Name, table: Table, columns: tuple[str, ...], shown: str, sums: "ClusterSums | None"
+    name: "Name", table: Table, columns: tuple[str, ...], shown: str, sums: "ClusterSums | None"
 ) -> Group:
     several = len(columns) > 1
     # A slash within a value would look like the next column.
@@ -152,6 +152,8 @@ def refuse_cut_cells(group: Group, bins: int | None, edges: tuple[float, ...] | 
     """Refuse bins that the cells of a group's grid do not make up."""
     if group.table.kind != "grid" or (bins is None and edges is None):
         return
+    from calibcli.stats.table.sliced import COARSE_CELLS
+
     asked = [] if edges is None else [round(edge * COARSE_CELLS, 9) for edge in edges]
     if (bins is not None and COARSE_CELLS % bins) or any(edge != round(edge) for edge in asked):
         msg = f"these bins would cut the cells of the grid tables that groups share ({group.key})"

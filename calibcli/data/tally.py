@@ -24,17 +24,17 @@ from calibcli.data.readers import reader_of
 from calibcli.data.row_ids import Fingerprints
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem
 from calibcli.names import MOST_IDENTITIES, WeightMeaning
-from calibcli.stats.measures.classes.differences import ClassDifferences, Predicted
-from calibcli.stats.table.classes import ClassSums, RunningClasses
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
 from calibcli.stats.table.score_table import Floats, Integers
-from calibcli.stats.table.sliced import RunningSlices
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
+    from calibcli.stats.measures.classes.differences import ClassDifferences, Predicted
     from calibcli.stats.measures.clustered import ClusterSums
     from calibcli.stats.measures.differences import PairedSums
+    from calibcli.stats.table.classes import ClassSums, RunningClasses
+    from calibcli.stats.table.sliced import RunningSlices
 
 MOST_SLICES = 1_000
 
@@ -92,7 +92,7 @@ class Aside:
     """
 
     paired: "tuple[PairedSums, ...]" = ()
-    slices: Mapping[str, RunningSlices] = field(default_factory=dict)
+    slices: "Mapping[str, RunningSlices]" = field(default_factory=dict)
     clusters: "Mapping[str, ClusterSums]" = field(default_factory=dict)
     classes: "ClassAside | None" = None
     identified: "IdentifiedRows | None" = None
@@ -101,8 +101,12 @@ class Aside:
     @classmethod
     def start(cls, beside: Beside, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Aside":
         """Return nothing yet of what is wanted; the slices of all keys share the limit."""
-        share = None if limit is None else max(1, limit // max(1, len(beside.sliced)))
-        aside = cls(slices={key: RunningSlices(share) for key in beside.sliced})
+        aside = cls()
+        if beside.sliced:
+            from calibcli.stats.table.sliced import RunningSlices
+
+            share = None if limit is None else max(1, limit // len(beside.sliced))
+            aside = replace(aside, slices={key: RunningSlices(share) for key in beside.sliced})
         if beside.pairs:
             from calibcli.stats.measures.differences import PairedSums
 
@@ -156,7 +160,7 @@ class Aside:
             self.compared.merge(later.compared)
 
 
-def _refuse_many(slices: RunningSlices, chosen: ChosenColumns) -> None:
+def _refuse_many(slices: "RunningSlices", chosen: ChosenColumns) -> None:
     many = len(slices.registry)
     if many > MOST_SLICES:
         msg = f"--by {' --by '.join(chosen.by)} makes over {MOST_SLICES:,} groups ({many:,} so far)"
@@ -223,13 +227,16 @@ class ClassAside:
     """
 
     classes: tuple[str, ...]
-    top: RunningSlices
-    rest: RunningClasses
-    sums: ClassSums
+    top: "RunningSlices"
+    rest: "RunningClasses"
+    sums: "ClassSums"
 
     @classmethod
     def start(cls, classes: tuple[str, ...], *, limit: int | None) -> Self:
         """Return nothing yet; each row has one score in the one view, and one for each class in the other."""
+        from calibcli.stats.table.classes import ClassSums, RunningClasses
+        from calibcli.stats.table.sliced import RunningSlices
+
         return cls(classes, RunningSlices(limit), RunningClasses(classes, limit), ClassSums(len(classes)))
 
     def add(self, rows: Rows) -> None:
@@ -270,11 +277,13 @@ class ClassesCompared:
 
     first: ClassAside | None
     second: ClassAside | None
-    differences: ClassDifferences
+    differences: "ClassDifferences"
 
     @classmethod
     def start(cls, classes: tuple[str, ...], *, one_class: str | None, limit: int | None) -> Self:
         """Return nothing yet."""
+        from calibcli.stats.measures.classes.differences import ClassDifferences
+
         if one_class is not None:
             return cls(None, None, ClassDifferences((classes.index(one_class),)))
         share = None if limit is None else max(1, limit // 2)
@@ -303,7 +312,9 @@ class ClassesCompared:
         self.differences.merge(later.differences)
 
 
-def _predicted(rows: ClassRows) -> Predicted:
+def _predicted(rows: ClassRows) -> "Predicted":
+    from calibcli.stats.measures.classes.differences import Predicted
+
     return Predicted(rows.probability, rows.predicted)
 
 

@@ -137,3 +137,9 @@ def _digits(value: float, digits: int) -> str:
     if 10.0**digits <= abs(value) < _LARGE:
         return f"{value:,.0f}"
     return f"{value:#.{digits}g}".removesuffix(".")
+
+
+def first_of(items: Sequence[str], most: int) -> str:
+    """Return the first of several items, and how many more there are."""
+    more = f" and {count(len(items) - most)} more" if len(items) > most else ""
+    return f"{', '.join(items[:most])}{more}"

@@ -22,12 +22,11 @@ from calibcli.values import dataclass
 if TYPE_CHECKING:
     from calibcli.reports.input import Setting
     from calibcli.reports.verify import VerifyReport
-    from calibcli.shell.line import Line
 
 
 @contextmanager
 def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[WantedReport]]]":
-    """Let the reports beside the printed one tell of whatever goes wrong, options included."""
+    """Let the reports beside the printed one tell of whatever goes wrong, unless the line will run again."""
     from calibcli.shell.line import line_of
 
     line, inputs, state = line_of(given["context"]), given["files"] or [], given["state"]
@@ -39,11 +38,15 @@ def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[WantedReport
         others=(given["artifact"], given["baseline"], state, given["state_key_file"]),
         settings=line.settings,
     )
-    with told_of_errors(wanted, line):
+    try:
         if not inputs and state is None:
             msg = "Missing argument 'INPUT...'"
             raise UsageProblem(msg, "calibcli verify --help")
         yield {"wanted": wanted}
+    except CalibcliError as problem:
+        if line.yields(problem) is None:
+            write_error_reports(problem, wanted)
+        raise
 
 
 @command(
@@ -201,17 +204,6 @@ def write_reports(report: "VerifyReport", wanted: Sequence[WantedReport]) -> Non
             unicode = screen_for(one.path, color=ColorWhen.NEVER).unicode
             renderer = gate_renderer_named(one.kind, unicode=unicode, settings=one.settings)
             _write(renderer.render(report), one.path)
-
-
-@contextmanager
-def told_of_errors(wanted: Sequence[WantedReport], line: "Line") -> Iterator[None]:
-    """Write what stopped the block to the reports as well, and let it go on, unless it will run again."""
-    try:
-        yield
-    except CalibcliError as problem:
-        if line.yields(problem) is None:
-            write_error_reports(problem, wanted)
-        raise
 
 
 def write_error_reports(problem: CalibcliError, wanted: Sequence[WantedReport]) -> None:

@@ -14,7 +14,17 @@ from calibcli.reports.compare import (
 from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.show.pages.header import note_lines, repair_lines, source_line, table_lines, view_lines
 from calibcli.show.pages.measure import MOST_ROWS, title_of
-from calibcli.show.words import count, four, interval_words, listed, percent, plural, printable, quoted
+from calibcli.show.words import (
+    count,
+    first_of,
+    four,
+    interval_words,
+    listed,
+    percent,
+    plural,
+    printable,
+    quoted,
+)
 
 _DIRECTION = "Difference: second less first; below 0 the second is better."
 
@@ -164,9 +174,7 @@ def _where(report: CompareReport) -> str:
     keys = report.worse_classes
     if not keys:
         return ""
-    more = f" and {count(len(keys) - _MOST_LISTED)} more" if len(keys) > _MOST_LISTED else ""
-    shown = ", ".join(printable(key) for key in keys[:_MOST_LISTED])
-    return f" in {shown}{more}"
+    return f" in {first_of([printable(key) for key in keys], _MOST_LISTED)}"
 
 
 def _blind(one: Comparison) -> bool:
@@ -258,8 +266,6 @@ def _notes(
 
 
 def _left_out(view: ViewComparison) -> str:
-    keys = list(view.left_out)
-    more = f" and {count(len(keys) - _MOST_LISTED)} more" if len(keys) > _MOST_LISTED else ""
-    shown = ", ".join(f"{key.partition('=')[2]} ({count(view.left_out[key])})" for key in keys[:_MOST_LISTED])
-    many = "class has" if len(keys) == 1 else "classes have"
-    return f"{count(len(keys))} {many} fewer than {count(view.least_rows)} rows on a side: {shown}{more}"
+    few = [f"{key.partition('=')[2]} ({count(rows)})" for key, rows in view.left_out.items()]
+    many, shown = "class has" if len(few) == 1 else "classes have", first_of(few, _MOST_LISTED)
+    return f"{count(len(few))} {many} fewer than {count(view.least_rows)} rows on a side: {shown}"

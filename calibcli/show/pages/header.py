@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from calibcli.names import ViewName
 from calibcli.reports.input import Setting, pooled_words, settings_said
 from calibcli.show.blocks import Line, Page, Tone, paragraph
-from calibcli.show.words import count, four, listed, plural, quoted, share
+from calibcli.show.words import count, first_of, four, listed, plural, quoted, share
 
 if TYPE_CHECKING:
     # Most pages have a header, and few have a table of measures that start-up should pay for.
@@ -152,9 +152,8 @@ def left_out_words(
 ) -> str:
     """Return which slices are not measured, the largest first, and the option that says so."""
     few = sorted(left_out.items(), key=lambda one: (-one[1], one[0]))
-    listing = ", ".join(f"{key} ({count(rows)})" for key, rows in few[:_MOST_LISTED])
-    more = f" and {count(len(few) - _MOST_LISTED)} more" if len(few) > _MOST_LISTED else ""
+    listing = first_of([f"{key} ({count(rows)})" for key, rows in few], _MOST_LISTED)
     return (
         f"{count(len(few))} {one if len(few) == 1 else many} of fewer than {plural(least_rows, 'row')} "
-        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not {done}: {listing}{more}"
+        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not {done}: {listing}"
     )
