@@ -21,9 +21,8 @@ from calibcli.stats.curves.limits import (
     unbroken,
 )
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve
+from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
-
-Floats = npt.NDArray[np.float64]
 
 _BRAILLE = 0x2800
 

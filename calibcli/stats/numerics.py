@@ -15,7 +15,9 @@ import numpy.typing as npt
 
 from calibcli.names import Purpose
 
+# The arrays of the house; tables hand them on with their columns.
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 # Where a and b are both at least this they are near enough to the normal law to integrate. Where one alone is
 # far above it the continued fraction loses digits on its side, and the binomial terms are added up.
@@ -279,8 +281,6 @@ def _expanded(z: float, freedom: float) -> float:
     )
     return sum(term / freedom**power for power, term in enumerate(terms))
 
-
-Integers = npt.NDArray[np.int64]
 
 # A finite double is a whole number below 2^53 times a power of 2; these are the powers there are, as
 # numpy's frexp counts them.

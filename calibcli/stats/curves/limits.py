@@ -8,11 +8,10 @@ import numpy.typing as npt
 
 from calibcli.names import AxisScale
 from calibcli.stats.curves.reliability import BinnedCurve, SmoothCurve
+from calibcli.stats.numerics import Floats
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import frozen, run_starts
 from calibcli.values import dataclass
-
-Floats = npt.NDArray[np.float64]
 
 # Scores that fill no more than this part of [0, 1] are looked at more closely.
 _ZOOM_BELOW = 0.5

@@ -6,10 +6,10 @@ from typing import Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.stats.numerics import Floats as Floats  # noqa: PLC0414 - handed on with the columns
+from calibcli.stats.numerics import Integers as Integers  # noqa: PLC0414 - as above
 from calibcli.values import dataclass
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
