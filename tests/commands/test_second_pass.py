@@ -24,7 +24,7 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
 from calibcli.options.rules import largest
-from calibcli.stats.recalibrators.family import recalibrator_from_dict
+from calibcli.stats.recalibrators.family import recalibrator_class
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 
@@ -85,9 +85,9 @@ def test_logistic_fit_on_a_grid_is_that_of_the_rows(method: FitMethod, parquet: 
     """
     scores = np.linspace(0.3, 0.301, 101)
     on_grid, exact = (
-        recalibrator_from_dict(RecalibratorName(method), Node(fitted(parquet, method, reading))).predict(
-            scores
-        )
+        recalibrator_class(RecalibratorName(method))
+        .from_dict(Node(fitted(parquet, method, reading)))
+        .predict(scores)
         for reading in (GRID, EXACT)
     )
     assert np.log(on_grid / (1.0 - on_grid)) == pytest.approx(np.log(exact / (1.0 - exact)), abs=5e-8)

@@ -12,7 +12,7 @@ from calibcli.codec import Node
 from calibcli.errors import InputProblem
 from calibcli.names import BetaForm, Binning, FitLoss, RecalibratorName, Split
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_from_dict
+from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.table.score_table import ScoreTable, merge_all
 
@@ -97,7 +97,7 @@ def stays_in_the_unit_interval(fitted: Recalibrator, score: np.ndarray) -> None:
 def predicts_the_same_bits_when_restored(fitted: Recalibrator) -> None:
     """A recalibrator that went through JSON is equal and predicts the same bits."""
     parameters = json.loads(json.dumps(fitted.to_dict(), allow_nan=False))
-    restored = recalibrator_from_dict(fitted.name, Node(parameters, "$.parameters"))
+    restored = recalibrator_class(fitted.name).from_dict(Node(parameters, "$.parameters"))
     assert restored == fitted
     assert restored.predict(PROBES).tobytes() == fitted.predict(PROBES).tobytes()
     assert (restored.bins, restored.notes, restored.increasing) == (

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from calibcli.codec import Node, OneOf
+from calibcli.codec import OneOf
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.bases import class_of_base, fit_as
@@ -16,11 +16,6 @@ def fit_recalibrator(
 ) -> Recalibrator:
     """Fit the named recalibrator."""
     return fit_as(recalibrator_class(name), table, name=name, options=options or FitOptions(), rows=rows)
-
-
-def recalibrator_from_dict(method: RecalibratorName, parameters: Node) -> Recalibrator:
-    """Restore a fitted recalibrator."""
-    return recalibrator_class(method).from_dict(parameters)
 
 
 def brackets(name: RecalibratorName) -> bool:

@@ -10,7 +10,7 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_from_dict
+from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.recalibrators.logistic import RowGradient
 from calibcli.stats.recalibrators.newton import Aim, Family, Frame, line, logit, parted_by
@@ -202,10 +202,10 @@ def test_damaged_records_are_refused_with_their_place(kind: str) -> None:
     ]:
         parameters = {**fitted.to_dict(), key: value}
         with pytest.raises(DocumentProblem) as problem:
-            recalibrator_from_dict(fitted.name, Node(parameters, "$.parameters"))
+            recalibrator_class(fitted.name).from_dict(Node(parameters, "$.parameters"))
         assert problem.value.path == f"$.parameters.{key}"
     with pytest.raises(DocumentProblem, match="unknown key"):
-        recalibrator_from_dict(fitted.name, Node({**fitted.to_dict(), "extra": 1}, "$.parameters"))
+        recalibrator_class(fitted.name).from_dict(Node({**fitted.to_dict(), "extra": 1}, "$.parameters"))
 
 
 @every_kind
