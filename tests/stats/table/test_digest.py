@@ -49,5 +49,5 @@ def test_digest_is_frozen() -> None:
     table = ScoreTable.from_rows(np.array([0.25, 0.5, 0.5]), np.array([True, False, True]))
     # 0.25 and 0.5 are edges of cells, so nothing lies below them: codes, rows, positives, and two sums of 0.
     codes = [32_112 - 2 + 720_720 // 4, 32_112 - 2 + 720_720 // 2]
-    packed = b"calibcli.stats.table/1 grid 5 2\n" + struct.pack("<10q", *codes, 1, 2, 1, 1, 0, 0, 0, 0)
+    packed = b"calibcli.table/1 grid 5 2\n" + struct.pack("<10q", *codes, 1, 2, 1, 1, 0, 0, 0, 0)
     assert digest(table) == f"sha256:{hashlib.sha256(packed).hexdigest()}"
