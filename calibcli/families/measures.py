@@ -241,7 +241,8 @@ class MeasureName(Explained):
             eighth over the finer ones, which cost more noise and little where labels vary little, and an
             eighth over each score by itself. Each is an upper bound of the distance, so that a mixture of the
             bets is one. Lower end: the larger of |E r| and |E[r (2f - 1)]|/3, by betting at ¾ and ¼ of the
-            error. With importance weights: Hoeffding at (Σw)²/Σw² rows, for these very scores.
+            error. With importance weights: Hoeffding at (Σw)²/Σw² rows, for these very scores, the least over
+            the same bins at the same shares of the error.
         Assumes: Rows are independent and drawn alike, and were not used to train, recalibrate or choose
             anything. Errors that cancel both on average and in their tilt are not seen by the lower end.
         Reference: Błasiok, Gopalan, Hu & Nakkiran (2023), STOC, "A unifying theory of distance from

@@ -305,11 +305,19 @@ def distances(score: np.ndarray, y: np.ndarray) -> Values:
     """The upper estimate of the distance by loops, the smooth error and the lower distance by scipy's LP."""
     n = score.size
     count = next(k for k in range(math.ceil(1.3 * n ** (1 / 3) - 1e-9), n + 20) if 720_720 % k == 0)
-    # Scores of 0 and of 1 are bins of their own, and their own midpoints.
-    index = np.where(score == 0, 0, np.where(score == 1, count + 1, wide_index(score, count)))
-    middle = np.clip((index - 0.5) / count, 0.0, 1.0)
-    rated = sum(abs((y - middle)[index == k].sum()) for k in np.unique(index))
-    found = {"dce": float((rated + np.abs(score - middle).sum()) / n), "smce": smooth_error(score, y)}
+    fine = next(k for k in range(count, 2000, count) if k >= 256 and 720_720 % k == 0)
+    ways = []
+    for bins in (count, fine):
+        # Scores of 0 and of 1 are bins of their own, and their own midpoints.
+        index = np.where(score == 0, 0, np.where(score == 1, bins + 1, wide_index(score, bins)))
+        ways.append((index, np.clip((index - 0.5) / bins, 0.0, 1.0)))
+    if np.unique(score).size <= 1024:
+        ways.append((np.unique(score, return_inverse=True)[1], score))
+    least = min(
+        sum(abs((y - middle)[index == k].sum()) for k in np.unique(index)) + np.abs(score - middle).sum()
+        for index, middle in ways
+    )
+    found = {"dce": float(least / n), "smce": smooth_error(score, y)}
     if np.unique(score).size <= MOST_PLACES:
         found["dce_lower"] = best_coupling(score, y)
     return found

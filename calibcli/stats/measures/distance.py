@@ -219,8 +219,7 @@ def distance(table: Table, *, confidence: float = 0.95) -> Estimate:
         Blasiok, Gopalan, Hu & Nakkiran (2023), STOC; the bounds are proved in `docs/methods.md`.
     """
     cut = _cut(table, confidence=confidence)
-    # Bounds with weights speak of the coarse bins alone.
-    cuts = [cut] if table.weighted else cut.every
+    cuts = cut.every
     found = [_to_midpoints(one) for one in cuts]
     rated, moved = min(found, key=sum)
     value = rated + moved
@@ -307,7 +306,11 @@ def distance_interval(table: Table, *, confidence: float, cut: CutTable | None =
     delta = (1.0 - confidence) / 2.0
     cut = _cut(table, confidence=confidence) if cut is None else cut
     if table.weighted:
-        upper = sum(_to_midpoints(cut)) + hoeffding_deviation(effective_rows(table), delta)
+        rows = effective_rows(table)
+        upper = min(
+            sum(_to_midpoints(one)) + hoeffding_deviation(rows, share * delta)
+            for share, one in zip(SHARES, cut.every, strict=False)
+        )
         method, target = "Hoeffding at the effective number of rows", Target.FIXED_DESIGN
     else:
         upper = upper_bound_of_signed_sum(cut.pieces, list(_signed(cut)), delta=delta)
