@@ -11,7 +11,7 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_from_dict
+from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.table.grid import grid_of
@@ -143,9 +143,9 @@ def test_parameters_that_no_fit_writes_are_refused_with_their_place(
     """Good ones are read and written again as they were; every other is an error that gives its path."""
     name, form = (R.BETA, kind) if isinstance(kind, BetaForm) else (kind, BetaForm.ABM)
     good = parameters_of(name, form)
-    assert recalibrator_from_dict(name, Node(dict(good), "$.parameters")).to_dict() == good
+    assert recalibrator_class(name).from_dict(Node(dict(good), "$.parameters")).to_dict() == good
     with pytest.raises(DocumentProblem) as problem:
-        recalibrator_from_dict(name, Node({**good, **damage}, "$.parameters"))
+        recalibrator_class(name).from_dict(Node({**good, **damage}, "$.parameters"))
     assert problem.value.path == f"$.parameters.{place}".rstrip(".")
     assert said in problem.value.detail
 
