@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.commands.gathering import CONFIDENCE, RAW, RECALIBRATED, Gathered
-from calibcli.commands.reading import read_tables, refuse_unseen
 from calibcli.commands.right_scale import table_scale_notes
+from calibcli.commands.tables import read_tables, refuse_unseen
 from calibcli.data.columns import listing
 from calibcli.data.groups import MemberColumn, OfMembers
 from calibcli.data.tally import AtPlaces, Beside, Transform, Transforms, Unchanged
