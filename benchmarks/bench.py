@@ -20,9 +20,8 @@ from pathlib import Path
 from bench_jobs import Contest, contests, prepare
 from bench_page import exponents_of, table_of, targets_of
 from fits import missing, versions
+from measures import PACKAGES, Rules, parser_of, publish, race, within
 from processes import Spent, machine
-
-from stats.measures import PACKAGES, Rules, parser_of, publish, race, within
 
 HERE = Path(__file__).parent
 SIZES = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]

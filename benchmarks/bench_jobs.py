@@ -8,12 +8,12 @@ from pathlib import Path
 
 from fits import PEERS as FIT_PEERS
 from fits import READ
+from measures import PEERS as MEASURE_PEERS
+from measures import Entrant
 from processes import CALIBCLI, REENCODE, make_scores
 from processes import READ as STREAM
 
 from calibcli.names import RecalibratorName
-from stats.measures import PEERS as MEASURE_PEERS
-from stats.measures import Entrant
 
 WIDE_COLUMNS = 12
 MOST_WIDE_ROWS = 10_000_000

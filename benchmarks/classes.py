@@ -25,7 +25,7 @@ from calibcli.stats.recalibrators.classes.linear import MOST_OF_MATRIX
 
 if TYPE_CHECKING:
     from calibcli.stats.table.score_table import Floats
-from stats.measures import Entrant, Peer, Rules, parser_of, publish, race, table_of, within
+from measures import Entrant, Peer, Rules, parser_of, publish, race, table_of, within
 
 HERE = Path(__file__).parent
 OURS = "calibcli"

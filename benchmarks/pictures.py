@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from classes import make_rows
+from measures import Entrant, Rules, parser_of, publish, race, within
 from processes import CALIBCLI, Spent, machine
 
 from calibcli.commands.gathering import RAW
@@ -32,7 +33,6 @@ from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.reliability import binned_curve, smooth_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.table.bins import bins_of
-from stats.measures import Entrant, Rules, parser_of, publish, race, within
 
 HERE = Path(__file__).parent
 # So few that what a process takes is its start.

@@ -20,10 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from fits import missing, versions
+from measures import spend_within
 from processes import CALIBCLI, machine, make_scores
 from pyarrow import csv
-
-from stats.measures import spend_within
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
