@@ -341,6 +341,7 @@ def test_a_signed_state_is_read_with_its_key_alone(
         assert "CALIBCLI_STATE_KEY" in ended.err
         assert run(*words, "--state-key-file", old).code in (0, 4)
         (tmp_path / "m.json").unlink(missing_ok=True)
+    assert "Judged over 15 equal-width bins." in (tmp_path / "m.svg").read_text()
     # Another key, and the new one above the old one.
     monkeypatch.setenv("CALIBCLI_STATE_KEY", "some other key of more than sixteen")
     ended = run("verify", *ask)

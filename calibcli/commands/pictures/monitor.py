@@ -33,7 +33,7 @@ def monitor_diagram(request: PlotRequest) -> Diagram:
         msg = f"{path}: nothing was counted yet"
         raise InputProblem(msg, "count rows with `calibcli verify --state`")
     verdict = verdict_on_file(state)
-    judged = f"Gathered over {state.terms.partition.described}."
+    judged = f"Judged over {state.terms.partition.described}."
     drawn = Drawn(monitor_curve(state, verdict), _caption(state, verdict), (judged,))
     return Diagram(drawn, f"{path}: {state.terms.score}", state.notes)
 
