@@ -1,9 +1,21 @@
 """Every member of a family has its one entry, and every entry serves a member."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import pytest
 
+import calibcli.reports
 from calibcli.families.explained import LABELS, Explained, Home
-from calibcli.names import ClassMeasure, ClassMethod, MeasureName, PlotKind, RecalibratorName, TestName
+from calibcli.names import (
+    ClassMeasure,
+    ClassMethod,
+    EngineName,
+    MeasureName,
+    PlotKind,
+    RecalibratorName,
+    TestName,
+)
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.measures.classes import MEASURES as OF_CLASSES
 from calibcli.stats.measures.family import measures_of
@@ -61,3 +73,20 @@ def test_every_picture_is_named_and_explained() -> None:
     """There is a title and a sentence for every diagram, no two titles alike."""
     assert len({kind.facts.title for kind in PlotKind}) == len(PlotKind)
     assert all(kind.facts.reading.endswith(".") for kind in PlotKind)
+
+
+def test_what_is_loaded_by_its_name_is_there() -> None:
+    """Every report has its page, every page its report, and every engine its class."""
+    reports = [
+        import_module(f"calibcli.reports.{one.name}") for one in iter_modules(calibcli.reports.__path__)
+    ]
+    kinds = {kind for room in reports for kind in vars(room).values() if hasattr(kind, "page")}
+    asked = {f"{kind.page}_page": kind for kind in kinds}
+    rooms = [import_module(f"calibcli.show.pages.{name.partition('_')[0]}") for name in asked]
+    pages = {name: page for room in rooms for name, page in vars(room).items() if name.endswith("_page")}
+    assert {*asked} == {name for name in pages if name != "settings_page"}
+    for name, kind in asked.items():
+        assert kind.__name__ in str(pages[name].__annotations__["report"])
+    for engine in EngineName:
+        room = import_module("calibcli.data.engines" + f".{engine}" * (engine is not EngineName.LOCAL))
+        assert hasattr(room, f"{engine.capitalize()}Engine") or engine is EngineName.LOCAL

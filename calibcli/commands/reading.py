@@ -1,4 +1,4 @@
-"""Tables of files, or of summaries that stand in their place, recalibrated where an artifact is named."""
+"""The rows that a command judges, recalibrated while they are read where an artifact is named."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -314,7 +314,7 @@ def distance_interval(table: Table, *, confidence: float, cut: CutTable | None =
         method, target = "Hoeffding at the effective number of rows", Target.FIXED_DESIGN
     else:
         upper = upper_bound_of_signed_sum(cut.pieces, list(_signed(cut)), delta=delta)
-        method, target = f"betting on rows, upper over {cut.bins} bins", Target.POPULATION
+        method, target = f"betting on rows, upper over {cut.bins} bins or finer", Target.POPULATION
     level, tilt = dictionary(table, delta=delta, cut=cut)
     lower = max(level, tilt / 3.0)
     return Interval(lower, min(1.0, upper), confidence, method, target, finite_sample=True)
