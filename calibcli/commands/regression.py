@@ -257,10 +257,10 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
 
 
 def _row_by_row(paired: PairedSums, name: MeasureName, *, ground: Ground) -> _Gap:
-    """Return the mean difference of a loss, each bound by one added row."""
+    """Return the mean difference of a loss, each bound by Gaffke's bound."""
     above = paired.difference(name, confidence=1.0 - 2.0 * min(ground.delta, _MOST_ERROR))
     below = paired.difference(name, confidence=1.0 - 2.0 * min(ground.fail_delta, _MOST_ERROR))
-    return _of_differences(above, below, "paired, one added row", "")
+    return _of_differences(above, below, "paired, Gaffke's bound", "")
 
 
 def _two_intervals(table: Table, other: Table, name: MeasureName, *, bins: Bins, ground: Ground) -> _Gap:

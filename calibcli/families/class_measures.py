@@ -24,7 +24,7 @@ class ClassMeasure(Explained):
         Estimand: The mean of -ln(probability of the right class).
         Estimator: The mean over rows, summed without rounding. Infinite if a right class had probability 0;
             how many rows did is `certain_and_wrong` in the JSON report. Nothing is clipped.
-        Interval: One added row, which gives the least of these probabilities to its class; for the
+        Interval: Gaffke's bound, whose added row gives the least of these probabilities to its class; for the
             population, approximate. No upper end where there are probabilities of exactly 0; none where the
             value is infinite. "If calibrated" is the range around the mean entropy -Σ_c p_c ln p_c; that rows
             differ in it is left in, so it is rather too wide.
@@ -39,8 +39,9 @@ class ClassMeasure(Explained):
         Estimator: The mean over rows, summed without rounding. The JSON report has Murphy's parts over the
             bins of each class, summed over classes: reliability - resolution + uncertainty + within_variance
             - within_covariance is the score.
-        Interval: One added row, which loses 2; for the population, approximate. "If calibrated" is the range
-            around the mean of Σ_c p_c (1 - p_c); that rows differ in it is left in, so it is rather too wide.
+        Interval: Gaffke's bound, whose added row loses 2; for the population, approximate. "If calibrated" is
+            the range around the mean of Σ_c p_c (1 - p_c); that rows differ in it is left in, so it is rather
+            too wide.
         Assumes: Rows are independent; approximate below 1,000 rows.
         Reference: Brier (1950), Monthly Weather Review 78; Murphy (1973), J. Appl. Meteorol. 12; Stephenson,
             Coelho & Jolliffe (2008), Weather and Forecasting 23, for the within-bin terms.

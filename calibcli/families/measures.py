@@ -422,7 +422,7 @@ class MeasureName(Explained):
             around that is printed beside it.
         Interval: One row is added that has the largest loss there can be, 1, and for the lower end one that
             has none; the ends are quantiles of the mean with random weights of the rows (docs/methods.md,
-            "One added row"). For the population, approximate. With importance weights: from the standard
+            "Gaffke's bound"). For the population, approximate. With importance weights: from the standard
             error of the sandwich form, Σw²(loss - mean)²/(Σw)².
         Assumes: Rows are independent. It rewards telling labels apart as well as calibration, so compare it
             on the same rows only.
@@ -435,7 +435,7 @@ class MeasureName(Explained):
         Estimator: The same with means over these rows, and r the rate among these rows. 1 is perfect
             foresight, 0 what the constant rate does, below 0 worse than that. Undefined with one label only.
         Interval: For each rate r within its exact bounds (a tenth of the error), the mean of loss - t times
-            that of always saying r is bounded by one added row (docs/methods.md, "One added row"); the ends
+            that of always saying r is bounded by one added row (docs/methods.md, "Gaffke's bound"); the ends
             are the t at which it can no longer be 0. For the population, approximate.
         Assumes: Rows are independent. The reference is the rate of these rows, not that of the training rows.
             If calibrated: the range of the ratio, by its expansion to second order.
@@ -584,7 +584,7 @@ class MeasureName(Explained):
             rows is said. If calibrated it would be the mean entropy of the scores.
         Interval: One row is added that has the largest loss there can be, that of the most extreme of these
             scores if it is wrong, and for the lower end one that has none; the ends are quantiles of the mean
-            with random weights of the rows (docs/methods.md, "One added row"). For the population,
+            with random weights of the rows (docs/methods.md, "Gaffke's bound"). For the population,
             approximate. With importance weights: from the standard error of the sandwich form, Σw²(loss -
             mean)²/(Σw)². No upper end where there are scores of exactly 0 or 1. None where it is infinite.
         Assumes: Rows are independent. It rewards telling labels apart as well as calibration, so compare it
@@ -598,7 +598,7 @@ class MeasureName(Explained):
         Estimator: The same with means over these rows. Undefined with one label only; -inf where a score of
             exactly 0 or 1 was wrong.
         Interval: For each rate r within its exact bounds (a tenth of the error), the mean of loss - t times
-            that of always saying r is bounded by one added row (docs/methods.md, "One added row"); the ends
+            that of always saying r is bounded by one added row (docs/methods.md, "Gaffke's bound"); the ends
             are the t at which it can no longer be 0. For the population, approximate. No lower end where
             there are scores of exactly 0 or 1. None where it is infinite.
         Assumes: Rows are independent. The reference is the rate of these rows, not that of the training rows.
@@ -651,7 +651,7 @@ class MeasureName(Explained):
             foresight and 1 the most. If calibrated it would be the mean of 1 - √(f² + (1 - f)²).
         Interval: One row is added that has the largest loss there can be, 1, and for the lower end one that
             has none; the ends are quantiles of the mean with random weights of the rows (docs/methods.md,
-            "One added row"). For the population, approximate. With importance weights: from the standard
+            "Gaffke's bound"). For the population, approximate. With importance weights: from the standard
             error of the sandwich form, Σw²(loss - mean)²/(Σw)².
         Assumes: Rows are independent. It rewards telling labels apart as well as calibration, so compare it
             on the same rows only.

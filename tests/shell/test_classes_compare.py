@@ -98,7 +98,7 @@ def test_measures_of_all_classes_are_those_of_measure(run: Run, zoo: dict[str, P
     for measure in ("class_log_loss", "class_brier"):
         one = report["measures"][measure]
         narrow = one["difference"]["upper"] - one["difference"]["lower"]
-        assert one["difference"]["method"] == "paired, one added row"
+        assert one["difference"]["method"] == "paired, Gaffke's bound"
         assert narrow < 0.6 * (one["second"]["upper"] - one["second"]["lower"])
     assert report["measures"]["top_label_ece"]["difference"]["method"].startswith("Bonferroni")
 
@@ -191,11 +191,11 @@ def test_many_classes_are_compared_by_few_measures(run: Run, tmp_path: Path) -> 
     part = view["classes"]["class=03"]
     assert set(part["measures"]) == {"brier", "ece"}
     assert part["measures"]["brier"]["difference"]["method"].startswith("Bonferroni")
-    assert report["measures"]["class_brier"]["difference"]["method"] == "paired, one added row"
+    assert report["measures"]["class_brier"]["difference"]["method"] == "paired, Gaffke's bound"
     page = run("compare", paths[1], *PROBS, "--artifact", cal, "--view", "one-vs-rest").out
     assert "-v shows 14 more classes and ece, too." in page
     one = compared(run, paths[1], *PROBS, "--artifact", cal, "--view", "one-vs-rest", "--class", "03")
-    assert one["measures"]["brier"]["difference"]["method"] == "paired, one added row"
+    assert one["measures"]["brier"]["difference"]["method"] == "paired, Gaffke's bound"
 
 
 def test_workers_and_weights(run: Run, zoo: dict[str, Path], tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_workers_and_weights(run: Run, zoo: dict[str, Path], tmp_path: Path) -> 
     files = (zoo["rows"], path, *words)
     assert run("compare", *files, "--json", "-j", "1").out == run("compare", *files, "--json", "-j", "4").out
     importance = compared(run, path, *words, "-w", "n")
-    assert importance["measures"]["accuracy"]["difference"]["method"] == "paired, one added row"
+    assert importance["measures"]["accuracy"]["difference"]["method"] == "paired, Gaffke's bound"
 
 
 def test_rows_of_a_fit_and_classes_that_nobody_predicts_are_told(

@@ -92,7 +92,7 @@ def test_baseline_score_of_the_same_rows(run: Run, grouped: Path, tmp_path: Path
     ask = ["--max-regression", "0", "--regression-metric", "brier", "--json"]
     better = run("verify", grouped, *CHURN, "--baseline-score", "old", *ask)
     assert better.code == 0, better.err
-    assert json.loads(better.out)["rules"]["regression:brier"]["method"] == "paired, one added row"
+    assert json.loads(better.out)["rules"]["regression:brier"]["method"] == "paired, Gaffke's bound"
     assert run("verify", grouped, "-s", "old", "-y", "label", "--baseline-score", "score", *ask).code == 1
     cal = tmp_path / "cal.json"
     fitted = run("fit", SAMPLE / "churn_calibration.parquet", *CHURN, "-m", "platt", "-o", cal)

@@ -75,7 +75,7 @@ def _bias() -> Estimate:
 
 def _brier() -> Estimate:
     interval = replace(
-        _interval(0.1804, 0.1859, "one added row", Target.POPULATION, finite=False), confidence=0.9
+        _interval(0.1804, 0.1859, "Gaffke's bound", Target.POPULATION, finite=False), confidence=0.9
     )
     return Estimate(MeasureName.BRIER, 0.18312, interval, 0.0823, (INDEPENDENT_ROWS,), 50_000)
 
@@ -329,7 +329,7 @@ def _differing(
     value = values[1] - values[0] if math.isfinite(sum(values)) else None
     interval = None
     if bounds is not None and name in PAIRED:
-        interval = _interval(*bounds, "paired, one added row", Target.POPULATION, finite=False)
+        interval = _interval(*bounds, "paired, Gaffke's bound", Target.POPULATION, finite=False)
     elif bounds is not None:
         interval = _interval(
             *bounds, "Bonferroni of both intervals at 97.5 %", Target.FIXED_DESIGN, finite=True

@@ -1,4 +1,4 @@
-"""Bounds on a mean of bounded rows: by one added row of the worst value, and in closed form."""
+"""Bounds on a mean of bounded rows: one added row of the worst value (Gaffke's bound); closed form."""
 
 import math
 from typing import Self
@@ -8,7 +8,7 @@ import numpy as np
 from calibcli.stats.numerics import Floats, crossing, normal_quantile
 from calibcli.values import dataclass
 
-METHOD = "one added row"
+METHOD = "Gaffke's bound"
 
 _TURNS = 60
 

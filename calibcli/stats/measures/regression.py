@@ -129,7 +129,7 @@ def _only_these(table: Table, *, cut: bool) -> bool:
 
 
 def population_bounds(table: Table, *, lower: float, upper: float) -> tuple[float, float]:
-    """Return bounds of the population's bias by one added row, wide where rows unlike these would matter."""
+    """Return bounds of the population's bias by Gaffke's bound, wide where rows unlike these would matter."""
     ones = table.positive_rows
     positive = 1.0 - table.score_of_positive, ones.astype(np.float64)
     values = gathered(positive, (-table.score_of_negative, (table.rows - ones).astype(np.float64)))

@@ -141,7 +141,7 @@ def brier(table: Table, *, confidence: float = 0.95) -> Estimate:
     Mean squared difference (label - score)^2.
 
     Returns:
-        The mean with its interval for the population, by one added row. `null` is the mean of
+        The mean with its interval for the population, by Gaffke's bound. `null` is the mean of
         f (1 - f), which the score would be if labels followed the scores.
 
     References:
@@ -156,7 +156,7 @@ def log_loss(table: Table, *, confidence: float = 0.95) -> Estimate:
     Mean of -ln f over rows with label 1 and of -ln(1 - f) over rows with label 0.
 
     Returns:
-        The mean with its interval for the population, by one added row with the largest loss that a score as
+        The mean with its interval for the population, by Gaffke's bound with the largest loss that a score as
         extreme as these can have: without an upper end where there are scores of exactly 0 or 1. Infinite,
         without an interval, if one of those was wrong; the number of such rows is among the details.
 
@@ -174,7 +174,7 @@ def spherical(table: Table, *, confidence: float = 0.95) -> Estimate:
     The spherical score turned round, so that less is better, as with the others; it lies in [0, 1].
 
     Returns:
-        The mean with its interval for the population, by one added row. `null` is the mean of
+        The mean with its interval for the population, by Gaffke's bound. `null` is the mean of
         1 - sqrt(f^2 + (1 - f)^2), which the score would be if labels followed the scores.
 
     References:

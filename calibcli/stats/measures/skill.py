@@ -69,7 +69,7 @@ def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
 
     Returns:
         The share of the constant forecast's squared error that the score saves, at most 1 and below 0
-        where the constant does better. Interval for the population, by one added row. NaN where there is one
+        where the constant does better. Interval for the population, by Gaffke's bound. NaN where there is one
         label only.
 
     References:

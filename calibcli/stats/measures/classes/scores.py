@@ -85,7 +85,7 @@ def class_log_loss(views: ClassViews) -> ClassEstimate:
     Mean of -ln of the probability of the right class.
 
     Returns:
-        The mean with its interval for the population, by one added row; infinite without one if a right
+        The mean with its interval for the population, by Gaffke's bound; infinite without one if a right
         class had probability 0. `null` is the mean of the entropy -sum_c p_c ln p_c.
 
     References:
@@ -112,7 +112,7 @@ def class_brier(views: ClassViews) -> ClassEstimate:
     resolution + uncertainty + within_variance - within_covariance.
 
     Returns:
-        The mean with its interval for the population, by one added row. `null` is the mean of
+        The mean with its interval for the population, by Gaffke's bound. `null` is the mean of
         sum_c p_c (1 - p_c).
 
     References:
