@@ -72,6 +72,18 @@ def test_nothing_prints_outside_the_command_line() -> None:
     assert (prints, declares) == ([], [])
 
 
+def test_nothing_pretends_to_be_a_text() -> None:
+    """No class derives from `str` but the words of vocabularies: what carries more than a name is no name."""
+    found = [
+        f"{named(path)}: {one.name}"
+        for path in SOURCES
+        for one in ast.walk(ast.parse(path.read_text()))
+        if isinstance(one, ast.ClassDef)
+        and any(ast.unparse(base) in {"str", "UserString"} for base in one.bases)
+    ]
+    assert found == []
+
+
 def test_vocabularies_hold_distinct_words() -> None:
     """Every member of every vocabulary is spelled once."""
     kinds = [v for v in vars(names).values() if isinstance(v, type) and issubclass(v, StrEnum)]

@@ -34,6 +34,7 @@ from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading, SeveralClasses
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.compare import (
     ClassComparison,
     ClassesComparison,
@@ -61,10 +62,10 @@ Loaded = Mapping[str, Artifact | ClassArtifact]
 
 
 def compare_files(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
-    artifacts: Sequence[str] = (),
+    artifacts: Sequence[DocumentSource] = (),
     options: CompareOptions | None = None,
     reading: Reading | None = None,
 ) -> CompareReport:
@@ -74,7 +75,7 @@ def compare_files(
         refuse_class_measures(columns, Metrics((), (), asked.joint))
     _require_two(columns, artifacts)
     several, read = columns.several, read_artifact if columns.several is None else read_class_artifact
-    loaded: Loaded = {path: read(path) for path in artifacts}
+    loaded: Loaded = {str(path): read(path) for path in artifacts}
     said, columns = columns.scale is not None, _as_all_fitted(columns, loaded)
     gathered = _gathered(inputs, columns, loaded, reading=reading or Reading())
     raw = gathered.as_fitted
@@ -132,7 +133,7 @@ def fit_note(path: str, rows: int, asked: CompareOptions) -> str:
     return f"these are the rows that {path} was fitted on: the comparison flatters it"
 
 
-def _require_two(columns: Columns, artifacts: Sequence[str]) -> None:
+def _require_two(columns: Columns, artifacts: Sequence[DocumentSource]) -> None:
     scores = len(columns.others) + 1
     if scores > 1 and artifacts:
         msg = "two scores and an artifact: which are to be compared?"
@@ -162,7 +163,7 @@ def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
     return next(iter(ways.values()), columns)
 
 
-def _gathered(inputs: Sequence[str], columns: Columns, loaded: Loaded, *, reading: Reading) -> Gathered:
+def _gathered(inputs: Sequence[RowSource], columns: Columns, loaded: Loaded, *, reading: Reading) -> Gathered:
     """Read both sides at once, and the differences of their losses row by row."""
     transforms: dict[str, Transform | AtPlaces | Unchanged | None] = {RAW: None}
     maps = [as_transform(one.recalibrator) for one in loaded.values() if isinstance(one, Artifact)]

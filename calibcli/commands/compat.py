@@ -14,6 +14,7 @@ from calibcli.names import CompatTool, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.compat import CompatNumber, CompatReport, OurNumber
 from calibcli.stats.measures.compat import Counterpart, OrderedRows, Part, Peer, peer_numbers
 from calibcli.stats.measures.estimate import Estimate, TestResult
@@ -24,11 +25,11 @@ Ours = Mapping[MeasureName | TestName, Estimate | TestResult]
 
 
 def compat_files(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
     tool: CompatTool,
-    artifact: str | None = None,
+    artifact: DocumentSource | None = None,
     options: MeasureOptions | None = None,
     reading: Reading | None = None,
 ) -> CompatReport:
@@ -54,7 +55,7 @@ def compat_files(
     return CompatReport(
         input=judged.input,
         table=measured.table,
-        artifact=artifact,
+        artifact=judged.through,
         peer=tool,
         package=peer.package,
         version=peer.version,

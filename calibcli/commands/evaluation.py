@@ -21,6 +21,7 @@ from calibcli.documents.artifact import (
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnUnseen, ViewName
 from calibcli.options.rows import Columns, Reading, SeveralClasses
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.stats.recalibrators.classes.family import outputs_of
 from calibcli.stats.recalibrators.classes.interface import Ends, ends_of
 from calibcli.stats.recalibrators.interface import Recalibrator, randomised, values_of
@@ -32,11 +33,18 @@ AnyArtifact = Artifact | ClassArtifact | GroupArtifact
 
 
 def read_through(
-    path: str, inputs: Sequence[str], columns: Columns, *, reading: Reading, twice: bool, beside: Beside
+    source: DocumentSource,
+    inputs: Sequence[RowSource],
+    columns: Columns,
+    *,
+    reading: Reading,
+    twice: bool,
+    beside: Beside,
 ) -> Gathered:
     """Read rows through an artifact, raw and recalibrated side by side."""
     several, said = columns.several, columns.scale is not None
-    loaded = read_one_or_members(path) if several is None else read_class_artifact(path)
+    loaded = read_one_or_members(source) if several is None else read_class_artifact(source)
+    path = str(source)
     columns, transforms = _through(loaded, columns, path)
     if several is not None:
         # Rows may be others in the view of the raw probabilities, whose clusters are not theirs.
@@ -49,7 +57,7 @@ def read_through(
     outputs = outputs_through(loaded, several)
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     notes = (*loaded.doubts, *(() if said else table_scale_notes(gathered, loaded)))
-    return replace(gathered, artifact=loaded, outputs=outputs, notes=notes)
+    return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)
 
 
 def _through(loaded: AnyArtifact, columns: Columns, path: str) -> tuple[Columns, Transforms]:

@@ -43,6 +43,7 @@ from calibcli.names import (
 )
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, bytes_of, refuse_any_sum
+from calibcli.options.sources import RowSource
 from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream
@@ -73,7 +74,7 @@ from calibcli.values import dataclass
 
 
 def fit_map(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     which: MapOptions,
     options: FitOptions,
@@ -250,7 +251,7 @@ _WITHOUT_NOISE = "The loss after is that of the curve; the noise that apply adds
 
 
 def fit_files(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
     method: FitMethod,
@@ -613,7 +614,7 @@ def inner_method(method: ClassMethod, inner: FitMethod) -> RecalibratorName:
 
 
 def fit_class_files(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
     method: ClassMethod,

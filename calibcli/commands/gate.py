@@ -24,6 +24,7 @@ from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, Bound, Mea
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.options.rules import ClassRule, Rule
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import TableSummary
@@ -50,7 +51,7 @@ from calibcli.values import dataclass
 GateMap = Artifact | ClassArtifact
 
 
-def gate_map(path: str | None, several: SeveralClasses | None) -> GateMap | None:
+def gate_map(path: DocumentSource | None, several: SeveralClasses | None) -> GateMap | None:
     """Return the artifact of a gate; None where there is none."""
     if path is None:
         return None
@@ -238,7 +239,7 @@ def read_batches(
     terms: Terms,
     *,
     asked: StateOptions,
-    artifact: str | None,
+    artifact: DocumentSource | None,
     reading: Reading,
 ) -> ReadBatches:
     """Read every file as a batch of its own."""
@@ -254,7 +255,7 @@ def read_batches(
         own = replace(reading, input_format=form)
         try:
             judged = read_judged(
-                [file.path],
+                [file.rows or file.path],
                 columns,
                 artifact=artifact,
                 reading=own,
@@ -351,13 +352,13 @@ def _within(judged: Gathered, partition: Partition) -> Table:
 
 
 def judge_with_state(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
     rule: Rule | ClassRule | None,
     options: VerifyOptions,
     state: StateOptions,
-    artifact: str | None,
+    artifact: DocumentSource | None,
     reading: Reading,
 ) -> VerifyReport:
     """
@@ -369,7 +370,7 @@ def judge_with_state(
     _refuse_options(columns, options, state)
     found = found_in(inputs)
     files = found.files
-    given = [file.path for file in files] + ([] if artifact is None else [artifact])
+    given = [file.path for file in files] + ([] if artifact is None else [str(artifact)])
     refuse_state(state.path, inputs=given)
     loaded = gate_map(artifact, columns.several)
     before = read_state(state.path)
@@ -461,7 +462,7 @@ def _report(
     *,
     options: VerifyOptions,
     state: StateOptions,
-    artifact: str | None,
+    artifact: DocumentSource | None,
     before: int,
 ) -> VerifyReport:
     found = growth.state
@@ -472,7 +473,7 @@ def _report(
     return VerifyReport(
         input=read.source or _no_input(found.terms),
         table=_table(found),
-        artifact=artifact,
+        artifact=None if artifact is None else str(artifact),
         verdicts={"alarm" if rule is None else rule.key: verdict},
         policy=options.policy,
         notes=(*found.notes, *growth.notes, *_few_values(read, found.terms)),

@@ -55,6 +55,7 @@ from calibcli.data.tally import (
 from calibcli.errors import CalibcliError, EmptyTable, InputProblem
 from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, WeightMeaning
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowsAsked
+from calibcli.options.sources import RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 from calibcli.stats.table.again import RowWork
 from calibcli.stats.table.grid import CODES, Table, cell_of, digest
@@ -174,6 +175,7 @@ class Gathered:
         id_kinds: What the identities of rows are written as.
         ids_renamed: Whether they had other names in the first version of states.
         artifact: The map that was applied while reading, or None.
+        through: What that map is called.
         outputs: Every value that the recalibrated score can have, ascending; None where there are too many.
         notes: What must be said of the scores, and of the artifact.
     """
@@ -188,6 +190,7 @@ class Gathered:
     id_kinds: frozenset[IdKind] = frozenset()
     ids_renamed: bool = False
     artifact: "Artifact | ClassArtifact | GroupArtifact | None" = None
+    through: str | None = None
     outputs: tuple[float, ...] | None = None
     notes: tuple[str, ...] = ()
 
@@ -237,7 +240,7 @@ FIT_ROWS = "these are the rows that the artifact was fitted on: the numbers flat
 
 
 def gather(  # noqa: PLR0913 - one for each way in which readings differ
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
     engine: Engine,

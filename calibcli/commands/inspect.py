@@ -28,6 +28,7 @@ from calibcli.documents.summary import read_summary
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import DataFormat, EndsOf
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
+from calibcli.options.sources import DocumentSource
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
 from calibcli.reports.inspect import ColumnSummary, InspectReport
@@ -96,9 +97,9 @@ def _inspect_document(path: str) -> InspectReport:
         raise problem if problem.path.startswith(path) else in_file(path, problem) from None
 
 
-def artifact_report(path: str) -> InspectReport:
+def artifact_report(source: DocumentSource) -> InspectReport:
     """Look at an artifact."""
-    found = read_any_map(path)
+    found, path = read_any_map(source), str(source)
     if isinstance(found, Artifact):
         return _artifact_report(path, found)
     if isinstance(found, GroupArtifact):

@@ -42,6 +42,7 @@ from calibcli.names import (
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading, memory_for
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     ClassesReport,
@@ -233,10 +234,10 @@ def summing(columns: Columns) -> bool:
 
 
 def measure_files(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
-    artifact: str | None = None,
+    artifact: DocumentSource | None = None,
     options: MeasureOptions | None = None,
     reading: Reading | None = None,
     summary_out: str | None = None,
@@ -259,7 +260,7 @@ def measure_files(
         twice=may_cut_cells(asked.bins, asked.binning, asked.edges),
         beside=replace(beside_of(columns, artifact=artifact), classes=each_class(columns)),
     )
-    report = measure_judged(judged, artifact=artifact, options=asked)
+    report = measure_judged(judged, options=asked)
     if summary_out is not None:
         from calibcli.commands.summaries import write_summary
 
@@ -267,7 +268,7 @@ def measure_files(
     return report
 
 
-def measure_judged(judged: Gathered, *, artifact: str | None, options: MeasureOptions) -> MeasureReport:
+def measure_judged(judged: Gathered, *, options: MeasureOptions) -> MeasureReport:
     """Measure rows that were read: every score of them, groups and classes."""
     first, *others = views = views_of(judged)
     level = level_of(options.confidence, sum(len(view.slices.measured(options.least_rows)) for view in views))
@@ -282,7 +283,7 @@ def measure_judged(judged: Gathered, *, artifact: str | None, options: MeasureOp
         first.table,
         first.source,
         options=options,
-        artifact=artifact,
+        artifact=judged.through,
         discrete=discrete,
         notes=(*judged.notes, *judged.fit_notes),
         again=judged.table_again,

@@ -275,7 +275,7 @@ def drawn_figure(request: PlotRequest, look: PictureOptions, path: str | None, *
     refuse_axis(request.kind, look.axis)
     if path is not None:
         picture_format(path)
-        refuse_existing(path, force=force, inputs=[one for one in request.inputs if type(one) is str])
+        refuse_existing(path, force=force, inputs=[one for one in request.inputs if isinstance(one, str)])
     diagram = diagram_of(request)
     words = Words(look.title or diagram.title, diagram.drawn.caption, diagram.drawn.foot)
     figure = figure_of(diagram.drawn.picture, words, look=look_of(look.size, look.theme), scale=look.axis)

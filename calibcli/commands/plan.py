@@ -22,6 +22,7 @@ from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import MeasureName, Purpose, VerdictName
 from calibcli.options.gating import PlanOptions
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plan import PlanReport
 from calibcli.stats.gates import judge
@@ -62,7 +63,7 @@ class _Scores:
 def plan_rows(
     options: PlanOptions,
     *,
-    artifact: str | None = None,
+    artifact: DocumentSource | None = None,
     like: str | None = None,
     columns: Columns | None = None,
     reading: Reading | None = None,
@@ -97,7 +98,7 @@ def plan_rows(
         least_rows=options.least_rows,
         scores_from=scores.known_from,
         found=found,
-        artifact=artifact,
+        artifact=None if artifact is None else str(artifact),
         input=scores.input,
         seed=options.seed,
         assumptions=(f"the rows to come have scores as {scores.known_from}", *example.assumptions),
@@ -115,7 +116,7 @@ def _refuse_unresolved(limit: float) -> None:
         raise UsageProblem(msg, f"ask for --max-smece {1.1 * LEAST_BANDWIDTH:.2g} or more")
 
 
-def _of_fit(artifact: Artifact | None, path: str | None) -> _Scores:
+def _of_fit(artifact: Artifact | None, path: DocumentSource | None) -> _Scores:
     """Take the fit rows of a discrete recalibrator for the rows to come."""
     fitted = None if artifact is None else artifact.recalibrator.bins
     if artifact is None or fitted is None:
@@ -187,7 +188,7 @@ def _notes(found: Plan, options: PlanOptions) -> tuple[str, ...]:
 
 
 def read_scores(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
     reading: Reading,

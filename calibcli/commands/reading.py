@@ -8,13 +8,14 @@ from calibcli.commands.right_scale import read_notes
 from calibcli.commands.tables import read_tables, refuse_unseen
 from calibcli.data.tally import NOTHING, Beside, Transforms
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.sources import DocumentSource, RowSource
 
 
 def read_judged(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
-    artifact: str | None,
+    artifact: DocumentSource | None,
     reading: Reading,
     twice: bool = False,
     beside: Beside = NOTHING,

@@ -13,6 +13,7 @@ from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import DEFAULT_BINS, Binning, Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.gating import Regression
 from calibcli.options.rules import Rule
+from calibcli.options.sources import DocumentSource
 from calibcli.reports.measure import SCHEMA
 from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.gates.claim import Ground, Verdict, claim_of, outcome_of, refuse_weights
@@ -77,12 +78,12 @@ class Before:
 
     path: str
     score: str
-    artifact: str | None
+    artifact: DocumentSource | None
     digest: str
     measures: dict[MeasureName, Measured]
     doubts: tuple[str, ...] = ()
 
-    def notes(self, score: str, *, artifact: str | None, digest: str | None) -> tuple[str, ...]:
+    def notes(self, score: str, *, artifact: DocumentSource | None, digest: str | None) -> tuple[str, ...]:
         """Return what the reader should know of a comparison with it."""
         found = [*self.doubts]
         if digest == self.digest:
@@ -96,10 +97,11 @@ class Before:
         return tuple(found)
 
 
-def read_baseline(path: str, names: Sequence[MeasureName], *, confidence: float) -> Before:
+def read_baseline(source: DocumentSource, names: Sequence[MeasureName], *, confidence: float) -> Before:
     """Take the baseline from a report that `measure --json` wrote."""
+    path = str(source)
     try:
-        tree = read_document(path, origin=_ORIGIN)
+        tree = read_document(source, origin=_ORIGIN)
         _refuse_artifact(path, tree)
         before, doubts = tree.built(lambda node: _before(path, node, names, confidence=confidence))
     except DocumentProblem as problem:

@@ -34,6 +34,7 @@ from calibcli.options.comparing import CompareOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.compare import CompareReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
@@ -83,9 +84,9 @@ class ReportRequest:
         gate: The rules that are judged, or None where nothing is.
     """
 
-    inputs: Sequence[str]
+    inputs: Sequence[RowSource]
     columns: Columns = Columns()
-    artifact: str | None = None
+    artifact: DocumentSource | None = None
     options: MeasureOptions = field(default_factory=MeasureOptions)
     gate: VerifyOptions | None = None
     reading: Reading = field(default_factory=Reading)
@@ -138,19 +139,19 @@ def _full_report(
         twice=may_cut_cells(options.bins, options.binning, options.edges),
         beside=_beside(columns, artifact=artifact),
     )
-    verdicts = None if gate is None else verify_judged(judged, options=gate, artifact=artifact)
-    measured = measure_judged(judged, artifact=artifact, options=options)
+    verdicts = None if gate is None else verify_judged(judged, options=gate)
+    measured = measure_judged(judged, options=options)
     return FullReport(
         measured=measured,
         verdicts=verdicts,
-        against_raw=_against_raw(judged, options, artifact=artifact),
+        against_raw=_against_raw(judged, options),
         pictures=tuple(pictures_of(measured, judged, options=options)),
         files=file_digests(measured.input.files),
-        artifact=None if artifact is None else file_digests([artifact]).get(artifact),
+        artifact=None if judged.through is None else file_digests([judged.through]).get(judged.through),
     )
 
 
-def _beside(columns: Columns, *, artifact: str | None) -> Beside:
+def _beside(columns: Columns, *, artifact: DocumentSource | None) -> Beside:
     """Return what is gathered beside the score; with an artifact, how each row's loss changes."""
     found = replace(beside_of(columns, artifact=artifact), classes=each_class(columns))
     if artifact is None or columns.several is not None:
@@ -158,15 +159,15 @@ def _beside(columns: Columns, *, artifact: str | None) -> Beside:
     return replace(found, pairs=((RAW, RECALIBRATED),))
 
 
-def _against_raw(judged: Gathered, asked: MeasureOptions, *, artifact: str | None) -> CompareReport | None:
+def _against_raw(judged: Gathered, asked: MeasureOptions) -> CompareReport | None:
     """Compare the recalibrated score with the raw one, where there is one score."""
     names = comparable(asked.metrics.measures, edges=asked.edges is not None)
     source, tables = judged.input, judged.tables
-    if artifact is None or judged.artifact is None or source.classes is not None or not names:
+    if judged.through is None or source.classes is not None or not names:
         return None
     raw = Seen(source.score, source.score, None, tables[RAW], discrete=False)
     discrete = judged.outputs is not None
-    recalibrated = Seen(artifact, source.score, artifact, tables[RECALIBRATED], discrete=discrete)
+    recalibrated = Seen(judged.through, source.score, judged.through, tables[RECALIBRATED], discrete=discrete)
     options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
     paired = judged.paired or PairedSums()
     if isinstance(judged.artifact, Artifact):

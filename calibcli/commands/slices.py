@@ -13,6 +13,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import Binning, MeasureName
 from calibcli.options.measuring import MOST_CONFIDENCE
 from calibcli.options.rows import Columns
+from calibcli.options.sources import DocumentSource
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport, WorstGroup
 from calibcli.stats.curves.reliability import ReliabilityCurve
@@ -87,7 +88,7 @@ class View:
     slices: Slices
 
 
-def beside_of(columns: Columns, *, artifact: str | None) -> Beside:
+def beside_of(columns: Columns, *, artifact: DocumentSource | None) -> Beside:
     """Return what is gathered beside the first score."""
     if columns.others and artifact is not None:
         msg = f"{len(columns.others) + 1} scores and an artifact, which recalibrates one"

@@ -15,6 +15,7 @@ from calibcli.documents.summary import How, TableDocument, is_summary, read_summ
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
 from calibcli.options.rows import ALL_ROWS, Columns
+from calibcli.options.sources import RowSource
 from calibcli.reports.input import in_several, together
 from calibcli.reports.inspect import InspectReport
 from calibcli.stats.table.derived import with_scores
@@ -73,14 +74,14 @@ def _mark(name: str, path: Path) -> str:
     return f"sha256:{found.hexdigest()}"
 
 
-def are_summaries(inputs: Sequence[str]) -> bool:
-    """Whether inputs are summaries, all of them."""
+def summaries_in(inputs: Sequence[RowSource]) -> tuple[str, ...]:
+    """Return the inputs where they are summaries, all of them; none where they are rows."""
     found = [is_summary(path) for path in inputs]
     if any(found) and not all(found):
         one, other = inputs[found.index(True)], inputs[found.index(False)]
         msg = f"{one} is a summary of rows, and {other} holds rows"
         raise UsageProblem(msg, "summarise both with `calibcli measure --summary-out`, or name files of rows")
-    return bool(found) and all(found)
+    return tuple(map(str, inputs)) if any(found) else ()
 
 
 def gather_summaries(
@@ -192,7 +193,7 @@ def refuse_summary(columns: Columns) -> None:
             raise UsageProblem(msg, "leave out one of them")
 
 
-def write_summary(gathered: Gathered, path: str, *, inputs: Sequence[str]) -> None:
+def write_summary(gathered: Gathered, path: str, *, inputs: Sequence[RowSource]) -> None:
     """Write the summary of rows that were read."""
     from calibcli.data.outputs import write_file
 
@@ -201,10 +202,11 @@ def write_summary(gathered: Gathered, path: str, *, inputs: Sequence[str]) -> No
     write_file(path, summary_text(document).encode("ascii"))
 
 
-def _parts(inputs: Sequence[str], document: TableDocument) -> tuple[str, ...]:
+def _parts(inputs: Sequence[RowSource], document: TableDocument) -> tuple[str, ...]:
     """Return what tells the rows of a summary from those of others: of its files, and of so many scores."""
-    if are_summaries(inputs):
-        return tuple(dict.fromkeys(part for one in inputs for part in read_summary(one).identities))
+    summaries = summaries_in(inputs)
+    if summaries:
+        return tuple(dict.fromkeys(part for one in summaries for part in read_summary(one).identities))
     marks = file_marks(document.input.files)
     own = document.identities if marks is None else (*marks, *document.digest_of_many)
     return tuple(dict.fromkeys(own))

@@ -8,6 +8,7 @@ from calibcli.data.tally import NOTHING, Beside, Transforms
 from calibcli.errors import IdleOption
 from calibcli.names import OnUnseen
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.sources import RowSource, is_json
 
 
 def refuse_unseen(columns: Columns) -> None:
@@ -18,7 +19,7 @@ def refuse_unseen(columns: Columns) -> None:
 
 
 def read_tables(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
     reading: Reading,
@@ -27,12 +28,13 @@ def read_tables(
     twice: bool = False,
 ) -> Gathered:
     """Read files or summaries into tables, as `gather` does, in the way asked for."""
-    if any(path.endswith(".json") for path in inputs):
-        from calibcli.commands.summaries import are_summaries, gather_summaries
+    if any(map(is_json, inputs)):
+        from calibcli.commands.summaries import gather_summaries, summaries_in
 
-        if are_summaries(inputs):
+        summaries = summaries_in(inputs)
+        if summaries:
             limit = reading.limit
-            return gather_summaries(inputs, columns, limit=limit, transforms=transforms, beside=beside)
+            return gather_summaries(summaries, columns, limit=limit, transforms=transforms, beside=beside)
     return gather(
         inputs,
         columns,

@@ -21,6 +21,7 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
 from calibcli.options.rules import ClassRule, Rule
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.stats.bounds.proportion import unseen_share
 from calibcli.stats.gates import judge
@@ -73,11 +74,11 @@ def _rule_of_state(path: str) -> str:
 
 
 def verify_files(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     *,
     options: VerifyOptions,
-    artifact: str | None = None,
+    artifact: DocumentSource | None = None,
     reading: Reading | None = None,
 ) -> VerifyReport:
     """Judge the rules by the rows of the inputs, and by those of each group."""
@@ -98,7 +99,7 @@ def verify_files(
         twice=may_cut_cells(options.bins, options.binning),
         beside=_beside(columns, options, artifact=artifact),
     )
-    return verify_judged(judged, options=options, artifact=artifact, before=before)
+    return verify_judged(judged, options=options, before=before)
 
 
 def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
@@ -113,7 +114,7 @@ def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
     return options
 
 
-def _beside(columns: Columns, options: VerifyOptions, *, artifact: str | None) -> Beside:
+def _beside(columns: Columns, options: VerifyOptions, *, artifact: DocumentSource | None) -> Beside:
     """Return what is gathered beside the score: its groups or classes, and another score row by row."""
     key = RAW if artifact is None else RECALIBRATED
     joint = any(isinstance(rule, ClassRule) for rule in options.rules)
@@ -126,7 +127,10 @@ def _beside(columns: Columns, options: VerifyOptions, *, artifact: str | None) -
 
 
 def verify_judged(
-    judged: Gathered, *, options: VerifyOptions, artifact: str | None = None, before: Before | None = None
+    judged: Gathered,
+    *,
+    options: VerifyOptions,
+    before: Before | None = None,
 ) -> VerifyReport:
     """
     Judge every rule in the whole and in each group or class, as many claims together as that makes.
@@ -135,7 +139,7 @@ def verify_judged(
     """
     table, fitted_rows = judged.table, judged.fitted_rows
     if fitted_rows and not options.allow_fit_rows:
-        msg = f"these are the {table.total_rows:,} rows that {artifact} was fitted on"
+        msg = f"these are the {table.total_rows:,} rows that {judged.through} was fitted on"
         raise InputProblem(msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist")
     if table.total_rows == 0:
         msg = "no rows left to judge by"
@@ -177,12 +181,14 @@ def verify_judged(
     asked = (options.bins, options.binning) != (None, None)
     subjects = [rule.subject for rule in single]
     baseline = (
-        () if before is None else before.notes(judged.input.score, artifact=artifact, digest=summary.digest)
+        ()
+        if before is None
+        else before.notes(judged.input.score, artifact=judged.through, digest=summary.digest)
     )
     report = VerifyReport(
         input=judged.input,
         table=summary,
-        artifact=artifact,
+        artifact=judged.through,
         verdicts=verdicts,
         policy=options.policy,
         notes=(
@@ -275,12 +281,12 @@ def _void(report: VerifyReport) -> VerifyReport:
 
 
 def judge_rows(
-    inputs: Sequence[str],
+    inputs: Sequence[RowSource],
     columns: Columns,
     options: VerifyOptions,
     state: StateOptions | None,
     *,
-    artifact: str | None,
+    artifact: DocumentSource | None,
     reading: Reading,
 ) -> VerifyReport:
     """Judge rows; without inputs by what the state holds."""

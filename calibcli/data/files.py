@@ -9,13 +9,13 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from calibcli.data.formats import format_of, names_taken, split_forced
 from calibcli.data.objects import (
@@ -30,6 +30,7 @@ from calibcli.data.objects import (
 from calibcli.data.pipes import STDIN
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem, without_secrets
 from calibcli.names import DataFormat
+from calibcli.options.sources import RowsInMemory, RowSource
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -303,30 +304,6 @@ class InMemory(StrEnum):
         return False
 
 
-class HeldRows(str):
-    """
-    The name of rows in memory, which carries them; a copy is the name alone.
-
-    Args:
-        columns: What gives each column by its name; called whenever it is read.
-    """
-
-    __slots__ = ("columns", "rows")
-
-    rows: int
-    columns: Mapping[str, Callable[[], HeldColumn]]
-
-    def __new__(cls, name: str, *, rows: int, columns: Mapping[str, Callable[[], HeldColumn]]) -> Self:
-        """Return the name with its rows."""
-        made = super().__new__(cls, name)
-        made.rows = rows
-        made.columns = columns
-        return made
-
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        return str, (str(self),)
-
-
 Stamp = FileStamp | ObjectStamp
 
 # Files of fewer bytes may be equal by chance.
@@ -339,11 +316,14 @@ class InputFile:
     One file of the input.
 
     Args:
+        path: Its name, or that of rows in memory.
         forced: The format that `path:fmt` forces, or None.
+        rows: The rows in memory; None where there is something to open.
     """
 
     path: str
     forced: DataFormat | None = None
+    rows: RowsInMemory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +336,7 @@ class Found:
         listed: The directories and patterns among the inputs.
     """
 
-    inputs: tuple[str, ...]
+    inputs: tuple[RowSource, ...]
     files: tuple[InputFile, ...]
     passed: tuple[tuple[str, Reason], ...] = ()
     listed: tuple[str, ...] = ()
@@ -393,7 +373,7 @@ class Found:
     def _copied(self) -> tuple[str, ...]:
         """Say which files hold the same bytes as one before them, though they are not the same file."""
         by_size: dict[int, list[str]] = {}
-        for path in (file.path for file in self.files):
+        for path in (file.path for file in self.files if file.rows is None):
             size = _size_of(path) if len(self.files) > 1 else 0
             if size >= _SHORT:
                 by_size.setdefault(size, []).append(path)
@@ -417,7 +397,7 @@ class Found:
 
 def _size_of(path: str) -> int:
     """Return how many bytes a file of this machine has, 0 of anything else."""
-    if path == STDIN or isinstance(path, HeldRows) or is_object(path):
+    if path == STDIN or is_object(path):
         return 0
     try:
         found = os.stat(path)  # noqa: PTH116 - one call
@@ -449,32 +429,36 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:2] if more else names) + more
 
 
-def found_in(inputs: Sequence[str]) -> Found:
+def found_in(inputs: Sequence[RowSource]) -> Found:
     """Return the files that the inputs stand for, in order, and what was passed over."""
-    # Path.exists raises where this says no: a name that is too long, a directory without permission.
-    named = [
-        (name, None) if isinstance(name, HeldRows) else split_forced(name, exists=os.path.exists(name))  # noqa: PTH110
-        for name in inputs
-    ]
-    if sum(path == STDIN for path, _ in named) > 1:
+    named = [_named(one) for one in inputs]
+    if sum(file.path == STDIN for file in named) > 1:
         msg = "standard input can be read only once"
         raise UsageProblem(msg)
     files: list[InputFile] = []
     passed: dict[tuple[str, Reason], None] = {}
     listed: list[str] = []
-    for path, forced in named:
-        names = _listed(path, every=forced is not None)
+    for one in named:
+        names = _listed(one.path, every=one.forced is not None) if one.rows is None else None
         if names is None:
-            files.append(InputFile(path, forced))
+            files.append(one)
             continue
-        files += [InputFile(file, forced) for file in names.files]
+        files += [InputFile(file, one.forced) for file in names.files]
         passed.update(dict.fromkeys(names.passed))
-        listed.append(path)
+        listed.append(one.path)
     _refuse_twice(files)
     return Found(tuple(inputs), tuple(files), tuple(passed), tuple(listed))
 
 
-def files_of(inputs: Sequence[str]) -> list[InputFile]:
+def _named(source: RowSource) -> InputFile:
+    if isinstance(source, RowsInMemory):
+        return InputFile(source.name, rows=source)
+    # Path.exists raises where this says no: a name that is too long, a directory without permission.
+    name = str(source)
+    return InputFile(*split_forced(name, exists=os.path.exists(name)))  # noqa: PTH110
+
+
+def files_of(inputs: Sequence[RowSource]) -> list[InputFile]:
     """Return the files that the inputs stand for, as `found_in` does."""
     return list(found_in(inputs).files)
 
@@ -498,8 +482,6 @@ def stamp_of(path: str) -> Stamp | None:
     """
     if is_object(path):
         return object_version(path)
-    if isinstance(path, HeldRows):
-        return None
     try:
         file = sys.stdin.fileno() if path == STDIN else path
         return file_stamp(file) if stat.S_ISREG(os.stat(file).st_mode) else None  # noqa: PTH116 - also a number
@@ -528,7 +510,7 @@ def _refuse_twice(files: Sequence[InputFile]) -> None:
     """Refuse one file under two names: its rows would count twice, and a gate take them for new ones."""
     seen: dict[Identity, str] = {}
     for file in files:
-        identity = _identity(file.path)
+        identity = _identity(file.path) if file.rows is None else None
         if identity is not None and identity in seen:
             shown, earlier = shown_path(file.path), shown_path(seen[identity])
             msg = f"{shown} is named twice" if shown == earlier else f"{shown} is the same file as {earlier}"
@@ -552,7 +534,7 @@ def _identity(path: str) -> Identity | None:
 
 def _listed(path: str, *, every: bool) -> Names | None:
     """Return the files of a directory, or of what matches a pattern; None for one file."""
-    if path == STDIN or isinstance(path, HeldRows):
+    if path == STDIN:
         return None
     matched, below = Names(), Names()
     with read_errors(path):

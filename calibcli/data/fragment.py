@@ -12,6 +12,7 @@ from calibcli.data.objects import is_object
 from calibcli.data.pipes import Pipe
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
+from calibcli.options.sources import RowsInMemory
 from calibcli.values import dataclass
 
 _BATCH_ROWS = 1 << 17
@@ -28,7 +29,7 @@ class Fragment:
     Args:
         index: Its place in the order of the input.
         path: The file as the user named it; "-" is standard input.
-        format: What the file holds, or that the path is that of rows in memory.
+        format: What the file holds, or that the rows are in memory.
         compression: What is wrapped around it, or None.
         row_groups: The row groups of a Parquet file, or None for all there is.
         first_row: How many rows of the file come before this fragment.
@@ -39,6 +40,7 @@ class Fragment:
         decimal: What stands before the decimals of numbers in CSV; None for a point.
         partitions: Columns that the path holds, such as `country=US`, each with its value or None.
         stamp: What would be another one if the file were written to or replaced; None where nothing tells.
+        rows: The rows in memory; None where there is something to open.
     """
 
     index: int
@@ -54,6 +56,7 @@ class Fragment:
     decimal: str | None = None
     partitions: tuple[tuple[str, str | None], ...] = ()
     stamp: Stamp | None = None
+    rows: RowsInMemory | None = None
 
     @property
     def shown(self) -> str:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from calibcli.data.arrays import Column, numbers, texts, value_type
 from calibcli.data.columns import NAME_THE_SCORE, ChosenColumns, folded, resolve, same_again
-from calibcli.data.files import Found, HeldRows, InMemory, found_in, read_errors, shown_path, stamp_of
+from calibcli.data.files import Found, InMemory, InputFile, found_in, read_errors, shown_path, stamp_of
 from calibcli.data.formats import MAGIC_BYTES, STREAM, keeps_ascii, kind_of
 from calibcli.data.fragment import Fragment, partitions_of
 from calibcli.data.groups import can_be_groups, groups_of
@@ -30,18 +30,21 @@ from calibcli.data.streams import bytes_from
 from calibcli.errors import IdleOption, InputProblem
 from calibcli.names import DataFormat
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
+from calibcli.options.sources import RowSource
 from calibcli.values import dataclass
 
 # A fragment of a Parquet file has at least so many rows, unless it is the last of its file.
 FRAGMENT_ROWS = 2_000_000
 
 
-def list_fragments(inputs: Sequence[str] | Found, *, input_format: InputFormat = AS_FOUND) -> list[Fragment]:
+def list_fragments(
+    inputs: Sequence[RowSource] | Found, *, input_format: InputFormat = AS_FOUND
+) -> list[Fragment]:
     """List the fragments of the input."""
     fragments: list[Fragment] = []
     for file in (inputs if isinstance(inputs, Found) else found_in(inputs)).files:
         asked = input_format if file.forced is None else replace(input_format, format=file.forced)
-        for part in _parts(_whole(file.path, asked)):
+        for part in _parts(_whole(file, asked)):
             fragments.append(replace(part, index=len(fragments)))
     _refuse_unused(input_format, fragments)
     return fragments
@@ -59,10 +62,11 @@ def _refuse_unused(asked: InputFormat, fragments: Sequence[Fragment]) -> None:
         raise IdleOption(msg, "leave it out", options=("encoding",))
 
 
-def _whole(path: str, asked: InputFormat) -> Fragment:
+def _whole(file: InputFile, asked: InputFormat) -> Fragment:
     """Return a file as one fragment."""
-    if isinstance(path, HeldRows):
-        return Fragment(0, path, InMemory.ROWS)
+    path = file.path
+    if file.rows is not None:
+        return Fragment(0, path, InMemory.ROWS, rows=file.rows)
     shown = shown_path(path)
     with read_errors(path):
         # Before the first byte is looked at.

@@ -6,7 +6,6 @@ of rows, with the record of its fit.
 import math
 from collections.abc import Mapping
 from dataclasses import field, replace
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -33,9 +32,10 @@ from calibcli.codec import (
     version_of,
 )
 from calibcli.data.objects import content_of, content_of_file, is_object
-from calibcli.documents.sealed import MOST_BYTES, Document, document_of, parse, sealed_text
+from calibcli.documents.sealed import MOST_BYTES, Document, document_of, parse, sealed, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import RecalibratorName, Scale
+from calibcli.options.sources import DocumentInMemory, DocumentSource
 from calibcli.stats.recalibrators.classes.family import AnyClassMap
 from calibcli.stats.recalibrators.family import AnyMap
 from calibcli.stats.recalibrators.interface import FittedBin, Guarantee, Recalibrator, WithEnds
@@ -325,40 +325,6 @@ class ClassArtifact(Doubted, Declared):
         return self.recalibrator.keeps_prediction
 
 
-class HeldArtifact(str):
-    """The name of an artifact in memory, which carries it: it may stand wherever the path of one may."""
-
-    __slots__ = ("artifact",)
-
-    artifact: "Artifact | ClassArtifact"
-
-    def __new__(cls, name: str, *, artifact: "Artifact | ClassArtifact") -> Self:
-        """Return the name with its artifact."""
-        made = super().__new__(cls, name)
-        made.artifact = artifact
-        return made
-
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        return str, (str(self),)
-
-
-class HeldDocument(str):
-    """The name of a JSON document in memory, which carries it: it may stand wherever the path of one may."""
-
-    __slots__ = ("document",)
-
-    document: dict[str, object]
-
-    def __new__(cls, name: str, *, document: dict[str, object]) -> Self:
-        """Return the name with its document."""
-        made = super().__new__(cls, name)
-        made.document = document
-        return made
-
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        return str, (str(self),)
-
-
 def artifact_text(artifact: "Artifact | ClassArtifact") -> str:
     """Return the text of an artifact: the same fit gives the same bytes."""
     return readable(sealed_text(artifact.to_dict()), method=artifact.recalibrator.name.value)
@@ -376,12 +342,12 @@ def readable(text: str, *, method: str) -> str:
     return text
 
 
-def read_artifact(path: Path | str) -> Artifact:
+def read_artifact(path: DocumentSource) -> Artifact:
     """Read an artifact."""
     return of_one_score(path, read_any_artifact(path))
 
 
-def of_one_score(path: Path | str, found: "Artifact | ClassArtifact") -> Artifact:
+def of_one_score(path: DocumentSource, found: "Artifact | ClassArtifact") -> Artifact:
     """Return an artifact that was fitted to one score."""
     if isinstance(found, Artifact):
         return found
@@ -389,7 +355,7 @@ def of_one_score(path: Path | str, found: "Artifact | ClassArtifact") -> Artifac
     raise UsageProblem(msg, "name the columns of the classes with --probs")
 
 
-def read_class_artifact(path: Path | str) -> "ClassArtifact":
+def read_class_artifact(path: DocumentSource) -> "ClassArtifact":
     """Read an artifact of several classes."""
     found = read_any_artifact(path)
     if not isinstance(found, Artifact):
@@ -398,10 +364,10 @@ def read_class_artifact(path: Path | str) -> "ClassArtifact":
     raise UsageProblem(msg, "name the score column with --score; or look at one view with --view and --class")
 
 
-def read_any_artifact(path: Path | str) -> "Artifact | ClassArtifact":
+def read_any_artifact(path: DocumentSource) -> "Artifact | ClassArtifact":
     """Read an artifact of one score or of several classes."""
-    if isinstance(path, HeldArtifact):
-        return path.artifact
+    if isinstance(path, DocumentInMemory) and isinstance(path.content, Artifact | ClassArtifact):
+        return path.content
     try:
         found, doubts = read_document(path).built(artifact_of)
         return found.doubted(str(path), doubts)
@@ -431,11 +397,12 @@ def artifact_of(root: Node) -> "Artifact | ClassArtifact":
 
 
 def read_document(
-    path: Path | str, *, most: int = MOST_BYTES, origin: str = "an artifact is what `calibcli fit` writes"
+    path: DocumentSource, *, most: int = MOST_BYTES, origin: str = "an artifact is what `calibcli fit` writes"
 ) -> Document:
     """Return the root of a JSON document on disk."""
-    if isinstance(path, HeldDocument):
-        return document_of(path.document)
+    if isinstance(path, DocumentInMemory):
+        held = path.content
+        return document_of(held if isinstance(held, dict) else sealed(held.to_dict()))
     if is_object(str(path)):
         return parse(content_of(str(path), most + 1), most=most)
     try:
@@ -450,7 +417,7 @@ def read_document(
     return parse(content, most=most)
 
 
-def in_file(path: Path | str, problem: DocumentProblem) -> DocumentProblem:
+def in_file(path: DocumentSource, problem: DocumentProblem) -> DocumentProblem:
     """Return the problem with the name of the file before its place."""
     place = f"{path}" if problem.path == "$" else f"{path}: {problem.path}"
     return DocumentProblem(place, problem.detail, problem.hint)
@@ -514,18 +481,20 @@ def group_artifact_text(artifact: GroupArtifact) -> str:
     return readable(sealed_text(artifact.to_dict()), method=artifact.pooled.recalibrator.name.value)
 
 
-def read_any_map(path: str) -> Artifact | ClassArtifact | GroupArtifact:
+def read_any_map(path: DocumentSource) -> Artifact | ClassArtifact | GroupArtifact:
     """Read an artifact of one score, of several classes, or with a map for each group."""
-    if isinstance(path, HeldArtifact):
-        return path.artifact
+    if isinstance(path, DocumentInMemory) and isinstance(
+        path.content, Artifact | ClassArtifact | GroupArtifact
+    ):
+        return path.content
     try:
         found, doubts = read_document(path).built(any_map_of)
-        return found.doubted(path, doubts)
+        return found.doubted(str(path), doubts)
     except DocumentProblem as problem:
         raise in_file(path, problem) from None
 
 
-def read_one_or_members(path: str) -> Artifact | GroupArtifact:
+def read_one_or_members(path: DocumentSource) -> Artifact | GroupArtifact:
     """Read an artifact of one score, with one map or with a map for each group."""
     found = read_any_map(path)
     return found if isinstance(found, GroupArtifact) else of_one_score(path, found)

@@ -25,10 +25,11 @@ from calibcli.codec import (
     thing,
     version_of,
 )
-from calibcli.documents.artifact import HeldDocument, digest_text, in_file, read_document
+from calibcli.documents.artifact import digest_text, in_file, read_document
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import LEAST_TWIN_ROWS, Scale, WeightMeaning
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.input import InputSummary, SelectedRows
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import CODES, GridTable, Table, digest
@@ -320,7 +321,7 @@ def summary_text(document: TableDocument) -> str:
     return text
 
 
-def read_summary(path: Path | str) -> TableDocument:
+def read_summary(path: DocumentSource) -> TableDocument:
     """Read a summary."""
     try:
         found, doubts = read_document(path, most=MOST_BYTES).built(TableDocument.from_dict)
@@ -330,11 +331,9 @@ def read_summary(path: Path | str) -> TableDocument:
         raise in_file(path, problem) from None
 
 
-def is_summary(path: str) -> bool:
+def is_summary(path: RowSource) -> bool:
     """Whether a file says that it is a summary; its shape is checked when it is read."""
-    if isinstance(path, HeldDocument):
-        return str(path.document.get("schema")).startswith(_FAMILY)
-    if not path.endswith(_SUFFIX):
+    if not isinstance(path, str) or not path.endswith(_SUFFIX):
         return False
     try:
         with Path(path).open("rb") as file:

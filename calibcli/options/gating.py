@@ -26,6 +26,7 @@ from calibcli.options.measuring import (
 from calibcli.options.output import KEY_FILE, Output
 from calibcli.options.rows import SEED, listed
 from calibcli.options.rules import ClassRule, Rule, rules_of
+from calibcli.options.sources import DocumentSource
 from calibcli.values import dataclass
 
 GATE_BINS = BINS._replace(
@@ -100,8 +101,9 @@ class Regression:
         help="Which measure that is; repeatable. [default: ece]",
         doc='Which measure that is; "ece" by default.',
     )  # fmt: skip
-    report: str | None = option(
-        None, "--baseline", name="baseline", metavar="REPORT", reach=Reach.READS, python="ReportLike | None",
+    report: DocumentSource | None = option(
+        None, "--baseline", name="baseline", metavar="REPORT", reach=Reach.READS, shell=str | None,
+        python="ReportLike | None",
         help="A JSON report of `measure` to compare with.",
         doc="What `measure` returned, or a report it was saved to, to compare with.",
     )  # fmt: skip
@@ -113,7 +115,7 @@ class Regression:
     @classmethod
     def of(
         cls,
-        report: str | None = None,
+        report: DocumentSource | None = None,
         score: str | None = None,
         *,
         limit: float | None = None,

@@ -1,9 +1,11 @@
 """What is written and where, what is said of it, and options and arguments that belong to no group."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from calibcli.names import STDOUT, ColorWhen, CompatTool, DocumentKind, ReportFormat
 from calibcli.options.declaring import Option, Reach, option
+from calibcli.options.sources import DocumentSource
 from calibcli.values import dataclass
 
 OUTPUT = Option(
@@ -70,17 +72,17 @@ DocumentName = Annotated[
 OneCommand = Annotated[str | None, Option((), metavar="[COMMAND]", help="Only the options of this command.")]
 
 Artifact = Annotated[
-    str | None,
+    DocumentSource | None,
     Option(
-        ("--artifact",), metavar="CAL.json", reach=Reach.READS, python="ArtifactLike | None",
+        ("--artifact",), metavar="CAL.json", reach=Reach.READS, shell=str | None, python="ArtifactLike | None",
         help="Recalibrate the score with this artifact first.",
         doc="A `Recalibrator`, or the path of one, that scores go through first.",
     ),
 ]  # fmt: skip
 Artifacts = Annotated[
-    list[str] | None,
+    Sequence[DocumentSource] | None,
     Option(
-        ("--artifact",), metavar="CAL.json", reach=Reach.READS,
+        ("--artifact",), metavar="CAL.json", reach=Reach.READS, shell=list[str] | None,
         python="ArtifactLike | Sequence[ArtifactLike] | None",
         help="Recalibrate the score; twice for two artifacts, the baseline first.",
         doc="A `Recalibrator` or the path of one, or two of these, the baseline first.",

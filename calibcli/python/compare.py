@@ -8,7 +8,7 @@ from calibcli.options.rows import TWO_SCORES, Columns, Reading
 from calibcli.python.documents import pair_of
 from calibcli.python.door import function
 from calibcli.python.results import Compared
-from calibcli.python.rows import Source
+from calibcli.python.rows import Inputs
 
 
 def _two(given: dict[str, Any]) -> None:
@@ -22,7 +22,7 @@ def _two(given: dict[str, Any]) -> None:
     score=TWO_SCORES,
 )
 def compare(
-    source: Source,
+    inputs: Inputs,
     columns: Columns,
     options: CompareOptions,
     reading: Reading,
@@ -49,5 +49,5 @@ def compare(
     from calibcli.commands.compare import compare_files
 
     return Compared(
-        compare_files(source.inputs, columns, artifacts=artifact or (), options=options, reading=reading)
+        compare_files(inputs, columns, artifacts=artifact or (), options=options, reading=reading)
     )

@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from calibcli.documents.artifact import HeldDocument
-from calibcli.python.recalibrator import ArtifactLike, Recalibrator, artifact_name, held_artifact
+from calibcli.options.sources import DocumentInMemory, DocumentSource
+from calibcli.python.recalibrator import ArtifactLike, Recalibrator
 from calibcli.python.results import Measured, SavedReport
 
 if TYPE_CHECKING:
@@ -15,26 +14,26 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     ReportLike: TypeAlias = Measured | SavedReport | str | os.PathLike[str]
 
-_REPORT = "report.json"
-
 _JSON = ".json"
 
 
-def document_name(result: object) -> str | None:
-    """Return a result under the name of a document that carries it; None for anything else."""
+def plotted_document(result: object) -> DocumentInMemory | None:
+    """Return a result as the document that `plot` draws; None for anything else."""
     if isinstance(result, Measured | SavedReport):
-        return HeldDocument(_REPORT, document=result.to_dict())
+        return _report(result)
     if isinstance(result, Recalibrator):
         name = result.name if result.name.endswith(_JSON) else f"{result.name}{_JSON}"
-        return held_artifact(replace(result, name=name))
+        return DocumentInMemory(name, result.artifact)
     return None
 
 
-def report_name(report: "ReportLike | None") -> str | None:
-    """Return a report, or the path of one, as tasks take it."""
-    if report is None or isinstance(report, str | os.PathLike):
-        return None if report is None else os.fspath(report)
-    return document_name(report)
+def _report(result: Measured | SavedReport) -> DocumentInMemory:
+    return DocumentInMemory("report.json", result.to_dict())
+
+
+def report_source(report: "ReportLike") -> DocumentSource:
+    """Return a report, or the path of one, as commands take it."""
+    return os.fspath(report) if isinstance(report, str | os.PathLike) else _report(report)
 
 
 def pair_of(rows: object, labels: object, *, score: "Names | None", probs: "Names | None") -> "Names | None":
@@ -45,20 +44,20 @@ def pair_of(rows: object, labels: object, *, score: "Names | None", probs: "Name
     return score
 
 
-def artifact_names(artifact: ArtifactLike | Sequence[ArtifactLike] | None) -> tuple[str, ...]:
-    """Return one artifact or several as tasks take them; two of one name are told apart by their places."""
-    one = artifact is None or isinstance(artifact, Recalibrator | str | os.PathLike)
-    many: Sequence[ArtifactLike | None] = (artifact,) if one else artifact  # type: ignore[assignment]
-    names: list[str] = []
-    for each in many:
-        name = artifact_name(each)
-        if name is not None:
-            names.append(_numbered(name, each) if name in names else name)
-    return tuple(names)
+def artifact_source(artifact: ArtifactLike) -> DocumentSource:
+    """Return a recalibrator, or the path of one, as commands take it."""
+    if isinstance(artifact, Recalibrator):
+        return DocumentInMemory(artifact.name, artifact.artifact)
+    return os.fspath(artifact)
 
 
-def _numbered(name: str, artifact: ArtifactLike | None) -> str:
-    """Return a further artifact of one name under another."""
-    if not isinstance(artifact, Recalibrator):
-        return name
-    return held_artifact(replace(artifact, name=f"{name} 2"))
+def artifact_sources(artifact: ArtifactLike | Sequence[ArtifactLike]) -> tuple[DocumentSource, ...]:
+    """Return one artifact or several as commands take them; of two with one name the second says so."""
+    many = (artifact,) if isinstance(artifact, Recalibrator | str | os.PathLike) else artifact
+    found: list[DocumentSource] = []
+    for one in map(artifact_source, many):
+        if isinstance(one, DocumentInMemory) and str(one) in map(str, found):
+            found.append(DocumentInMemory(f"{one} 2", one.content))
+        else:
+            found.append(one)
+    return tuple(found)

@@ -15,17 +15,16 @@ from calibcli.errors import UsageProblem
 from calibcli.options.declaring import Option, Parameter, built, declared_of, parameters_of
 from calibcli.options.output import Trusting
 from calibcli.options.rows import in_order, listed
-from calibcli.python.documents import artifact_names, report_name
+from calibcli.python.documents import artifact_source, artifact_sources, report_source
 from calibcli.python.problems import in_python
-from calibcli.python.recalibrator import artifact_name
-from calibcli.python.rows import chosen, source_of
+from calibcli.python.rows import chosen, inputs_of
 
 Result = TypeVar("Result")
 # What becomes of a value of Python, by its type, before it is what the command line would have.
 _TAKEN: dict[str, Callable[[Any], Any]] = {
-    "ArtifactLike | None": artifact_name,
-    "ArtifactLike | Sequence[ArtifactLike] | None": artifact_names,
-    "ReportLike | None": report_name,
+    "ArtifactLike | None": artifact_source,
+    "ArtifactLike | Sequence[ArtifactLike] | None": artifact_sources,
+    "ReportLike | None": report_source,
     "str | os.PathLike[str] | None": os.fspath,
     "int | str | None": str,
 }
@@ -40,7 +39,7 @@ def function(
     """
     Return what makes a public function of one that takes groups of options.
 
-    The function is given the rows of the call as a `Source`, and the options of the order put together in its
+    The function is given the rows of the call as `Inputs`, and the options of the order put together in its
     groups. The lines of its docstring on arguments are those that the options are declared with.
     """
 
@@ -65,11 +64,11 @@ def function(
                 if before is not None:
                     before(given)
                 plain = {name: _plain(one, given[name]) for name, one in parameters.items()}
-                source, values = source_of(given["rows"], given["labels"], plain)
+                inputs, values = inputs_of(given["rows"], given["labels"], plain)
                 apart = groups.values()
                 options = {name: built(kind, values, apart=apart) for name, kind in groups.items()}
                 own = {name: values[name] for name in single if name in values}
-                return body(source, **options, **own)
+                return body(inputs, **options, **own)
 
         vars(call)["parameters"] = parameters
         call.__signature__ = signature  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import FITTED_BY, Columns, Reading
 from calibcli.python.door import function
 from calibcli.python.recalibrator import Recalibrator, group_artifact_of_text
-from calibcli.python.rows import Source
+from calibcli.python.rows import Inputs
 
 
 @function(
@@ -14,7 +14,7 @@ from calibcli.python.rows import Source
     by=FITTED_BY,
 )
 def fit(
-    source: Source, columns: Columns, which: MapOptions, options: FitOptions, reading: Reading
+    inputs: Inputs, columns: Columns, which: MapOptions, options: FitOptions, reading: Reading
 ) -> Recalibrator:
     """
     Fit a recalibrator to labelled predictions, as `calibcli fit` does.
@@ -38,7 +38,7 @@ def fit(
     from calibcli.commands.fit import fit_map
     from calibcli.documents.artifact import artifact_of_text
 
-    report, text = fit_map(source.inputs, columns, which, options, reading=reading)
+    report, text = fit_map(inputs, columns, which, options, reading=reading)
     name = f"{report.method.value} map"
     if columns.by:
         return Recalibrator(group_artifact_of_text(text), f"{name} by group", report)

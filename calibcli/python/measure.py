@@ -5,7 +5,7 @@ from calibcli.options.output import Artifact
 from calibcli.options.rows import SEVERAL_SCORES, Columns, Reading
 from calibcli.python.door import function
 from calibcli.python.results import Measured
-from calibcli.python.rows import Source
+from calibcli.python.rows import Inputs
 
 
 @function(
@@ -14,7 +14,7 @@ from calibcli.python.rows import Source
     score=SEVERAL_SCORES,
 )
 def measure(
-    source: Source,
+    inputs: Inputs,
     columns: Columns,
     options: MeasureOptions,
     reading: Reading,
@@ -44,6 +44,4 @@ def measure(
     """
     from calibcli.commands.measure import measure_files
 
-    return Measured(
-        measure_files(source.inputs, columns, artifact=artifact, options=options, reading=reading)
-    )
+    return Measured(measure_files(inputs, columns, artifact=artifact, options=options, reading=reading))

@@ -8,16 +8,17 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Output
 from calibcli.options.pictures import Kind, PictureOptions, PicturePath
 from calibcli.options.rows import PLOTTED_BY, PLOTTED_SCORES, ClassOptions, Columns, Reading, SeveralClasses
-from calibcli.python.documents import document_name
+from calibcli.options.sources import is_json
+from calibcli.python.documents import plotted_document
 from calibcli.python.door import function
-from calibcli.python.rows import Source
+from calibcli.python.rows import Inputs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def _as_document(given: dict[str, Any]) -> None:
-    given["rows"] = document_name(given["rows"]) or given["rows"]
+    given["rows"] = plotted_document(given["rows"]) or given["rows"]
 
 
 @function(
@@ -29,7 +30,7 @@ def _as_document(given: dict[str, Any]) -> None:
     by=PLOTTED_BY,
 )
 def plot(
-    source: Source,
+    inputs: Inputs,
     columns: Columns,
     classes: ClassOptions,
     options: MeasureOptions,
@@ -62,9 +63,9 @@ def plot(
     from calibcli.commands.pictures.diagram import PlotRequest
 
     view = None if classes.view is ViewName.CONFIDENCE else classes.view
-    if classes.probs is None and str(source.inputs[0]).endswith(".json"):
+    if classes.probs is None and is_json(inputs[0]):
         # A document says itself what its classes are, so that a view may be asked of it by itself.
         classes = replace(classes, view=ViewName.CONFIDENCE)
     columns = replace(columns, several=SeveralClasses.of(classes))
-    request = PlotRequest(source.inputs, columns, kind, artifact, options, reading, view)
+    request = PlotRequest(inputs, columns, kind, artifact, options, reading, view)
     return drawn_figure(request, picture, path, force=out.force)

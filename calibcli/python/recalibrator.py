@@ -12,15 +12,13 @@ import pyarrow as pa
 from calibcli.commands.evaluation import ClassMap, member_column
 from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
 from calibcli.data.columns import ChosenColumns, ClassColumns, columns_of_classes
-from calibcli.data.files import HeldColumn, HeldRows, InMemory
+from calibcli.data.files import HeldColumn, InMemory
 from calibcli.data.fragment import Fragment
 from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
     GroupArtifact,
-    HeldArtifact,
-    HeldDocument,
     artifact_text,
     group_artifact_text,
     read_any_map,
@@ -29,6 +27,7 @@ from calibcli.documents.sealed import MOST_BYTES, parse, sealed
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange, OnSum, OnUnseen, Scale
 from calibcli.options.rows import Columns, SeveralClasses, names_of, refuse_any_sum
+from calibcli.options.sources import DocumentInMemory, RowsInMemory
 from calibcli.python.frames import (
     FRAME,
     column_of,
@@ -70,7 +69,7 @@ _BY = "by"
 
 def rows_in_memory(name: str, rows: int, columns: Mapping[str, Callable[[], HeldColumn]]) -> Fragment:
     """Return columns as the fragment that a file of them would be; messages call it by its name."""
-    return Fragment(0, HeldRows(name, rows=rows, columns=columns), InMemory.ROWS)
+    return Fragment(0, name, InMemory.ROWS, rows=RowsInMemory(name, rows, columns))
 
 
 def columns_added(predictor: Predictor, fragment: Fragment) -> dict[str, Any]:
@@ -391,24 +390,13 @@ class Recalibrator(Shown):
         from calibcli.commands.inspect import artifact_report
         from calibcli.show.pages import page_of
 
-        return page_of(replace(artifact_report(held_artifact(self)), suggestion=None), verbose=verbose)
+        return page_of(
+            replace(artifact_report(DocumentInMemory(self.name, self.artifact)), suggestion=None),
+            verbose=verbose,
+        )
 
 
 ArtifactLike: TypeAlias = Recalibrator | str | os.PathLike[str]
-
-
-def held_artifact(recalibrator: Recalibrator) -> HeldArtifact | HeldDocument:
-    """Return the name of a recalibrator that stands where the path of an artifact may."""
-    if isinstance(recalibrator.artifact, GroupArtifact):
-        return HeldDocument(recalibrator.name, document=recalibrator.to_dict())
-    return HeldArtifact(recalibrator.name, artifact=recalibrator.artifact)
-
-
-def artifact_name(artifact: ArtifactLike | None) -> str | None:
-    """Return a recalibrator, or the path of one, as tasks take it."""
-    if artifact is None:
-        return None
-    return held_artifact(artifact) if isinstance(artifact, Recalibrator) else os.fspath(artifact)
 
 
 def recalibrator_of(artifact: ArtifactLike) -> Recalibrator:

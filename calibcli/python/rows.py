@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from calibcli.data.files import HeldColumn, HeldRows
+from calibcli.data.files import HeldColumn
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
 from calibcli.options.rows import OF_FORMAT
+from calibcli.options.sources import DocumentInMemory, RowsInMemory, RowSource
 from calibcli.python.frames import (
     FRAME,
     collected,
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from calibcli.python.frames import Values
 
 ARRAYS = "arrays"
+
+Inputs: TypeAlias = tuple[RowSource, ...]
+"""The rows of a call as a command takes them: paths, or what is in memory."""
 
 
 @dataclass(slots=True)
@@ -107,9 +111,9 @@ class Holding:
         self.columns[name] = partial(itself, column)
         return name
 
-    def held(self) -> HeldRows:
+    def source(self) -> RowsInMemory:
         """Return the rows under their name."""
-        return HeldRows(self.name, rows=self.rows or 0, columns=self.columns)
+        return RowsInMemory(self.name, self.rows or 0, self.columns)
 
     def _align(self, values: object, what: str) -> None:
         """Hold rows against the first that have an index."""
@@ -146,20 +150,7 @@ _PROBS = "probs"
 _NOT_IN_NAMES = frozenset(",*?[")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """
-    The rows of a call as a task takes them.
-
-    Args:
-        inputs: Paths, or the one name of rows in memory.
-    """
-
-    inputs: tuple[str, ...]
-    in_memory: bool
-
-
-def source_of(rows: object, labels: object, said: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
+def inputs_of(rows: object, labels: object, said: Mapping[str, Any]) -> tuple[Inputs, dict[str, Any]]:
     """Return the rows of a call, and what was said of them with names of columns in the place of values."""
     # A lazy frame is worked out once, however often its columns are looked at.
     rows, values = collected(rows), dict(said)
@@ -185,11 +176,11 @@ def source_of(rows: object, labels: object, said: Mapping[str, Any]) -> tuple[So
     values["positive"] = _text(values.get("positive"))
     if inputs is None:
         _refuse_files(values)
-        return Source((holding.held(),), in_memory=True), values
+        return (holding.source(),), values
     if holding.columns:
         msg = f"an array for {next(iter(holding.columns))}, and files for the rows"
         raise UsageProblem(msg, "name a column of the files")
-    return Source(inputs, in_memory=False), values
+    return inputs, values
 
 
 def _refuse_names(values: Mapping[str, Any], labels: object) -> None:
@@ -225,8 +216,10 @@ def _label(holding: Holding, labels: object, label: str | None, *, in_memory: bo
     return holding.named(labels, "label")
 
 
-def paths_of(rows: object) -> tuple[str, ...] | None:
-    """Return the paths that rows are, or None where they are anything else."""
+def paths_of(rows: object) -> Inputs | None:
+    """Return the paths that rows are, or their one document; None where they are anything else."""
+    if isinstance(rows, DocumentInMemory):
+        return (rows,)
     many = rows if isinstance(rows, list | tuple) else (rows,)
     paths = [one for one in many if isinstance(one, str | os.PathLike)]
     return tuple(os.fspath(one) for one in paths) if paths and len(paths) == len(many) else None

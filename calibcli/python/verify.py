@@ -6,7 +6,7 @@ from calibcli.options.output import Artifact
 from calibcli.options.rows import JUDGED_BY, Columns, Reading
 from calibcli.python.door import function
 from calibcli.python.results import Verified
-from calibcli.python.rows import Source
+from calibcli.python.rows import Inputs
 
 
 @function(
@@ -18,7 +18,7 @@ from calibcli.python.rows import Source
     by=JUDGED_BY,
 )
 def verify(
-    source: Source,
+    inputs: Inputs,
     columns: Columns,
     options: VerifyOptions,
     state: StateOptions | None,
@@ -46,7 +46,7 @@ def verify(
     """
     from calibcli.commands.verify import judge_rows
 
-    if not source.inputs and state is None:
+    if not inputs and state is None:
         msg = "no rows, and no state that holds some"
         raise UsageProblem(msg, "pass scores and labels, a frame, or paths")
-    return Verified(judge_rows(source.inputs, columns, options, state, artifact=artifact, reading=reading))
+    return Verified(judge_rows(inputs, columns, options, state, artifact=artifact, reading=reading))

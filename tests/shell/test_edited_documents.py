@@ -13,11 +13,12 @@ import pytest
 
 import calibcli
 from calibcli.codec import Node, version_of
-from calibcli.documents.artifact import HeldDocument, any_map_of
+from calibcli.documents.artifact import any_map_of, read_any_map
 from calibcli.documents.sealed import document_of
 from calibcli.documents.state import from_dict
 from calibcli.documents.summary import TableDocument
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.options.sources import DocumentInMemory
 from command_line import Run
 from mutations import edits
 
@@ -316,7 +317,7 @@ def test_python_reads_edited_documents_where_it_is_told_to(folder: Path, tmp_pat
         calibcli.plot(saved)
     assert isinstance(saved.to_dict(), dict)
     with pytest.raises(DocumentProblem, match="edited"):
-        calibcli.load(HeldDocument("held.json", document=document))
+        read_any_map(DocumentInMemory("held.json", document))
 
 
 def test_a_signed_state_is_read_with_its_key_alone(

@@ -11,6 +11,7 @@ from calibcli.errors import IdleOption
 from calibcli.names import PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.sources import DocumentSource, RowSource, is_json
 from calibcli.reports.input import InputSummary
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.curves.picture import Picture
@@ -71,19 +72,19 @@ class PlotRequest:
         view: The view of single classes that was asked for, or None.
     """
 
-    inputs: Sequence[str]
+    inputs: Sequence[RowSource]
     columns: Columns = Columns()
     kind: PlotKind | None = None
-    artifact: str | None = None
+    artifact: DocumentSource | None = None
     options: MeasureOptions = field(default_factory=MeasureOptions)
     reading: Reading = field(default_factory=Reading)
     view: ViewName | None = None
 
     @property
-    def document(self) -> str | None:
+    def document(self) -> DocumentSource | None:
         """The one JSON document among the inputs, if that is what they are."""
-        one = self.inputs[0] if len(self.inputs) == 1 and self.inputs[0].endswith(".json") else None
-        return None if one is None or is_summary(one) else one
+        one = self.inputs[0] if len(self.inputs) == 1 else None
+        return one if one is not None and is_json(one) and not is_summary(one) else None
 
     def refuse_idle(self, *, what: str) -> None:
         """

@@ -23,6 +23,7 @@ from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import BetaForm, Binning, FitLoss, Purpose, RecalibratorName, Split
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
+from calibcli.options.sources import DocumentSource
 from calibcli.stats.curves.map import Band, map_curve
 from calibcli.stats.curves.reliability import binned_curve, percent, refuse_empty
 from calibcli.stats.measures.scores import brier
@@ -129,7 +130,7 @@ def map_diagram(request: PlotRequest) -> Diagram:
     if request.document is not None:
         request.refuse_idle(what="an artifact")
         artifact = _artifact_of_one_score(request.document)
-        return Diagram(_alone(artifact, seed=request.options.seed), request.document, artifact.doubts)
+        return Diagram(_alone(artifact, seed=request.options.seed), str(request.document), artifact.doubts)
     if request.artifact is None:
         msg = "--kind map draws the map of an artifact, and none is named"
         raise UsageProblem(msg, "name one with --artifact, or give it in place of the files")
@@ -145,10 +146,10 @@ def map_diagram(request: PlotRequest) -> Diagram:
     source, found = judged.input, judged.fit_notes
     notes = (*source.notes, *judged.notes, *found)
     drawn = map_over_rows(artifact, judged, fitted_rows=bool(found), options=options)
-    return Diagram(drawn, title_of(source, artifact=request.artifact), notes, source)
+    return Diagram(drawn, title_of(source, artifact=judged.through), notes, source)
 
 
-def _artifact_of_one_score(path: str) -> Artifact:
+def _artifact_of_one_score(path: DocumentSource) -> Artifact:
     found = read_any_artifact(path)
     if isinstance(found, Artifact):
         return found

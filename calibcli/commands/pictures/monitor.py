@@ -23,7 +23,7 @@ def monitor_diagram(request: PlotRequest) -> Diagram:
         if len(request.inputs) == 1:
             msg = "--kind monitor draws the state of a gate, which is a file"
         raise UsageProblem(msg, "name the file that `calibcli verify --state` wrote")
-    path = request.inputs[0]
+    path = str(request.inputs[0])
     state = read_state(path)
     request.refuse_idle(what="the state of a gate")
     if state is None:

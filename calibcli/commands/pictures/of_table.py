@@ -55,7 +55,7 @@ def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
     drawn = _drawn(kind, table, raw=raw, options=request.options)
     notes = (*source.notes, *judged.notes, *judged.fit_notes)
     foot = (*drawn.foot, *class_words(source).meaning, *fit_rows_foot(notes))
-    return Diagram(replace(drawn, foot=foot), title_of(source, artifact=request.artifact), notes, source)
+    return Diagram(replace(drawn, foot=foot), title_of(source, artifact=judged.through), notes, source)
 
 
 def _drawn(kind: KindOfTable, table: Table, *, raw: Table | None, options: MeasureOptions) -> Drawn:

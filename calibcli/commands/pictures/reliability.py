@@ -28,6 +28,7 @@ from calibcli.names import ClassMeasure, MeasureName, PlotKind, ViewName
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
+from calibcli.options.sources import DocumentSource
 from calibcli.reports.measure import SCHEMA, MeasureReport
 from calibcli.stats.curves.reliability import CurvePanel, CurvePanels, ReliabilityCurve, residual_curve
 from calibcli.stats.measures.differences import PAIRED, Difference
@@ -151,7 +152,7 @@ def brief(name: str) -> str:
     return shown if len(shown) <= _LETTERS else f"{shown[:half]}…{shown[-half:]}"
 
 
-def of_report(request: PlotRequest, path: str, made: Callable[[Node], Diagram]) -> Diagram:
+def of_report(request: PlotRequest, path: DocumentSource, made: Callable[[Node], Diagram]) -> Diagram:
     """Return a diagram of what `measure --json` wrote."""
     request.refuse_idle(what="a report")
     try:
@@ -168,7 +169,7 @@ def _made(tree: Node, made: Callable[[Node], Diagram]) -> Diagram:
     return made(tree)
 
 
-def _refuse_others(path: str, schema: Node) -> None:
+def _refuse_others(path: DocumentSource, schema: Node) -> None:
     """Refuse documents that another kind of diagram is drawn from, by its name."""
     other = _OTHERS.get(str(schema.value).partition("/")[0])
     if other is not None:
@@ -556,7 +557,7 @@ def _report(judged: Gathered, request: PlotRequest) -> MeasureReport:
     reports = [measure_table(one.table, one.source, options=options) for one in views]
     return replace(
         reports[0],
-        artifact=request.artifact,
+        artifact=judged.through,
         slices={one.key: report for one, report in zip(others, reports[1:], strict=True)},
         differences=_differences(judged, views, name, asked),
     )

@@ -5,9 +5,10 @@ from typing import Any, ClassVar, cast
 
 import pyarrow as pa
 
-from calibcli.data.files import HeldColumn, HeldRows
+from calibcli.data.files import HeldColumn
 from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.readers import Reader
+from calibcli.options.sources import RowsInMemory
 
 # What pyarrow writes into a row group of Parquet, so that rows are added up in the same order.
 _GROUP_ROWS = 1 << 20
@@ -60,5 +61,5 @@ def piece_of(column: HeldColumn, first: int, size: int) -> "pa.Array[Any]":
     return piece.combine_chunks()
 
 
-def _held(fragment: Fragment) -> HeldRows:
-    return cast("HeldRows", fragment.path)
+def _held(fragment: Fragment) -> RowsInMemory:
+    return cast("RowsInMemory", fragment.rows)

@@ -11,6 +11,7 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Output
 from calibcli.options.pictures import CompareWith, InTerminal, Kind, PictureFile, PictureOptions, PlotInputs
 from calibcli.options.rows import PLOTTED_BY, PLOTTED_SCORES, ClassOptions, Columns, Reading, SeveralClasses
+from calibcli.options.sources import DocumentSource, is_json
 from calibcli.shell.door import command
 from calibcli.shell.output import screen_for, write
 
@@ -68,7 +69,7 @@ def plot(
     if output is not None or not terminal:
         _check(output, force=out.force, inputs=inputs, artifact=artifact)
     view = None if classes.view is ViewName.CONFIDENCE else classes.view
-    if classes.probs is None and inputs[0].endswith(".json"):
+    if classes.probs is None and is_json(inputs[0]):
         # A report says itself what its classes are, so that a view may be asked of it by itself.
         classes = replace(classes, view=ViewName.CONFIDENCE)
     columns = replace(columns, several=SeveralClasses.of(classes))
@@ -89,7 +90,7 @@ def plot(
         say_line(f"{output}: {diagram.drawn.caption[0]}", quiet=out.quiet)
 
 
-def _check(output: str | None, *, force: bool, inputs: list[str], artifact: str | None) -> None:
+def _check(output: str | None, *, force: bool, inputs: list[str], artifact: DocumentSource | None) -> None:
     """Refuse a picture that is named nowhere or cannot be written, before anything is read."""
     from calibcli.commands.destination import check_output
     from calibcli.show.figures.formats import picture_format
@@ -117,8 +118,8 @@ def _save(diagram: "Diagram", output: str, look: PictureOptions) -> None:
 
 
 def _compared(
-    kind: PlotKind | None, artifact: str | None, compare: str | None
-) -> tuple[PlotKind | None, str | None]:
+    kind: PlotKind | None, artifact: DocumentSource | None, compare: str | None
+) -> tuple[PlotKind | None, DocumentSource | None]:
     """Return the kind and the artifact, which --compare names both of."""
     if compare is None:
         return kind, artifact

@@ -32,7 +32,6 @@ from calibcli.data.class_intake import class_labels_of
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.fault_words import SOFT
 from calibcli.data.fields import can_be_labels, labels_of
-from calibcli.data.files import HeldRows
 from calibcli.data.fragments import batches_of, list_fragments
 from calibcli.data.groups import MemberColumn, groups_of
 from calibcli.data.row_ids import first_respelled, identities_of
@@ -46,6 +45,7 @@ from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.numerals import is_respelled, number_name
 from calibcli.options.rows import Columns, Reading, RowsAsked
 from calibcli.options.rules import rule_of
+from calibcli.options.sources import RowsInMemory
 from calibcli.python.frames import column_of
 
 E53 = 1 << 53
@@ -232,9 +232,7 @@ def inputs_of(value: Value, folder: Path) -> Iterator[str]:
     if value.column is None:
         return
     table = pa.table({"s": [0.5], "y": [1], **dict.fromkeys(ROLES, value.column)})
-    yield HeldRows(
-        "rows", rows=1, columns={name: lambda name=name: table[name] for name in table.column_names}
-    )
+    yield RowsInMemory("rows", 1, {name: lambda name=name: table[name] for name in table.column_names})
     with pa.ipc.new_stream(folder / "a.arrows", table.schema) as out:
         out.write_table(table)
     yield str(folder / "a.arrows")
