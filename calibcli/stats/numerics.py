@@ -6,7 +6,7 @@ functions, roots, exact sums, random streams.
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from statistics import NormalDist
 from typing import Self
 
@@ -24,6 +24,9 @@ Integers = npt.NDArray[np.int64]
 _QUADRATURE_LIMIT = 2_000.0
 
 _FRACTION_LIMIT = 20_000.0
+
+# So few numbers are added up faster one by one than as an array.
+_FEW = 12
 
 
 def normal_quantile(probability: float) -> float:
@@ -48,7 +51,7 @@ def incomplete_beta(
         small[integrated], large[integrated] = _by_quadrature(*far)
     near = ~integrated
     if near.any():
-        both = log_betas or (_log_beta(a, b), _log_beta(b, a))
+        both = log_betas or _log_betas(a, b)
         logs = both[0][near], both[1][near]
         small[near], large[near] = _by_fraction(a[near], b[near], x[near], logs)
     return small, large
@@ -78,7 +81,7 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
     ahead = np.array([normal_quantile(min(one, 1.0 - 2.0**-53)) for one in asked.tolist()])[which]
     x = np.clip(mean + ahead * spread, 0.1 * mean, 1.0 - 0.1 * (1.0 - mean))
     lower_tail = np.asarray(probability) <= 0.5
-    log_betas = _log_beta(a, b), _log_beta(b, a)
+    log_betas = _log_betas(a, b)
     for _ in range(100):
         with np.errstate(divide="ignore"):
             below, above = incomplete_beta(a, b, x, log_betas=log_betas)
@@ -101,17 +104,21 @@ def _log_density(a: Floats, b: Floats, x: Floats, log_beta: Floats) -> Floats:
     return (a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x) - log_beta
 
 
-def _log_beta(a: Floats, b: Floats) -> Floats:
+def _log_betas(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """
-    Return ln B(a, b), with the Stirling terms paired so that large arguments lose no digits.
+    Return ln B(a, b) and ln B(b, a), with the Stirling terms paired so that large arguments lose no digits.
 
     ln Gamma(a) = (a - 1/2) ln a - a + ln(2 pi)/2 + s(a), so that in ln B the large parts combine into
-    logarithms of ratios.
+    logarithms of ratios. The two differ in rounding only: the last digits of each side of a quantile.
     """
-    total = a + b
-    shift = _stirling(a) + _stirling(b) - _stirling(total)
-    ratio = (a - 0.5) * _log_share(a, b) + b * _log_share(b, a)
-    return np.asarray(ratio - 0.5 * np.log(b) + 0.5 * np.log(2.0 * np.pi) + shift)
+    of_a, of_b, of_both = _stirling(np.stack((a, b, a + b)))
+    shift = of_a + of_b - of_both
+    share, other = _log_share(a, b), _log_share(b, a)
+    half = 0.5 * np.log(2.0 * np.pi)
+    return (
+        (a - 0.5) * share + b * other - 0.5 * np.log(b) + half + shift,
+        (b - 0.5) * other + a * share - 0.5 * np.log(a) + half + shift,
+    )
 
 
 def _log_share(part: Floats, rest: Floats) -> Floats:
@@ -144,9 +151,19 @@ def _fraction(p: Floats, q: Floats, t: Floats) -> Floats:
     even = m * (q - m) * t / ((p + 2 * m - 1) * (p + 2 * m))
     m = m - 1
     odd = -(p + m) * (p + q + m) * t / ((p + 2 * m) * (p + 2 * m + 1))
+    if t.size <= _FEW:
+        return np.array([_folded(*column) for column in zip(odd.T.tolist(), even.T.tolist(), strict=True)])
     value = np.ones_like(t)
     for level in range(depth - 1, -1, -1):
         value = 1.0 + odd[level] / (1.0 + even[level] / value)
+    return value
+
+
+def _folded(odd: list[float], even: list[float]) -> float:
+    """Return what a continued fraction of these levels comes to, by the steps that arrays would take."""
+    value = 1.0
+    for one, other in zip(reversed(odd), reversed(even), strict=True):
+        value = 1.0 + one / (1.0 + other / value)
     return value
 
 
@@ -248,6 +265,7 @@ def crossing(
 _MANY = 1_000.0
 
 
+@lru_cache(maxsize=256)
 def student_quantile(probability: float, freedom: float) -> float:
     """
     Return the quantile of Student's t.
@@ -260,9 +278,12 @@ def student_quantile(probability: float, freedom: float) -> float:
         return _expanded(z, freedom)
     tail = 2.0 * (1.0 - probability)
 
+    halves = np.array([0.5 * freedom]), np.array([0.5])
+    log_betas = _log_betas(*halves)
+
     def beyond(t: float) -> float:
         share = np.array([freedom / (freedom + t * t)])
-        return tail - float(incomplete_beta(np.array([0.5 * freedom]), np.array([0.5]), share)[0][0])
+        return tail - float(incomplete_beta(*halves, share, log_betas=log_betas)[0][0])
 
     high = 2.0 * z
     while beyond(high) < 0.0:

@@ -15,6 +15,12 @@ _TURNS = 60
 # Of the distance between mean and bound, how much the bound may be off.
 _PART = 1e-5
 
+# Nearer to 0 a signed root needs its limit.
+_NEAR = 1e-4
+
+# Of more values than these, several means are as fast one by one.
+_AT_ONCE = 1_500
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
@@ -129,10 +135,67 @@ def _signed_root(distance: Floats, rows: Floats) -> float:
     bend = float(rows @ (tilted * tilted))
     size = 2.0 * float(rows @ np.log1p(-tilt * d))
     root = math.copysign(math.sqrt(max(size, 0.0)), tilt)
-    if abs(root) < 1e-4:
+    if abs(root) < _NEAR:
         # The limit of log(u / r) / r as both tend to 0.
         return root - float(rows @ tilted**3) / float(3.0 * bend**1.5)
     return root + float(math.log(tilt * math.sqrt(bend) / root)) / root
+
+
+def evidence_below(distance: Floats, rows: Floats) -> Floats:
+    """
+    Return what `Values.evidence_below` gives for several means at once, in half of the time.
+
+    Args:
+        distance: What every row is above the mean, and the added row, one mean a line; shape (k, n).
+        rows: Shape (n,).
+    """
+    least, most = distance.min(axis=1), distance.max(axis=1)
+    found = np.where(most <= 0.0, math.inf, -math.inf)
+    both = (least < 0.0) & (most > 0.0)
+    if both.any():
+        lines = distance[both]
+        few = rows.size <= _AT_ONCE
+        found[both] = _signed_roots(lines, rows) if few else [_signed_root(line, rows) for line in lines]
+    return found
+
+
+def _signed_roots(distance: Floats, rows: Floats) -> Floats:
+    """Return what `_signed_root` gives for each line, by the same steps until all lines have arrived."""
+    d = distance / np.abs(distance).max(axis=1, keepdims=True)
+    low, high = 1.0 / d.min(axis=1), 1.0 / d.max(axis=1)
+    slope, bend = _slope_and_bend(d, rows)
+    low, high = np.where(slope > 0.0, low, 0.0), np.where(slope > 0.0, 0.0, high)
+    tilt = -slope / bend
+    for _ in range(_TURNS):
+        tilt = np.where((low < tilt) & (tilt < high), tilt, 0.5 * (low + high))
+        slope, bend = _slope_and_bend(_tilted(d, tilt), rows)
+        low, high = np.where(slope > 0.0, low, tilt), np.where(slope > 0.0, tilt, high)
+        step = -slope / bend
+        tilt = tilt + step
+        if np.all(np.abs(step) <= 1e-9 * np.abs(tilt)):
+            break
+    tilt = np.minimum(np.maximum(tilt, low), high)
+    size = 2.0 * np.einsum("ij,j->i", np.log1p(-tilt[:, np.newaxis] * d), rows)
+    bend = _slope_and_bend(_tilted(d, tilt), rows)[1]
+    root = np.copysign(np.sqrt(np.maximum(size, 0.0)), tilt)
+    near = np.abs(root) < _NEAR
+    away = np.where(near, 1.0, root)
+    found: Floats = root + np.log(np.where(near, 1.0, tilt * np.sqrt(bend) / away)) / away
+    if near.any():
+        found[near] = [_signed_root(line, rows) for line in distance[near]]
+    return found
+
+
+def _tilted(d: Floats, tilt: Floats) -> Floats:
+    """Return d / (1 - tilt d), in one piece of memory."""
+    found: Floats = -tilt[:, np.newaxis] * d
+    found += 1.0
+    np.divide(d, found, out=found)
+    return found
+
+
+def _slope_and_bend(tilted: Floats, rows: Floats) -> tuple[Floats, Floats]:
+    return np.einsum("ij,j->i", tilted, rows), np.einsum("ij,j->i", tilted * tilted, rows)
 
 
 def bounded_differences(rows: float, delta: float) -> float:

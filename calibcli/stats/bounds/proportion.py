@@ -4,7 +4,7 @@ still to come may be of kinds not seen.
 """
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -112,6 +112,22 @@ def rate_bounds(positive: Floats, rows: Floats, *, delta_each_side: float) -> tu
     lower = np.where(x == 1.0, np.minimum(lower, delta_each_side / n), lower)
     place = place.reshape(-1)
     return lower[place], upper[place]
+
+
+# Several measures of one table ask for the bounds of the same rate.
+@lru_cache(maxsize=256)
+def bounds_of_a_rate(positive: float, rows: float, *, delta_each_side: float) -> tuple[float, float]:
+    """Return what `rate_bounds` gives for one rate."""
+    low, high = rate_bounds(np.array([positive]), np.array([rows]), delta_each_side=delta_each_side)
+    return float(low[0]), float(high[0])
+
+
+@lru_cache(maxsize=256)
+def clopper_pearson_of_a_rate(positive: int, rows: int, *, delta_each_side: float) -> tuple[float, float]:
+    """Return what `clopper_pearson` gives for one rate."""
+    counts = np.array([float(positive)]), np.array([float(rows)])
+    low, high = clopper_pearson(*counts, delta_each_side=delta_each_side)
+    return float(low[0]), float(high[0])
 
 
 def sum_margin(squares: float, *, delta: float) -> float:

@@ -11,7 +11,7 @@ from calibcli.names import MeasureName, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_a_mean
 from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.bounds.proportion import rate_bounds, sum_margin
+from calibcli.stats.bounds.proportion import bounds_of_a_rate, sum_margin
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
     INDEPENDENT_ROWS,
@@ -51,7 +51,7 @@ from calibcli.stats.table.grid import Table, open_variance, residuals, squared_r
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
-# The comparison of Hoeffding (1956) behind `rate_bounds` needs an error probability of at most so much.
+# The comparison of Hoeffding (1956) behind `bounds_of_a_rate` needs an error probability of at most so much.
 _MOST_DELTA = 0.25
 
 _SHARE_BESIDE_BETS = 0.1
@@ -177,10 +177,10 @@ def _by_counts(table: Table, value: float, squares: float, *, delta: float) -> t
     a single row can make of it is no sign of that.
     """
     count, rows = float(table.positive.sum()), float(table.total_rows)
-    ends = rate_bounds(np.array([count]), np.array([rows]), delta_each_side=delta)
+    ends = bounds_of_a_rate(count, rows, delta_each_side=delta)
     excess = squares - rows * value * value - count * (rows - count) / rows
     more = -normal_quantile(delta) * math.sqrt(max(0.0, excess - 1.0)) / rows
-    low, high = (math.hypot(float(end[0]) - count / rows, more) for end in ends)
+    low, high = (math.hypot(end - count / rows, more) for end in ends)
     return value - low, value + high
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
-from calibcli.stats.bounds.proportion import clopper_pearson
+from calibcli.stats.bounds.proportion import clopper_pearson_of_a_rate
 from calibcli.stats.measures.estimate import INDEPENDENT_ROWS, Estimate, effective_rows
 from calibcli.stats.measures.if_calibrated import Measures, of_mean
 from calibcli.stats.table.grid import Table
@@ -325,10 +325,9 @@ def rate_interval(
     rows: int, positive_rows: int, *, value: float, confidence: float, of: Callable[[float], float]
 ) -> Interval:
     """Return the interval of a loss of the rate of label 1, from the Clopper-Pearson interval of the rate."""
-    counts = np.array([float(positive_rows)]), np.array([float(rows)])
-    low, high = clopper_pearson(*counts, delta_each_side=(1.0 - confidence) / 2.0)
-    ends = of(float(low[0])), of(float(high[0]))
-    top = of(0.5) if low[0] <= 0.5 <= high[0] else max(ends)
+    low, high = clopper_pearson_of_a_rate(positive_rows, rows, delta_each_side=(1.0 - confidence) / 2.0)
+    ends = of(low), of(high)
+    top = of(0.5) if low <= 0.5 <= high else max(ends)
     lower, upper = min(*ends, value), max(top, value)
     return Interval(lower, upper, confidence, "Clopper-Pearson", Target.POPULATION, finite_sample=True)
 

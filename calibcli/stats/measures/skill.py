@@ -8,8 +8,8 @@ import numpy as np
 
 from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds.interval import Interval, stated
-from calibcli.stats.bounds.means import METHOD, Values
-from calibcli.stats.bounds.proportion import rate_bounds
+from calibcli.stats.bounds.means import METHOD, Values, evidence_below
+from calibcli.stats.bounds.proportion import bounds_of_a_rate
 from calibcli.stats.measures.estimate import INDEPENDENT_ROWS, Estimate, effective_rows
 from calibcli.stats.measures.if_calibrated import UNKNOWN, Measures, Range, of_moments
 from calibcli.stats.measures.scores import (
@@ -160,7 +160,7 @@ def _skill(
         else:
             seen = _Rows.of(table, losses, asked.of, largest)
             interval = _interval(seen, confidence=confidence)
-            values, _, most = seen.excess(loss / constant.loss, _pair(asked.of, _rate(table)))
+            values, most = seen.excess(loss / constant.loss, _pair(asked.of, _rate(table)))
             rests = rests_on(values, largest=most, scale=1.0 / constant.loss)
     details = {"constant_loss": constant.loss, "loss": loss, **rests}
     rows = table.total_rows
@@ -224,12 +224,20 @@ class _Rows:
         """Rows with label 1, and all rows."""
         return self.positive.total, self.positive.total + self.negative.total
 
-    def excess(self, ratio: float, constant: tuple[float, float]) -> tuple[Values, float, float]:
-        """Return loss - ratio * that of a constant forecast, and the least and the largest there can be."""
+    def excess(self, ratio: float, constant: tuple[float, float]) -> tuple[Values, float]:
+        """Return loss - ratio * that of a constant forecast, and the largest there can be."""
         one, other = (ratio * each for each in constant)
         value = np.concatenate((self.positive.value - one, self.negative.value - other))
         rows = np.concatenate((self.positive.rows, self.negative.rows))
-        return Values(value, rows), -max(one, other), self.most - min(one, other)
+        return Values(value, rows), self.most - min(one, other)
+
+    def evidence(self, ratio: float, constants: Losses, *, below: bool) -> Floats:
+        """Return how much there is that the excess over each constant forecast is below, or above, 0."""
+        one, other = (ratio * each[:, np.newaxis] for each in (constants.if_positive, constants.if_negative))
+        ends = self.most - np.minimum(one, other) if below else -np.maximum(one, other)
+        distance = np.concatenate((self.positive.value - one, self.negative.value - other, ends), axis=1)
+        rows = np.concatenate((self.positive.rows, self.negative.rows, [1.0]))
+        return evidence_below(distance if below else -distance, rows)
 
 
 def _interval(rows: _Rows, *, confidence: float) -> Interval:
@@ -241,30 +249,21 @@ def _interval(rows: _Rows, *, confidence: float) -> Interval:
     """
     delta = (1.0 - confidence) / 2.0
     ones, total = rows.counts
-    ends = rate_bounds(np.array([ones]), np.array([total]), delta_each_side=0.5 * _FOR_RATE * delta)
-    inside = np.linspace(float(ends[0][0]), float(ends[1][0]), _RATES)
+    ends = bounds_of_a_rate(ones, total, delta_each_side=0.5 * _FOR_RATE * delta)
+    inside = np.append(np.linspace(*ends, _RATES), ones / total)
     tiny = np.finfo(np.float64).tiny
-    constants = _constant(rows.loss_of, np.clip(np.append(inside, ones / total), tiny, 1.0 - 2.0**-53))
-    pairs = list(zip(constants.if_positive.tolist(), constants.if_negative.tolist(), strict=True))
+    constants = _constant(rows.loss_of, np.clip(inside, tiny, 1.0 - 2.0**-53))
     z = normal_quantile(1.0 - (1.0 - _FOR_RATE) * delta)
 
     def below(ratio: float) -> float:
         """How much evidence there is, beyond what is asked for, that the ratio is below."""
-        least = math.inf
-        for pair in pairs:
-            values, _, most = rows.excess(ratio, pair)
-            least = min(least, values.evidence_below(0.0, most=most))
-        return least - z
+        return float(rows.evidence(ratio, constants, below=True).min()) - z
 
     def above(ratio: float) -> float:
         """How little evidence there is that the ratio is above; it grows with the ratio."""
-        most = -math.inf
-        for pair in pairs:
-            values, least, _ = rows.excess(ratio, pair)
-            most = max(most, -values.negated().evidence_below(0.0, most=-least))
-        return most + z
+        return z - float(rows.evidence(ratio, constants, below=False).min())
 
-    mean, _, _ = rows.excess(0.0, (0.0, 0.0))
+    mean, _ = rows.excess(0.0, (0.0, 0.0))
     ratio = mean.mean / float(_constant(rows.loss_of, np.array([ones / total])).expected[0])
     high = _beyond(below, ratio) if math.isfinite(rows.most) else math.inf
     low = crossing(above, 0.0, ratio, within=_PART * ratio)[0] if ratio > 0.0 else 0.0

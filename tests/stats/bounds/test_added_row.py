@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, norm
 
 from added_row import bounds
-from calibcli.stats.bounds.means import Values, as_many
+from calibcli.stats.bounds.means import Values, as_many, evidence_below
 from claims.simulation import generator_of, most_misses
 
 
@@ -72,6 +72,22 @@ def test_upper_bound_obeys_its_laws(value: list[float], beyond: float, delta: fl
     )
     assert found.upper_bound(most=most, delta=0.5 * delta) >= upper - slack
     assert found.upper_bound(most=most + scale, delta=delta) >= upper - slack
+
+
+@given(
+    value=st.lists(st.floats(-1.0, 1.0), min_size=2, max_size=30),
+    means=st.lists(st.floats(-1.5, 1.5), min_size=1, max_size=12),
+    most=st.floats(0.9, 3.0),
+)
+def test_several_means_have_the_evidence_of_each(value: list[float], means: list[float], most: float) -> None:
+    """All at once, and of more values than are looked at at once; the mean of the values among them."""
+    for times in (1, 60):
+        found = values(np.tile(value, times))
+        lines = [*means, found.mean, found.upper_bound(most=most, delta=0.05)]
+        distance = np.append(found.value, most) - np.array(lines)[:, np.newaxis]
+        expected = [found.evidence_below(mean, most=most) for mean in lines]
+        rows = np.append(found.rows, 1.0)
+        np.testing.assert_allclose(evidence_below(distance, rows), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_no_largest_value_leaves_no_upper_bound() -> None:
