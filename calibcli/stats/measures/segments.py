@@ -1,0 +1,371 @@
+"""
+Calibration in every segment of the rows at once.
+
+A segment is the rows that agree in the levels of some columns. Which segments there are never depends on a
+label, so that all that is said here holds given scores and columns.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.stats.bounds.proportion import rate_bounds, sum_margin
+from calibcli.stats.bounds.resampling import range_tail
+from calibcli.stats.numerics import crossing, normal_quantile
+from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
+
+Booleans = npt.NDArray[np.bool_]
+
+# Segments whose labels would have a smaller variance are not tested: the law of the range is not true there.
+LEAST_SPREAD = 5.0
+# With this chance an error of the smallest detectable size is seen.
+DETECTED = 0.8
+# Score cells in which a segment is compared with a larger one, and rows of that one that each has at least.
+_CELLS, _ROWS_OF_A_CELL = 256, 20
+_ANY = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """
+    Rows that agree in every column and in their score, or in the cell of it; arrays of shape (n,).
+
+    Args:
+        level: The level of each column, shape (n_columns, n).
+        sizes: How many levels each column has.
+        at: The score, or the cell of it: entries with the same are one step of a path.
+        score: The score, or its mean where rows share a cell.
+        residual: Sum of label less score.
+        variance: Sum of score (1 - score).
+        squares: Sum of squared residuals.
+    """
+
+    level: Integers
+    sizes: tuple[int, ...]
+    at: Floats
+    score: Floats
+    rows: Floats
+    positive: Floats
+    residual: Floats
+    variance: Floats
+    squares: Floats
+
+    @classmethod
+    def of_table(
+        cls,
+        level: Integers,
+        sizes: Sequence[int],
+        at: Floats,
+        *,
+        rows: Integers,
+        positive: Integers,
+        scores: tuple[Floats, Floats],
+    ) -> "Entries":
+        """Return entries; `scores` are the sums of the scores of rows with label 1 and with label 0."""
+        many, ones = rows.astype(np.float64), positive.astype(np.float64)
+        total = scores[0] + scores[1]
+        mean = total / many
+        missed = ones - scores[0]
+        squares = _square_over(missed, ones) + _square_over(scores[1], many - ones)
+        return cls(
+            level,
+            tuple(sizes),
+            at,
+            mean,
+            many,
+            ones,
+            missed - scores[1],
+            many * mean * (1.0 - mean),
+            squares,
+        )
+
+
+def _square_over(total: Floats, many: Floats) -> Floats:
+    return np.divide(total * total, many, out=np.zeros_like(total), where=many > 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segments:
+    """
+    Every segment that has rows; arrays of shape (n,).
+
+    Args:
+        level: Its level in each column, -1 where it has all of them; shape (n, n_columns).
+        score: Mean score.
+        residual: Sum of label less score.
+        variance: What the sum of the labels would have were the scores their chances.
+        squares: Sum of squared residuals.
+        skewness: Third moments of the labels relative to their variances, as one size of a jump; in [0, 1].
+        sigma: The range of the cumulative residuals over the score, by the root of the variance.
+        same: Whether another segment of fewer columns holds the very same rows.
+    """
+
+    level: Integers
+    rows: Floats
+    positive: Floats
+    score: Floats
+    residual: Floats
+    variance: Floats
+    squares: Floats
+    skewness: Floats
+    sigma: Floats
+    same: Booleans
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return int(self.rows.size)
+
+    @property
+    def bias(self) -> Floats:
+        """Mean score less observed rate: above 0 where scores are too high."""
+        return -self.residual / self.rows
+
+    def p_values(self) -> Floats:
+        """
+        Return how probable so large a range is in each segment by itself, were it calibrated.
+
+        The law is that of a Brownian motion, at what the range is worth where jumps are skewed: a sum of
+        labels far out is as rare as one of centred Poisson jumps with its variance and third moment, whose
+        tail is at most that of Bennett's inequality.
+
+        References:
+            Feller (1951), Ann. Math. Statist. 22, for the range; Bennett (1962), JASA 57, for the jumps.
+        """
+        worth = straightened(self.sigma, self.variance, self.skewness)
+        return np.array([range_tail(one) for one in worth.tolist()])
+
+
+def straightened(sigma: Floats, variance: Floats, skewness: Floats) -> Floats:
+    """Return the range of a Brownian motion that is as rare as one of skewed jumps."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = skewness * sigma / np.sqrt(variance)
+        # (1 + x) log(1 + x) - x, over x^2 / 2, is 1 - x / 3 for small x.
+        ratio = np.where(x > 1e-4, 2.0 * ((1.0 + x) * np.log1p(x) - x) / (x * x), 1.0 - x / 3.0)
+    return np.asarray(sigma * np.sqrt(ratio))
+
+
+def segments_of(entries: Entries, *, depth: int) -> Segments:
+    """Return every intersection of levels of at most so many columns, that of none first: all rows."""
+    entries = _by_score(entries)
+    columns, score = range(len(entries.sizes)), entries.score
+    slant = entries.variance * (1.0 - 2.0 * score) ** 2
+    each = (entries.rows, entries.positive, entries.rows * score, entries.residual, entries.variance)
+    found = [
+        _crossed(entries, chosen, (*each, entries.squares, slant))
+        for many in range(min(depth, len(entries.sizes)) + 1)
+        for chosen in combinations(columns, many)
+    ]
+    whole = Segments(*(np.concatenate(parts) for parts in zip(*map(_arrays, found), strict=True)))
+    return replace(whole, same=_repeated(whole))
+
+
+def _by_score(entries: Entries) -> Entries:
+    """Return entries in the order of their scores."""
+    order = np.argsort(entries.at, kind="stable")
+    columns = (getattr(entries, name)[order] for name in list(Entries.__dataclass_fields__)[2:])
+    return Entries(entries.level[:, order], entries.sizes, *columns)
+
+
+def _arrays(found: Segments) -> tuple[npt.NDArray[Any], ...]:
+    return tuple(getattr(found, name) for name in Segments.__dataclass_fields__)
+
+
+def _crossed(entries: Entries, chosen: Sequence[int], columns: Sequence[Floats]) -> Segments:
+    """Return the segments of the levels of some columns; entries are in the order of their scores."""
+    code, size = np.zeros(entries.score.size, np.int64), 1
+    for column in chosen:
+        code, size = code * entries.sizes[column] + entries.level[column], size * entries.sizes[column]
+    # Sixteen bits are sorted by radix.
+    code = code.astype(np.uint16) if size <= 1 << 16 else np.unique(code, return_inverse=True)[1].reshape(-1)
+    order = np.argsort(code, kind="stable")
+    apart = code[order]
+    new = np.flatnonzero(np.concatenate(([True], apart[1:] != apart[:-1])))
+
+    rows, positive, score, residual, variance, squares, slant = (
+        _added(code, column)[apart[new]] for column in columns
+    )
+    share = np.maximum(variance, np.finfo(np.float64).tiny)
+    level = np.full((new.size, len(entries.sizes)), _ANY, np.int64)
+    level[:, list(chosen)] = entries.level[:, order[new]].T[:, list(chosen)]
+    return Segments(
+        level,
+        rows,
+        positive,
+        score / rows,
+        residual,
+        variance,
+        squares,
+        np.sqrt(slant / share),
+        _over(_ranges(entries.residual[order], entries.at[order], new), np.sqrt(variance)),
+        np.zeros(new.size, np.bool_),
+    )
+
+
+def _over(size: Floats, unit: Floats) -> Floats:
+    """Return sizes in units; infinite where labels could not differ from the scores, and did."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(size > 0.0, size / unit, 0.0)
+
+
+def _added(code: Integers, column: Floats, size: int = 0) -> Floats:
+    return np.asarray(np.bincount(code, weights=column, minlength=size), np.float64)
+
+
+def _ranges(residual: Floats, at: Floats, new: Integers) -> Floats:
+    """Return the range, 0 included, of the sums of residuals from the start of each segment; ties are one."""
+    path = np.cumsum(residual)
+    start = np.concatenate(([0.0], path[new[1:] - 1]))
+    last = np.concatenate((at[1:] != at[:-1], [True]))
+    last[new[1:] - 1] = True
+    first = new
+    if not last.all():
+        ends = np.flatnonzero(last)
+        path, first = path[ends], np.searchsorted(ends, new)
+    high = np.maximum(np.maximum.reduceat(path, first), start)
+    low = np.minimum(np.minimum.reduceat(path, first), start)
+    return np.asarray(high - low)
+
+
+def _repeated(found: Segments) -> Booleans:
+    """Return which segments hold the rows of one of fewer columns: as many rows as it, which holds them."""
+    rows = {tuple(level): many for level, many in zip(found.level.tolist(), found.rows.tolist(), strict=True)}
+    return np.array([any(rows[one] == rows[key] for one in parents_of(key)) for key in rows], np.bool_)
+
+
+def parents_of(level: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield the segments of one column less that hold a segment."""
+    for place, one in enumerate(level):
+        if one != _ANY:
+            yield (*level[:place], _ANY, *level[place + 1 :])
+
+
+def are_tested(found: Segments, *, least_rows: int) -> Booleans:
+    """Return which segments are tested, by nothing that depends on a label."""
+    return (found.rows >= least_rows) & (found.variance >= LEAST_SPREAD) & ~found.same
+
+
+def joint(p_values: Floats) -> Floats:
+    """
+    Return p-values that hold for all segments at once, by steps from the smallest.
+
+    References:
+        Holm (1979), Scand. J. Statist. 6.
+    """
+    order = np.argsort(p_values, kind="stable")
+    steps = np.minimum(1.0, p_values[order] * np.arange(p_values.size, 0, -1))
+    found = np.empty_like(p_values)
+    found[order] = np.maximum.accumulate(steps)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """Ends of intervals of mean score less the mean chance of a label, that hold for all segments at once."""
+
+    lower: Floats
+    upper: Floats
+
+
+def bias_bounds(found: Segments, *, delta: float) -> Ends:
+    """
+    Return bounds of the bias of every segment, each end failing with probability at most `delta`.
+
+    By the scores alone it is settled which of two bounds is taken: that of Clopper and Pearson, or the one of
+    the normal law with a proven error, which is shorter where scores tell the rows of a segment apart.
+    """
+    low, high = rate_bounds(found.positive, found.rows, delta_each_side=delta)
+    ends = found.score - high, found.score - low
+    as_one = found.rows * found.score * (1.0 - found.score)
+    reach = -normal_quantile(delta)
+    level = 0.5 * math.log(1.0 / delta)
+    for place in np.flatnonzero(found.variance < 0.95 * as_one).tolist():
+        rows = float(found.rows[place])
+        by_counts = math.hypot(reach * math.sqrt(float(as_one[place])), level)
+        if sum_margin(float(found.variance[place]), delta=delta) < by_counts:
+            margin = sum_margin(float(found.squares[place]), delta=delta) / rows
+            ends[0][place], ends[1][place] = found.bias[place] - margin, found.bias[place] + margin
+    return Ends(np.maximum(ends[0], found.score - 1.0), np.minimum(ends[1], found.score))
+
+
+def smallest_detectable(found: Segments, *, error: float) -> Floats:
+    """
+    Return the bias of every segment that is found with probability 0.8, at an error probability for each.
+
+    It is one of the same sign everywhere; variances are those of calibrated scores.
+    """
+    critical = crossing(lambda r: -range_tail(r) + error, 0.0, 60.0)[1]
+    needed = np.full(found.size, critical)
+    for _ in range(30):
+        # The range that is worth so much; the ratio falls slowly, so that steps towards it are few.
+        worth = straightened(needed, found.variance, found.skewness)
+        needed = needed * critical / worth
+    return np.asarray((needed + normal_quantile(DETECTED)) * np.sqrt(found.variance) / found.rows)
+
+
+def beyond(entries: Entries, small: Sequence[int], large: Sequence[int]) -> float:
+    """
+    Return how probable the difference of a segment from one that holds it is, were it a draw of its rows.
+
+    In each cell of the score the labels of the segment are compared with those of the larger one, given how
+    many of them are 1: the differences are added up over the score, and their range has the law of any other.
+    That the larger segment is not calibrated does not matter.
+
+    References:
+        Mantel & Haenszel (1959), J. Natl. Cancer Inst. 22, for the variances.
+    """
+    inside = _holds(entries, large)
+    within = _holds(entries, small)[inside]
+    rows, ones, residual = (one[inside] for one in (entries.rows, entries.positive, entries.residual))
+    cell, cells = _score_cells(entries.at[inside], rows)
+
+    def both(column: Floats) -> tuple[Floats, Floats]:
+        return (
+            _added(cell[within], column[within], cells),
+            _added(cell, column, cells),
+        )
+
+    (few, all_rows), (_, positive), (own, every) = both(rows), both(ones), both(residual)
+    share = few / all_rows
+    steps = own - share * every
+    spread = np.maximum(all_rows - 1.0, 1.0)
+    variance = share * (1.0 - share) * positive * (all_rows - positive) / spread
+    total = float(variance.sum())
+    if total < LEAST_SPREAD:
+        return 1.0
+    path = np.concatenate(([0.0], np.cumsum(steps)))
+    sigma = (path.max() - path.min()) / math.sqrt(total)
+    # Jumps of the size of a whole label bound what skewness there is.
+    worth = straightened(np.array([sigma]), np.array([total]), np.ones(1))
+    return range_tail(float(worth[0]))
+
+
+def _holds(entries: Entries, level: Sequence[int]) -> Booleans:
+    """Return which entries are of a segment."""
+    found = np.ones(entries.score.size, np.bool_)
+    for column, one in enumerate(level):
+        if one != _ANY:
+            found &= entries.level[column] == one
+    return found
+
+
+def _score_cells(score: Floats, rows: Floats) -> tuple[Integers, int]:
+    """Return cells of about equally many rows, equal scores in one, and how many cells there are."""
+    order = np.argsort(score, kind="stable")
+    score, before = score[order], np.cumsum(rows[order])
+    last = np.concatenate((score[1:] != score[:-1], [True]))
+    # Of equal scores the rows up to the last count for all.
+    group = np.concatenate(([0], np.cumsum(last)[:-1]))
+    upto = before[last][group]
+    most = min(_CELLS, max(1, int(before[-1] // _ROWS_OF_A_CELL)))
+    number = np.minimum((upto * most / before[-1]).astype(np.int64), most - 1)
+    _, place = np.unique(number, return_inverse=True)
+    cell = np.empty(score.size, np.int64)
+    cell[order] = place.reshape(-1)
+    return cell, int(place.max()) + 1

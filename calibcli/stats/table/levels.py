@@ -1,0 +1,211 @@
+"""The values of a column, counted while rows are read, and the few levels that they are cut into."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+
+from calibcli.errors import InputProblem
+from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
+
+# Whole numbers of at most so many different values are names of categories.
+MOST_CODES = 20
+# Numbers are cut at these parts of the rows.
+_QUANTILES = (0.25, 0.5, 0.75)
+# More different numbers than these are kept to 20 bits of their mantissa, which moves a cut by a millionth.
+_MOST_NUMBERS = 1 << 20
+_KEPT_BITS = np.int64(-1 << 32)
+_MOST_TEXTS = 1_000_000
+OTHER, MISSING = "(other)", "(missing)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixed:
+    """
+    Values of a column for some rows: numbers, texts that are none, and gaps.
+
+    Args:
+        number: Shape (n,); NaN where there is no number.
+        code: Shape (n,), the place of each text in `texts`, -1 where there is none; or None for no texts.
+    """
+
+    number: Floats
+    code: Integers | None = None
+    texts: tuple[str, ...] = ()
+
+
+class RunningValues:
+    """
+    Count the values of one column, in any order of rows and parts.
+
+    Whether numbers are rounded depends on how many different ones there are in the end, and on nothing else.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._numbers: list[tuple[Floats, Integers]] = []
+        self._texts: Counter[str] = Counter()
+        self._missing = 0
+        self._rounded = False
+
+    def add_rows(self, values: Mixed, counts: Integers | None = None) -> None:
+        """Add rows, each as often as it counts."""
+        number = np.ones(values.number.size, np.int64) if counts is None else counts
+        is_number = ~np.isnan(values.number)
+        if is_number.any():
+            # Adding 0 takes the sign off -0.0.
+            self._numbers.append((values.number[is_number] + 0.0, number[is_number]))
+        rest = int(number[~is_number].sum())
+        if values.code is not None:
+            some = values.code >= 0
+            found = _totals(values.code[some], number[some], len(values.texts))
+            self._texts.update({text: many for text, many in zip(values.texts, found, strict=True) if many})
+            rest -= sum(found)
+        self._missing += rest
+        self._fold(_MOST_NUMBERS)
+
+    def add(self, other: Self) -> None:
+        """Add the rows of another."""
+        self._numbers += other._numbers
+        self._texts.update(other._texts)
+        self._missing += other._missing
+        self._rounded = self._rounded or other._rounded
+        self._fold(_MOST_NUMBERS)
+
+    def levels(self, *, most: int, categorical: bool | None = None) -> "Levels":
+        """
+        Return the levels of the values.
+
+        Args:
+            most: Of a column of categories the most frequent so many have a level of their own.
+            categorical: Whether values are categories; None to tell by the values.
+        """
+        self._fold(0)
+        values, counts = self._numbers[0] if self._numbers else (np.zeros(0), np.zeros(0, np.int64))
+        whole = bool((values == np.rint(values)).all())
+        by_look = bool(self._texts) or (whole and values.size <= MOST_CODES)
+        if categorical is False and self._texts:
+            msg = f"column {self.name!r} holds {min(self._texts)!r}, which is no number"
+            raise InputProblem(msg, "leave out --numeric for it, or make all its values numbers")
+        if by_look if categorical is None else categorical:
+            return _categories(self.name, values, counts, self._texts, most=most, missing=self._missing > 0)
+        return _intervals(self.name, values, counts, missing=self._missing > 0)
+
+    def _fold(self, least: int) -> None:
+        """Add up equal numbers once more than so many wait."""
+        if sum(part[0].size for part in self._numbers[1:] or self._numbers) > least:
+            self._numbers = [self._summed()]
+            if self._numbers[0][0].size > _MOST_NUMBERS:
+                self._rounded = True
+                self._numbers = [self._summed()]
+        if len(self._texts) > _MOST_TEXTS:
+            msg = f"column {self.name!r} holds over {_MOST_TEXTS:,} different texts"
+            raise InputProblem(msg, "name columns of few different values; one of ids makes no segments")
+
+    def _summed(self) -> tuple[Floats, Integers]:
+        value = np.concatenate([part[0] for part in self._numbers])
+        if self._rounded:
+            value = (value.view(np.int64) & _KEPT_BITS).view(np.float64)
+        distinct, place = np.unique(value, return_inverse=True)
+        total = np.zeros(distinct.size, np.int64)
+        np.add.at(total, place.reshape(-1), np.concatenate([part[1] for part in self._numbers]))
+        return distinct, total
+
+
+def _totals(code: Integers, number: Integers, size: int) -> list[int]:
+    # Of whole numbers below 2^53, so that sums of doubles are exact.
+    return [int(one) for one in np.bincount(code, weights=number, minlength=size)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Levels:
+    """
+    The levels of a column: the places of categories or intervals, then of all other values and of gaps.
+
+    Args:
+        words: Each level in words that follow the name of the column, such as `= BR`.
+        numbers: Numbers that are categories, ascending, or where intervals end; shape (k,).
+        numbered: The level of each number, or of values up to each end and of those above the last.
+        texts: The level of each text that has one of its own.
+        other: The level of values without one of their own; -1 where there are none.
+        missing: The level of rows without a value; -1 where there are none.
+        ends: Whether numbers end intervals.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    numbers: Floats
+    numbered: Integers
+    texts: Mapping[str, int]
+    other: int
+    missing: int
+    ends: bool
+
+    def places(self, values: Mixed) -> Integers:
+        """Return the level of each row, shape (n,)."""
+        gap = np.isnan(values.number)
+        if self.ends:
+            found = self.numbered[np.searchsorted(self.numbers, values.number + 0.0)]
+        else:
+            found = np.full(gap.size, self.other, np.int64)
+            if self.numbers.size:
+                place = np.minimum(np.searchsorted(self.numbers, values.number + 0.0), self.numbers.size - 1)
+                found = np.where(self.numbers[place] == values.number, self.numbered[place], found)
+        found = np.where(gap, self.missing, found)
+        if values.code is None or not values.texts:
+            return np.asarray(found, np.int64)
+        of_text = np.array([self.texts.get(text, self.other) for text in values.texts], np.int64)
+        return np.asarray(np.where(values.code >= 0, of_text[values.code], found), np.int64)
+
+
+def number_words(value: float) -> str:
+    """Return a number as short as it is told from others."""
+    return str(int(value)) if value == round(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def _categories(
+    name: str, values: Floats, counts: Integers, texts: Mapping[str, int], *, most: int, missing: bool
+) -> Levels:
+    rows: Counter[str | float] = Counter(texts)
+    rows.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+    # Of values as frequent as each other the first by name, numbers before texts.
+    ranked = sorted(rows, key=lambda one: (-rows[one], isinstance(one, str), one))
+    stored = sorted(ranked[:most], key=lambda one: (isinstance(one, str), one))
+    numbers = [one for one in stored if not isinstance(one, str)]
+    own = {one: place for place, one in enumerate(stored) if isinstance(one, str)}
+    words = [f"= {one if isinstance(one, str) else number_words(one)}" for one in stored]
+    other, words = _more(words, OTHER, there=len(ranked) > most)
+    gaps, words = _more(words, MISSING, there=missing)
+    return Levels(
+        name, tuple(words), np.array(numbers), np.arange(len(numbers)), own, other, gaps, ends=False
+    )
+
+
+def _intervals(name: str, values: Floats, counts: Integers, *, missing: bool) -> Levels:
+    below = np.cumsum(counts)
+    total = int(below[-1]) if below.size else 0
+    places = [int(np.searchsorted(below, share * total)) for share in _QUANTILES] if total else []
+    # An interval that ends at the largest value is the last one.
+    cuts = sorted({float(values[place]) for place in places} - {float(values[-1])} if total else ())
+    words = _interval_words(cuts) if total else []
+    gaps, words = _more(words, MISSING, there=missing)
+    return Levels(
+        name, tuple(words), np.array(cuts), np.arange(len(cuts) + 1), {}, other=-1, missing=gaps, ends=True
+    )
+
+
+def _interval_words(cuts: Sequence[float]) -> list[str]:
+    """Return intervals as a low end, if there is one, and a high end: `18 to 25` is above 18, at most 25."""
+    if not cuts:
+        return ["of any value"]
+    told = [number_words(cut) for cut in cuts]
+    inner = [f"above {low}, at most {high}" for low, high in pairwise(told)]
+    return [f"at most {told[0]}", *inner, f"above {told[-1]}"]
+
+
+def _more(words: list[str], word: str, *, there: bool) -> tuple[int, list[str]]:
+    """Return the place of a further level, -1 for none, and the words with it."""
+    return (len(words), [*words, f"= {word}"]) if there else (-1, words)

@@ -1,0 +1,184 @@
+"""Every segment is what its definition says, and tests of it see nothing but what they may."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from calibcli.stats.bounds.resampling import range_tail
+from calibcli.stats.measures.segments import (
+    Entries,
+    Segments,
+    are_tested,
+    beyond,
+    bias_bounds,
+    joint,
+    segments_of,
+    smallest_detectable,
+    straightened,
+)
+from stats.segment_rows import entries_of
+
+
+def of_rows(level: np.ndarray, score: np.ndarray, label: np.ndarray) -> tuple[float, ...]:
+    """Return rows, positives, mean score, and the range of cumulative residuals by a loop over its steps."""
+    path = low = high = 0.0
+    for value in sorted(set(score.tolist())):
+        path += float((label[score == value] - value).sum())
+        low, high = min(low, path), max(high, path)
+    spread = float((score * (1 - score)).sum())
+    sigma = (high - low) / math.sqrt(spread) if spread else math.inf * (high > low)
+    sigma = 0.0 if math.isnan(sigma) else sigma
+    return float(level.size), float(label.sum()), float(score.mean()), sigma
+
+
+rows_of_segments = st.integers(1, 60).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 3)), min_size=n, max_size=n),
+        st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0, 0.333]), min_size=n, max_size=n),
+        st.lists(st.booleans(), min_size=n, max_size=n),
+        st.randoms(use_true_random=False),
+    )
+)
+
+
+def keyed(found: Segments) -> dict[tuple[int, ...], tuple[float, ...]]:
+    """Return rows, positives, mean score and statistic of every segment."""
+    values = zip(found.rows, found.positive, found.score, found.sigma, strict=True)
+    return {tuple(key): one for key, one in zip(found.level.tolist(), values, strict=True)}
+
+
+@given(rows_of_segments, st.integers(0, 3))
+def test_segments_are_what_a_slow_definition_says(drawn: tuple, depth: int) -> None:
+    """Each intersection has its rows and the range of its path; the order of the rows does not matter."""
+    level, score, label = np.array(drawn[0]).T, np.array(drawn[1]), np.array(drawn[2])
+    found = segments_of(entries_of(level, score, label, (3, 2, 4)), depth=depth)
+    order = list(range(score.size))
+    drawn[3].shuffle(order)
+    again = segments_of(entries_of(level[:, order], score[order], label[order], (3, 2, 4)), depth=depth)
+    # Entries of rows that agree may be added up before.
+    assert keyed(again).keys() == keyed(found).keys()
+    held = set()
+    for key, one in keyed(found).items():
+        inside = np.ones(score.size, bool)
+        for k, want in enumerate(key):
+            inside &= (level[k] == want) | (want < 0)
+        assert one == pytest.approx(of_rows(score[inside], score[inside], label[inside]), abs=1e-7)
+        assert keyed(again)[key] == pytest.approx(one, abs=1e-7)
+        held.add(key)
+    every = {
+        tuple(int(row[k]) if k in chosen else -1 for k in range(3))
+        for many in range(depth + 1)
+        for chosen in itertools.combinations(range(3), many)
+        for row in level.T
+    }
+    assert held == every
+
+
+@given(rows_of_segments)
+def test_entries_that_agree_may_be_added_up_before(drawn: tuple) -> None:
+    """Rows of one score and one leaf make one entry without moving a number."""
+    level, score, label = np.array(drawn[0]).T, np.array(drawn[1]), np.array(drawn[2])
+    keys, place = np.unique(np.vstack((level, score)), axis=1, return_inverse=True)
+    place = place.reshape(-1)
+    rows = np.bincount(place)
+    ones = np.bincount(place, weights=label).astype(np.int64)
+    value = keys[3]
+    merged = Entries.of_table(
+        keys[:3].astype(np.int64), (3, 2, 4), value, rows=rows, positive=ones,
+        scores=(value * ones, value * (rows - ones)),
+    )  # fmt: skip
+    one, other = (
+        segments_of(merged, depth=2),
+        segments_of(entries_of(level, score, label, (3, 2, 4)), depth=2),
+    )
+    for name in ("level", "rows", "residual", "variance", "squares", "skewness", "sigma", "same"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-7)
+
+
+def drawn_rows(rows: int, *sizes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    rng = np.random.default_rng(seed)
+    return np.stack([rng.integers(0, size, rows) for size in sizes]), rng.beta(0.6, 1.4, rows), rng
+
+
+def test_what_is_tested_depends_on_no_label() -> None:
+    """Other labels leave segments, which are tested, and the smallest detectable bias as they are."""
+    level, score, rng = drawn_rows(3_000, 4, 6, 9)
+    one = segments_of(entries_of(level, score, rng.random(3_000) < score), depth=2)
+    other = segments_of(entries_of(level, score, rng.random(3_000) < 0.9), depth=2)
+    assert np.array_equal(one.level, other.level)
+    assert np.array_equal(are_tested(one, least_rows=50), are_tested(other, least_rows=50))
+    assert smallest_detectable(one, error=1e-3) == pytest.approx(smallest_detectable(other, error=1e-3))
+    few = are_tested(one, least_rows=50)
+    assert few.any()
+    assert not few.all()
+
+
+def test_segments_of_the_same_rows_are_tested_once() -> None:
+    """A column that another one settles adds its own values, and no intersections."""
+    level, score, rng = drawn_rows(4_000, 4)
+    twice = np.vstack((level, level[0] // 2))
+    found = segments_of(entries_of(twice, score, rng.random(4_000) < score), depth=2)
+    alone = ~found.same
+    # All rows, four values, two values; each pair of both is one of the four.
+    assert found.size == 1 + 4 + 2 + 4
+    assert int(alone.sum()) == 1 + 4 + 2
+
+
+def test_joint_values_are_those_of_holm() -> None:
+    """The smallest is multiplied by their number, and none is below one before it."""
+    assert joint(np.array([0.04, 0.001, 0.03, 0.9])).tolist() == pytest.approx([0.09, 0.004, 0.09, 0.9])
+
+
+def test_skewed_jumps_are_worth_less_the_fewer_they_are() -> None:
+    """Without skewness, and with many rows, a range is worth itself; with few rare events far less."""
+    sigma = np.array([4.0, 4.0, 4.0])
+    worth = straightened(sigma, np.array([5.0, 1e9, 5.0]), np.array([0.0, 1.0, 1.0]))
+    assert worth[:2].tolist() == pytest.approx([4.0, 4.0], rel=1e-4)
+    # 2 V h(x / V) by Bennett, with V = 5 and x = 4 sqrt(5).
+    u = 4.0 / math.sqrt(5.0)
+    assert worth[2] == pytest.approx(math.sqrt(10.0 * ((1 + u) * math.log1p(u) - u)))
+
+
+def test_smallest_detectable_bias_is_detected_as_often_as_said() -> None:
+    """Labels that miss by it leave a range beyond the critical one in about eight draws of ten."""
+    level, score, rng = drawn_rows(4_000, 1)
+    score = 0.2 + 0.6 * score
+    found = segments_of(entries_of(level, score, rng.random(4_000) < score), depth=0)
+    least = float(smallest_detectable(found, error=1e-3)[0])
+    seen = [
+        segments_of(entries_of(level, score, rng.random(4_000) < score + least), depth=0).p_values()[0]
+        <= 1e-3
+        for _ in range(200)
+    ]
+    assert 0.7 <= np.mean(seen) <= 0.95
+    critical = least * 4_000 / math.sqrt(found.variance[0]) - norm.ppf(0.8)
+    assert range_tail(critical) == pytest.approx(1e-3, rel=0.2)
+
+
+def test_a_part_differs_from_the_whole_only_where_it_differs() -> None:
+    """A value as wrong as all others does not differ from them; one that is wrong alone does."""
+    level, score, rng = drawn_rows(20_000, 5)
+    all_wrong = rng.random(20_000) < 0.7 * score
+    one_wrong = rng.random(20_000) < np.where(level[0] == 2, 0.6 * score, score)
+    assert beyond(entries_of(level, score, all_wrong), (2,), (-1,)) > 0.01
+    assert beyond(entries_of(level, score, one_wrong), (2,), (-1,)) < 1e-6
+    few = entries_of(level[:, :30], score[:30], all_wrong[:30])
+    assert beyond(few, (2,), (-1,)) == 1.0
+
+
+def test_intervals_of_bias_enclose_it_and_stay_where_it_can_be() -> None:
+    """They hold the estimate, lie between score - 1 and score, and shrink with a larger error."""
+    level, score, rng = drawn_rows(5_000, 5, 7)
+    found = segments_of(entries_of(level, score, rng.random(5_000) < score), depth=2)
+    strict, loose = bias_bounds(found, delta=1e-5), bias_bounds(found, delta=1e-2)
+    for ends in (strict, loose):
+        assert np.all(ends.lower <= found.bias + 1e-12)
+        assert np.all(ends.upper >= found.bias - 1e-12)
+        assert np.all(ends.upper <= found.score + 1e-12)
+        assert np.all(ends.lower >= found.score - 1.0 - 1e-12)
+    assert np.all(strict.upper - strict.lower >= loose.upper - loose.lower - 1e-12)
