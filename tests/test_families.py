@@ -6,7 +6,7 @@ from pkgutil import iter_modules
 import pytest
 
 import calibcli.reports
-from calibcli.families.explained import LABELS, Explained, Home
+from calibcli.families.explained import LABELS, Explained, Facts, Home
 from calibcli.names import (
     ClassMeasure,
     ClassMethod,
@@ -16,7 +16,10 @@ from calibcli.names import (
     RecalibratorName,
     TestName,
 )
+from calibcli.options.declaring import parameters_of
 from calibcli.options.fitting import BASES, FitOptions
+from calibcli.options.gating import Limits
+from calibcli.stats.gates.plan import SIMULATED
 from calibcli.stats.measures.classes import MEASURES as OF_CLASSES
 from calibcli.stats.measures.family import measures_of
 from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
@@ -42,6 +45,21 @@ def test_every_measure_is_computed_by_its_home() -> None:
     ]
     assert sorted(computed) == sorted(MeasureName)
     assert all(name in measures_of(name) for name in MeasureName)
+
+
+def test_every_gate_is_whole() -> None:
+    """A measure with bounds made for gates has an option and is simulated, and no other has or is."""
+    gated = {name for name in MeasureName if name.facts.gate != Facts().gate}
+    options = {name.partition("_")[2] for name in parameters_of(Limits) if name.startswith("max_")}
+    assert gated == options == set(SIMULATED)
+    for name in (*MeasureName, *TestName):
+        module, _, function = name.facts.gate.partition(".")
+        assert callable(getattr(import_module(f"calibcli.stats.gates.{module}"), function))
+    judged = {name for name in MeasureName if name.facts.any_time}
+    compared = {name for name in MeasureName if name.facts.compared}
+    assert judged
+    assert judged <= gated
+    assert {name for name in compared if name.facts.interval and name.facts.least == 0.0} == compared != set()
 
 
 def test_every_measure_of_classes_is_computed() -> None:

@@ -158,7 +158,7 @@ def _measure_and_limit(rule: Rule | ClassRule | None, *, alarm: bool) -> tuple[M
             raise UsageProblem(msg, "try --max-ece 0.02 --state gate.json")
         return MeasureName.ECE, None
     subject = rule.subject
-    if not isinstance(subject, MeasureName) or subject not in (MeasureName.ECE, MeasureName.DCE):
+    if not isinstance(subject, MeasureName) or not subject.facts.any_time:
         msg = f"--state with {subject.value}, for which no bound holds at any time"
         raise UsageProblem(msg, "a state takes --max-ece or --max-dce; leave out --state for a single look")
     if rule.bound is not Bound.UPPER or rule.relation is not Relation.AT_MOST:

@@ -22,12 +22,24 @@ class Home(Enum):
 
 
 class Facts(NamedTuple):
-    """What is known of a measure or test: where it is computed, whether an interval exists, its range."""
+    """
+    What is known of a measure or test: where it is computed, whether an interval exists, its range.
+
+    Args:
+        gate: What judges a limit by bounds made for gates, as `module.function` of `calibcli.stats.gates`; by
+            default that is the interval.
+        any_time: Whether a state may count rows for such a limit and be asked after each batch.
+        compared: Whether more of it is worse and bounds say by how much, so that a gate compares it with a
+            baseline.
+    """
 
     home: Home | None = None
     interval: bool = True
     least: float = 0.0
     most: float = 1.0
+    gate: str = "other_rules.interval_rule"
+    any_time: bool = False
+    compared: bool = False
 
 
 class Explained(StrEnum):

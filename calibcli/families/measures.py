@@ -13,7 +13,7 @@ _OPEN_PART = _PART._replace(interval=False)
 class MeasureName(Explained):
     """Measures of miscalibration, proper scores and their parts, as `measure --metric` takes them."""
 
-    ECE = "ece", Facts(Home.BINNED), """
+    ECE = "ece", Facts(Home.BINNED, gate="ece.ece_below", any_time=True, compared=True), """
         How far the observed rate is from the mean score, bin by bin, on average over rows.
         Estimand: Σ_k (n_k/n) |mean of P(y=1|f) - f in bin k|, over bins of equal width unless others are
             asked for, or each distinct score by itself where there are few.
@@ -37,7 +37,7 @@ class MeasureName(Explained):
         Reference: Naeini, Cooper & Hauskrecht (2015), AAAI; Hoeffding (1956), Ann. Math. Statist. 27;
             Waudby-Smith & Ramdas (2024), JRSS-B 86; Maurer & Pontil (2009), COLT.
         """
-    ECE_EQUAL_MASS = "ece_equal_mass", Facts(Home.BINNED), """
+    ECE_EQUAL_MASS = "ece_equal_mass", Facts(Home.BINNED, compared=True), """
         The same as ece, over bins that hold about equally many rows each.
         Estimand: The same as ece, over bins that hold about equally many rows each.
         Estimator: (1/n) Σ_k |S_k| over bins cut midway between neighbouring distinct scores at the ranks
@@ -88,7 +88,7 @@ class MeasureName(Explained):
             the variance of the label in place of that of label - score; both agree where a bin holds one
             score.
         """
-    L2 = "l2", Facts(Home.L2), """
+    L2 = "l2", Facts(Home.L2, gate="l2.l2_below", compared=True), """
         Root mean square distance of observed rate and mean score, less what chance makes.
         Estimand: Root of Σ_k (n_k/n) e_k², e_k the bin's mean of P(y=1|f) - f.
         Estimator: √max(T, 0) with the U-statistic T = (1/n) Σ_{n_k≥2} (S_k² - Q_k)/(n_k - 1), Q_k the sum of
@@ -130,7 +130,7 @@ class MeasureName(Explained):
         Assumes: Rows are independent; no row was used to train the model, the recalibrator or the bins.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 2.3.
         """
-    LINF = "linf", Facts(Home.BINNED), """
+    LINF = "linf", Facts(Home.BINNED, gate="linf.linf_below"), """
         How far the observed rate is from the mean score in the worst bin.
         Estimand: max_k |mean of P(y=1|f) - f in bin k| over bins that hold rows: the maximum calibration
             error, MCE.
@@ -171,7 +171,7 @@ class MeasureName(Explained):
         Reference: Guo, Pleiss, Sun & Weinberger (2017), ICML, for confidence against accuracy; the split is
             ece's own.
         """
-    SMECE = "smece", Facts(Home.SMOOTH_ECE), """
+    SMECE = "smece", Facts(Home.SMOOTH_ECE, gate="smece.smece_below"), """
         Calibration error without bins: rates are smoothed over neighbouring scores.
         Estimand: The bandwidth σ at which ∫|R_σ(t)| dt = σ, where R_σ is the mean residual y - f smoothed
             over scores by a Gaussian kernel reflected at 0 and 1. No bins.
@@ -222,7 +222,7 @@ class MeasureName(Explained):
             scores leave fewer than 20 events open.
         Reference: Błasiok & Nakkiran (2023), section on general metrics.
         """
-    DCE = "dce", Facts(Home.DISTANCE), """
+    DCE = "dce", Facts(Home.DISTANCE, gate="dce.dce_below", any_time=True, compared=True), """
         At most how far scores must move, on average, until they are calibrated.
         Estimand: The upper distance to calibration: the least E|g - f| over calibrated functions g = h(f) of
             the score.
@@ -414,7 +414,7 @@ class MeasureName(Explained):
         Reference: Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37; Royall & Tsou
             (2003), JRSS-B 65; Long & Ervin (2000), American Statistician 54.
         """
-    BRIER = "brier", Facts(Home.SCORES), """
+    BRIER = "brier", Facts(Home.SCORES, compared=True), """
         Mean squared distance of score and label: 0 is perfect foresight. It also rewards telling labels
         apart, so compare it on the same rows only.
         Estimand: E(y - f)².
@@ -575,7 +575,7 @@ class MeasureName(Explained):
             from the scores.
         Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
         """
-    LOG_LOSS = "log_loss", Facts(Home.SCORES, most=inf), """
+    LOG_LOSS = "log_loss", Facts(Home.SCORES, most=inf, compared=True), """
         Mean of -ln(probability given to what happened): 0 is perfect foresight, and one certain score that is
         wrong makes it infinite. Compare it on the same rows only.
         Estimand: E of -ln(probability given to what happened).

@@ -75,16 +75,9 @@ class Limits:
         return rules_of({MeasureName(name[4:]): limit for name, limit in limits.items()}, listed(rule))
 
 
-# Measures that have bounds, and of which more is worse; the upper bound of smECE speaks of the population and
-# the lower one of these scores, so that their difference would speak of neither.
-COMPARED = (
-    MeasureName.ECE,
-    MeasureName.ECE_EQUAL_MASS,
-    MeasureName.L2,
-    MeasureName.DCE,
-    MeasureName.BRIER,
-    MeasureName.LOG_LOSS,
-)
+# The upper bound of smECE speaks of the population and the lower one of these scores, so that their difference
+# would speak of neither: it is not among them.
+COMPARED = tuple(name for name in MeasureName if name.facts.compared)
 _HOW = "--baseline report.json --max-regression 0.01, or --baseline-score COL --max-regression 0.01"
 
 

@@ -1,14 +1,15 @@
 """How many labelled rows a gate will take, before any are collected: by simulation with its own verdicts."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import UsageProblem
-from calibcli.names import MeasureName, TestName, VerdictName
+from calibcli.names import MeasureName, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import (
     GroupedResiduals,
@@ -169,14 +170,7 @@ def _shift(population: Population, room: Floats, measure: MeasureName, *, error:
     """Return the one shift, cut to the room of each value, that makes the error; None if none does."""
 
     def size(shift: float) -> float:
-        cut = np.minimum(shift, room)
-        match measure:
-            case MeasureName.L2:
-                return math.sqrt(float((population.share * cut**2).sum()))
-            case MeasureName.LINF:
-                return float(cut.max())
-            case _:
-                return float((population.share * cut).sum())
+        return SIMULATED[measure].size(population.share, np.minimum(shift, room))
 
     if size(1.0) < error:
         return None
@@ -263,6 +257,11 @@ class Asked:
     ground: Ground
     wanted: VerdictName
 
+    @property
+    def simulated(self) -> "Simulated":
+        """How such a gate is simulated."""
+        return SIMULATED[MeasureName(self.rule.subject)]
+
 
 @dataclass(frozen=True, slots=True)
 class Looks:
@@ -284,35 +283,26 @@ class Looks:
         if rows < self.asked.ground.least_rows:
             return 0.0
         count, ones = self._drawn(rows, times)
-        match self.asked.rule.subject:
-            case MeasureName.ECE:
-                given = _by_bets(self.asked, self.population, count, ones)
-            case MeasureName.LINF:
-                given = _by_rates(self.asked, self.population, count, ones)
-            case MeasureName.L2:
-                given = _by_order(self.asked, self.population, count, ones)
-            case _:
-                tables = zip(count, ones, strict=True)
-                given = np.array([is_given(self.asked, self.population.table(*one)) for one in tables])
+        given = self.asked.simulated.many(self.asked, self.population, count, ones)
         return float(np.mean(given & _enough(count, ones)))
 
     def reaches(self, rows: int, times: int, power: float) -> bool:
         """Whether the wanted verdict comes in at least this share of so many tables."""
-        subject = self.asked.rule.subject
-        if rows < self.asked.ground.least_rows or subject in (MeasureName.ECE, MeasureName.LINF):
+        simulated = self.asked.simulated
+        if rows < self.asked.ground.least_rows or simulated.at_once:
             return self.share(rows, times) >= power
         count, ones = self._drawn(rows, times)
         count, ones = count[_enough(count, ones)], ones[_enough(count, ones)]
         last = math.ceil(power * times) - 1
         if last >= count.shape[0]:
             return False
-        if subject is not MeasureName.L2:
+        if not simulated.ordered:
             return _so_many(self.asked, self.population, count, ones, wanted=last + 1)
         place = _in_order(self.asked, self.population, count, ones)[last]
         return is_given(self.asked, self.population.table(count[place], ones[place]))
 
     def _drawn(self, rows: int, times: int) -> tuple[Integers, Integers]:
-        kept = self.asked.rule.subject is MeasureName.L2
+        kept = self.asked.simulated.ordered
         return self.population.drawn(rows, times=times, generator=self.generator, shares_kept=kept)
 
 
@@ -421,54 +411,63 @@ def _in_order(asked: Asked, population: Population, count: Integers, ones: Integ
     return np.argsort(size if asked.wanted is VerdictName.PASS else -size, kind="stable")
 
 
+def _one_by_one(asked: Asked, population: Population, count: Integers, ones: Integers) -> Flags:
+    return np.array([is_given(asked, population.table(*one)) for one in zip(count, ones, strict=True)])
+
+
 def is_given(asked: Asked, table: ScoreTable) -> bool:
     """Whether a table of enough rows gets the wanted verdict: by the bound that decides it, and no other."""
-    delta, limit = level_of(asked), asked.rule.limit
-    found = (_passes if asked.wanted is VerdictName.PASS else _fails)(asked, table, delta=delta, limit=limit)
+    simulated = asked.simulated
+    decides = simulated.passes if asked.wanted is VerdictName.PASS else simulated.fails
+    found = decides(asked, table, delta=level_of(asked), limit=asked.rule.limit)
     if found is None:
         return judge(table, asked.rule, ground=asked.ground).outcome is asked.wanted
     return found
 
 
-def _passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
-    """Whether the upper bound is at most the limit; None where there is no short way to tell."""
-    match asked.rule.subject:
-        case MeasureName.ECE:
-            return _bets_on(asked, table).log_evidence_below(limit, _stakes(asked, table)) >= -math.log(delta)
-        case MeasureName.L2 if asked.ground.bins.edges is None:
-            found = upper_bound(table, binned(table, asked.ground.bins), delta=delta)
-            return None if found is None else found[0] <= limit
-        case MeasureName.LINF if asked.ground.bins.edges is None:
-            seen = asked.ground.outputs is None or bool(np.isin(asked.ground.outputs, table.score).all())
-            sums = binned(table, asked.ground.bins)
-            return seen and float(farthest(sums, delta=delta)[1].max()) <= limit
-        case MeasureName.SMECE:
-            return _smece_passes(asked, table, delta=delta, limit=limit)
-        case MeasureName.DCE:
-            interval = distance_interval(table, confidence=1.0 - 2.0 * delta)
-            return interval.upper is not None and interval.upper <= limit
-        case _:
-            return None
+def _ece_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
+    return _bets_on(asked, table).log_evidence_below(limit, _stakes(asked, table)) >= -math.log(delta)
 
 
-def _fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
-    """Whether the lower bound is above the limit; None where there is no short way to tell."""
-    match asked.rule.subject:
-        case MeasureName.ECE:
-            return _bets_on(asked, table).log_evidence_above(limit, _stakes(asked, table)) >= -math.log(delta)
-        case MeasureName.L2 if asked.ground.bins.edges is None:
-            return lower_bound(table, binned(table, asked.ground.bins), delta=delta)[0] > limit
-        case MeasureName.LINF if asked.ground.bins.edges is None:
-            sums = binned(table, asked.ground.bins)
-            each = each_of(int(sums.occupied.sum()), delta) / 2.0
-            return float(farthest(sums, delta=each)[0].max()) > limit
-        case MeasureName.SMECE:
-            return _smece_fails(table, delta=delta, limit=limit)
-        case MeasureName.DCE:
-            level, tilt = dictionary(table, delta=delta)
-            return max(level, tilt / 3.0) > limit
-        case _:
-            return None
+def _ece_fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
+    return _bets_on(asked, table).log_evidence_above(limit, _stakes(asked, table)) >= -math.log(delta)
+
+
+def _l2_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+    bins = asked.ground.bins
+    found = upper_bound(table, binned(table, bins), delta=delta) if bins.edges is None else None
+    return None if found is None else found[0] <= limit
+
+
+def _l2_fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+    bins = asked.ground.bins
+    return lower_bound(table, binned(table, bins), delta=delta)[0] > limit if bins.edges is None else None
+
+
+def _linf_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+    bins, outputs = asked.ground.bins, asked.ground.outputs
+    if bins.edges is not None:
+        return None
+    seen = outputs is None or bool(np.isin(outputs, table.score).all())
+    return seen and float(farthest(binned(table, bins), delta=delta)[1].max()) <= limit
+
+
+def _linf_fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+    if asked.ground.bins.edges is not None:
+        return None
+    sums = binned(table, asked.ground.bins)
+    each = each_of(int(sums.occupied.sum()), delta) / 2.0
+    return float(farthest(sums, delta=each)[0].max()) > limit
+
+
+def _dce_passes(_: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
+    interval = distance_interval(table, confidence=1.0 - 2.0 * delta)
+    return interval.upper is not None and interval.upper <= limit
+
+
+def _dce_fails(_: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
+    level, tilt = dictionary(table, delta=delta)
+    return max(level, tilt / 3.0) > limit
 
 
 def _smece_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
@@ -483,7 +482,7 @@ def _smece_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float
     return limit >= LEAST_BANDWIDTH and refuted(least) and refuted(_norm(table, limit))
 
 
-def _smece_fails(table: ScoreTable, *, delta: float, limit: float) -> bool:
+def _smece_fails(_: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
     """Whether either lower bound is above the limit; that by the norm is where the norm at the limit is."""
     of_mean, of_norm = error_shares(delta, signs=table.distinct)
     by_mean = least_by_mean(table, delta=of_mean) > limit
@@ -505,6 +504,79 @@ def _bets_on(asked: Asked, table: ScoreTable) -> GroupedResiduals:
 
 def _stakes(asked: Asked, table: ScoreTable) -> Stakes:
     return stakes_of_gate(table.total_rows, asked.ground.variance, delta=level_of(asked))
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """
+    How often a gate is simulated.
+
+    Args:
+        searching: Tables at each number of rows that is tried on the way.
+        final: Tables at the number of rows that is reported, or streams.
+    """
+
+    searching: int
+    final: int
+
+
+class Decides(Protocol):
+    """Whether a bound of a table is beyond the limit; None where there is no short way to tell."""
+
+    def __call__(self, asked: Asked, table: ScoreTable, /, *, delta: float, limit: float) -> bool | None:
+        """Return that, of the bound with this error probability."""
+        ...
+
+
+def _mean(share: Floats, gap: Floats) -> float:
+    return float((share * gap).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """
+    How a gate on a measure is simulated: its verdicts are those of `judge`, which take longer.
+
+    Args:
+        effort: As often as a few seconds allow.
+        passes: Whether the upper bound is at most the limit.
+        fails: Whether the lower bound is above it.
+        size: The error where rates err in one direction by so much, from the shares of rows.
+        many: Judges many tables.
+        at_once: Whether that takes little longer than one.
+        ordered: Whether verdicts go with the size of one statistic.
+    """
+
+    effort: Effort
+    passes: Decides
+    fails: Decides
+    size: Callable[[Floats, Floats], float] = _mean
+    many: Callable[[Asked, Population, Integers, Integers], Flags] = _one_by_one
+    at_once: bool = False
+    ordered: bool = False
+
+
+SIMULATED: Mapping[MeasureName, Simulated] = {
+    MeasureName.ECE: Simulated(Effort(300, 1000), _ece_passes, _ece_fails, many=_by_bets, at_once=True),
+    MeasureName.L2: Simulated(
+        Effort(300, 1000),
+        _l2_passes,
+        _l2_fails,
+        lambda share, gap: math.sqrt(float((share * gap**2).sum())),
+        _by_order,
+        ordered=True,
+    ),
+    MeasureName.LINF: Simulated(
+        Effort(150, 500),
+        _linf_passes,
+        _linf_fails,
+        lambda _, gap: float(gap.max()),
+        _by_rates,
+        at_once=True,
+    ),
+    MeasureName.SMECE: Simulated(Effort(60, 200), _smece_passes, _smece_fails),
+    MeasureName.DCE: Simulated(Effort(60, 200), _dce_passes, _dce_fails),
+}
 
 
 # Numbers held at once while streams are simulated.
@@ -569,20 +641,6 @@ _STANDING_IN = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
-    """
-    How often a gate is simulated.
-
-    Args:
-        searching: Tables at each number of rows that is tried on the way.
-        final: Tables at the number of rows that is reported, or streams.
-    """
-
-    searching: int
-    final: int
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """
     What simulation found.
@@ -615,23 +673,12 @@ def planned(
     generator: np.random.Generator,
 ) -> Plan:
     """Find how many rows a gate takes under the pattern of errors that takes most."""
-    effort = effort_of(asked.rule.subject)
+    effort = asked.simulated.effort
     plans = [
         (_streaming if again else _looking)(asked, one, power=power, effort=effort, generator=generator)
         for one in patterns
     ]
     return max(plans, key=lambda plan: math.inf if plan.rows is None else plan.rows)
-
-
-def effort_of(measure: MeasureName | TestName) -> Effort:
-    """Return how often a gate on a measure is simulated: as often as a few seconds allow."""
-    match measure:
-        case MeasureName.ECE | MeasureName.L2:
-            return Effort(300, 1000)
-        case MeasureName.LINF:
-            return Effort(150, 500)
-        case _:
-            return Effort(60, 200)
 
 
 def _looking(

@@ -99,7 +99,12 @@ Fingerprints = npt.NDArray[np.uint64]
 class Terms(Declared):
     """What is settled when a state is begun, and the same in every call and every shard."""
 
-    measure: Annotated[MeasureName, Among((MeasureName.ECE, MeasureName.DCE)), In("rule"), "What is bounded."]
+    measure: Annotated[
+        MeasureName,
+        Among(tuple(one for one in MeasureName if one.facts.any_time)),
+        In("rule"),
+        "What is bounded.",
+    ]
     limit: Annotated[
         float | None,
         Between(0.0, 1.0),

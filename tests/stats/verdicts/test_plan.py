@@ -18,11 +18,11 @@ from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.plan import (
     CALIBRATED,
     MOST_VALUES,
+    SIMULATED,
     Asked,
     Looks,
     Plan,
     Population,
-    effort_of,
     erring,
     first_verdicts,
     is_given,
@@ -312,7 +312,7 @@ def test_limit_out_of_reach_says_so() -> None:
 @pytest.mark.parametrize("measure", GATED)
 def test_the_last_simulation_is_the_largest(measure: MeasureName) -> None:
     """The reported number of rows is confirmed with more tables than were used to find it."""
-    effort = effort_of(measure)
+    effort = SIMULATED[measure].effort
     assert effort.final > effort.searching >= 60
 
 
