@@ -58,7 +58,8 @@ def without_source(document: str | dict[str, Any]) -> dict[str, Any]:
         for key in ("files", "score", "label", "weight"):
             body["input"].pop(key, None)
         body["artifact"] = None
-    for key in ("first", "second", "digest"):
+    # The answer of a comparison names both.
+    for key in ("first", "second", "digest", *(["answer"] if "first" in found else [])):
         found.pop(key, None)
     return found
 

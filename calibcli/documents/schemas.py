@@ -13,6 +13,8 @@ _DIGEST = (
     "Another layout of the same values has the same digest."
 )
 
+_ANSWER = "What was found, in one or two plain sentences; older documents have none."
+
 _NOT_FINITE = "JSON has neither infinity nor NaN: they are the strings inf, -inf and nan."
 
 
@@ -37,6 +39,7 @@ def schema_text(kind: DocumentKind) -> str:
         settings = {"type": "array", "items": thing(Setting).schema(named)}
         said = "Options that a file or a variable has set, if any; secrets in addresses are left out."
         more += Shape({"settings": {"description": said, **settings}}, ())
+        more += Shape({"answer": {"description": _ANSWER, "type": "string"}}, ())
     bodies = [thing(one).body(named, more) for one in classes]
     schema: dict[str, Any] = {"$schema": _DIALECT, "$id": f"urn:calibcli:{kind.value}:2", "title": title}
     schema |= {"description": about, **({"anyOf": bodies} if len(bodies) > 1 else _without_about(bodies[0]))}

@@ -114,8 +114,9 @@ class Reported(Tabled):
     def to_dict(self) -> dict[str, object]:
         """Return the document that the command writes with `--json`, as `calibcli schema` describes it."""
         from calibcli.documents.sealed import sealed
+        from calibcli.show.answers import document_of
 
-        return sealed(self.report.to_dict())
+        return sealed(document_of(self.report))
 
     def page(self, *, verbose: bool = False) -> "Page":
         """Return what is said of the report."""

@@ -12,6 +12,7 @@ from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.input import Setting
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
+from calibcli.show.answers import document_of
 from calibcli.show.words import in_ascii, printable
 from calibcli.values import dataclass
 
@@ -30,7 +31,7 @@ class JsonRenderer:
 
     def render(self, report: "Report") -> str:
         """Return the report as JSON; its shape is what `calibcli schema` prints."""
-        body = report.to_dict()
+        body = document_of(report)
         if self.settings:
             body["settings"] = [one.to_dict() for one in self.settings]
         return sealed_text(body)

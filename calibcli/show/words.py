@@ -19,6 +19,13 @@ def four(value: float | None) -> str:
     return UNDEFINED if math.isnan(value) else _digits(value, 4)
 
 
+def three(value: float | None) -> str:
+    """Return three significant digits, as sentences have numbers, or what `four` says where there is none."""
+    if value is None or math.isnan(value):
+        return four(value)
+    return _digits(value, 3)
+
+
 def count(rows: int) -> str:
     """Return a whole number with separators between thousands."""
     return f"{rows:,}"

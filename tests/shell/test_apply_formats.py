@@ -419,4 +419,4 @@ def test_a_format_from_outside_gives_way_to_a_name(
     monkeypatch.setenv("CALIBCLI_MEASURE_FORMAT", "md")
     assert run(*OF_REPORTS["measure"], "-o", "r.json").code == 0
     json.loads((place / "r.json").read_text())
-    assert run(*OF_REPORTS["measure"]).out.startswith("**rows.csv")
+    assert run(*OF_REPORTS["measure"]).out.startswith("**")

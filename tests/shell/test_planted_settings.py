@@ -106,7 +106,7 @@ def test_a_planted_file_overwrites_nothing_and_a_named_one_may(
     assert (ended.code, precious.read_text()) == (2, "mine")
     ended = run("measure", thousand, "--config", planted)
     assert ended.code == 0
-    assert precious.read_text().startswith(str(thousand))
+    assert f"\n{thousand}  score" in precious.read_text()
     assert f"note: {planted} sets force = true" in ended.err
 
 

@@ -302,7 +302,7 @@ def test_error_above_the_limit_plans_a_fail(run: Run, artifact: Path) -> None:
     assert found["wanted"] == "fail"
     assert found["pattern"] != "labels follow the scores"
     text = run("plan", "--max-ece", "0.02", "--artifact", artifact, "--error", "0.06").out
-    assert "to fail  ece <= 0.02" in text
+    assert "labelled rows to fail ece <= 0.02." in text
     assert found["pattern"] in text
 
 
@@ -318,8 +318,8 @@ def test_page_says_the_number_first(run: Run, artifact: Path) -> None:
     """The first line is the answer; what it supposes and what it is worth follow."""
     ran = run("plan", "--max-ece", "0.02", "--artifact", artifact, "-v")
     lines = ran.out.splitlines()
-    assert lines[0].startswith("ABOUT 13,")
-    assert lines[0].endswith("LABELLED ROWS  to pass  ece <= 0.02  (power 90 %)")
+    assert lines[0].startswith("Collect about 13,")
+    assert lines[0].endswith(" labelled rows to pass ece <= 0.02.")
     assert "If labels follow the scores, a gate asked once after so many rows passes" in lines[1]
     assert "By Theorem 12.4" in ran.out
     assert "assumes  rows are independent draws" in ran.out
@@ -331,14 +331,16 @@ def test_page_says_the_number_first(run: Run, artifact: Path) -> None:
 def test_limit_out_of_reach_is_said(run: Run, artifact: Path) -> None:
     """A limit next to the error takes more rows than anybody has."""
     words = ("plan", "--max-ece", "0.02", "--artifact", artifact, "--error", "0.0199999")
-    assert run(*words).out.startswith("MORE THAN 1,000,000,000 ROWS  to pass")
+    assert run(*words).out.startswith(
+        "More than 1,000,000,000 labelled rows would be needed to pass ece <= 0.02."
+    )
 
 
 def test_markdown_goes_to_a_file(run: Run, artifact: Path, tmp_path: Path) -> None:
     """`-o` writes the report, and refuses to replace one without --force."""
     words = ("plan", "--max-ece", "0.03", "--artifact", artifact, "--format", "md", "-o", tmp_path / "p.md")
     assert run(*words).code == 0
-    assert "LABELLED ROWS" in (tmp_path / "p.md").read_text()
+    assert "labelled rows to pass" in (tmp_path / "p.md").read_text()
     assert run(*words).code == 5
     assert run(*words, "--force").code == 0
 

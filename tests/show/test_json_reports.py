@@ -114,8 +114,8 @@ def test_infinity_is_a_string(reports: dict[str, Any]) -> None:
 
 
 def test_slices_have_the_shape_of_the_whole(reports: dict[str, Any]) -> None:
-    """A slice is a report without schema, digest and tool, and may hold slices itself."""
+    """A slice is a report without schema, digest, tool and answer, and may hold slices itself."""
     report = replace(reports["measure"], slices={"group=a": reports["atoms"]})
     document = json.loads(written(report))
     jsonschema.validate(document, json.loads(schema_text(DocumentKind.REPORT)))
-    assert set(document) - set(document["slices"]["group=a"]) == {"digest", "schema", "tool"}
+    assert set(document) - set(document["slices"]["group=a"]) == {"answer", "digest", "schema", "tool"}

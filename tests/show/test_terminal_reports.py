@@ -200,7 +200,7 @@ def test_limit_of_zero_promises_no_rows(reports: dict[str, Any]) -> None:
     report = reports["verify_within_noise"]
     verdict = report.verdicts["max-ece"]
     verdict = replace(verdict, needed=replace(verdict.needed, at_best=0))
-    assert "no number of rows can show" in shown(replace(report, verdicts={"max-ece": verdict}))
+    assert "No number of rows can show" in shown(replace(report, verdicts={"max-ece": verdict}))
 
 
 def test_one_number_of_rows_is_said_once(reports: dict[str, Any]) -> None:
@@ -210,7 +210,8 @@ def test_one_number_of_rows_is_said_once(reports: dict[str, Any]) -> None:
     alike = replace(verdict, needed=replace(verdict.needed, at_best=verdict.needed.to_pass))
     text = " ".join(shown(replace(report, verdicts={"max-ece": alike})).split())
     assert text.count("124,000") == 1
-    assert "would pass if the error is what it looks like; at best (if perfectly calibrated) as many." in text
+    assert "should be enough to pass, if the model is as good as it looks." in text
+    assert "perfectly calibrated" not in text
 
 
 def test_every_report_has_a_page() -> None:

@@ -12,7 +12,14 @@ from calibcli.reports.compare import (
     ViewComparison,
 )
 from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
-from calibcli.show.pages.header import note_lines, repair_lines, source_line, table_lines, view_lines
+from calibcli.show.pages.header import (
+    answer_paragraph,
+    note_lines,
+    repair_lines,
+    source_line,
+    table_lines,
+    view_lines,
+)
 from calibcli.show.pages.measure import MOST_ROWS, title_of
 from calibcli.show.words import (
     count,
@@ -38,7 +45,7 @@ _MOST_LISTED = 5
 def compare_page(report: CompareReport, *, verbose: bool) -> Page:
     """Return the page of a comparison; `verbose` adds a sentence and the assumptions of every line."""
     top = paragraph(
-        Line(source_line(report.input), Tone.TITLE),
+        source_line(report.input),
         *table_lines(report.first.table),
         *_second_rows(report),
         *view_lines(report.input),
@@ -58,7 +65,7 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
     if classes is not None and classes.comparisons:
         title = paragraph(Line("All classes together", Tone.TITLE))
         together = (title, _differences(report, classes.comparisons))
-    return (top, *tables, *together, *_both(report), *each, *meanings, *gate)
+    return (answer_paragraph(report), top, *tables, *together, *_both(report), *each, *meanings, *gate)
 
 
 def _side(side: Side) -> str:

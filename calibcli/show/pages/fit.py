@@ -4,6 +4,7 @@ import math
 
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
+from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Column, Grid, Line, Listing, Page, Tone, paragraph
 from calibcli.show.pages.header import loss_words, note_lines, repair_lines, source_line
 from calibcli.show.words import count, four, plural, quoted, share
@@ -34,8 +35,7 @@ def fit_page(report: FitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as 
     by = "" if report.by is None else f" by {quoted(report.by)}"
     methods = dict.fromkeys((report.method, *(one.method for one in report.groups if one.method is not None)))
     title = [Line(f"fitted {' and '.join(methods)}{by}, written to {where}", Tone.TITLE)]
-    if report.answer is not None:
-        title.append(Line(f"{report.answer[0].upper()}{report.answer[1:]}."))
+    title += [Line(one) for one in answer_of(report)]
     trials = () if report.selection is None else (_trials(report.selection),)
     groups = (_groups(report),) if report.groups else ()
     return (paragraph(*title), Listing(facts), *trials, *groups, *([paragraph(*notes)] if notes else []))
@@ -118,8 +118,8 @@ def fit_classes_page(report: ClassFitReport, *, verbose: bool) -> Page:  # noqa:
         ("prediction", _prediction(report)),
     )
     notes = [*repair_lines(report.input), *note_lines(report.notes)]
-    title = paragraph(Line(f"fitted {method}, written to {where}", Tone.TITLE))
-    return (title, Listing(facts), *([paragraph(*notes)] if notes else []))
+    title = Line(f"fitted {method}, written to {where}", Tone.TITLE)
+    return (paragraph(title, *answer_of(report)), Listing(facts), *([paragraph(*notes)] if notes else []))
 
 
 def _prediction(report: ClassFitReport) -> str:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from calibcli.names import ViewName
 from calibcli.reports.input import Setting, pooled_words, settings_said
-from calibcli.show.blocks import Line, Page, Tone, paragraph
+from calibcli.show.answers import answer_of
+from calibcli.show.blocks import Line, Page, Paragraph, Tone, paragraph
 from calibcli.show.words import count, first_of, four, listed, plural, quoted, share
 
 if TYPE_CHECKING:
@@ -13,10 +14,16 @@ if TYPE_CHECKING:
     from calibcli.reports.apply import ApplyReport, FolderApplyReport
     from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
     from calibcli.reports.measure import TableSummary
+    from calibcli.show import Report
 
 _MOST_FILES = 3
 
 _MOST_LISTED = 5
+
+
+def answer_paragraph(report: "Report") -> Paragraph:
+    """Return what a report comes to, which its page opens with."""
+    return paragraph(*(Line(one, Tone.TITLE) for one in answer_of(report)))
 
 
 def source_line(source: "InputSummary") -> str:

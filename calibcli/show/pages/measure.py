@@ -7,6 +7,7 @@ from calibcli.names import ComparisonName, MeasureName, TestName, ViewName
 from calibcli.reports.measure import ClassesReport, MeasureReport, ViewSummary, WorstGroup
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Tone, paragraph
 from calibcli.show.pages.header import (
+    answer_paragraph,
     artifact_lines,
     left_out_words,
     note_lines,
@@ -319,7 +320,7 @@ _UNBOUNDED = "no interval"
 def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     """Return the page of a measurement; `verbose` adds a sentence and the assumptions of every line."""
     top = paragraph(
-        Line(source_line(report.input), Tone.TITLE),
+        Line(source_line(report.input)),
         *table_lines(report.table),
         *view_lines(report.input),
         *artifact_lines(report.artifact),
@@ -335,6 +336,7 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     ]
     curve = reliability_grid(report.curve)
     return (
+        answer_paragraph(report),
         top,
         *number_blocks(report),
         *together_blocks(report),

@@ -2,10 +2,10 @@
 
 from calibcli.names import VerdictName
 from calibcli.reports.plan import PlanReport
+from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.show.pages.header import artifact_lines, note_lines, repair_lines, source_line
 from calibcli.show.words import about, count, percent, plural
-from calibcli.stats.gates.plan import MOST_ROWS
 
 
 def plan_page(report: PlanReport, *, verbose: bool) -> Page:
@@ -15,25 +15,15 @@ def plan_page(report: PlanReport, *, verbose: bool) -> Page:
 
 
 def _answer(report: PlanReport) -> Paragraph:
-    found, claim = report.found, f"{report.measure.replace('_', ' ')} <= {report.limit:g}"
-    passes = report.wanted is VerdictName.PASS
-    aim = f"to {'pass' if passes else 'fail'}  {claim}"
+    first, *more = answer_of(report)
+    return paragraph(Line(first, Tone.TITLE), *more, *_simulated(report), *_theorem(report))
+
+
+def _simulated(report: PlanReport) -> list[str]:
+    found, verdict = report.found, "passes" if report.wanted is VerdictName.PASS else "fails"
     if found.rows is None:
-        line = f"MORE THAN {count(MOST_ROWS)} ROWS  {aim}  (power {percent(report.power)})"
-        return paragraph(Line(line, Tone.TITLE))
-    headline = f"ABOUT {about(found.rows)} LABELLED ROWS  {aim}  (power {percent(report.power)})"
-    return paragraph(Line(headline, Tone.TITLE), *_likely(report), *_theorem(report))
-
-
-def _likely(report: PlanReport) -> list[str]:
-    found, passes = report.found, report.wanted is VerdictName.PASS
-    verdict = "passes" if passes else "fails"
-    does = f"asked once after so many rows {verdict}"
-    if found.step is not None:
-        done = "passed" if passes else "failed"
-        does = f"asked after every {plural(found.step, 'row')} has {done} by then"
-    chance = f"with a probability of {percent(round(found.reached or 0.0, 3))} ({_error(report)})"
-    lines = [f"If {found.population.words}, a gate {does} {chance}."]
+        return []
+    lines = [f"Found by {_error(report)}; the power asked for is {percent(report.power)}."]
     if found.half is not None:
         lines.append(f"Every second such gate {verdict} with about {about(found.half)} rows.")
     return lines
@@ -43,7 +33,7 @@ def _error(report: PlanReport) -> str:
     """Return how many gates were simulated, and how far their share may be from the probability."""
     reached, times = report.found.reached or 0.0, report.found.times
     off = 2.0 * (reached * (1.0 - reached) / times) ** 0.5
-    return f"{count(times)} simulated, give or take {percent(round(off, 3))}"
+    return f"{count(times)} simulated gates, give or take {percent(round(off, 3))}"
 
 
 def _theorem(report: PlanReport) -> list[str]:

@@ -3,8 +3,9 @@
 import math
 from collections import Counter
 
-from calibcli.names import Bound, Inconclusive, Relation, Target, VerdictName
+from calibcli.names import Bound, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import StateSummary, VerifyReport
+from calibcli.show.answers import answer_of, roughly, verdict_sentences, verdict_word
 from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.show.ci.cases import Case, cases_of, worst_first
 from calibcli.show.pages.header import (
@@ -16,7 +17,6 @@ from calibcli.show.pages.header import (
     table_lines,
     view_lines,
 )
-from calibcli.show.phrases import whose
 from calibcli.show.words import NONE, about, beside, count, four, listed, p_words, percent, plural, quoted
 from calibcli.stats.gates.claim import FEWER, Claim, Evidence, RowsNeeded, Verdict
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
@@ -39,8 +39,7 @@ def verdict_paragraph(verdict: Verdict) -> Paragraph:
         headline = _alarm_headline(verdict)
     return paragraph(
         Line(headline, TONES[verdict.outcome]),
-        _meaning(verdict),
-        *_needed(verdict),
+        *verdict_sentences(verdict),
         *_beside_bounds(verdict),
         *_gathered(verdict.evidence),
         *_footing(verdict),
@@ -49,9 +48,8 @@ def verdict_paragraph(verdict: Verdict) -> Paragraph:
 
 def _alarm_headline(verdict: Verdict) -> str:
     claim = verdict.claim
-    outcome = "ALARM" if verdict.outcome is VerdictName.FAIL else "NO ALARM"
     watched = "calibration" if claim.limit == 0.0 else f"{claim.words} <= {claim.limit:g}"
-    return f"{outcome}  {watched}  ({beside(verdict.value, claim.limit)} over all rows)"
+    return f"{verdict_word(verdict)}  {watched}  ({beside(verdict.value, claim.limit)} over all rows)"
 
 
 def claim_words(claim: Claim) -> str:
@@ -71,7 +69,7 @@ def evidence_words(verdict: Verdict) -> str:
     at_most = claim.relation is Relation.AT_MOST
     kept, broken = (upper, lower) if at_most else (lower, upper)
     levels = (claim.confidence, claim.confidence_of_fail)
-    passes, fails = (f"at {_roughly(verdict)}{percent(one)} confidence" for one in levels)
+    passes, fails = (f"at {roughly(verdict)}{percent(one)} confidence" for one in levels)
     match verdict.outcome:
         case VerdictName.PASS if not claim.only_not_refuted:
             return f"{value}; {kept} {passes}"
@@ -89,93 +87,6 @@ def _bound(verdict: Verdict, end: Bound) -> str:
     if bound is None:
         return f"no {end.value} bound"
     return f"{end.value} bound {beside(bound, verdict.claim.limit)}"
-
-
-def _meaning(verdict: Verdict) -> str:
-    """Return what was concluded, for whom, and how likely that is to be wrong."""
-    claim = verdict.claim
-    named = claim.words.replace(" - baseline", " less the baseline's")
-    target = _decisive(verdict)
-    what = named if target is None else f"{named} {whose(target)}"
-    if verdict.outcome is VerdictName.INCONCLUSIVE:
-        one_sided = verdict.lower is None or verdict.upper is None
-        undecided = "the one bound that there is does not decide" if one_sided else None
-        why = verdict.reason or undecided or f"the bounds lie on both sides of {claim.limit:g}"
-        concluded = f"Nothing is concluded about the {what}: {why}."
-    else:
-        concluded = _concluded(verdict, what)
-    if verdict.void is not None:
-        return f"No bound holds for new rows: {verdict.void}."
-    return concluded
-
-
-def _decisive(verdict: Verdict) -> Target | None:
-    """Return whom the bound that decided speaks for."""
-    if verdict.target is not Target.MIXED or verdict.outcome is VerdictName.INCONCLUSIVE:
-        return verdict.target
-    kept = verdict.outcome is VerdictName.PASS and not verdict.claim.only_not_refuted
-    # The upper bound speaks of the population: it keeps an "at most", and breaks an "at least".
-    by_upper = kept == (verdict.claim.relation is Relation.AT_MOST)
-    return Target.POPULATION if by_upper else Target.FIXED_DESIGN
-
-
-def _concluded(verdict: Verdict, what: str) -> str:
-    claim, limit = verdict.claim, f"{verdict.claim.limit:g}"
-    passed = verdict.outcome is VerdictName.PASS
-    if claim.bound is Bound.P_VALUE:
-        if passed:
-            return f"The test does not reject calibration at level {limit}, which is no proof of it."
-        return (
-            f"The test rejects calibration, as it does with a calibrated score at a rate of {limit} at most."
-        )
-    at_most = claim.relation is Relation.AT_MOST
-    kept, broken = ("at most", "above") if at_most else ("at least", "below")
-    if claim.bound is Bound.VALUE:
-        found = kept if passed else broken
-        return f"The {what} of these rows is {found} {limit}; of other rows nothing is said."
-    if not passed:
-        wrong = _wrong(verdict, claim.confidence_of_fail)
-        return f"The {what} is {broken} {limit}; a fail that is wrong {wrong}."
-    if claim.only_not_refuted:
-        return f"The {what} is not shown to be {broken} {limit}, which is no proof that it is {kept} {limit}."
-    return f"The {what} is {kept} {limit}; a pass that is wrong {_wrong(verdict, claim.confidence)}."
-
-
-def _wrong(verdict: Verdict, confidence: float) -> str:
-    return f"has a probability of at most {_roughly(verdict)}{percent(1.0 - confidence)}"
-
-
-def _roughly(verdict: Verdict) -> str:
-    return "" if verdict.finite_sample else "approximately "
-
-
-def _needed(verdict: Verdict) -> list[str]:
-    """Return how many rows would decide, where rows would."""
-    needed = verdict.needed
-    if needed is None:
-        return []
-    if needed.within_noise:
-        return [f"The estimate is within noise of the limit; {_at_best(needed, verdict.rows)}."]
-    sentences = []
-    truth = "if the error is what it looks like"
-    if needed.to_pass is not None:
-        best = _at_best(needed, verdict.rows)
-        if needed.at_best > verdict.rows and about(needed.at_best) == about(needed.to_pass):
-            best = "at best (if perfectly calibrated) as many"
-        sentences.append(f"About {about(needed.to_pass)} rows would pass {truth}; {best}.")
-    if needed.to_fail is not None:
-        sentences.append(f"About {about(needed.to_fail)} rows would fail {truth}.")
-    return sentences
-
-
-def _at_best(needed: RowsNeeded, rows: int) -> str:
-    if needed.at_best <= 0:
-        return "no number of rows can show an error of exactly 0"
-    if needed.at_best <= rows:
-        return (
-            f"a perfectly calibrated score would have passed with about {about(needed.at_best)} of these rows"
-        )
-    return f"at best (if perfectly calibrated) about {about(needed.at_best)} rows would pass"
 
 
 def _beside_bounds(verdict: Verdict) -> list[str]:
@@ -258,7 +169,7 @@ def _overall(report: VerifyReport) -> Paragraph:
         every = "all rows and " if report.verdicts else ""
         what += f" in {every}{plural(len(report.groups), 'group')}"
     words = f"{report.outcome.value.upper()}  {what}: {parts or 'none'}"
-    return paragraph(Line(words, TONES[report.outcome]), *_correction(report))
+    return paragraph(Line(words, TONES[report.outcome]), *answer_of(report)[1:], *_correction(report))
 
 
 def _correction(report: VerifyReport) -> list[Line]:

@@ -1,0 +1,467 @@
+"""
+The answer in one or two plain sentences, which every report opens with and JSON has as `answer`.
+
+What is said of scores is shown by these rows: an interval or a test stands behind it. Where none does, the
+sentence says so, and how large an error is still possible.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from calibcli.names import (
+    Bound,
+    ClassMeasure,
+    ComparisonName,
+    MeasureName,
+    Relation,
+    Target,
+    VerdictName,
+    ViewName,
+)
+from calibcli.show.phrases import whose
+from calibcli.show.words import (
+    about,
+    count,
+    first_of,
+    four,
+    listed,
+    p_words,
+    percent,
+    plural,
+    quoted,
+    three,
+)
+
+if TYPE_CHECKING:
+    # A command pays for the reports of no other one.
+    from calibcli.reports.compare import CompareReport, Comparison
+    from calibcli.reports.fit import ClassFitReport, FitReport
+    from calibcli.reports.measure import MeasureReport, WorstGroup
+    from calibcli.reports.plan import PlanReport
+    from calibcli.reports.verify import VerifyReport
+    from calibcli.show import Report
+    from calibcli.stats.bounds.interval import Interval
+    from calibcli.stats.curves.stretches import Stretch
+    from calibcli.stats.gates.claim import RowsNeeded, Verdict
+    from calibcli.stats.measures.estimate import Estimated
+
+
+def answer_of(report: "Report") -> tuple[str, ...]:
+    """Return what a report comes to, sentence by sentence; nothing of one that answers no question."""
+    answer = _ANSWERS.get(report.page)
+    return () if answer is None else answer(report)
+
+
+def document_of(report: "Report") -> dict[str, object]:
+    """Return a report as it is written in JSON, the answer included."""
+    said = answer_of(report)
+    return {**report.to_dict(), **({"answer": " ".join(said)} if said else {})}
+
+
+# What says how far scores are from rates on average, the first that was measured.
+_SIZES = (MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.SMECE)
+
+_MOST_STRETCHES = 4
+
+_CONTRADICTED = "Some rows contradict their score: a score of 0 with label 1, or of 1 with label 0."
+
+
+def measured(report: "MeasureReport") -> tuple[str, ...]:
+    """Return where scores are too low or too high and by how much, then the worst group or class."""
+    groups, classes = report.groups, report.classes
+    further = []
+    if groups is not None and len(groups.measured) > 1:
+        further.append(_worst(report, groups.worst, groups.measured, "groups", groups.confidence))
+    for view in () if classes is None else classes.views:
+        if len(view.measured) > 1:
+            what = "classes against the rest" if view.view is ViewName.ONE_VS_REST else "predicted classes"
+            further.append(_worst(report, view.worst, view.measured, what, view.confidence))
+    contradicted = any(one.p_method == "contradiction" for one in report.tests)
+    return (
+        *_errors(report),
+        *([_CONTRADICTED] if contradicted else []),
+        *(one for one in further if one),
+        *_scores(report),
+    )
+
+
+def _errors(report: "MeasureReport") -> list[str]:
+    """Return what is shown of all rows."""
+    named = {one.name: one for one in report.measures if math.isfinite(one.value)}
+    size = next((named[name] for name in _SIZES if name in named), None)
+    bias = named.get(MeasureName.BIAS)
+    off = "" if size is None else f"off by {three(size.value)}{_interval(size.interval)}{_by_chance(size)}"
+    where = _where(report)
+    if where:
+        return [f"{where}: on average {off}." if off else f"{where}."]
+    beyond = _beyond_zero(bias)
+    if bias is not None and beyond:
+        way = "low" if beyond > 0 else "high"
+        ends = _interval(bias.interval, flipped=beyond < 0)
+        first = f"Scores are on average too {way} by {three(abs(bias.value))}{ends}."
+        return [first, *([f"Range by range they are {off}."] if off else [])]
+    combined = None if report.combined is None else report.combined.p_value
+    shown = combined is not None and combined < 1.0 - report.confidence
+    if shown or _beyond_zero(size) > 0:
+        by = f" (p = {p_words(combined)})" if combined is not None and shown else ""
+        first = f"Scores are miscalibrated{by}, but these rows do not show where"
+        return [f"{first}: on average {off}." if off else f"{first}."]
+    return [_nothing_shown(report, size), *_loss(report, size)]
+
+
+def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
+    """Return that no error was shown, and how large one may be all the same."""
+    bias = next((one.interval for one in report.measures if one.name is MeasureName.BIAS), None)
+    tested = report.combined is not None and report.combined.p_value is not None
+    banded = not math.isnan(float(report.curve.binned.rate_lower[0]))
+    if bias is None and (size is None or size.interval is None) and not tested and not banded:
+        off = "" if size is None else f": on average they are off by {three(size.value)}"
+        return f"Nothing measured here can show whether the scores are calibrated{off}."
+    first = f"No miscalibration could be shown in these {plural(report.table.rows, 'row')}"
+    upper = None if size is None or size.interval is None else size.interval.upper
+    if upper is None or size is None or size.interval is None:
+        return f"{first}; that is no proof that there is none."
+    level = percent(size.interval.confidence)
+    return f"{first}; an error of up to {three(upper)} on average is possible ({level} confidence)."
+
+
+def _loss(report: "MeasureReport", size: "Estimated | None") -> list[str]:
+    """Return the first measure that was asked for, where it is none of the size of errors."""
+    if not report.chosen or size is not None or not report.measures:
+        return []
+    first = report.measures[0]
+    return [f"The {first.name.value.replace('_', ' ')} is {three(first.value)}{_interval(first.interval)}."]
+
+
+def _beyond_zero(estimate: "Estimated | None") -> int:
+    """Return on which side of 0 an interval lies; 0 where it holds 0 or there is none."""
+    if estimate is None or estimate.interval is None:
+        return 0
+    lower, upper = estimate.interval.ends
+    return (lower > 0.0) - (upper < 0.0)
+
+
+def _interval(interval: "Interval | None", *, flipped: bool = False) -> str:
+    """Return an interval in brackets, or nothing; `flipped` that of the number without its sign."""
+    lower, upper = (None, None) if interval is None else (interval.lower, interval.upper)
+    if flipped:
+        lower, upper = (None if end is None else -end for end in (upper, lower))
+    if interval is None or lower is upper is None:
+        return ""
+    ends = f"at most {three(upper)}" if lower is None else f"at least {three(lower)}"
+    if lower is not None and upper is not None:
+        ends = f"{three(lower)} to {three(upper)}"
+    return f" ({percent(interval.confidence)} CI {ends})"
+
+
+def _by_chance(estimate: "Estimated") -> str:
+    null = estimate.null
+    return "" if null is None or not math.isfinite(null) else f"; chance alone would give {three(null)}"
+
+
+def _where(report: "MeasureReport") -> str:
+    """Return which scores are too low and which too high; nothing where no range of them is shown to be."""
+    from calibcli.stats.curves.stretches import stretches
+
+    curve = report.curve.binned
+    found = stretches(curve, confidence=report.confidence)
+    if not found:
+        return ""
+    if len(found) > _MOST_STRETCHES:
+        ways = Counter("low" if one.too_low else "high" for one in found)
+        return f"Scores are too low in {plural(ways['low'], 'range')} and too high in {count(ways['high'])}"
+    atoms = bool((curve.lower == curve.upper).all())
+    said = listed(f"too {'low' if one.too_low else 'high'}{_range(one, atoms=atoms)}" for one in found)
+    classes = report.input.classes
+    if classes is not None and classes.view is ViewName.CONFIDENCE and len(found) == 1:
+        # Whoever says of itself that it is right too often, or too seldom.
+        way = "under" if found[0].too_low else "over"
+        return f"The model is {way}confident, with probabilities {said}"
+    return f"Scores are {said}"
+
+
+def _range(stretch: "Stretch", *, atoms: bool) -> str:
+    """Return a range in words; values by themselves belong to it, edges of bins divide."""
+    low, high = (None if end is None else f"{end:.3g}" for end in (stretch.lower, stretch.upper))
+    if low is None:
+        return "" if high is None else f" {'up to' if atoms else 'below'} {high}"
+    if high is None:
+        return f" {'from' if atoms else 'above'} {low}{' on' if atoms else ''}"
+    return f" at {low}" if low == high else f" from {low} to {high}"
+
+
+def _worst(
+    report: "MeasureReport", worst: "WorstGroup | None", keys: Sequence[str], what: str, confidence: float
+) -> str:
+    """Return how many groups or classes are shown to be off, and which is shown to be most off."""
+    if worst is None:
+        return ""
+    many = f"Of {count(len(keys))} {what}"
+    if worst.by_lower is None:
+        return f"{many} none by itself is shown to be miscalibrated."
+    errors = [one for key in keys for one in report.slices[key].measures if one.name is worst.measure]
+    shown = sum(_beyond_zero(one) > 0 for one in errors)
+    are = "is" if shown == 1 else "are"
+    some = f"All {count(shown)} {what}" if shown == len(keys) else f"{many} {count(shown)}"
+    name = worst.by_lower if what == "groups" else worst.by_lower.partition("=")[2]
+    least = f"{name}, off by {three(worst.lower)} or more on average"
+    together = f"; all at once with {percent(report.confidence)} confidence" if confidence else ""
+    return f"{some} {are} shown to be miscalibrated, above all {least}{together}."
+
+
+def _scores(report: "MeasureReport") -> list[str]:
+    """Return how further scores stand to the first, by the first measure that both have."""
+    ways: dict[ComparisonName, list[str]] = {}
+    name = ""
+    for key, found in report.differences.items():
+        if found:
+            lead = next((one for one in found if one.name is MeasureName.BRIER), found[0])
+            name = lead.name.value
+            ways.setdefault(lead.verdict, []).append(quoted(report.slices[key].input.score))
+    first = quoted(report.input.score)
+    words = {
+        ComparisonName.BETTER: "{} {} better than {}",
+        ComparisonName.WORSE: "{} {} worse than {}",
+        ComparisonName.NOT_TOLD_APART: "{} {} not told apart from {}",
+    }
+    said = [
+        text.format(first_of(ways[way], 3), "is" if len(ways[way]) == 1 else "are", first)
+        for way, text in words.items()
+        if way in ways
+    ]
+    return [f"By {_field(name)}, {listed(said)}."] if said else []
+
+
+_FIELD = {
+    MeasureName.ECE: "ECE",
+    MeasureName.ECE_EQUAL_MASS: "ECE of equal-mass bins",
+    MeasureName.SMECE: "smECE",
+    MeasureName.BRIER: "Brier score",
+    MeasureName.LOG_LOSS: "log loss",
+    ClassMeasure.CLASS_LOG_LOSS: "log loss of all classes",
+    ClassMeasure.CLASS_BRIER: "Brier score of all classes",
+}
+
+
+def _field(name: str) -> str:
+    """Return a measure as the field calls it."""
+    return next(
+        (words for one, words in _FIELD.items() if one == name), name.replace("_", " ").replace("ece", "ECE")
+    )
+
+
+def compared(report: "CompareReport") -> tuple[str, ...]:
+    """Return which of two is better by what, and by how much."""
+    second, first = quoted(report.second.name), quoted(report.first.name)
+    if second == first:
+        second, first = f"{second} (second)", f"{first} (first)"
+    ways: dict[ComparisonName, list[str]] = {}
+    for one in report.every_comparison:
+        ways.setdefault(one.difference.verdict, []).append(_field(one.name.value))
+    undecided = ways.pop(ComparisonName.NOT_TOLD_APART, [])
+    told = [one for one in report.every_comparison if one.difference.verdict in ways]
+    lead = "".join(f": {_differs(one)}" for one in (told or report.every_comparison)[:1])
+    if not told:
+        return (f"These rows do not show whether {second} or {first} is better{lead}.",)
+    said = listed(f"{way.value} than {first} by {_few(names)}" for way, names in ways.items())
+    more = [f"Not told apart by {_few(undecided)}."] if undecided else []
+    return (f"{second} is {said}{lead}.", *more)
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return names, of more than four the first three and how many more there are."""
+    return listed(names) if len(names) <= 4 else f"{first_of(names, 3)} measures"
+
+
+def _differs(one: "Comparison") -> str:
+    """Return by how much two differ, with the interval."""
+    name, first, second = _field(one.name.value), one.first.value, one.second.value
+    if first is None or second is None or not (math.isfinite(first) and math.isfinite(second)):
+        return f"{name} is {four(first)} against {four(second)}"
+    found = one.difference
+    difference = f", a difference of {three(found.value)}{_interval(found.interval)}"
+    return f"{name} is {four(second)} instead of {four(first)}{difference}"
+
+
+def fitted(report: "FitReport") -> tuple[str, ...]:
+    """Return what a fit did to the loss: of rows that it has not seen, where some were kept from it."""
+    from calibcli.stats.recalibrators.selection import RAW
+
+    said = [] if report.answer is None else [f"{report.answer[0].upper()}{report.answer[1:]}."]
+    trials = () if report.selection is None else report.selection.trials
+    before = next((one.loss for one in trials if one.method == RAW), None)
+    after = next((one.loss for one in trials if one.chosen and one.method != RAW), None)
+    if before is not None and after is not None:
+        said.append(_falls(report.loss, before, after, "on rows that the fit had not seen"))
+    elif not said:
+        said.append(_falls(report.loss, report.loss_before, report.loss_after, "on the fit rows"))
+        said.append(
+            "Expect new rows to gain less: `calibcli measure --artifact` on other rows says how much."
+        )
+    return tuple(said)
+
+
+def fitted_classes(report: "ClassFitReport") -> tuple[str, ...]:
+    """Return what a fit of several classes did to loss and predictions."""
+    changes = "No row can change its predicted class."
+    if not report.keeps_prediction:
+        rows = f"{plural(report.changed, 'fit row')} {'has' if report.changed == 1 else 'have'}"
+        changes = f"{rows} another predicted class than before."
+    return (_falls("log loss", report.loss_before, report.loss_after, "on the fit rows"), changes)
+
+
+def _falls(loss: str, before: float, after: float, where: str) -> str:
+    if math.isinf(before) and math.isfinite(after):
+        return f"The {loss} was infinite (some rows were certain and wrong) and is {four(after)} {where}."
+    verb = "falls" if after < before else "rises" if after > before else "stays"
+    if verb == "stays":
+        return f"The {loss} stays at {four(before)} {where}."
+    return f"The {loss} {verb} from {four(before)} to {four(after)} {where}."
+
+
+def planned(report: "PlanReport") -> tuple[str, ...]:
+    """Return how many rows to collect, and what they are enough for."""
+    found, passes = report.found, report.wanted is VerdictName.PASS
+    aim = "pass" if passes else "fail"
+    claim = f"{report.measure.replace('_', ' ')} <= {report.limit:g}"
+    if found.rows is None:
+        from calibcli.stats.gates.plan import MOST_ROWS
+
+        return (f"More than {count(MOST_ROWS)} labelled rows would be needed to {aim} {claim}.",)
+    does = f"asked once after so many rows {aim}{'es' if passes else 's'}"
+    if found.step is not None:
+        done = "passed" if passes else "failed"
+        does = f"asked after every {plural(found.step, 'row')} has {done} by then"
+    chance = percent(round(found.reached or 0.0, 3))
+    return (
+        f"Collect about {about(found.rows)} labelled rows to {aim} {claim}.",
+        f"If {found.population.words}, a gate {does} with a probability of {chance}.",
+    )
+
+
+def judged(report: "VerifyReport") -> tuple[str, ...]:
+    """Return the verdict in a sentence; of several how many there are of each, and the worst."""
+    every = report.every_verdict
+    if not every:
+        return (f"{report.outcome.value.upper()}: nothing was judged.",)
+    order = (VerdictName.FAIL, VerdictName.INCONCLUSIVE, VerdictName.PASS)
+    group, _, worst = min(every, key=lambda one: order.index(one[2].outcome))
+    first, *more = verdict_sentences(worst)
+    if len(every) == 1:
+        return (f"{verdict_word(worst)}: {first}", *more)
+    outcomes = Counter(verdict.outcome for _, _, verdict in every)
+    counts = ", ".join(f"{outcomes[name]} {name.value}" for name in VerdictName if outcomes[name])
+    of = f"In {group or 'all rows'}: " if report.groups else ""
+    return (f"{report.outcome.value.upper()}: of {count(len(every))} claims {counts}.", f"{of}{first}")
+
+
+def verdict_word(verdict: "Verdict") -> str:
+    """Return the verdict in capitals: of a gate that only warns, whether it does."""
+    if verdict.evidence is not None and verdict.evidence.log_pass is None:
+        return "ALARM" if verdict.outcome is VerdictName.FAIL else "NO ALARM"
+    return verdict.outcome.value.upper()
+
+
+def verdict_sentences(verdict: "Verdict") -> tuple[str, ...]:
+    """Return what was concluded, for whom, how likely that is to be wrong, and how many rows would decide."""
+    return (_meaning(verdict), *_needed(verdict))
+
+
+def _meaning(verdict: "Verdict") -> str:
+    """Return what was concluded, for whom, and how likely that is to be wrong."""
+    claim = verdict.claim
+    named = claim.words.replace(" - baseline", " less the baseline's")
+    target = _decisive(verdict)
+    what = named if target is None else f"{named} {whose(target)}"
+    if verdict.outcome is VerdictName.INCONCLUSIVE:
+        one_sided = verdict.lower is None or verdict.upper is None
+        undecided = "the one bound that there is does not decide" if one_sided else None
+        why = verdict.reason or undecided or f"the bounds lie on both sides of {claim.limit:g}"
+        concluded = f"Nothing is concluded about the {what}: {why}."
+    else:
+        concluded = _concluded(verdict, what)
+    if verdict.void is not None:
+        return f"No bound holds for new rows: {verdict.void}."
+    return concluded
+
+
+def _decisive(verdict: "Verdict") -> Target | None:
+    """Return whom the bound that decided speaks for."""
+    if verdict.target is not Target.MIXED or verdict.outcome is VerdictName.INCONCLUSIVE:
+        return verdict.target
+    kept = verdict.outcome is VerdictName.PASS and not verdict.claim.only_not_refuted
+    # The upper bound speaks of the population: it keeps an "at most", and breaks an "at least".
+    by_upper = kept == (verdict.claim.relation is Relation.AT_MOST)
+    return Target.POPULATION if by_upper else Target.FIXED_DESIGN
+
+
+def _concluded(verdict: "Verdict", what: str) -> str:
+    claim, limit = verdict.claim, f"{verdict.claim.limit:g}"
+    passed = verdict.outcome is VerdictName.PASS
+    if claim.bound is Bound.P_VALUE:
+        if passed:
+            return f"The test does not reject calibration at level {limit}, which is no proof of it."
+        return (
+            f"The test rejects calibration, as it does with a calibrated score at a rate of {limit} at most."
+        )
+    at_most = claim.relation is Relation.AT_MOST
+    kept, broken = ("at most", "above") if at_most else ("at least", "below")
+    if claim.bound is Bound.VALUE:
+        found = kept if passed else broken
+        return f"The {what} of these rows is {found} {limit}; of other rows nothing is said."
+    if not passed:
+        wrong = _wrong(verdict, claim.confidence_of_fail)
+        return f"The {what} is {broken} {limit}; a fail that is wrong {wrong}."
+    if claim.only_not_refuted:
+        return f"The {what} is not shown to be {broken} {limit}, which is no proof that it is {kept} {limit}."
+    return f"The {what} is {kept} {limit}; a pass that is wrong {_wrong(verdict, claim.confidence)}."
+
+
+def _wrong(verdict: "Verdict", confidence: float) -> str:
+    return f"has a probability of at most {roughly(verdict)}{percent(1.0 - confidence)}"
+
+
+def roughly(verdict: "Verdict") -> str:
+    """Return that a confidence holds only as rows grow, where it does."""
+    return "" if verdict.finite_sample else "approximately "
+
+
+def _needed(verdict: "Verdict") -> list[str]:
+    """Return how many rows would decide, where rows would."""
+    needed = verdict.needed
+    if needed is None:
+        return []
+    rows, best = plural(verdict.rows, "row"), _at_best(needed, verdict.rows)
+    if needed.within_noise:
+        return [f"Too close to the limit to decide with {rows}.", best]
+    sentences = [f"You have {rows}."]
+    if needed.to_pass is not None:
+        more = f"About {about(needed.to_pass)} should be enough to pass, if the model is as good as it looks."
+        sentences.append(more)
+        same = needed.at_best > verdict.rows and about(needed.at_best) == about(needed.to_pass)
+        sentences += [] if same else [best]
+    if needed.to_fail is not None:
+        more = f"About {about(needed.to_fail)} should be enough to fail, if the model is as bad as it looks."
+        sentences.append(more)
+    return [" ".join(sentences)]
+
+
+def _at_best(needed: "RowsNeeded", rows: int) -> str:
+    if needed.at_best <= 0:
+        return "No number of rows can show an error of exactly 0."
+    if needed.at_best <= rows:
+        enough = about(needed.at_best)
+        return f"A perfectly calibrated model would have passed with about {enough} of these rows."
+    return f"A perfectly calibrated model would need about {about(needed.at_best)}."
+
+
+_ANSWERS: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
+    "measure": measured,
+    "compare": compared,
+    "fit": fitted,
+    "fit_classes": fitted_classes,
+    "plan": planned,
+    "verify": judged,
+}

@@ -1,0 +1,116 @@
+"""The plain sentences that a report opens with: each is shown by the rows, or says that it is not."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcli.commands.measure import measure_table
+from calibcli.names import ComparisonName
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import metrics_of
+from calibcli.reports.input import InputSummary
+from calibcli.show.answers import answer_of, document_of
+from calibcli.show.html.sections import summary_of
+from calibcli.stats.table.score_table import ScoreTable
+
+ROWS = 4_000
+SOURCE = InputSummary(("x.csv",), "score", "label", None, ROWS, 0, 0)
+
+
+def measured(power: float, *metrics: str, rows: int = ROWS, shift: float = 0.0) -> Any:
+    """Return a report of rows whose rate is a power of the score, plus some."""
+    generator = np.random.default_rng(5)
+    score = generator.random(rows)
+    table = ScoreTable.from_rows(score, generator.random(rows) < score**power + shift)
+    asked: Any = metrics_of(metrics) if metrics else MeasureOptions().metrics
+    return measure_table(table, SOURCE, options=MeasureOptions(asked))
+
+
+@pytest.mark.parametrize(
+    ("power", "said"),
+    [
+        (3.0, "Scores are too high"),
+        (0.3, "Scores are too low"),
+        (1.0, "No miscalibration could be shown in these 4,000 rows; an error of up to 0.0"),
+    ],
+)
+def test_a_direction_is_said_where_it_is_shown(power: float, said: str) -> None:
+    """Only bounds that leave the scores out say that these are too high or too low."""
+    assert answer_of(measured(power))[0].startswith(said)
+
+
+def test_both_ends_are_named_with_the_error_and_what_chance_makes_of_it() -> None:
+    """The sentence that somebody may quote: where, by how much, how sure, and what chance would give."""
+    generator = np.random.default_rng(3)
+    score = generator.random(20_000)
+    table = ScoreTable.from_rows(score, generator.random(20_000) < 0.25 + 0.5 * score)
+    (said,) = answer_of(measure_table(table, SOURCE, options=MeasureOptions()))
+    report = measure_table(table, SOURCE, options=MeasureOptions())
+    ece = report.measures[0]
+    assert ece.interval is not None
+    lower, upper = ece.interval.ends
+    assert said == (
+        "Scores are too low below 0.467 and too high above 0.533: on average off by "
+        f"{ece.value:.3f} (95 % CI {lower:.3f} to {upper:.3f}); chance alone would "
+        f"give {ece.null:#.3g}."
+    )
+
+
+def test_a_bias_that_no_range_shows_is_said_of_all_scores() -> None:
+    """A few rows: no bin is shown to be off, all of them together are, with the sign as people say it."""
+    first, second = answer_of(measured(1.0, "bias", "ece", rows=600, shift=-0.06))
+    assert first.startswith("Scores are on average too high by 0.0")
+    assert "CI 0.0" in first
+    assert second.startswith("Range by range they are off by 0.0")
+
+
+def test_nothing_is_claimed_where_nothing_was_tested(reports: dict[str, Any]) -> None:
+    """Importance weights leave neither bands nor tests: the answer says that it cannot know."""
+    report = reports["weighted"]
+    alone = replace(report, measures=tuple(replace(one, interval=None) for one in report.measures[:1]))
+    alone = replace(alone, tests=(), combined=None)
+    assert answer_of(alone)[0].startswith("Nothing measured here can show whether the scores are calibrated")
+
+
+def test_another_measure_alone_is_said_by_its_name() -> None:
+    """With a loss alone the first sentence is of the curve, the second of the loss."""
+    first, second = answer_of(measured(1.0, "brier"))
+    assert (
+        first == "No miscalibration could be shown in these 4,000 rows; that is no proof that there is none."
+    )
+    assert second.startswith("The brier is 0.1")
+
+
+def test_calibrated_rows_are_seldom_called_miscalibrated() -> None:
+    """Of 30 calibrated samples so many are called miscalibrated as three looks at 5 % explain."""
+    generator = np.random.default_rng(11)
+    metrics: Any = metrics_of(("ece", "bias"))
+    wrong = 0
+    for _ in range(30):
+        score = generator.random(300)
+        table = ScoreTable.from_rows(score, generator.random(300) < score)
+        said = answer_of(measure_table(table, SOURCE, options=MeasureOptions(metrics)))
+        wrong += not said[0].startswith("No miscalibration could be shown")
+    assert wrong <= 7
+
+
+def test_the_answer_opens_the_page_and_stands_in_json(reports: dict[str, Any]) -> None:
+    """One sentence, three places: the page, the document, and the page of HTML that judges nothing."""
+    report = reports["measure"]
+    said = answer_of(report)
+    assert document_of(report)["answer"] == " ".join(said)
+    assert [line.text for line in summary_of(report).lines][: len(said)] == list(said)
+
+
+def test_a_comparison_names_what_decided(reports: dict[str, Any]) -> None:
+    """What is told apart comes first, with a number; where nothing is, the sentence says so."""
+    report = reports["compare"]
+    undecided = tuple(
+        one
+        for one in report.comparisons
+        if one.difference.verdict is ComparisonName.NOT_TOLD_APART and one.difference.interval is not None
+    )
+    (said,) = answer_of(replace(report, comparisons=undecided))
+    assert said.startswith("These rows do not show whether ")
