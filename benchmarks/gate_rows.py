@@ -40,7 +40,7 @@ from calibcli.names import (  # noqa: E402  # noqa: E402
     Relation,
     VerdictName,
 )
-from calibcli.options.rules import ClassRule, Rule  # noqa: E402
+from calibcli.options.rules import Rule  # noqa: E402
 from calibcli.stats.gates.claim import Ground  # noqa: E402
 from calibcli.stats.gates.other_rules import class_rule  # noqa: E402
 from calibcli.stats.gates.plan import (  # noqa: E402
@@ -334,7 +334,7 @@ def on_classes(measure: ClassMeasure) -> Iterator[Row]:
         truth, wrong = announced + error * way, announced + limit * way
         if measure is ClassMeasure.TOP_LABEL_ECE:
             wrong = np.append(wrong[0], truth[1:] * (1.0 - wrong[0]) / (1.0 - truth[0]))
-        rule = ClassRule(measure.value, measure, Bound.UPPER, Relation.AT_MOST, limit)
+        rule = Rule(measure.value, measure, Bound.UPPER, Relation.AT_MOST, limit)
         generator = generator_of("gate rows", measure.value, wanted.value)
 
         share = partial(class_share, rule, truth, wanted, generator)
@@ -345,7 +345,7 @@ def on_classes(measure: ClassMeasure) -> Iterator[Row]:
 
 
 def class_share(
-    rule: ClassRule, truth: np.ndarray, wanted: VerdictName, generator: np.random.Generator, rows: int
+    rule: Rule, truth: np.ndarray, wanted: VerdictName, generator: np.random.Generator, rows: int
 ) -> float:
     """Return the share of tables of rows of .5, .3 and .2 that get a verdict."""
     given = 0

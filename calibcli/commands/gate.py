@@ -23,7 +23,7 @@ from calibcli.errors import EmptyTable, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, Bound, MeasureName, Relation, Scale
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.rows import Columns, Reading, SeveralClasses
-from calibcli.options.rules import ClassRule, Rule
+from calibcli.options.rules import Rule
 from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.inspect import InspectReport
@@ -78,7 +78,7 @@ _OF_COLUMNS = ("score", "label", "weight", "scale", "positive")
 
 
 def terms_of(
-    rule: Rule | ClassRule | None,
+    rule: Rule | None,
     options: VerifyOptions,
     asked: StateOptions,
     *,
@@ -151,7 +151,7 @@ def _options_before(before: Terms, now: Terms) -> str:
     return f", {' and '.join(found)}" if found else ""
 
 
-def _measure_and_limit(rule: Rule | ClassRule | None, *, alarm: bool) -> tuple[MeasureName, float | None]:
+def _measure_and_limit(rule: Rule | None, *, alarm: bool) -> tuple[MeasureName, float | None]:
     if rule is None:
         if not alarm:
             msg = "no rule to verify"
@@ -355,7 +355,7 @@ def judge_with_state(
     inputs: Sequence[RowSource],
     columns: Columns,
     *,
-    rule: Rule | ClassRule | None,
+    rule: Rule | None,
     options: VerifyOptions,
     state: StateOptions,
     artifact: DocumentSource | None,
@@ -458,7 +458,7 @@ def _refuse_never_positive(state: GateState) -> None:
 def _report(
     growth: Growth,
     read: ReadBatches,
-    rule: Rule | ClassRule | None,
+    rule: Rule | None,
     *,
     options: VerifyOptions,
     state: StateOptions,

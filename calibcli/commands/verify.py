@@ -15,12 +15,12 @@ from calibcli.commands.slices import Group, Slices, refuse_cut_cells, views_of
 from calibcli.data.tally import Beside
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
-from calibcli.names import Binning, ViewName
+from calibcli.names import Binning, ClassMeasure, ViewName
 from calibcli.options.gating import Regression, StateOptions, VerifyOptions, refuse_without_state
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
-from calibcli.options.rules import ClassRule, Rule
+from calibcli.options.rules import Rule
 from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.stats.bounds.proportion import unseen_share
@@ -32,12 +32,12 @@ from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import Table
 
 
-def refuse_class_rules(rules: Sequence[Rule | ClassRule], columns: Columns) -> None:
+def refuse_class_rules(rules: Sequence[Rule], columns: Columns) -> None:
     """Refuse rules about several classes where there is one score, one class, or groups of rows."""
-    found = [rule for rule in rules if isinstance(rule, ClassRule)]
-    refuse_class_measures(columns, Metrics((), (), tuple(rule.subject for rule in found)))
+    found = tuple(rule.subject for rule in rules if isinstance(rule.subject, ClassMeasure))
+    refuse_class_measures(columns, Metrics((), (), found))
     if found and columns.by:
-        msg = f"{found[0].subject.value} is judged over all rows, and --by asks for each group"
+        msg = f"{found[0].value} is judged over all rows, and --by asks for each group"
         raise UsageProblem(msg, "leave out --by, or gate groups on a measure of one score such as ece")
 
 
@@ -117,7 +117,7 @@ def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
 def _beside(columns: Columns, options: VerifyOptions, *, artifact: DocumentSource | None) -> Beside:
     """Return what is gathered beside the score: its groups or classes, and another score row by row."""
     key = RAW if artifact is None else RECALIBRATED
-    joint = any(isinstance(rule, ClassRule) for rule in options.rules)
+    joint = any(rule.of_classes for rule in options.rules)
     return Beside(
         columns={BASELINE: 1} if columns.others else {},
         pairs=((BASELINE, key),) if columns.others else (),
@@ -146,8 +146,8 @@ def verify_judged(
         raise EmptyTable(msg)
     bins = partition_of(judged, options)
     summary = summary_of(table, discrete=bins is ATOMS)
-    single = [rule for rule in options.rules if isinstance(rule, Rule)]
-    joint = [rule for rule in options.rules if isinstance(rule, ClassRule)]
+    single = [rule for rule in options.rules if not rule.of_classes]
+    joint = [rule for rule in options.rules if rule.of_classes]
     # Where every class is judged by itself, the whole is not judged beside them.
     view = judged_view(judged.chosen.asked)
     classes = judged.aside.classes

@@ -25,7 +25,7 @@ from calibcli.options.measuring import (
 )
 from calibcli.options.output import KEY_FILE, Output
 from calibcli.options.rows import SEED, listed
-from calibcli.options.rules import ClassRule, Rule, rules_of
+from calibcli.options.rules import Rule, rules_of
 from calibcli.options.sources import DocumentSource
 from calibcli.values import dataclass
 
@@ -70,7 +70,7 @@ class Limits:
         cls,
         rule: str | Sequence[str] | None = None,
         **limits: float | None,
-    ) -> tuple[Rule | ClassRule, ...]:
+    ) -> tuple[Rule, ...]:
         """Return the rules that were asked for, each once."""
         return rules_of({MeasureName(name[4:]): limit for name, limit in limits.items()}, listed(rule))
 
@@ -148,7 +148,7 @@ class VerifyOptions:
     value by value, any other over 15 bins of equal width.
     """
 
-    rules: tuple[Rule | ClassRule, ...] = nested((), Limits)
+    rules: tuple[Rule, ...] = nested((), Limits)
     confidence: float = option(
         DEFAULT_CONFIDENCE, like=CONFIDENCE, doc="1 - delta: the probability that a verdict is right.",
     )  # fmt: skip
@@ -264,7 +264,7 @@ _MOST_POWER = 0.99
 class PlanOptions:
     """What is asked of `plan`: one rule, the true error, and how probable the verdict is to be."""
 
-    rules: tuple[Rule | ClassRule, ...] = nested((), Limits)
+    rules: tuple[Rule, ...] = nested((), Limits)
     error: float = option(
         0.0, "--error", metavar="E", help="The true error to reckon with; 0 is calibrated.",
     )  # fmt: skip
@@ -317,8 +317,6 @@ class PlanOptions:
     def rule(self) -> Rule:
         """The rule of the gate: the limit of a measure."""
         (rule,) = self.rules
-        if not isinstance(rule, Rule):
-            raise TypeError(rule)
         return rule
 
     @property

@@ -15,6 +15,9 @@ _RULE = re.compile(r"\s*([^\s<>=!.]+)\s*(?:\.\s*([^\s<>=!]*))?\s*([<>=!]+)\s*(\S
 _BOUNDS = (Bound.VALUE, Bound.LOWER, Bound.UPPER)
 
 
+Subject = MeasureName | TestName | ClassMeasure
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """
@@ -22,46 +25,26 @@ class Rule:
 
     Args:
         key: Name of the rule in reports, such as "max-ece", or its own text.
-        subject: The measure, or the test, that the rule speaks of.
+        subject: What the rule speaks of: a measure, a test, or a measure of all classes together.
         bound: Which number of it: an upper or lower bound, the estimate itself, or a p-value.
     """
 
     key: str
-    subject: MeasureName | TestName
+    subject: Subject
     bound: Bound
     relation: Relation
     limit: float
 
-
-@dataclass(frozen=True, slots=True)
-class ClassRule:
-    """
-    What a gate asks of several classes together.
-
-    Args:
-        key: Name of the rule in reports: its own text.
-        subject: The measure of several classes that the rule speaks of.
-        bound: Which number of it: an upper or lower bound, or the estimate itself.
-    """
-
-    key: str
-    subject: ClassMeasure
-    bound: Bound
-    relation: Relation
-    limit: float
+    @property
+    def of_classes(self) -> bool:
+        """Whether it speaks of all classes together."""
+        return isinstance(self.subject, ClassMeasure)
 
 
-Subject = MeasureName | TestName | ClassMeasure
-
-
-def rules_of(
-    limits: Mapping[MeasureName, float | None], texts: Iterable[str]
-) -> tuple[Rule | ClassRule, ...]:
+def rules_of(limits: Mapping[MeasureName, float | None], texts: Iterable[str]) -> tuple[Rule, ...]:
     """Return the rules that were asked for, each once."""
-    asked: list[Rule | ClassRule] = [
-        largest(name, limit) for name, limit in limits.items() if limit is not None
-    ]
-    rules: dict[tuple[Subject, Bound, Relation, float], Rule | ClassRule] = {}
+    asked: list[Rule] = [largest(name, limit) for name, limit in limits.items() if limit is not None]
+    rules: dict[tuple[Subject, Bound, Relation, float], Rule] = {}
     for rule in (*asked, *map(rule_of, texts)):
         # The same claim twice is one claim: it must not cost the error probability of two.
         rules.setdefault((rule.subject, rule.bound, rule.relation, rule.limit), rule)
@@ -76,7 +59,7 @@ def largest(name: MeasureName, limit: float) -> Rule:
     return Rule(f"max-{name.value}", name, Bound.UPPER, Relation.AT_MOST, limit)
 
 
-def rule_of(text: str) -> Rule | ClassRule:
+def rule_of(text: str) -> Rule:
     """
     Return the rule that a text is.
 
@@ -97,8 +80,6 @@ def rule_of(text: str) -> Rule | ClassRule:
     _refuse_empty(subject, bound, relation, limit=limit, text=text)
     shown = f"{limit:g}" if float(f"{limit:g}") == limit else repr(limit)
     key = f"{subject.value}.{bound.value}{relation.value}{shown}"
-    if isinstance(subject, ClassMeasure):
-        return ClassRule(key, subject, bound, relation, limit)
     return Rule(key, subject, bound, relation, limit)
 
 

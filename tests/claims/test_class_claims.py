@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibcli.names import Binning, Bound, ClassMeasure, ComparisonName, Relation, VerdictName
-from calibcli.options.rules import ClassRule
+from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.measures.classes.differences import JOINT, ClassDifferences, Predicted
@@ -86,7 +86,7 @@ def verdicts_at_the_limit(rows: int, repetitions: int) -> Counter[tuple[ClassMea
         for logits, limits in ((fresh, population), (fixed, errors)):
             views = views_of(softmax(HEAT * logits), labels_of(softmax(logits), rng), bins=FIFTEEN)
             for name, limit in limits.items():
-                rule = ClassRule("rule", name, Bound.UPPER, Relation.AT_MOST, limit)
+                rule = Rule("rule", name, Bound.UPPER, Relation.AT_MOST, limit)
                 found[name, class_rule(views, rule, ground=Ground(FIFTEEN)).outcome] += 1
     return found
 

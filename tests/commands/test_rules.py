@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, TestName
 from calibcli.options.gating import bins_of_gate
-from calibcli.options.rules import ClassRule, Rule, largest, rule_of, rules_of
+from calibcli.options.rules import Rule, largest, rule_of, rules_of
 from calibcli.stats.gates.claim import BOUNDS
 
 M = MeasureName
@@ -30,15 +30,15 @@ LEAST, MOST = Relation.AT_LEAST, Relation.AT_MOST
         ("ece.value<=0", Rule("ece.value<=0", M.ECE, Bound.VALUE, MOST, 0.0)),
         (
             "Accuracy>=0.9",
-            ClassRule("accuracy.lower>=0.9", ClassMeasure.ACCURACY, Bound.LOWER, LEAST, 0.9),
+            Rule("accuracy.lower>=0.9", ClassMeasure.ACCURACY, Bound.LOWER, LEAST, 0.9),
         ),
         (
             "class-brier<=1.5",
-            ClassRule("class_brier.upper<=1.5", ClassMeasure.CLASS_BRIER, Bound.UPPER, MOST, 1.5),
+            Rule("class_brier.upper<=1.5", ClassMeasure.CLASS_BRIER, Bound.UPPER, MOST, 1.5),
         ),
     ],
 )
-def test_rule_is_read_with_its_default_bound(text: str, rule: Rule | ClassRule) -> None:
+def test_rule_is_read_with_its_default_bound(text: str, rule: Rule) -> None:
     """Blanks, case and dashes do not count; the bound left out is the one that must keep to the limit."""
     assert rule_of(text) == rule
 

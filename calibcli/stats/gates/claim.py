@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Key
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Bound, Relation, Target, VerdictName
-from calibcli.options.rules import ClassRule, Rule
+from calibcli.options.rules import Rule
 from calibcli.stats.table.bins import Bins
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -197,7 +197,7 @@ FEWER = "fewer than --min-rows"
 ONE_LOOK = "valid for one look; ask again only on fresh rows"
 
 
-def claim_of(rule: Rule | ClassRule, ground: Ground, *, measure: str) -> Claim:
+def claim_of(rule: Rule, ground: Ground, *, measure: str) -> Claim:
     """Return the claim that a rule makes of a measure by its name in reports."""
     fail_confidence = None if ground.claims == 1 else 1.0 - ground.fail_delta
     return Claim(measure, rule.limit, ground.confidence, rule.bound, rule.relation, fail_confidence)
@@ -229,7 +229,7 @@ def refuse_many_values(table: Table, ground: Ground, *, words: str) -> None:
     raise UsageProblem(msg, "gate on --max-ece, which is taken over bins, on --max-smece or on --max-dce")
 
 
-def levels(rule: Rule | ClassRule, ground: Ground) -> tuple[float, float]:
+def levels(rule: Rule, ground: Ground) -> tuple[float, float]:
     """
     Return the error probabilities of the lower and of the upper bound.
 

@@ -10,13 +10,14 @@ from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_SEED,
     Bound,
+    ClassMeasure,
     MeasureName,
     Purpose,
     Relation,
     TestName,
     VerdictName,
 )
-from calibcli.options.rules import ClassRule, Rule
+from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import (
     ONE_LOOK,
     Claim,
@@ -103,7 +104,7 @@ def _with_interval(rule: Rule) -> MeasureName:
     if not name.facts.interval:
         msg = f"{name.value} has no confidence interval, so no bound of it can be gated"
         raise UsageProblem(msg, f"gate on the estimate alone, without confidence: {name.value}.value")
-    return name
+    return MeasureName(name)
 
 
 def _of_other_rows(
@@ -136,7 +137,7 @@ def _coverage(name: MeasureName, delta: float) -> float:
     return 1.0 - delta if name in _ENDS_TOGETHER else 1.0 - 2.0 * delta
 
 
-def class_rule(views: ClassViews, rule: ClassRule, *, ground: Ground) -> Verdict:
+def class_rule(views: ClassViews, rule: Rule, *, ground: Ground) -> Verdict:
     """
     Judge a measure by its interval of coverage 1 - 2 delta, each end of which is a bound at 1 - delta.
 
@@ -155,21 +156,21 @@ def class_rule(views: ClassViews, rule: ClassRule, *, ground: Ground) -> Verdict
     """
     claim = claim_of(rule, ground, measure=rule.subject.value)
     if rule.bound is Bound.VALUE:
-        estimate = class_measure(rule.subject, replace(views, confidence=ground.confidence))
+        estimate = _measured(views, rule, confidence=ground.confidence)
         few = fewer_rows(views.rows, least=ground.least_rows)
         return verdict_by_value(claim, estimate, few=few, rows=views.rows)
     refuse_weights(views.whole)
     at_lower, at_upper = levels(rule, ground)
-    estimate = _measured(views, rule, delta=at_upper)
+    estimate = _measured(views, rule, confidence=1.0 - 2.0 * at_upper)
     ends = ends_of(estimate)
     if at_lower != at_upper:
-        ends = replace(ends, lower=ends_of(_measured(views, rule, delta=at_lower)).lower)
+        ends = replace(ends, lower=ends_of(_measured(views, rule, confidence=1.0 - 2.0 * at_lower)).lower)
     said = _outcome(views, claim, ground, ends=ends, estimate=estimate)
     return verdict_by_ends(claim, estimate, ends, said=said, rows=views.rows)
 
 
-def _measured(views: ClassViews, rule: ClassRule, *, delta: float) -> ClassEstimate:
-    return class_measure(rule.subject, replace(views, confidence=1.0 - 2.0 * delta))
+def _measured(views: ClassViews, rule: Rule, *, confidence: float) -> ClassEstimate:
+    return class_measure(ClassMeasure(rule.subject), replace(views, confidence=confidence))
 
 
 def _outcome(
@@ -200,7 +201,7 @@ def plain_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     """
     subject = rule.subject
     if rule.bound is Bound.P_VALUE:
-        if isinstance(subject, MeasureName):
+        if not isinstance(subject, TestName):
             msg = f"{subject.value} is a measure, which has no p-value"
             tests = ", ".join(name.value for name in TestName)
             raise UsageProblem(msg, f"tests have one: {tests}")
@@ -208,7 +209,7 @@ def plain_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     if isinstance(subject, TestName):
         msg = f"{subject.value} is a test: its statistic says nothing without its p-value"
         raise UsageProblem(msg, f"write {subject.value}.p>=0.05 to fail where calibration is rejected at 5 %")
-    return _estimated(table, rule, subject, ground=ground)
+    return _estimated(table, rule, MeasureName(subject), ground=ground)
 
 
 def _estimated(table: Table, rule: Rule, name: MeasureName, *, ground: Ground) -> Verdict:
