@@ -12,7 +12,7 @@ from calibcli.data.columns import listing
 from calibcli.data.groups import MemberColumn, OfMembers
 from calibcli.data.tally import AtPlaces, Beside, Transform, Transforms, Unchanged
 from calibcli.documents.artifact import (
-    Artifact,
+    AnyArtifact,
     ClassArtifact,
     GroupArtifact,
     read_class_artifact,
@@ -28,8 +28,6 @@ from calibcli.stats.recalibrators.interface import Recalibrator, randomised, val
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
-
-AnyArtifact = Artifact | ClassArtifact | GroupArtifact
 
 
 def read_through(

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, assert_never
 
 from calibcli.commands.predicting import fitted_rate, refuse_prior
 from calibcli.documents.artifact import (
+    AnyArtifact,
     Artifact,
     ClassArtifact,
     GroupArtifact,
     artifact_text,
-    group_artifact_text,
 )
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.export.maps import GroupMaps, Origin, Shift
@@ -29,7 +29,7 @@ _NAME = "calibrated"
 _TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:")
 
 
-def export(artifact: Artifact | ClassArtifact | GroupArtifact, ask: ExportAsk) -> bytes:
+def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
     """Return the map of an artifact as SQL, Python or an ONNX model."""
     ask.refuse_idle()
     if isinstance(artifact, ClassArtifact):
@@ -150,10 +150,9 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
             assert_never(ask.target)
 
 
-def digest_of(artifact: Artifact | ClassArtifact | GroupArtifact) -> str:
+def digest_of(artifact: AnyArtifact) -> str:
     """Return the hash of an artifact's text, which is that of the file as `fit` wrote it."""
-    text = group_artifact_text(artifact) if isinstance(artifact, GroupArtifact) else artifact_text(artifact)
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    return f"sha256:{hashlib.sha256(artifact_text(artifact).encode()).hexdigest()}"
 
 
 def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) -> "SqlAsk":
@@ -177,7 +176,7 @@ def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
     return ask.probs
 
 
-def query_notes(artifact: Artifact | ClassArtifact | GroupArtifact, ask: ExportAsk) -> tuple[str, ...]:
+def query_notes(artifact: AnyArtifact, ask: ExportAsk) -> tuple[str, ...]:
     """Return what a query relies on: columns that nobody has named, and the text of groups; or nothing."""
     if ask.target is not ExportTarget.SQL:
         return ()

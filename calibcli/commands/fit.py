@@ -23,7 +23,6 @@ from calibcli.documents.artifact import (
     GroupArtifact,
     Shared,
     artifact_text,
-    group_artifact_text,
 )
 from calibcli.errors import CalibcliError, IdleOption, InputProblem, UsageProblem
 from calibcli.names import (
@@ -313,7 +312,7 @@ def fit_files(
         groups=tuple(sorted(groups, key=lambda one: one.key)),
         answer=None if choice is None else _answer(artifact),
     )
-    return report, group_artifact_text(artifact)
+    return report, artifact_text(artifact)
 
 
 def fit_table(

@@ -64,7 +64,7 @@ from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
-    from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact
+    from calibcli.documents.artifact import AnyArtifact
     from calibcli.stats.measures.differences import PairedSums
 
 _LISTED = 10
@@ -189,7 +189,7 @@ class Gathered:
     sums: RowSums | None = None
     id_kinds: frozenset[IdKind] = frozenset()
     ids_renamed: bool = False
-    artifact: "Artifact | ClassArtifact | GroupArtifact | None" = None
+    artifact: "AnyArtifact | None" = None
     through: str | None = None
     outputs: tuple[float, ...] | None = None
     notes: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from calibcli.data.fragments import columns_of, with_path
 from calibcli.data.intake import Intake, known_groups
 from calibcli.data.readers import reader_of
 from calibcli.data.writers.csv import quoted
-from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact
+from calibcli.documents.artifact import AnyArtifact, Artifact, ClassArtifact, GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import EndsOf, OnSum, OutputSum
 from calibcli.options.maps import AS_IT_COMES, Shape
@@ -54,7 +54,7 @@ class ApplyRequest:
     """
 
     artifact: str
-    loaded: Artifact | ClassArtifact | GroupArtifact
+    loaded: AnyArtifact
     columns: Columns = Columns()
     on_sum: OnSum = OnSum.ERROR
     name: str = NAME

@@ -18,7 +18,7 @@ from calibcli.values import dataclass
 if TYPE_CHECKING:
     from calibcli.commands.gathering import Gathered
     from calibcli.data.intake import Intake
-    from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact
+    from calibcli.documents.artifact import AnyArtifact, Artifact, ClassArtifact
     from calibcli.stats.table.grid import Table
 
 # Fewer rows, or scores of fewer values, say nothing of the scale.
@@ -101,9 +101,7 @@ def read_notes(gathered: "Gathered", scale: Scale) -> tuple[str, ...]:
     return (_UNSURE,) if raw.distinct >= _FEWEST_VALUES and _within(seen_in(raw), 1.0) else ()
 
 
-def table_scale_notes(
-    gathered: "Gathered", artifact: "Artifact | ClassArtifact | GroupArtifact"
-) -> tuple[str, ...]:
+def table_scale_notes(gathered: "Gathered", artifact: "AnyArtifact") -> tuple[str, ...]:
     """Refuse raw scores on another scale than that of the fit; return what is to be said of others."""
     from calibcli.documents.artifact import Artifact
 

@@ -325,13 +325,9 @@ class ClassArtifact(Doubted, Declared):
         return self.recalibrator.keeps_prediction
 
 
-def artifact_text(artifact: "Artifact | ClassArtifact") -> str:
+def artifact_text(artifact: "AnyArtifact") -> str:
     """Return the text of an artifact: the same fit gives the same bytes."""
-    return readable(sealed_text(artifact.to_dict()), method=artifact.recalibrator.name.value)
-
-
-def readable(text: str, *, method: str) -> str:
-    """Return the text of an artifact."""
+    text, method = sealed_text(artifact.to_dict()), artifact.of_all_rows.recalibrator.name.value
     # Every character is one byte.
     if len(text) > MOST_BYTES:
         size, most = (math.ceil(length / 2**20) for length in (len(text), MOST_BYTES))
@@ -366,34 +362,20 @@ def read_class_artifact(path: DocumentSource) -> "ClassArtifact":
 
 def read_any_artifact(path: DocumentSource) -> "Artifact | ClassArtifact":
     """Read an artifact of one score or of several classes."""
-    if isinstance(path, DocumentInMemory) and isinstance(path.content, Artifact | ClassArtifact):
-        return path.content
-    try:
-        found, doubts = read_document(path).built(artifact_of)
-        return found.doubted(str(path), doubts)
-    except DocumentProblem as problem:
-        raise in_file(path, problem) from None
+    found = read_any_map(path)
+    if not isinstance(found, GroupArtifact):
+        return found
+    msg = "has a map for each group of rows, and one map is needed here"
+    hint = (
+        "apply, measure, verify, plot, report and export take it; for anything else fit each group "
+        "apart, with --where 'COL==GROUP' in place of --by"
+    )
+    raise DocumentProblem(str(path), msg, hint)
 
 
-def artifact_of_text(text: str) -> "Artifact | ClassArtifact":
+def artifact_of_text(text: str) -> "AnyArtifact":
     """Return the artifact that `artifact_text` gave the text of."""
-    return parse(text.encode(), most=MOST_BYTES).built(artifact_of)[0]
-
-
-def artifact_of(root: Node) -> "Artifact | ClassArtifact":
-    """Return the artifact of one score or of several classes that a document holds."""
-    check_schema(root)
-    if fitted_by_group(root):
-        msg = "has a map for each group of rows, and one map is needed here"
-        hint = (
-            "apply, measure, verify, plot, report and export take it; for anything else fit each group "
-            "apart, with --where 'COL==GROUP' in place of --by"
-        )
-        raise root.problem(msg, hint)
-    if not of_several_classes(root):
-        return Artifact.from_dict(root)
-
-    return ClassArtifact.from_dict(root)
+    return parse(text.encode(), most=MOST_BYTES).built(any_map_of)[0]
 
 
 def read_document(
@@ -476,16 +458,13 @@ class GroupArtifact(Declared):
         return replace(self, pooled=pooled, doubts=pooled.doubts) if doubts else self
 
 
-def group_artifact_text(artifact: GroupArtifact) -> str:
-    """Return the text of an artifact: the same fit gives the same bytes."""
-    return readable(sealed_text(artifact.to_dict()), method=artifact.pooled.recalibrator.name.value)
+AnyArtifact = Artifact | ClassArtifact | GroupArtifact
+"""A map of one score, of several classes, or one for each group."""
 
 
-def read_any_map(path: DocumentSource) -> Artifact | ClassArtifact | GroupArtifact:
+def read_any_map(path: DocumentSource) -> AnyArtifact:
     """Read an artifact of one score, of several classes, or with a map for each group."""
-    if isinstance(path, DocumentInMemory) and isinstance(
-        path.content, Artifact | ClassArtifact | GroupArtifact
-    ):
+    if isinstance(path, DocumentInMemory) and isinstance(path.content, AnyArtifact):
         return path.content
     try:
         found, doubts = read_document(path).built(any_map_of)
@@ -500,10 +479,12 @@ def read_one_or_members(path: DocumentSource) -> Artifact | GroupArtifact:
     return found if isinstance(found, GroupArtifact) else of_one_score(path, found)
 
 
-def any_map_of(root: Node) -> Artifact | ClassArtifact | GroupArtifact:
+def any_map_of(root: Node) -> AnyArtifact:
     """Return the artifact of any kind that a document holds."""
-    by_group = isinstance(root.value, dict) and fitted_by_group(root)
-    return GroupArtifact.from_dict(root) if by_group else artifact_of(root)
+    if isinstance(root.value, dict) and fitted_by_group(root):
+        return GroupArtifact.from_dict(root)
+    check_schema(root)
+    return ClassArtifact.from_dict(root) if of_several_classes(root) else Artifact.from_dict(root)
 
 
 def _check_methods(root: Node, members: Mapping[str, Artifact], *, pooled: Artifact) -> None:

@@ -3,7 +3,7 @@
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import FITTED_BY, Columns, Reading
 from calibcli.python.door import function
-from calibcli.python.recalibrator import Recalibrator, group_artifact_of_text
+from calibcli.python.recalibrator import Recalibrator
 from calibcli.python.rows import Inputs
 
 
@@ -39,7 +39,5 @@ def fit(
     from calibcli.documents.artifact import artifact_of_text
 
     report, text = fit_map(inputs, columns, which, options, reading=reading)
-    name = f"{report.method.value} map"
-    if columns.by:
-        return Recalibrator(group_artifact_of_text(text), f"{name} by group", report)
+    name = f"{report.method.value} map{' by group' if columns.by else ''}"
     return Recalibrator(artifact_of_text(text), name, report)

@@ -16,14 +16,14 @@ from calibcli.data.files import HeldColumn, InMemory
 from calibcli.data.fragment import Fragment
 from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import (
+    AnyArtifact,
     Artifact,
     ClassArtifact,
     GroupArtifact,
     artifact_text,
-    group_artifact_text,
     read_any_map,
 )
-from calibcli.documents.sealed import MOST_BYTES, parse, sealed
+from calibcli.documents.sealed import sealed
 from calibcli.errors import UsageProblem
 from calibcli.names import OnRange, OnSum, OnUnseen, Scale
 from calibcli.options.rows import Columns, SeveralClasses, names_of, refuse_any_sum
@@ -51,11 +51,6 @@ if TYPE_CHECKING:
     from calibcli.python.frames import Values
     from calibcli.reports.fit import ClassFitReport, FitReport
     from calibcli.show.blocks import Page
-
-
-def group_artifact_of_text(text: str) -> GroupArtifact:
-    """Return the artifact that `fit --by` gave the text of."""
-    return parse(text.encode(), most=MOST_BYTES).built(GroupArtifact.from_dict)[0]
 
 
 Array = npt.NDArray[np.float64]
@@ -192,7 +187,7 @@ class Recalibrator(Shown):
         report: What `fit` found; None for one that was loaded.
     """
 
-    artifact: Artifact | ClassArtifact | GroupArtifact
+    artifact: AnyArtifact
     name: str
     report: "FittedReport | None" = None
 
@@ -379,8 +374,6 @@ class Recalibrator(Shown):
 
     def to_json(self) -> str:
         """Return the text of the artifact."""
-        if isinstance(self.artifact, GroupArtifact):
-            return group_artifact_text(self.artifact)
         return artifact_text(self.artifact)
 
     def page(self, *, verbose: bool = False) -> "Page":

@@ -22,7 +22,7 @@ from calibcli.commands.apply import apply_file
 from calibcli.commands.export import export, query_notes
 from calibcli.commands.predicting import ApplyRequest
 from calibcli.data.groups import groups_of
-from calibcli.documents.artifact import group_artifact_text
+from calibcli.documents.artifact import artifact_text
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.export import sql as sql_dialects
 from calibcli.export.sql import string
@@ -244,5 +244,5 @@ def test_digest_is_that_of_the_file() -> None:
     import hashlib
 
     artifact = group_map("platt")
-    digest = hashlib.sha256(group_artifact_text(artifact).encode()).hexdigest()
+    digest = hashlib.sha256(artifact_text(artifact).encode()).hexdigest()
     assert f"sha256:{digest}" in written(artifact)
