@@ -19,6 +19,7 @@ class Home(Enum):
     SCORES = auto()
     SKILL = auto()
     DECOMPOSITIONS = auto()
+    DISCRIMINATION = auto()
 
 
 class Facts(NamedTuple):

@@ -353,6 +353,17 @@ class MeasureName(Explained):
         Reference: Clopper & Pearson (1934), Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27;
             Waudby-Smith & Ramdas (2024), JRSS-B 86.
         """
+    OE = "oe", Facts(Home.REGRESSION, most=inf), """
+        Observed over expected events, O/E: above 1 scores are too low overall, below 1 too high.
+        Estimand: Over the rows' scores, the mean of P(y = 1 | f) divided by the mean of f.
+        Estimator: The number of labels 1 divided by the sum of scores; 1 + bias / mean score. Undefined where
+            every score is 0.
+        Interval: That of `bias`, divided by the mean score: for these very scores with labels drawn anew,
+            finite-sample.
+        Assumes: As for `bias`. A verdict rests on it only where Gaffke's bound of the mean of label - limit *
+            score says the same of the population.
+        Reference: Steyerberg (2019), Clinical Prediction Models, chapter 15; Debray et al. (2017), BMJ 356.
+        """
     CITL_LOGIT = "citl_logit", Facts(Home.REGRESSION, least=-inf, most=inf), """
         By how much log odds are too low overall: 0 is right, below 0 too high.
         Estimand: The number a for which logit⁻¹(a + logit f) has the smallest expected log loss at these
@@ -656,4 +667,29 @@ class MeasureName(Explained):
         Assumes: Rows are independent. It rewards telling labels apart as well as calibration, so compare it
             on the same rows only.
         Reference: Gneiting & Raftery (2007), JASA 102, example 2 with α = 2, turned round.
+        """
+    AUROC = "auroc", Facts(Home.DISCRIMINATION), """
+        Probability that an event has a higher score than a non-event (the C-statistic): .5 says nothing, 1
+        tells all apart. It says nothing of calibration.
+        Estimand: P(f_1 > f_0) + P(f_1 = f_0)/2, f_1 the score of a row with label 1 and f_0 that of one with
+            label 0: the area under the ROC curve.
+        Estimator: The same share among all pairs of rows at hand, ties counting half. Beyond the memory
+            allowed, scores that share a cell of the grid count as tied. Undefined with one label only.
+        Interval: DeLong's variance on the log-odds scale, with half a row of label 1 added below all scores
+            and half a row of label 0 above all for the lower end, and the other way round for the upper end:
+            room for the misplaced row that has not been seen. For the population, approximate. None with
+            importance weights.
+        Assumes: Rows are independent and held out. If calibrated: the area on average over labels drawn from
+            the scores, to first order; not given where fewer than 20 rows of either label are expected.
+        Reference: DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44; van Klaveren, Gönen, Steyerberg &
+            Vergouwe (2016), Statistics in Medicine 35.
+        """
+    GINI = "gini", Facts(Home.DISCRIMINATION, least=-1.0), """
+        Gini's coefficient, 2 auroc - 1 (accuracy ratio, Somers' D): 0 says nothing, 1 tells all labels apart.
+        Estimand: 2 AUROC - 1.
+        Estimator: 2 auroc - 1 of the rows at hand.
+        Interval: That of auroc, times 2 less 1. For the population, approximate. None with importance
+            weights.
+        Assumes: As for auroc.
+        Reference: Basel Committee on Banking Supervision (2005), Working Paper 14, for the accuracy ratio.
         """

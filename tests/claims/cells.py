@@ -58,7 +58,7 @@ MEASURES = (
     M.ECE, M.ECE_EQUAL_MASS, M.ACE, M.L2, M.LP, M.LINF, M.OVERCONFIDENCE, M.UNDERCONFIDENCE,
     M.BIAS, M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE, M.BRIER, M.BRIER_SKILL, M.BRIER_RELIABILITY_CORRECTED,
     M.BRIER_UNCERTAINTY, M.BRIER_UNCERTAINTY_CORRECTED, M.BRIER_UNC, M.LOG_LOSS, M.LOG_LOSS_SKILL,
-    M.LOG_LOSS_UNC, M.SPHERICAL,
+    M.LOG_LOSS_UNC, M.SPHERICAL, M.OE, M.AUROC, M.GINI,
 )  # fmt: skip
 TESTS = tuple(TestName)
 # Labels drawn for a p-value; as many as keep levels of 1, 5 and 10 % exact.
@@ -68,7 +68,7 @@ FRIENDLY_ROWS = 1_000
 # How many repetitions tell whether a program still answers as it did.
 PROBED = 3
 # Rules whose limit is the truth itself, and whether they ask for at most that.
-AT_MOST = (M.ECE, M.L2, M.LINF, M.SMECE, M.DCE, M.BIAS, M.BRIER, M.LOG_LOSS, M.SPHERICAL)
+AT_MOST = (M.ECE, M.L2, M.LINF, M.SMECE, M.DCE, M.BIAS, M.OE, M.BRIER, M.LOG_LOSS, M.SPHERICAL)
 # Rules on errors without bins, which take longest, are asked of so many rows at most.
 MOST_SMOOTHED = 1_000
 # Of these 0 is no limit.

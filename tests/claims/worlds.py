@@ -338,6 +338,8 @@ class Law:
         unc, entropy = rate * (1 - rate), float(-xlogy(rate, rate) - xlogy(1 - rate, 1 - rate))
         return {
             M.BIAS: float(self.mass.sum()),
+            M.OE: rate / float(share @ f),
+            **self.areas(),
             M.BRIER: brier,
             M.LOG_LOSS: log_loss,
             M.SPHERICAL: float(1 - share @ ((p * f + (1 - p) * (1 - f)) / length)),
@@ -346,6 +348,13 @@ class Law:
             **dict.fromkeys((M.BRIER_UNCERTAINTY, M.BRIER_UNCERTAINTY_CORRECTED, M.BRIER_UNC), unc),
             M.LOG_LOSS_UNC: entropy,
         }
+
+    def areas(self) -> dict[str, float]:
+        """Return the area under the ROC curve, pair by pair of scores, and Gini's coefficient."""
+        ones, zeros = self.share * self.rate, self.share * (1 - self.rate)
+        below = np.cumsum(zeros) - 0.5 * zeros
+        area = float(ones @ below) / float(ones.sum() * zeros.sum())
+        return {M.AUROC: area, M.GINI: 2 * area - 1}
 
     def coefficients(self) -> dict[str, float]:
         """Return Cox's coefficients."""

@@ -84,7 +84,11 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     if reason is None:
         reason = _few_carry(estimate)
         outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
-    if reason is None and name is MeasureName.BIAS and outcome is not VerdictName.INCONCLUSIVE:
+    if (
+        reason is None
+        and name in (MeasureName.BIAS, MeasureName.OE)
+        and outcome is not VerdictName.INCONCLUSIVE
+    ):
         reason = _of_other_rows(table, rule, ground, claim=claim, outcome=outcome)
         outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
     if reason is None and ends.lower is None and ends.upper is None:
@@ -110,15 +114,20 @@ def _with_interval(rule: Rule) -> MeasureName:
 def _of_other_rows(
     table: Table, rule: Rule, ground: Ground, *, claim: Claim, outcome: VerdictName
 ) -> str | None:
-    """Return why bounds that settle the bias of these scores do not settle the population's, or None."""
+    """Return why bounds that settle bias or O/E of these scores do not settle the population's, or None."""
     at_lower, at_upper = levels(rule, ground)
-    lower, upper = population_bounds(table, lower=at_lower, upper=at_upper)
-    if by_bounds(claim, lower=lower, upper=upper) is outcome:
+    claimed, factor = claim, 1.0
+    if rule.subject is MeasureName.OE:
+        # O/E is above a limit where the mean of label - limit * score is above 0.
+        claimed, factor = replace(claim, limit=0.0), claim.limit
+    lower, upper = population_bounds(table, lower=at_lower, upper=at_upper, factor=factor)
+    if by_bounds(claimed, lower=lower, upper=upper) is outcome:
         return None
-    return (
+    why = (
         "the bounds settle it for these very scores, but not for the population, whose mean score may be "
-        f"another: there it is {lower:.4g} to {upper:.4g}, approximately"
+        "another"
     )
+    return why if claimed is not claim else f"{why}: there it is {lower:.4g} to {upper:.4g}, approximately"
 
 
 def _few_carry(estimate: Estimate) -> str | None:

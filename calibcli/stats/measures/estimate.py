@@ -1,7 +1,7 @@
 """What a measure and a test return, and how many rows weighted ones are worth."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Annotated
 
 from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Declared, Fraction
@@ -80,6 +80,26 @@ class TestResult(Declared):
     p_method: Annotated[str, "How the p-value was found."]
     p_asymptotic: Annotated[Fraction | None, "The p-value of the limit law, where there is one."]
     assumptions: Annotated[tuple[str, ...], "Under which the p-value means what it says."]
+
+
+def on_line(estimate: Estimate, name: MeasureName, *, slope: float, offset: float) -> Estimate:
+    """Return the measure that is slope times another, plus an offset; the slope is positive."""
+
+    def moved(*numbers: float) -> tuple[float, ...]:
+        return tuple(offset + slope * one for one in numbers)
+
+    interval, within = estimate.interval, estimate.null_range
+    if interval is not None:
+        lower, upper = moved(*interval.ends)
+        interval = replace(interval, lower=lower, upper=upper)
+    return replace(
+        estimate,
+        name=name,
+        value=moved(estimate.value)[0],
+        interval=interval,
+        null=None if estimate.null is None else moved(estimate.null)[0],
+        null_range=None if within is None else (offset + slope * within[0], offset + slope * within[1]),
+    )
 
 
 def deviation(table: Table, *, delta: float) -> float:

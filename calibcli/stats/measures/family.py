@@ -60,6 +60,10 @@ def measures_of(name: MeasureName) -> Measures:  # noqa: C901, PLR0911 - one ret
             from calibcli.stats.measures import decompositions
 
             return decompositions.MEASURES
+        case Home.DISCRIMINATION:
+            from calibcli.stats.measures import discrimination
+
+            return discrimination.MEASURES
         case None:
             msg = f"{name} has no home"
             raise ValueError(msg)

@@ -18,6 +18,7 @@ from calibcli.stats.measures.estimate import (
     NO_WEIGHTED_INTERVAL,
     Estimate,
     deviation,
+    on_line,
 )
 from calibcli.stats.measures.if_calibrated import (
     MANY_EVENTS,
@@ -97,6 +98,23 @@ def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
     )
 
 
+def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    Number of labels 1 over the sum of scores; above 1 events are more frequent than announced.
+
+    Returns:
+        1 + bias / mean score, with its interval from that of `bias`. NaN where every score is 0.
+    """
+    found = bias(table, confidence=confidence)
+    mean_score = float(found.details["mean_score"])
+    if not mean_score > 0.0:
+        why = "undefined: every score is 0"
+        return Estimate(
+            MeasureName.OE, math.nan, None, None, (*found.assumptions, why), found.rows, found.details
+        )
+    return on_line(found, MeasureName.OE, slope=1.0 / mean_score, offset=1.0)
+
+
 def interval_of_bias(table: Table, *, confidence: float) -> Interval:
     """Return the interval that `bias` gives, without the rest."""
     return _interval(table, *_means(table), confidence=confidence)
@@ -128,12 +146,20 @@ def _only_these(table: Table, *, cut: bool) -> bool:
     return cut or (not table.weighted and min(ones, rows - ones) < _LEAST_RARER)
 
 
-def population_bounds(table: Table, *, lower: float, upper: float) -> tuple[float, float]:
-    """Return bounds of the population's bias by Gaffke's bound, wide where rows unlike these would matter."""
+def population_bounds(
+    table: Table, *, lower: float, upper: float, factor: float = 1.0
+) -> tuple[float, float]:
+    """
+    Return bounds of the population's mean of label - factor * score by Gaffke's bound.
+
+    They are wide where rows unlike these would matter.
+    """
     ones = table.positive_rows
-    positive = 1.0 - table.score_of_positive, ones.astype(np.float64)
-    values = gathered(positive, (-table.score_of_negative, (table.rows - ones).astype(np.float64)))
-    return values.lower_bound(least=-1.0, delta=lower), values.upper_bound(most=1.0, delta=upper)
+    positive = 1.0 - factor * table.score_of_positive, ones.astype(np.float64)
+    negative = -factor * table.score_of_negative, (table.rows - ones).astype(np.float64)
+    values = gathered(positive, negative)
+    least, most = min(0.0, 1.0 - factor, -factor), max(1.0, 1.0 - factor, -factor)
+    return values.lower_bound(least=least, delta=lower), values.upper_bound(most=most, delta=upper)
 
 
 def _shortest(
@@ -591,5 +617,6 @@ def _cox(name: MeasureName, table: Table, settings: Settings) -> Estimate:
 
 MEASURES: Measures = {
     MeasureName.BIAS: lambda _, table, settings: bias(table, confidence=settings.confidence),
+    MeasureName.OE: lambda _, table, settings: observed_over_expected(table, confidence=settings.confidence),
     **dict.fromkeys(_FAMILIES, _cox),
 }
