@@ -53,7 +53,7 @@ class CompareOptions:
         check_confidence(self.confidence)
         for name in self.metrics or ():
             if name not in COMPARABLE and not isinstance(name, ClassMeasure):
-                msg = f"{name.value} cannot be compared: it does not say which score is better"
+                msg = f"{name.value} cannot be compared: no bounds of its difference between two scores are known here"
                 raise UsageProblem(msg, f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}")
 
     @property

@@ -22,6 +22,7 @@ SECTIONS = {
     "Errors without bins": _of(Home.SMOOTH_ECE, Home.DISTANCE, Home.SMOOTH),
     "Calibration in the large, and by regression": _of(Home.REGRESSION),
     "Proper scores and their parts": (*_of(Home.SCORES), *_of(Home.SKILL), *_of(Home.DECOMPOSITIONS)),
+    "Telling labels apart": _of(Home.DISCRIMINATION),
     "Several classes together": tuple(ClassMeasure),
     'Tests of "every label is Bernoulli with its score"': tuple(TestName),
 }

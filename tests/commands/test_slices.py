@@ -285,7 +285,7 @@ def test_scores_and_groups_join_their_keys(tmp_path: Path) -> None:
 
 
 def test_nothing_comparable_means_no_differences(tmp_path: Path) -> None:
-    """Bias does not say which score is better."""
+    """No bounds of a difference in bias are known."""
     columns = Columns("score", "label", others=("other",))
     options = replace(OPTIONS, metrics=Metrics((M.BIAS,), ()))
     report = measure_files([csv(tmp_path / "a.csv", drawn())], columns, options=options)

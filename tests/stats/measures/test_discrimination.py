@@ -136,7 +136,8 @@ def test_observed_over_expected_is_bias_in_another_unit(seed: int, n: int, value
     assert found.value == pytest.approx(label.sum() / score.sum())
     assert found.interval is not None
     assert of_bias.interval is not None
-    np.testing.assert_allclose(found.interval.ends, 1 + np.array(of_bias.interval.ends) / score.mean())
+    expected = 1 + np.array(of_bias.interval.ends) / score.mean()
+    np.testing.assert_allclose(found.interval.ends, expected, atol=1e-12)
     assert found.interval.lower >= -1e-12
     assert found.null == 1.0
 
