@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +35,7 @@ from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
 from calibcli.reports.inspect import ColumnSummary, InspectReport
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
-from calibcli.stats.recalibrators.classes.interface import kind_of_ends
+from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator, kind_of_ends
 from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs
 from calibcli.stats.recalibrators.selection import Selection
 
@@ -97,49 +98,66 @@ def _inspect_document(path: str) -> InspectReport:
         raise problem if problem.path.startswith(path) else in_file(path, problem) from None
 
 
+Facts = list[tuple[str, str]]
+
+
 def artifact_report(source: DocumentSource) -> InspectReport:
-    """Look at an artifact."""
+    """Look at an artifact: its method and its fit, then what it holds."""
     found, path = read_any_map(source), str(source)
-    if isinstance(found, Artifact):
-        return _artifact_report(path, found)
-    if isinstance(found, GroupArtifact):
-        return group_artifact_report(path, found)
+    kind, what, probs = "artifact", "score", ""
+    match found:
+        case Artifact():
+            before, after = _of_one_score(found)
+        case GroupArtifact():
+            kind = "artifact by group"
+            before, after = _of_groups(found)
+        case ClassArtifact():
+            what, probs = "columns", " --probs 'p_*'"
+            before, after = _of_classes(found)
+    one = found.of_all_rows
+    facts = (
+        *before,
+        (f"scale of the {what}", one.scale.value),
+        ("digest of the fit rows", one.fit.table_digest),
+        ("written by", f"calibcli {found.calibcli}"),
+        *after,
+        *(("note", note) for note in one.fit.notes),
+    )
+    following = f"calibcli apply {file_word(path)} preds.csv{probs} -o repaired.csv"
+    return InspectReport(path, kind, facts, (), following)
 
-    return class_artifact_report(path, found)
 
-
-def _artifact_report(path: str, artifact: Artifact) -> InspectReport:
+def _of_one_score(artifact: Artifact) -> tuple[Facts, Facts]:
     fit, recalibrator = artifact.fit, artifact.recalibrator
-    bins = recalibrator.bins
-    facts = [
+    chosen = [] if fit.selection is None else [("chosen by", _choice(fit.selection))]
+    before = [
         ("method", recalibrator.name.value),
+        *chosen,
         ("fitted on", f"{fit.rows:,} rows, {fit.positive:,} with label 1 ({fit.table} table)"),
-        ("options", ", ".join(f"{key}={value}" for key, value in fit.options.items()) or "none"),
+        ("options", _options(fit.options)),
         ("loss on fit rows", f"{fit.loss_before:.6g} before, {fit.loss_after:.6g} after"),
         ("outputs", _outputs(recalibrator)),
         ("increasing", _order(recalibrator)),
-        ("scale of the score", artifact.scale.value),
-        ("digest of the fit rows", fit.table_digest),
-        ("written by", f"calibcli {artifact.calibcli}"),
     ]
-    if fit.selection is not None:
-        facts.insert(1, ("chosen by", _choice(fit.selection)))
+    bins = recalibrator.bins
+    after = [_parameters(recalibrator)]
     if bins is not None:
-        facts += [
+        after = [
             (f"({one.lower:.6g}, {one.upper:.6g}]", f"{one.value:.6g} from {one.rows:,} rows")
             for one in bins[:50]
         ]
-        if len(bins) > 50:
-            facts.append(("...", f"{len(bins) - 50:,} more, in the file"))
-    else:
-        parameters = json.dumps(recalibrator.to_dict(), sort_keys=True)
-        facts.append(("parameters", parameters if len(parameters) <= 400 else f"{parameters[:400]} ..."))
+        after += [("...", f"{len(bins) - 50:,} more, in the file")] if len(bins) > 50 else []
     bounds = () if recalibrator.guarantee is None else recalibrator.guarantee.bounds
-    facts += [("guarantee", f"{one.value:.4g}: {one.statement}") for one in bounds]
-    facts += [("note", note) for note in fit.notes]
-    return InspectReport(
-        path, "artifact", tuple(facts), (), f"calibcli apply {file_word(path)} preds.csv -o repaired.csv"
-    )
+    return before, [*after, *(("guarantee", f"{one.value:.4g}: {one.statement}") for one in bounds)]
+
+
+def _options(options: Mapping[str, object]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in options.items()) or "none"
+
+
+def _parameters(recalibrator: Recalibrator | ClassRecalibrator) -> tuple[str, str]:
+    text = json.dumps(recalibrator.to_dict(), sort_keys=True)
+    return "parameters", text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 def _order(recalibrator: Recalibrator) -> str:
@@ -225,33 +243,20 @@ _MOST_LISTED = 20
 _LONGEST = 400
 
 
-def class_artifact_report(path: str, artifact: ClassArtifact) -> InspectReport:
-    """Return what an artifact of several classes holds."""
-    fit, recalibrator = artifact.fit, artifact.recalibrator
-    parameters = json.dumps(recalibrator.to_dict(), sort_keys=True)
-    facts = [
-        ("method", recalibrator.name.value),
+def _of_classes(artifact: ClassArtifact) -> tuple[Facts, Facts]:
+    fit = artifact.fit
+    before = [
+        ("method", artifact.recalibrator.name.value),
         ("classes", _classes(artifact.classes)),
         ("fitted on", f"{fit.rows:,} rows of {len(artifact.classes):,} classes"),
         ("rows of a class", f"{min(fit.class_rows):,} to {max(fit.class_rows):,}"),
-        ("options", ", ".join(f"{key}={value}" for key, value in fit.options.items()) or "none"),
+        ("options", _options(fit.options)),
         ("loss on fit rows", f"log loss {fit.loss_before:.6g} before, {fit.loss_after:.6g} after"),
         ("accuracy there", f"{fit.accuracy_before:.4g} before, {fit.accuracy_after:.4g} after"),
         ("prediction", _prediction(artifact)),
         ("ends", _ends(artifact)),
-        ("scale of the columns", artifact.scale.value),
-        ("digest of the fit rows", fit.table_digest),
-        ("written by", f"calibcli {artifact.calibcli}"),
-        ("parameters", parameters if len(parameters) <= _LONGEST else f"{parameters[:_LONGEST]} ..."),
-        *(("note", note) for note in fit.notes),
     ]
-    return InspectReport(
-        path,
-        "artifact",
-        tuple(facts),
-        (),
-        f"calibcli apply {file_word(path)} preds.csv --probs 'p_*' -o repaired.csv",
-    )
+    return before, [_parameters(artifact.recalibrator)]
 
 
 def _classes(classes: tuple[str, ...]) -> str:
@@ -276,36 +281,23 @@ def _ends(artifact: ClassArtifact) -> str:
             return "none"
 
 
-def group_artifact_report(path: str, artifact: GroupArtifact) -> InspectReport:
-    """Look at an artifact."""
+def _of_groups(artifact: GroupArtifact) -> tuple[Facts, Facts]:
     pooled = artifact.pooled
-    facts = [
+    before = [
         ("method", f"{pooled.recalibrator.name.value}, by {artifact.by}"),
         ("fitted on", f"{pooled.fit.rows:,} rows, {pooled.fit.positive:,} with label 1"),
         ("groups", f"{len(artifact.members):,} with a map of their own, {len(artifact.shared):,} without"),
-        ("scale of the score", pooled.scale.value),
-        ("digest of the fit rows", pooled.fit.table_digest),
-        ("written by", f"calibcli {artifact.calibcli}"),
     ]
-    facts += [
-        (
-            f"{artifact.by}={key}",
-            f"{one.recalibrator.name.value}, {_losses(one)}",
-        )
+    own = {
+        key: f"{one.recalibrator.name.value}, {one.fit.rows:,} rows, "
+        f"loss {one.fit.loss_before:.6g} before, {one.fit.loss_after:.6g} after"
         for key, one in sorted(artifact.members.items())
-    ]
-    facts += [
-        (f"{artifact.by}={key}", f"{one.rows:,} rows, shares the map of all: {one.reason}")
+    }
+    shared = {
+        key: f"{one.rows:,} rows, shares the map of all: {one.reason}"
         for key, one in sorted(artifact.shared.items())
-    ]
-    facts += [("note", note) for note in pooled.fit.notes]
-    following = f"calibcli apply {file_word(path)} preds.csv -o repaired.csv"
-    return InspectReport(path, "artifact by group", tuple(facts), (), following)
-
-
-def _losses(one: Artifact) -> str:
-    fit = one.fit
-    return f"{fit.rows:,} rows, loss {fit.loss_before:.6g} before, {fit.loss_after:.6g} after"
+    }
+    return before, [(f"{artifact.by}={key}", text) for key, text in {**own, **shared}.items()]
 
 
 def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
