@@ -33,7 +33,7 @@ from calibcli.data.groups import OfMembers
 from calibcli.data.intake import Rows
 from calibcli.data.readers import reader_of
 from calibcli.data.row_ids import Fingerprints
-from calibcli.data.selection import Lots, lowest
+from calibcli.data.selection import Sampling, lowest
 from calibcli.data.tally import (
     NOTHING,
     Aside,
@@ -54,7 +54,7 @@ from calibcli.data.tally import (
 )
 from calibcli.errors import CalibcliError, EmptyTable, InputProblem
 from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, WeightMeaning
-from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowsAsked
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection
 from calibcli.options.sources import RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 from calibcli.stats.table.again import RowWork
@@ -123,7 +123,7 @@ def summary_of_input(
     )
 
 
-def _selected(rows: RowsAsked, findings: Findings) -> SelectedRows | None:
+def _selected(rows: RowSelection, findings: Findings) -> SelectedRows | None:
     """Return how rows were selected, or None where all of them were read."""
     if not rows.options:
         return None
@@ -398,7 +398,7 @@ Chosen = Mapping[str, ChosenColumns]
 
 
 def with_rows(
-    fragments: Sequence[Fragment], chosen: Chosen, rows: RowsAsked, *, engine: Engine
+    fragments: Sequence[Fragment], chosen: Chosen, rows: RowSelection, *, engine: Engine
 ) -> tuple[list[Fragment], dict[str, ChosenColumns]]:
     """Return the fragments that hold rows that are meant, and for each file its columns with those rows."""
     if rows.limit is not None:
@@ -450,7 +450,7 @@ def _drawn(
     """Return for each file which of its rows are among those with the lowest lots."""
     keep(fragments)
     numbered = {
-        path: replace(columns, rows=replace(columns.rows, lots=Lots(place, seed)))
+        path: replace(columns, rows=replace(columns.rows, sampling=Sampling(place, seed)))
         for place, (path, columns) in enumerate(chosen.items())
     }
     lots = np.zeros(0, np.uint64)
@@ -460,7 +460,7 @@ def _drawn(
         lots = lowest(np.concatenate((lots, found)), sample)
     highest = int(lots.max()) if lots.size == sample else None
     return {
-        path: replace(columns, rows=replace(columns.rows, lots=Lots(place, seed, highest)))
+        path: replace(columns, rows=replace(columns.rows, sampling=Sampling(place, seed, highest)))
         for place, (path, columns) in enumerate(numbered.items())
     }
 
@@ -474,7 +474,7 @@ class _Lowest:
     def __call__(self, piece: Piece) -> Fingerprints | CalibcliError:
         fragment, columns = piece.fragment, piece.columns
         lots = np.zeros(0, np.uint64)
-        own = columns.rows.lots
+        own = columns.rows.sampling
         try:
             for first_row, count, asked in self._batches(fragment, columns):
                 drawn = np.zeros(0, np.uint64) if own is None else own.of(first_row, count)

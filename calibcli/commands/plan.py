@@ -29,7 +29,7 @@ from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.gates.plan import (
     MOST_ROWS,
-    Asked,
+    Gate,
     Plan,
     Population,
     erring,
@@ -80,7 +80,7 @@ def plan_rows(
     else:
         scores = _of_file(options, like, loaded, columns=columns or Columns(), reading=reading or Reading())
     generator = stream(options.seed, Purpose.PLAN)
-    asked = Asked(options.rule, _ground(options, loaded, scores.bins), options.wanted)
+    asked = Gate(options.rule, _ground(options, loaded, scores.bins), options.wanted)
     patterns = erring(scores.population, options.measure, options.error)
     found = planned(asked, patterns, power=options.power, again=options.any_time, generator=generator)
     example = _example(asked, found, generator, any_time=options.any_time)
@@ -159,7 +159,7 @@ def _ground(options: PlanOptions, artifact: Artifact | None, bins: Bins) -> Grou
     )
 
 
-def _example(asked: Asked, found: Plan, generator: np.random.Generator, *, any_time: bool) -> Verdict:
+def _example(asked: Gate, found: Plan, generator: np.random.Generator, *, any_time: bool) -> Verdict:
     """Return one verdict of the gate, which says by which method and over which bins it decides."""
     rows = min(found.rows or MOST_ROWS, MOST_ROWS)
     if asked.rule.subject is MeasureName.SMECE:

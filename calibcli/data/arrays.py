@@ -112,16 +112,16 @@ def without_nulls(column: Column) -> Column:
     )
 
 
-def sound(batch: pa.RecordBatch, *, shown: str) -> pa.RecordBatch:
+def checked_batch(batch: pa.RecordBatch, *, shown: str) -> pa.RecordBatch:
     """Return a batch whose text is UTF-8, and whose lengths and codes lead nowhere outside of it."""
     try:
         batch.validate(full=True)
     except pa.ArrowInvalid as error:
-        raise _unsound(batch, error, shown) from error
+        raise _invalid_column(batch, error, shown) from error
     return batch
 
 
-def _unsound(batch: pa.RecordBatch, error: pa.ArrowInvalid, shown: str) -> InputProblem:
+def _invalid_column(batch: pa.RecordBatch, error: pa.ArrowInvalid, shown: str) -> InputProblem:
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
             column.validate(full=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from calibcli.data.selection import EVERY_ROW, RowsChosen
+from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns, SeveralClasses
@@ -249,7 +249,7 @@ class ChosenColumns:
     probs: ClassColumns | None = None
     identity: str | None = None
     from_path: tuple[tuple[str, str | None], ...] = ()
-    rows: RowsChosen = EVERY_ROW
+    rows: FileSelection = EVERY_ROW
     carried: tuple[str, ...] | None = None
     member: str | None = None
 
@@ -364,7 +364,7 @@ def resolve(
         others = tuple(named(name, header, path=path) for name in others)
         by = tuple(named(name, wide, path=path) for name in columns.by)
         conditions = columns.rows.where
-        rows = RowsChosen(
+        rows = FileSelection(
             tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions)
         )
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))

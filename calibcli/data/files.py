@@ -285,7 +285,7 @@ def _translated(word: str) -> str:
             return re.escape(word)
 
 
-HeldColumn: TypeAlias = "pa.Array[Any] | pa.ChunkedArray[Any]"
+ArrowColumn: TypeAlias = "pa.Array[Any] | pa.ChunkedArray[Any]"
 
 
 class InMemory(StrEnum):

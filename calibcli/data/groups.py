@@ -84,7 +84,7 @@ class Groups:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Alike:
+class RowKeys:
     """
     The columns of a batch that tell which rows belong together.
 

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import Booleans, Column, Decoded, floats, is_number, sound, value_type
+from calibcli.data.arrays import Booleans, Column, Decoded, checked_batch, floats, is_number, value_type
 from calibcli.data.class_rows import ClassRows
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.fault_words import not_numbers, problem_of
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.fields import Labels, can_be_labels, check_weights, labels_of, probabilities
-from calibcli.data.groups import Alike, Groups, Parts, can_be_groups, crossed, groups_of, placed_members
+from calibcli.data.groups import Groups, Parts, RowKeys, can_be_groups, crossed, groups_of, placed_members
 from calibcli.data.row_ids import Fingerprints, Identities, identities_of
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, WeightMeaning
@@ -102,12 +102,12 @@ class Intake:
         """
         self._ask(batch)
         scores, gaps = self._scores(batch)
-        labels, weight, alike = self._labels(batch), self._weights(batch), self._alike(batch)
+        labels, weight, keys = self._labels(batch), self._weights(batch), self._row_keys(batch)
         gaps.append((FaultKind.MISSING_LABEL, 0, labels.missing))
         gaps.append((FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing))
         asked, findings = self._chosen.asked, self.findings
-        places = self._kept([*gaps, *alike.gaps(drop=asked.on_missing is OnMissing.DROP)])
-        members = placed_members(alike.member, column=asked.member, findings=findings, places=places)
+        places = self._kept([*gaps, *keys.gaps(drop=asked.on_missing is OnMissing.DROP)])
+        members = placed_members(keys.member, column=asked.member, findings=findings, places=places)
         self._check_labels(labels, places)
         probability = self._probabilities(scores, places)
         whole = replace(self._whole(probability, labels, places), places=places, members=members)
@@ -117,7 +117,7 @@ class Intake:
             return None
         rows = self._in_view(whole)
         findings.positive_rows += int(np.count_nonzero(rows.label))
-        return self._placed(rows, alike)
+        return self._placed(rows, keys)
 
     def scores_of(self, column: Column) -> Floats:
         """Return the probabilities of a score column, one for every row."""
@@ -196,9 +196,9 @@ class Intake:
         name = self._chosen.weight
         return None if name is None else self._numbers(batch.column(name), name)
 
-    def _alike(self, batch: pa.RecordBatch) -> Alike:
+    def _row_keys(self, batch: pa.RecordBatch) -> RowKeys:
         chosen = self._chosen
-        return Alike(
+        return RowKeys(
             None if chosen.group is None else self._groups(batch, chosen.group, "--group"),
             None if chosen.cluster is None else self._groups(batch, chosen.cluster, "--cluster"),
             tuple(self._groups(batch, name, "--by") for name in chosen.by),
@@ -224,14 +224,14 @@ class Intake:
             raise InputProblem(msg, f"name a column of text, whole numbers or dates with {option}")
         return column
 
-    def _placed(self, rows: Rows, alike: Alike) -> Rows:
+    def _placed(self, rows: Rows, keys: RowKeys) -> Rows:
         """Return the rows with what each belongs to."""
-        group = None if alike.group is None else alike.group.selected(rows.places)
+        group = None if keys.group is None else keys.group.selected(rows.places)
         if group is not None:
             self.findings.note_groups(group.names())
-        by = [one.filled().selected(rows.places) for one in alike.by]
-        cluster = None if alike.cluster is None else alike.cluster.selected(rows.places).keys()
-        identity = None if alike.identity is None else alike.identity.selected(rows.places)
+        by = [one.filled().selected(rows.places) for one in keys.by]
+        cluster = None if keys.cluster is None else keys.cluster.selected(rows.places).keys()
+        identity = None if keys.identity is None else keys.identity.selected(rows.places)
         parts = crossed(by) if by else None
         return replace(rows, group=group, parts=parts, cluster=cluster, identity=identity)
 
@@ -288,7 +288,7 @@ class Intake:
 def known_groups(batch: pa.RecordBatch, chosen: ChosenColumns, findings: Findings, *, shown: str) -> Groups:
     """Return the group of each row of a batch."""
     name = str(chosen.member)
-    column = sound(batch.select([name]), shown=shown).column(name)
+    column = checked_batch(batch.select([name]), shown=shown).column(name)
     kind = value_type(column.type)
     if not can_be_groups(kind):
         msg = f"{shown}, column {name!r}: it holds {kind}, which does not tell groups apart"

@@ -165,7 +165,7 @@ _ROW_BITS = 44
 
 
 @dataclass(frozen=True, slots=True)
-class Lots:
+class Sampling:
     """
     The lots of the rows of a file.
 
@@ -197,24 +197,24 @@ def lowest(lots: Fingerprints, count: int) -> Fingerprints:
 
 
 @dataclass(frozen=True, slots=True)
-class RowsChosen:
+class FileSelection:
     """
     Which rows of a file are read.
 
     Args:
         conditions: What they must satisfy, by the names of the file.
         until: How many rows there are up to the last that counts; None for the end of the file.
-        lots: By which rows are drawn, or None.
+        sampling: By which rows are drawn, or None.
     """
 
     conditions: tuple[Condition, ...] = ()
     until: int | None = None
-    lots: Lots | None = None
+    sampling: Sampling | None = None
 
     @property
     def chooses(self) -> bool:
         """Whether rows are looked at one by one."""
-        return bool(self.conditions) or self.lots is not None
+        return bool(self.conditions) or self.sampling is not None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -223,7 +223,7 @@ class RowsChosen:
 
     def of(self, batch: "pa.RecordBatch", *, first_row: int, shown: str) -> "Booleans | None":
         """Return which rows of a batch are read, shape (n,); None for all."""
-        drawn = None if self.lots is None else self.lots.taken(first_row, batch.num_rows)
+        drawn = None if self.sampling is None else self.sampling.taken(first_row, batch.num_rows)
         if not self.conditions:
             return drawn
 
@@ -235,7 +235,7 @@ class RowsChosen:
         return batches if self.until is None else _first_rows(batches, self.until - first_row)
 
 
-EVERY_ROW = RowsChosen()
+EVERY_ROW = FileSelection()
 
 
 def _first_rows(batches: "Iterator[pa.RecordBatch]", count: int) -> "Iterator[pa.RecordBatch]":

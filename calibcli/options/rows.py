@@ -193,7 +193,7 @@ def refuse_any_sum(on_sum: OnSum) -> None:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RowsAsked:
+class RowSelection:
     """Which rows are read; `seed` is that of the draw, and nothing else depends on it."""
 
     where: tuple["Condition", ...] = option(
@@ -218,7 +218,7 @@ class RowsAsked:
         limit: int | None = None,
         sample: int | None = None,
         seed: int = DEFAULT_SEED,
-    ) -> "RowsAsked":
+    ) -> "RowSelection":
         """Return what was said, conditions as they were written."""
         from calibcli.options.conditions import condition_of
 
@@ -242,7 +242,7 @@ class RowsAsked:
         return tuple(name for name, value in given.items() if value)
 
 
-ALL_ROWS = RowsAsked()
+ALL_ROWS = RowSelection()
 
 
 class MemberOf(Protocol):
@@ -320,7 +320,7 @@ class Columns:
         help="Identity of a row: none is counted twice in the state.",
         doc="Identity of each row, so that none is counted twice in the state: a name or an array.",
     )  # fmt: skip
-    rows: RowsAsked = nested(ALL_ROWS, RowsAsked)
+    rows: RowSelection = nested(ALL_ROWS, RowSelection)
     member: MemberOf | None = None
     on_unseen: OnUnseen = option(
         OnUnseen.ERROR, "--unseen", name="unseen",

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from calibcli.data.arrays import float_column, list_column
 from calibcli.data.columns import refuse_repeated
-from calibcli.data.files import HeldColumn
+from calibcli.data.files import ArrowColumn
 from calibcli.data.values import in_double
 from calibcli.errors import UsageProblem
 
@@ -27,7 +27,7 @@ _HALF = 2
 _BEYOND_FLOATS = 1 << 53
 
 
-def column_of(values: object, *, what: str) -> HeldColumn:
+def column_of(values: object, *, what: str) -> ArrowColumn:
     """Return values as a column."""
     try:
         return _column(values)
@@ -68,12 +68,12 @@ def matrix_of(values: object, *, what: str) -> np.ndarray[tuple[int, int], np.dt
     return cast("np.ndarray[tuple[int, int], np.dtype[np.float64]]", found)
 
 
-def lists_of(matrix: "npt.NDArray[np.float64]") -> HeldColumn:
+def lists_of(matrix: "npt.NDArray[np.float64]") -> ArrowColumn:
     """Return rows of numbers, shape (n, K), as a column of lists that shares their memory."""
     return list_column(matrix, pa.list_(pa.float64(), matrix.shape[1]))
 
 
-def _column(values: object) -> HeldColumn:  # noqa: PLR0911 - one return for each kind of array
+def _column(values: object) -> ArrowColumn:  # noqa: PLR0911 - one return for each kind of array
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if isinstance(values, np.ma.MaskedArray):
@@ -85,7 +85,7 @@ def _column(values: object) -> HeldColumn:  # noqa: PLR0911 - one return for eac
     if type(values).__module__.partition(".")[0] == "pandas":
         return _from_pandas(values)
     if hasattr(values, "__arrow_c_array__"):
-        return cast("HeldColumn", pa.array(cast("Any", values)))
+        return cast("ArrowColumn", pa.array(cast("Any", values)))
     if hasattr(values, "__arrow_c_stream__"):
         return pa.chunked_array(cast("Any", values))
     if hasattr(values, "__array__") or hasattr(values, "__dlpack__"):
@@ -94,11 +94,11 @@ def _column(values: object) -> HeldColumn:  # noqa: PLR0911 - one return for eac
     raise TypeError(msg)
 
 
-def _from_pandas(values: Any) -> HeldColumn:  # noqa: ANN401 - a Series, an Index or an array of pandas
+def _from_pandas(values: Any) -> ArrowColumn:  # noqa: ANN401 - a Series, an Index or an array of pandas
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in _NUMBERS:
         return _of_numpy(values.to_numpy())
     # Whoever made these has imported pandas, as this does.
-    return cast("HeldColumn", pa.array(values, from_pandas=True))
+    return cast("ArrowColumn", pa.array(values, from_pandas=True))
 
 
 def _masked(values: "np.ma.MaskedArray[Any, Any]") -> "pa.Array[Any]":
@@ -217,7 +217,7 @@ def _is_default(index: Any) -> bool:  # noqa: ANN401
 # What messages and reports call a frame.
 FRAME = "frame"
 
-Columns: TypeAlias = dict[str, Callable[[], HeldColumn]]
+Columns: TypeAlias = dict[str, Callable[[], ArrowColumn]]
 
 
 def is_frame(rows: object) -> bool:
@@ -302,11 +302,11 @@ def _is_polars(rows: object) -> bool:
     return type(rows).__module__.partition(".")[0] == "polars" and hasattr(rows, "get_column")
 
 
-def _frames_of_pandas(rows: Any, place: int) -> HeldColumn:  # noqa: ANN401
+def _frames_of_pandas(rows: Any, place: int) -> ArrowColumn:  # noqa: ANN401
     return column_of(rows.iloc[:, place], what=str(rows.columns[place]))
 
 
-def _of_polars(rows: Any, name: str) -> HeldColumn:  # noqa: ANN401
+def _of_polars(rows: Any, name: str) -> ArrowColumn:  # noqa: ANN401
     return column_of(rows.get_column(name), what=name)
 
 
@@ -357,6 +357,6 @@ def rows_like(given: Any, values: npt.NDArray[np.float64], *, names: Sequence[st
     return values
 
 
-def itself(column: HeldColumn) -> HeldColumn:
+def itself(column: ArrowColumn) -> ArrowColumn:
     """Return a column that is there already, where what gives one is asked for."""
     return column

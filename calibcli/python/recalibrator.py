@@ -12,7 +12,7 @@ import pyarrow as pa
 from calibcli.commands.evaluation import ClassMap, member_column
 from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
 from calibcli.data.columns import ChosenColumns, ClassColumns, columns_of_classes
-from calibcli.data.files import HeldColumn, InMemory
+from calibcli.data.files import ArrowColumn, InMemory
 from calibcli.data.fragment import Fragment
 from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import (
@@ -62,7 +62,7 @@ _PROBS = "probs"
 _BY = "by"
 
 
-def rows_in_memory(name: str, rows: int, columns: Mapping[str, Callable[[], HeldColumn]]) -> Fragment:
+def rows_in_memory(name: str, rows: int, columns: Mapping[str, Callable[[], ArrowColumn]]) -> Fragment:
     """Return columns as the fragment that a file of them would be; messages call it by its name."""
     return Fragment(0, name, InMemory.ROWS, rows=RowsInMemory(name, rows, columns))
 
@@ -115,7 +115,7 @@ def predicted_scores(
     return list(columns_added(predictor, rows_in_memory(SCORES, len(columns[SCORES]), held_columns)).values())
 
 
-def _groups_given(values: object, artifact: GroupArtifact, *, rows: int) -> HeldColumn:
+def _groups_given(values: object, artifact: GroupArtifact, *, rows: int) -> ArrowColumn:
     """Return the group of each score as a column."""
     if values is None:
         msg = f"the map was fitted by groups of {artifact.by!r}, and none are given"

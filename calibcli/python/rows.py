@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from calibcli.data.files import HeldColumn
+from calibcli.data.files import ArrowColumn
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
 from calibcli.options.rows import OF_FORMAT
@@ -41,7 +41,7 @@ Inputs: TypeAlias = tuple[RowSource, ...]
 
 
 @dataclass(slots=True)
-class Holding:
+class ColumnCollector:
     """
     Columns by name, all of one length.
 
@@ -54,7 +54,7 @@ class Holding:
     names_are_columns: bool = True
     name: str = ARRAYS
     rows: int | None = None
-    columns: dict[str, Callable[[], HeldColumn]] = field(default_factory=dict)
+    columns: dict[str, Callable[[], ArrowColumn]] = field(default_factory=dict)
     first: dict[str, object] = field(default_factory=dict)
 
     def take_frame(self, frame: object) -> None:
@@ -99,7 +99,7 @@ class Holding:
             return tuple(values)  # type: ignore[arg-type]
         return tuple(filter(None, [self.named(values, role)]))
 
-    def join(self, column: HeldColumn, name: str) -> str:
+    def join(self, column: ArrowColumn, name: str) -> str:
         """Add a column under a name that is free, and return the name."""
         while name in self.columns:
             name += "_"
@@ -154,31 +154,31 @@ def inputs_of(rows: object, labels: object, said: Mapping[str, Any]) -> tuple[In
     """Return the rows of a call, and what was said of them with names of columns in the place of values."""
     # A lazy frame is worked out once, however often its columns are looked at.
     rows, values = collected(rows), dict(said)
-    holding = Holding(names_are_columns=True)
+    collector = ColumnCollector(names_are_columns=True)
     values["probs"] = probs_of(values.get("probs"))
     inputs = () if rows is None else paths_of(rows)
     alone = labels is None or values.get("score") is not None or values["probs"] is not None
     if inputs is None and alone and is_frame(rows):
-        holding.take_frame(rows)
+        collector.take_frame(rows)
     elif inputs is None:
         _refuse_names(values, labels)
-        holding.names_are_columns = False
+        collector.names_are_columns = False
         if is_frame(rows) or is_matrix(rows):
-            values["probs"] = holding.take_matrix(rows, _PROBS)
+            values["probs"] = collector.take_matrix(rows, _PROBS)
             names = tuple(columns_of_frame(settled(rows))) if is_frame(rows) else None
             values["classes"] = values.get("classes") or names
         else:
-            values["score"] = holding.named(rows, "score")
-    values["label"] = _label(holding, labels, values.get("label"), in_memory=inputs is None)
+            values["score"] = collector.named(rows, "score")
+    values["label"] = _label(collector, labels, values.get("label"), in_memory=inputs is None)
     for role in ("weight", "group", "by", "cluster", "row_id"):
         if values.get(role) is not None:
-            values[role] = (holding.all_named if role == "by" else holding.named)(values[role], role)
+            values[role] = (collector.all_named if role == "by" else collector.named)(values[role], role)
     values["positive"] = _text(values.get("positive"))
     if inputs is None:
         _refuse_files(values)
-        return (holding.source(),), values
-    if holding.columns:
-        msg = f"an array for {next(iter(holding.columns))}, and files for the rows"
+        return (collector.source(),), values
+    if collector.columns:
+        msg = f"an array for {next(iter(collector.columns))}, and files for the rows"
         raise UsageProblem(msg, "name a column of the files")
     return inputs, values
 
@@ -204,7 +204,7 @@ def _refuse_files(values: Mapping[str, Any]) -> None:
             raise UsageProblem(msg, "leave it out")
 
 
-def _label(holding: Holding, labels: object, label: str | None, *, in_memory: bool) -> str | None:
+def _label(collector: ColumnCollector, labels: object, label: str | None, *, in_memory: bool) -> str | None:
     if labels is None:
         return label
     if label is not None:
@@ -213,7 +213,7 @@ def _label(holding: Holding, labels: object, label: str | None, *, in_memory: bo
     if isinstance(labels, str) or not in_memory:
         msg = "labels are values that stand beside arrays"
         raise UsageProblem(msg, "name a column with label=...")
-    return holding.named(labels, "label")
+    return collector.named(labels, "label")
 
 
 def paths_of(rows: object) -> Inputs | None:

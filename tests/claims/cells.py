@@ -29,7 +29,7 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, Verdict
-from calibcli.stats.gates.plan import Asked, is_given, planned, population_of
+from calibcli.stats.gates.plan import Gate, is_given, planned, population_of
 from calibcli.stats.measures.clustered import ClusterSums, clustered_difference
 from calibcli.stats.measures.differences import PAIRED, PairedSums
 from calibcli.stats.measures.family import measure_named
@@ -526,7 +526,7 @@ def plan(drawn: Drawn, found: Found) -> None:
     error = law.truths(atomic=True)[M.ECE][0]
     limit, right = (0.5 * error, VerdictName.FAIL) if error > SLACK else (0.02, VerdictName.PASS)
     rule = Rule("max-ece", M.ECE, Bound.UPPER, Relation.AT_MOST, limit)
-    asked = Asked(rule, Ground(ATOMS, population.variance), right)
+    asked = Gate(rule, Ground(ATOMS, population.variance), right)
     rows = planned(asked, [population], power=0.9, again=False, generator=drawn.rng).rows
     if rows is not None:
         counts, ones = population.drawn(rows, times=1, generator=drawn.rng)

@@ -9,7 +9,7 @@ from calibcli.names import Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import rate_bounds
 from calibcli.stats.gates.claim import Ground, too_few
-from calibcli.stats.gates.plan import Asked, Plan, is_given, planned
+from calibcli.stats.gates.plan import Gate, Plan, is_given, planned
 from calibcli.stats.table.bins import ATOMS
 from claims.gate_streams import World
 from claims.simulation import generator_of
@@ -52,7 +52,7 @@ def verdicts(name: str, *, error: float, rows: int, repetitions: int) -> Shares:
             case, limit=LIMIT, error=error, rows=rows, repetitions=repetitions, generator=generator
         )
         return Shares(found[VerdictName.PASS], found[VerdictName.FAIL], repetitions)
-    gates = [Asked(rule_of(case, LIMIT), case.ground, one) for one in (VerdictName.PASS, VerdictName.FAIL)]
+    gates = [Gate(rule_of(case, LIMIT), case.ground, one) for one in (VerdictName.PASS, VerdictName.FAIL)]
     counts = [0, 0]
     for _ in range(repetitions):
         table = case.draw(generator, rows, error)
@@ -63,11 +63,11 @@ def verdicts(name: str, *, error: float, rows: int, repetitions: int) -> Shares:
     return Shares(counts[0], counts[1], repetitions)
 
 
-def asked_of(a_world: World) -> Asked:
+def asked_of(a_world: World) -> Gate:
     """Return the gate of a world with an artifact, and the verdict that is right."""
     rule = Rule("max-ece", MeasureName.ECE, Bound.UPPER, Relation.AT_MOST, a_world.limit)
     right = VerdictName.PASS if a_world.error < a_world.limit else VerdictName.FAIL
-    return Asked(rule, Ground(ATOMS, a_world.population.variance), right)
+    return Gate(rule, Ground(ATOMS, a_world.population.variance), right)
 
 
 def planned_for(a_world: World, *, again: bool, power: float = 0.9) -> Plan:

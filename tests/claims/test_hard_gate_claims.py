@@ -17,7 +17,7 @@ from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, 
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import Stakes, stakes_for_any_time, stakes_for_one_look
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.plan import Asked, Population, is_given, log_evidence, population_of
+from calibcli.stats.gates.plan import Gate, Population, is_given, log_evidence, population_of
 from calibcli.stats.measures.classes import class_measure
 from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings
@@ -72,7 +72,7 @@ def wrong_verdicts_of_smece(name: str, rows: int, *, times: int, given: bool) ->
     rule = Rule("max-smece", MeasureName.SMECE, Bound.UPPER, Relation.AT_MOST, limit)
     found = []
     for wanted in (VerdictName.PASS, VerdictName.FAIL):
-        asked = Asked(rule, Ground(ATOMS), wanted)
+        asked = Gate(rule, Ground(ATOMS), wanted)
         tables = zip(count, ones, strict=True)
         found.append(sum(is_given(asked, WORLDS[name].table(*one)) for one in tables))
     return found[0], found[1]
@@ -229,7 +229,7 @@ def wrong_verdicts_of_dce(name: str, rows: int, *, times: int) -> tuple[int, int
     rule = Rule("max-dce", MeasureName.DCE, Bound.UPPER, Relation.AT_MOST, limit)
     tables = [WORLDS[name].table(*one) for one in zip(count, ones, strict=True)]
     passed, failed = (
-        sum(is_given(Asked(rule, Ground(ATOMS), wanted), one) for one in tables)
+        sum(is_given(Gate(rule, Ground(ATOMS), wanted), one) for one in tables)
         for wanted in (VerdictName.PASS, VerdictName.FAIL)
     )
     return passed, failed

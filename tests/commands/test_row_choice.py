@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.data import fragments as cut
 from calibcli.data.engines import ThreadEngine
-from calibcli.data.selection import Lots, lowest
+from calibcli.data.selection import Sampling, lowest
 from calibcli.names import OnMissing
-from calibcli.options.rows import Columns, RowsAsked
+from calibcli.options.rows import Columns, RowSelection
 
 N = 3_000
 
@@ -44,7 +44,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(
-    folder: Path, names: Sequence[str], rows: RowsAsked, *, jobs: int = 1, twice: bool = False, **said: object
+    folder: Path,
+    names: Sequence[str],
+    rows: RowSelection,
+    *,
+    jobs: int = 1,
+    twice: bool = False,
+    **said: object,
 ) -> Gathered:
     """Read files with a selection of rows."""
     columns = Columns("score", **{"label": "label", **said}, rows=rows)  # type: ignore[arg-type]
@@ -68,9 +74,9 @@ def test_a_limit_takes_the_first_rows(
 ) -> None:
     """In the order of the input, across files and fragments."""
     monkeypatch.setattr(cut, "FRAGMENT_ROWS", 400)
-    found = read(files, names, RowsAsked(limit=limit))
+    found = read(files, names, RowSelection(limit=limit))
     assert places(found) == list(range(min(limit, N)))
-    third = read(files, names, RowsAsked.of(["third==b"], limit=limit, sample=None, seed=0), jobs=2)
+    third = read(files, names, RowSelection.of(["third==b"], limit=limit, sample=None, seed=0), jobs=2)
     expected = list(range(1, N, 3))[:limit]
     assert places(third) == expected
     assert third.input.selected is not None
@@ -81,7 +87,7 @@ def test_files_behind_the_last_row_are_not_read(files: Path, tmp_path: Path) -> 
     """Though they must have the columns."""
     bad = tmp_path / "bad.csv"
     bad.write_text("score,label,gap,third\nnot a number,1,1,a\n")
-    columns = Columns("score", "label", rows=RowsAsked(limit=10))
+    columns = Columns("score", "label", rows=RowSelection(limit=10))
     found = gather([str(files / "p.csv"), str(bad)], columns, engine=ThreadEngine(1))
     assert places(found) == list(range(10))
     assert found.input.files == (str(files / "p.csv"),)
@@ -92,7 +98,7 @@ def test_a_sample_has_its_size_and_does_not_depend_on_workers_formats_or_fragmen
     files: Path, where: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only on the seed and on where rows stand in which file."""
-    asked = RowsAsked.of(where, limit=None, sample=200, seed=3)
+    asked = RowSelection.of(where, limit=None, sample=200, seed=3)
     first = places(read(files, ["p.csv"], asked))
     assert len(set(first)) == 200
     assert all(place % 3 != 1 for place in first) or not where
@@ -103,14 +109,14 @@ def test_a_sample_has_its_size_and_does_not_depend_on_workers_formats_or_fragmen
     monkeypatch.setattr(cut, "FRAGMENT_ROWS", 400)
     assert places(read(files, ["p.parquet"], asked, jobs=2)) == first
     assert places(read(files, PARTS, asked, jobs=2)) == parts
-    other = places(read(files, ["p.csv"], RowsAsked.of(where, limit=None, sample=200, seed=4)))
+    other = places(read(files, ["p.csv"], RowSelection.of(where, limit=None, sample=200, seed=4)))
     assert len(other) == 200
     assert other != first
 
 
 def test_a_sample_beyond_the_rows_there_are_is_all_of_them(files: Path) -> None:
     """Without complaint, and the report says how many they are."""
-    found = read(files, ["p.csv"], RowsAsked.of(["third==a"], limit=None, sample=5_000, seed=0))
+    found = read(files, ["p.csv"], RowSelection.of(["third==a"], limit=None, sample=5_000, seed=0))
     assert places(found) == list(range(0, N, 3))
     assert found.input.selected is not None
     assert found.input.selected.unselected == 2_000
@@ -120,9 +126,9 @@ def test_rows_in_are_rows_used_dropped_and_not_selected(files: Path) -> None:
     """Missing values of rows that are not asked for neither count nor disturb."""
     drop = {"label": "gap", "on_missing": OnMissing.DROP}
     for rows in (
-        RowsAsked.of(["third==a"], limit=None, sample=None, seed=0),
-        RowsAsked.of(["third==a"], limit=None, sample=100, seed=0),
-        RowsAsked.of([], limit=None, sample=100, seed=0),
+        RowSelection.of(["third==a"], limit=None, sample=None, seed=0),
+        RowSelection.of(["third==a"], limit=None, sample=100, seed=0),
+        RowSelection.of([], limit=None, sample=100, seed=0),
     ):
         found = read(files, ["p.csv"], rows, **drop).input
         assert found.selected is not None
@@ -130,7 +136,7 @@ def test_rows_in_are_rows_used_dropped_and_not_selected(files: Path) -> None:
         assert found.rows + found.dropped == (rows.sample or 1_000)
         assert found.dropped > 0
     whole = read(
-        files, ["p.csv"], RowsAsked.of(["score<0.002"], limit=None, sample=None, seed=0), label="gap"
+        files, ["p.csv"], RowSelection.of(["score<0.002"], limit=None, sample=None, seed=0), label="gap"
     )
     assert places(whole) == list(range(8))
 
@@ -139,7 +145,7 @@ def test_samples_are_uniform_over_sets() -> None:
     """Of five rows two are drawn: each of the ten pairs as often as chance allows, over 4,000 seeds."""
     pairs = dict.fromkeys(itertools.combinations(range(5), 2), 0)
     for seed in range(4_000):
-        lots = Lots(seed % 3, seed).of(seed % 7, 5)
+        lots = Sampling(seed % 3, seed).of(seed % 7, 5)
         pairs[tuple(np.sort(np.argsort(lots)[:2]).tolist())] += 1
     squares = sum((count - 400) ** 2 / 400 for count in pairs.values())
     # Chi-squared of 9 degrees of freedom passes 45.1 with a probability of 1e-6 (R: qchisq(1 - 1e-6, 9)).
@@ -151,10 +157,10 @@ def test_lots_differ_and_do_not_depend_on_how_rows_are_cut(
     file: int, first: int, count: int, seed: int
 ) -> None:
     """They are a bijection of where a row stands."""
-    lots = Lots(file, seed).of(first, count)
+    lots = Sampling(file, seed).of(first, count)
     assert np.unique(lots).size == count
     half = count // 2
-    parts = [Lots(file, seed).of(first, half), Lots(file, seed).of(first + half, count - half)]
+    parts = [Sampling(file, seed).of(first, half), Sampling(file, seed).of(first + half, count - half)]
     assert np.array_equal(np.concatenate(parts), lots)
-    assert not np.intersect1d(lots, Lots(file + 1, seed).of(first, count)).size
+    assert not np.intersect1d(lots, Sampling(file + 1, seed).of(first, count)).size
     assert sorted(lowest(lots, half + 1).tolist()) == sorted(lots.tolist())[: half + 1]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibcli.data.columns import resolve
-from calibcli.options.rows import Columns, RowsAsked
+from calibcli.options.rows import Columns, RowSelection
 from command_line import Ran, Run
 
 ASKED = ["-s", "score", "-y", "label"]
@@ -121,7 +121,7 @@ def test_a_pipe_is_sampled_and_limited_like_a_file(
 
 def test_selections_travel_to_workers_elsewhere() -> None:
     """They are pickled with the columns."""
-    rows = RowsAsked.of(["a in 1,'b'"], limit=None, sample=5, seed=9)
+    rows = RowSelection.of(["a in 1,'b'"], limit=None, sample=5, seed=9)
     columns = resolve(Columns("score", "label", rows=rows), ["score", "label", "A"], path="p")
     assert columns.names == ("score", "label", "A")
     assert columns.words == ("label", "A")

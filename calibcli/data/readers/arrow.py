@@ -16,7 +16,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.ipc
 
-from calibcli.data.arrays import sound
+from calibcli.data.arrays import checked_batch
 from calibcli.data.formats import STREAM
 from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.objects import is_object
@@ -106,7 +106,7 @@ def contents(fragment: Fragment, names: Sequence[str] | None) -> Iterator[Stored
 def _valid(found: Batches, fragment: Fragment) -> Batches:
     with _reported(fragment):
         for batch, said in found:
-            yield sound(batch, shown=fragment.shown), said
+            yield checked_batch(batch, shown=fragment.shown), said
 
 
 def _with_names(schema: pa.Schema) -> pa.Schema:

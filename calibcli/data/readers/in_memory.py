@@ -5,7 +5,7 @@ from typing import Any, ClassVar, cast
 
 import pyarrow as pa
 
-from calibcli.data.files import HeldColumn
+from calibcli.data.files import ArrowColumn
 from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.readers import Reader
 from calibcli.options.sources import RowsInMemory
@@ -14,26 +14,26 @@ from calibcli.options.sources import RowsInMemory
 _GROUP_ROWS = 1 << 20
 
 
-class HeldReader(Reader):
+class MemoryReader(Reader):
     """Columns, cut as if they stood in a Parquet file."""
 
     ahead: ClassVar[bool] = False
 
     def stored(self, fragment: Fragment) -> pa.Schema:
-        columns = _held(fragment).columns
+        columns = _rows_of(fragment).columns
         return pa.schema([pa.field(name, column().type) for name, column in columns.items()])
 
     def header(self, fragment: Fragment) -> tuple[str, ...]:
-        return tuple(_held(fragment).columns)
+        return tuple(_rows_of(fragment).columns)
 
     def streamed(
         self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
         """Stream columns without copying what a batch holds in one piece."""
-        held, sizes = _held(fragment), self.row_group_rows(fragment)
-        names = list(held.columns if names is None else names)
+        source, sizes = _rows_of(fragment), self.row_group_rows(fragment)
+        names = list(source.columns if names is None else names)
         groups = range(len(sizes)) if fragment.row_groups is None else fragment.row_groups
-        columns = [held.columns[name]() for name in names]
+        columns = [source.columns[name]() for name in names]
         stop = fragment.first_row + sum(sizes[group] for group in groups)
         most = batch_rows(width)
         for first in range(fragment.first_row, stop, most):
@@ -41,17 +41,17 @@ class HeldReader(Reader):
             yield pa.RecordBatch.from_arrays(pieces, names=names)
 
     def row_count(self, fragment: Fragment) -> int | None:
-        return _held(fragment).rows
+        return _rows_of(fragment).rows
 
     def row_group_rows(self, fragment: Fragment) -> list[int]:
-        rows = _held(fragment).rows
+        rows = _rows_of(fragment).rows
         return [min(_GROUP_ROWS, rows - first) for first in range(0, rows, _GROUP_ROWS)]
 
 
-READER = HeldReader()
+READER = MemoryReader()
 
 
-def piece_of(column: HeldColumn, first: int, size: int) -> "pa.Array[Any]":
+def piece_of(column: ArrowColumn, first: int, size: int) -> "pa.Array[Any]":
     """Return some values of a column in one piece."""
     piece = column.slice(first, size)
     if isinstance(piece, pa.Array):
@@ -61,5 +61,5 @@ def piece_of(column: HeldColumn, first: int, size: int) -> "pa.Array[Any]":
     return piece.combine_chunks()
 
 
-def _held(fragment: Fragment) -> RowsInMemory:
+def _rows_of(fragment: Fragment) -> RowsInMemory:
     return cast("RowsInMemory", fragment.rows)

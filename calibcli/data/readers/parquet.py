@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from calibcli.data.arrays import DAMAGED, sound
+from calibcli.data.arrays import DAMAGED, checked_batch
 from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.objects import is_object, opened_file, source_of
 from calibcli.data.readers import Reader, read_problems
@@ -155,7 +155,7 @@ class ParquetReader(Reader):
                     batch_size=batch_rows(width), row_groups=list(groups), columns=columns, use_threads=False
                 ):
                     chunks.came(batch.num_rows)
-                    yield sound(batch, shown=fragment.shown)
+                    yield checked_batch(batch, shown=fragment.shown)
             chunks.end()
 
     def row_count(self, fragment: Fragment) -> int | None:

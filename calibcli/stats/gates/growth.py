@@ -114,7 +114,7 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
             f"{batch.shown}: {left_out:,} of {total:,} rows were counted before, by their identity",
         )
     if sums.total_rows:
-        alike = _alike_note(state, batch, total)
+        alike = _same_rows_note(state, batch, total)
         notes = notes if alike is None else (*notes, alike)
         state = state.counted(
             sums, key=batch.key, digest=batch.digest, content=batch.content, ids=ids, least_rows=least_rows
@@ -181,7 +181,7 @@ def _refuse_twin(twin: Batch, batch: Incoming, total: int) -> None:
         )
 
 
-def _alike_note(state: GateState, batch: Incoming, total: int) -> str | None:
+def _same_rows_note(state: GateState, batch: Incoming, total: int) -> str | None:
     """Return what there is to say of scores and labels that were counted under other ids, or None."""
     twin = next((one for one in state.batches if one.content and one.content == batch.content), None)
     if twin is None:
@@ -250,7 +250,7 @@ def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
     )
     epochs = (Epoch(1, total),) if batches else ()
     said = [*(note for _, state in states for note in state.notes), *filter(None, mixed)]
-    said += [*_renamed(states), *_alike(states)]
+    said += [*_renamed(states), *_same_rows(states)]
     return GateState(
         named,
         epochs,
@@ -293,7 +293,7 @@ def _renamed(states: Sequence[tuple[str, GateState]]) -> list[str]:
     return [f"{began[1]} was begun by a calibcli {which}: rows with such ids in {began[2]} too count twice"]
 
 
-def _alike(states: Sequence[tuple[str, GateState]]) -> list[str]:
+def _same_rows(states: Sequence[tuple[str, GateState]]) -> list[str]:
     """Return what there is to say of scores and labels that two states have under other ids."""
     seen: dict[str, tuple[str, str]] = {}
     found = []

@@ -250,7 +250,7 @@ _OVERSAMPLING = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Gate:
     """The gate that is simulated."""
 
     rule: Rule
@@ -274,22 +274,22 @@ class Looks:
     and need not be asked of every table.
     """
 
-    asked: Asked
+    gate: Gate
     population: Population
     generator: np.random.Generator
 
     def share(self, rows: int, times: int) -> float:
         """Return the share of so many tables of so many rows that get the wanted verdict."""
-        if rows < self.asked.ground.least_rows:
+        if rows < self.gate.ground.least_rows:
             return 0.0
         count, ones = self._drawn(rows, times)
-        given = self.asked.simulated.many(self.asked, self.population, count, ones)
+        given = self.gate.simulated.many(self.gate, self.population, count, ones)
         return float(np.mean(given & _enough(count, ones)))
 
     def reaches(self, rows: int, times: int, power: float) -> bool:
         """Whether the wanted verdict comes in at least this share of so many tables."""
-        simulated = self.asked.simulated
-        if rows < self.asked.ground.least_rows or simulated.at_once:
+        simulated = self.gate.simulated
+        if rows < self.gate.ground.least_rows or simulated.at_once:
             return self.share(rows, times) >= power
         count, ones = self._drawn(rows, times)
         count, ones = count[_enough(count, ones)], ones[_enough(count, ones)]
@@ -297,31 +297,31 @@ class Looks:
         if last >= count.shape[0]:
             return False
         if not simulated.ordered:
-            return _so_many(self.asked, self.population, count, ones, wanted=last + 1)
-        place = _in_order(self.asked, self.population, count, ones)[last]
-        return is_given(self.asked, self.population.table(count[place], ones[place]))
+            return _so_many(self.gate, self.population, count, ones, wanted=last + 1)
+        place = _in_order(self.gate, self.population, count, ones)[last]
+        return is_given(self.gate, self.population.table(count[place], ones[place]))
 
     def _drawn(self, rows: int, times: int) -> tuple[Integers, Integers]:
-        kept = self.asked.simulated.ordered
+        kept = self.gate.simulated.ordered
         return self.population.drawn(rows, times=times, generator=self.generator, shares_kept=kept)
 
 
 def share_by_theorem(looks: Looks, rows: int, times: int) -> float:
     """Return the share of tables to which Theorem 12.4 gives the verdict, for the ECE."""
-    asked, population = looks.asked, looks.population
+    gate, population = looks.gate, looks.population
     count, ones = population.drawn(rows, times=times, generator=looks.generator)
     gap = segment_sums(ones - count * population.score, population.starts)
     value = np.abs(gap).sum(axis=-1) / rows
-    margin = bounded_differences(rows, asked.ground.delta)
-    if asked.wanted is VerdictName.PASS:
-        return float(np.mean(value + margin <= asked.rule.limit))
+    margin = bounded_differences(rows, gate.ground.delta)
+    if gate.wanted is VerdictName.PASS:
+        return float(np.mean(value + margin <= gate.rule.limit))
     bins = population.starts.size - 1
-    return float(np.mean(value - math.sqrt(bins / rows) - margin > asked.rule.limit))
+    return float(np.mean(value - math.sqrt(bins / rows) - margin > gate.rule.limit))
 
 
-def level_of(asked: Asked) -> float:
+def level_of(gate: Gate) -> float:
     """Return the error probability of the wanted verdict."""
-    return asked.ground.delta if asked.wanted is VerdictName.PASS else asked.ground.fail_delta
+    return gate.ground.delta if gate.wanted is VerdictName.PASS else gate.ground.fail_delta
 
 
 def _enough(count: Integers, ones: Integers) -> Flags:
@@ -329,49 +329,47 @@ def _enough(count: Integers, ones: Integers) -> Flags:
     return np.asarray(np.minimum(positive, count.sum(axis=-1) - positive) >= LEAST_RARER)
 
 
-def _by_bets(asked: Asked, population: Population, count: Integers, ones: Integers) -> Flags:
-    delta = level_of(asked)
-    stakes = stakes_of_gate(int(count[0].sum()), asked.ground.variance, delta=delta)
-    above = asked.wanted is VerdictName.FAIL
-    limit = asked.rule.limit
+def _by_bets(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
+    delta = level_of(gate)
+    stakes = stakes_of_gate(int(count[0].sum()), gate.ground.variance, delta=delta)
+    above = gate.wanted is VerdictName.FAIL
+    limit = gate.rule.limit
     found = log_evidence(count, ones, population=population, limit=limit, stakes=stakes, above=above)
     return np.asarray(found >= math.log(1.0 / delta))
 
 
-def _by_rates(asked: Asked, population: Population, count: Integers, ones: Integers) -> Flags:
+def _by_rates(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
     given = np.zeros(count.shape[0], np.bool_)
     occupied = (count > 0).sum(axis=-1)
     for number in np.unique(occupied).tolist():
         some = occupied == number
-        given[some] = _by_rates_of(asked, population, count[some], ones[some], bins=number)
+        given[some] = _by_rates_of(gate, population, count[some], ones[some], bins=number)
     return given
 
 
-def _by_rates_of(
-    asked: Asked, population: Population, count: Integers, ones: Integers, *, bins: int
-) -> Flags:
+def _by_rates_of(gate: Gate, population: Population, count: Integers, ones: Integers, *, bins: int) -> Flags:
     """Judge tables with equally many values that occur."""
-    passes = asked.wanted is VerdictName.PASS
-    delta = level_of(asked) if passes else each_of(bins, level_of(asked)) / 2.0
+    passes = gate.wanted is VerdictName.PASS
+    delta = level_of(gate) if passes else each_of(bins, level_of(gate)) / 2.0
     some, score = count > 0, np.broadcast_to(population.score, count.shape)
     low, high = score.copy(), score.copy()
     counted = (one[some].astype(np.float64) for one in (ones, count))
     low[some], high[some] = rate_bounds(*counted, delta_each_side=delta)
     if not passes:
-        return np.asarray(np.maximum(low - score, score - high).max(axis=-1) > asked.rule.limit)
-    outputs = asked.ground.outputs
+        return np.asarray(np.maximum(low - score, score - high).max(axis=-1) > gate.rule.limit)
+    outputs = gate.ground.outputs
     seen = outputs is None or bins == len(outputs)
-    return np.asarray((np.maximum(high - score, score - low).max(axis=-1) <= asked.rule.limit) & seen)
+    return np.asarray((np.maximum(high - score, score - low).max(axis=-1) <= gate.rule.limit) & seen)
 
 
-def _by_order(asked: Asked, population: Population, count: Integers, ones: Integers) -> Flags:
+def _by_order(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
     """Judge as few tables as it takes to find from which value of sum G on the verdict is given."""
-    order = _in_order(asked, population, count, ones)
+    order = _in_order(gate, population, count, ones)
     low, high = 0, order.size
     while low < high:
         middle = (low + high) // 2
         place = order[middle]
-        if is_given(asked, population.table(count[place], ones[place])):
+        if is_given(gate, population.table(count[place], ones[place])):
             low = middle + 1
         else:
             high = middle
@@ -380,24 +378,24 @@ def _by_order(asked: Asked, population: Population, count: Integers, ones: Integ
     return given
 
 
-def _so_many(asked: Asked, population: Population, count: Integers, ones: Integers, *, wanted: int) -> bool:
+def _so_many(gate: Gate, population: Population, count: Integers, ones: Integers, *, wanted: int) -> bool:
     """Whether at least so many tables get the verdict; no further ones are judged once that is settled."""
     given, left = 0, count.shape[0]
     for one in zip(count, ones, strict=True):
         if given >= wanted or given + left < wanted:
             break
-        given, left = given + is_given(asked, population.table(*one)), left - 1
+        given, left = given + is_given(gate, population.table(*one)), left - 1
     return given >= wanted
 
 
-def _in_order(asked: Asked, population: Population, count: Integers, ones: Integers) -> npt.NDArray[np.intp]:
+def _in_order(gate: Gate, population: Population, count: Integers, ones: Integers) -> npt.NDArray[np.intp]:
     """Return the places of the tables, those with the most to say for the verdict first."""
     if population.score.size == 1:
         # One rate has bounds of its own, and the farther end of them goes with the verdict.
         counted = (one[:, 0].astype(np.float64) for one in (ones, count))
-        low, high = rate_bounds(*counted, delta_each_side=level_of(asked))
+        low, high = rate_bounds(*counted, delta_each_side=level_of(gate))
         announced = population.score
-        passes = asked.wanted is VerdictName.PASS
+        passes = gate.wanted is VerdictName.PASS
         farther = (
             np.maximum(high - announced, announced - low)
             if passes
@@ -408,71 +406,71 @@ def _in_order(asked: Asked, population: Population, count: Integers, ones: Integ
     n, v, x = count[0][some], population.score[some], ones[:, some]
     gap = x - n * v
     size = ((gap**2 - x * (1.0 - 2.0 * v) - n * v**2) / (n - 1.0)).sum(axis=-1)
-    return np.argsort(size if asked.wanted is VerdictName.PASS else -size, kind="stable")
+    return np.argsort(size if gate.wanted is VerdictName.PASS else -size, kind="stable")
 
 
-def _one_by_one(asked: Asked, population: Population, count: Integers, ones: Integers) -> Flags:
-    return np.array([is_given(asked, population.table(*one)) for one in zip(count, ones, strict=True)])
+def _one_by_one(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
+    return np.array([is_given(gate, population.table(*one)) for one in zip(count, ones, strict=True)])
 
 
-def is_given(asked: Asked, table: ScoreTable) -> bool:
+def is_given(gate: Gate, table: ScoreTable) -> bool:
     """Whether a table of enough rows gets the wanted verdict: by the bound that decides it, and no other."""
-    simulated = asked.simulated
-    decides = simulated.passes if asked.wanted is VerdictName.PASS else simulated.fails
-    found = decides(asked, table, delta=level_of(asked), limit=asked.rule.limit)
+    simulated = gate.simulated
+    decides = simulated.passes if gate.wanted is VerdictName.PASS else simulated.fails
+    found = decides(gate, table, delta=level_of(gate), limit=gate.rule.limit)
     if found is None:
-        return judge(table, asked.rule, ground=asked.ground).outcome is asked.wanted
+        return judge(table, gate.rule, ground=gate.ground).outcome is gate.wanted
     return found
 
 
-def _ece_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
-    return _bets_on(asked, table).log_evidence_below(limit, _stakes(asked, table)) >= -math.log(delta)
+def _ece_passes(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
+    return _bets_on(gate, table).log_evidence_below(limit, _stakes(gate, table)) >= -math.log(delta)
 
 
-def _ece_fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
-    return _bets_on(asked, table).log_evidence_above(limit, _stakes(asked, table)) >= -math.log(delta)
+def _ece_fails(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
+    return _bets_on(gate, table).log_evidence_above(limit, _stakes(gate, table)) >= -math.log(delta)
 
 
-def _l2_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
-    bins = asked.ground.bins
+def _l2_passes(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+    bins = gate.ground.bins
     found = upper_bound(table, binned(table, bins), delta=delta) if bins.edges is None else None
     return None if found is None else found[0] <= limit
 
 
-def _l2_fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
-    bins = asked.ground.bins
+def _l2_fails(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+    bins = gate.ground.bins
     return lower_bound(table, binned(table, bins), delta=delta)[0] > limit if bins.edges is None else None
 
 
-def _linf_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
-    bins, outputs = asked.ground.bins, asked.ground.outputs
+def _linf_passes(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+    bins, outputs = gate.ground.bins, gate.ground.outputs
     if bins.edges is not None:
         return None
     seen = outputs is None or bool(np.isin(outputs, table.score).all())
     return seen and float(farthest(binned(table, bins), delta=delta)[1].max()) <= limit
 
 
-def _linf_fails(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
-    if asked.ground.bins.edges is not None:
+def _linf_fails(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+    if gate.ground.bins.edges is not None:
         return None
-    sums = binned(table, asked.ground.bins)
+    sums = binned(table, gate.ground.bins)
     each = each_of(int(sums.occupied.sum()), delta) / 2.0
     return float(farthest(sums, delta=each)[0].max()) > limit
 
 
-def _dce_passes(_: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
+def _dce_passes(_: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
     interval = distance_interval(table, confidence=1.0 - 2.0 * delta)
     return interval.upper is not None and interval.upper <= limit
 
 
-def _dce_fails(_: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
+def _dce_fails(_: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
     level, tilt = dictionary(table, delta=delta)
     return max(level, tilt / 3.0) > limit
 
 
-def _smece_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
+def _smece_passes(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
     """Whether bets refute a norm above the limit; narrower bandwidths than the least are not resolved."""
-    stakes, held = stakes_for(table.total_rows, asked.ground.variance, delta=delta), weighed(table)
+    stakes, held = stakes_for(table.total_rows, gate.ground.variance, delta=delta), weighed(table)
 
     def refuted(norm: float) -> bool:
         return held.log_evidence_below(limit, stakes, norm=norm) >= -math.log(delta)
@@ -482,7 +480,7 @@ def _smece_passes(asked: Asked, table: ScoreTable, *, delta: float, limit: float
     return limit >= LEAST_BANDWIDTH and refuted(least) and refuted(_norm(table, limit))
 
 
-def _smece_fails(_: Asked, table: ScoreTable, *, delta: float, limit: float) -> bool:
+def _smece_fails(_: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
     """Whether either lower bound is above the limit; that by the norm is where the norm at the limit is."""
     of_mean, of_norm = error_shares(delta, signs=table.distinct)
     by_mean = least_by_mean(table, delta=of_mean) > limit
@@ -498,12 +496,12 @@ def _norm(table: ScoreTable, bandwidth: float) -> float:
     return float(residual_series(table).l1_norm(bandwidth, oversampling=_OVERSAMPLING))
 
 
-def _bets_on(asked: Asked, table: ScoreTable) -> GroupedResiduals:
-    return grouped_residuals(table, binned(table, asked.ground.bins))
+def _bets_on(gate: Gate, table: ScoreTable) -> GroupedResiduals:
+    return grouped_residuals(table, binned(table, gate.ground.bins))
 
 
-def _stakes(asked: Asked, table: ScoreTable) -> Stakes:
-    return stakes_of_gate(table.total_rows, asked.ground.variance, delta=level_of(asked))
+def _stakes(gate: Gate, table: ScoreTable) -> Stakes:
+    return stakes_of_gate(table.total_rows, gate.ground.variance, delta=level_of(gate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -523,7 +521,7 @@ class Effort:
 class Decides(Protocol):
     """Whether a bound of a table is beyond the limit; None where there is no short way to tell."""
 
-    def __call__(self, asked: Asked, table: ScoreTable, /, *, delta: float, limit: float) -> bool | None:
+    def __call__(self, gate: Gate, table: ScoreTable, /, *, delta: float, limit: float) -> bool | None:
         """Return that, of the bound with this error probability."""
         ...
 
@@ -551,7 +549,7 @@ class Simulated:
     passes: Decides
     fails: Decides
     size: Callable[[Floats, Floats], float] = _mean
-    many: Callable[[Asked, Population, Integers, Integers], Flags] = _one_by_one
+    many: Callable[[Gate, Population, Integers, Integers], Flags] = _one_by_one
     at_once: bool = False
     ordered: bool = False
 
@@ -584,7 +582,7 @@ _AT_ONCE = 2_000_000
 
 
 def first_verdicts(
-    asked: Asked,
+    gate: Gate,
     population: Population,
     *,
     step: int,
@@ -598,8 +596,8 @@ def first_verdicts(
     Returns:
         Rows at the first look that gave the verdict, infinite where none did, shape (times,).
     """
-    delta, size = level_of(asked), population.score.size
-    variance = 0.25 if asked.ground.variance is None else asked.ground.variance
+    delta, size = level_of(gate), population.score.size
+    variance = 0.25 if gate.ground.variance is None else gate.ground.variance
     stakes = stakes_for_any_time(delta=delta, variance=variance)
     at_once = max(1, _AT_ONCE // (looks * size))
     found: list[Floats] = []
@@ -610,13 +608,13 @@ def first_verdicts(
         evidence = log_evidence(
             *so_far,
             population=population,
-            limit=asked.rule.limit,
+            limit=gate.rule.limit,
             stakes=stakes,
-            above=asked.wanted is VerdictName.FAIL,
+            above=gate.wanted is VerdictName.FAIL,
         )
         positive = so_far[1].sum(axis=-1)
         rows = step * np.arange(1, looks + 1)
-        enough = (np.minimum(positive, rows - positive) >= LEAST_RARER) & (rows >= asked.ground.least_rows)
+        enough = (np.minimum(positive, rows - positive) >= LEAST_RARER) & (rows >= gate.ground.least_rows)
         found.append(_first((evidence >= math.log(1.0 / delta)) & enough, rows))
     return np.concatenate(found)
 
@@ -665,7 +663,7 @@ class Plan:
 
 
 def planned(
-    asked: Asked,
+    gate: Gate,
     patterns: Sequence[Population],
     *,
     power: float,
@@ -673,19 +671,19 @@ def planned(
     generator: np.random.Generator,
 ) -> Plan:
     """Find how many rows a gate takes under the pattern of errors that takes most."""
-    effort = asked.simulated.effort
+    effort = gate.simulated.effort
     plans = [
-        (_streaming if again else _looking)(asked, one, power=power, effort=effort, generator=generator)
+        (_streaming if again else _looking)(gate, one, power=power, effort=effort, generator=generator)
         for one in patterns
     ]
     return max(plans, key=lambda plan: math.inf if plan.rows is None else plan.rows)
 
 
 def _looking(
-    asked: Asked, population: Population, *, power: float, effort: Effort, generator: np.random.Generator
+    gate: Gate, population: Population, *, power: float, effort: Effort, generator: np.random.Generator
 ) -> Plan:
-    looks = Looks(asked, population, generator)
-    start, least = _start(asked, population), asked.ground.least_rows
+    looks = Looks(gate, population, generator)
+    start, least = _start(gate, population), gate.ground.least_rows
     rows = _rows_at(lambda n: looks.reaches(n, effort.searching, power), start=start, least=least)
     reached = half = None
     if rows is not None:
@@ -696,17 +694,17 @@ def _looking(
 
 
 def _streaming(
-    asked: Asked, population: Population, *, power: float, effort: Effort, generator: np.random.Generator
+    gate: Gate, population: Population, *, power: float, effort: Effort, generator: np.random.Generator
 ) -> Plan:
-    start = horizon = _start(asked, population)
+    start = horizon = _start(gate, population)
     first, step = np.full(1, np.inf), None
     while not np.mean(np.isfinite(first)) > power and horizon < MOST_ROWS:
         horizon *= 2
         step = _round(horizon / _LOOKS)
         first = first_verdicts(
-            asked, population, step=step, looks=_LOOKS, times=effort.final, generator=generator
+            gate, population, step=step, looks=_LOOKS, times=effort.final, generator=generator
         )
-    looks = Looks(asked, population, generator)
+    looks = Looks(gate, population, generator)
     theorem = _by_theorem(looks, start=start, power=power, effort=effort)
     half, rows = (_quantile(first, one) for one in (0.5, power))
     reached = None if rows is None else float(np.mean(first <= rows))
@@ -725,27 +723,27 @@ def _quantile(first: Floats, power: float) -> int | None:
 
 
 def _by_theorem(looks: Looks, *, start: int, power: float, effort: Effort) -> int | None:
-    asked = looks.asked
-    if asked.rule.subject is not MeasureName.ECE:
+    gate = looks.gate
+    if gate.rule.subject is not MeasureName.ECE:
         return None
     return _rows_at(
         lambda rows: share_by_theorem(looks, rows, effort.final) >= power,
         start=min(2 * start, MOST_ROWS),
-        least=asked.ground.least_rows,
+        least=gate.ground.least_rows,
     )
 
 
-def _start(asked: Asked, population: Population) -> int:
+def _start(gate: Gate, population: Population) -> int:
     """Return where to begin: the rows at which bets on the ECE grow to their level on average."""
-    ground = asked.ground
+    ground = gate.ground
     score = population.score
     table = ScoreTable(
         score, np.ceil(_STANDING_IN * population.share).astype(np.int64), np.zeros(score.size, np.int64)
     )
     edges = np.concatenate(([0.0], score[population.starts[1:-1] - 1], [1.0]))
     growth = Growth(table, binned(table, Bins(None, edges)), delta=ground.delta, variance=population.variance)
-    gap = asked.rule.limit - float((population.share * np.abs(population.rate - score)).sum())
-    rows = growth.rows_to_pass(gap) if asked.wanted is VerdictName.PASS else growth.rows_to_fail(-gap)
+    gap = gate.rule.limit - float((population.share * np.abs(population.rate - score)).sum())
+    rows = growth.rows_to_pass(gap) if gate.wanted is VerdictName.PASS else growth.rows_to_fail(-gap)
     return min(max(rows, ground.least_rows), MOST_ROWS)
 
 

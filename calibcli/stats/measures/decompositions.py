@@ -118,7 +118,7 @@ def murphy_part(
         Forecasting 23, for the within-bin terms; Ferro & Fricker (2012), QJRMS 138, for the corrected parts.
     """
     sums = binned(table, bins)
-    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of {sums.spoken_of}"]
+    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of {sums.after_of}"]
     lonely = int(sums.rows[sums.rows == 1].size)
     defined = True
     if name in _CORRECTED:

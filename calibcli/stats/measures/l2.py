@@ -58,7 +58,7 @@ def debiased_l2(
     sums = binned(table, bins)
     t = t_statistic(sums)
     lonely = int(sums.rows[sums.rows == 1].size)
-    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of {bins.spoken_of}; approximate below 1,000 rows"]
+    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of {bins.after_of}; approximate below 1,000 rows"]
     if lonely:
         assumptions.append(f"{lonely:,} rows alone in their bin do not count")
     defined = bool(pairs_in(sums).any())

@@ -41,7 +41,7 @@ class Bins:
             object.__setattr__(self, "edges", frozen(self.edges, np.float64))
 
     @property
-    def spoken_of(self) -> str:
+    def after_of(self) -> str:
         """The same after an "of"."""
         return self.described if self.edges is None else f"the {self.described}"
 
@@ -88,9 +88,9 @@ class BinnedTable:
     variance: Floats
 
     @property
-    def spoken_of(self) -> str:
+    def after_of(self) -> str:
         """The same after an "of"."""
-        return self.bins.spoken_of
+        return self.bins.after_of
 
     @property
     def described(self) -> str:

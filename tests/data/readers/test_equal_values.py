@@ -43,7 +43,7 @@ from calibcli.names import OnMissing
 from calibcli.options.conditions import condition_of
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.numerals import is_respelled, number_name
-from calibcli.options.rows import Columns, Reading, RowsAsked
+from calibcli.options.rows import Columns, Reading, RowSelection
 from calibcli.options.rules import rule_of
 from calibcli.options.sources import RowsInMemory
 from calibcli.python.frames import column_of
@@ -707,7 +707,7 @@ def test_soft_labels_beside_a_positive_one_are_counted_and_said(labels: Any, tmp
     """Those strictly between 0 and 1 count as 0 because it was asked for, and hardly because it was meant."""
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"s": [0.5] * 6, "y": labels, "keep": [1, 1, 1, 1, 1, 0]}), path)
-    kept = RowsAsked((condition_of("keep==1"),))
+    kept = RowSelection((condition_of("keep==1"),))
     found = tally_of(str(path), positive="1", on_missing=OnMissing.DROP, rows=kept).input
     assert (found.rows, found.dropped) == (4, 1)
     assert [note for note in found.notes if "between 0 and 1" in note] == [

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.commands.measure import measure_files
-from calibcli.data.arrays import sound
+from calibcli.data.arrays import checked_batch
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.faults import Findings
 from calibcli.data.intake import known_groups
@@ -30,21 +30,21 @@ def test_text_that_is_not_utf8_names_its_column() -> None:
     """Which the first decoder that believes in it would not."""
     batch = pa.RecordBatch.from_arrays([pa.array([1, 2]), text_of([b"a", b"\xff"])], names=["n", "group"])
     with pytest.raises(InputProblem, match=r"^p\.parquet, column 'group': it holds text that is not UTF-8$"):
-        sound(batch, shown="p.parquet")
+        checked_batch(batch, shown="p.parquet")
 
 
 def test_codes_that_lead_outside_are_damage() -> None:
     """A dictionary of one word has no sixth."""
     codes = pa.DictionaryArray.from_arrays(pa.array([0, 5]), pa.array(["a"]), safe=False)
     with pytest.raises(InputProblem, match="column 'group': ") as found:
-        sound(pa.RecordBatch.from_arrays([codes], names=["group"]), shown="p.arrow")
+        checked_batch(pa.RecordBatch.from_arrays([codes], names=["group"]), shown="p.arrow")
     assert "damaged" in (found.value.hint or "")
 
 
 def test_a_batch_that_is_sound_is_itself() -> None:
     """Nothing is copied."""
     batch = pa.RecordBatch.from_pydict({"n": [1, None], "group": ["a", "ı"]})
-    assert sound(batch, shown="p.parquet") is batch
+    assert checked_batch(batch, shown="p.parquet") is batch
 
 
 def test_groups_of_a_map_are_looked_at_where_no_label_is_read() -> None:

@@ -19,7 +19,7 @@ from calibcli.stats.gates.plan import (
     CALIBRATED,
     MOST_VALUES,
     SIMULATED,
-    Asked,
+    Gate,
     Looks,
     Plan,
     Population,
@@ -58,13 +58,13 @@ def gate(
     variance: float | None = None,
     outputs: tuple[float, ...] | None = None,
     wanted: VerdictName = VerdictName.PASS,
-) -> Asked:
+) -> Gate:
     """Return a gate that allows an error of at most the limit."""
     rule = Rule("max", measure, Bound.UPPER, Relation.AT_MOST, limit)
-    return Asked(rule, Ground(bins, variance, outputs), wanted)
+    return Gate(rule, Ground(bins, variance, outputs), wanted)
 
 
-def plan(asked: Asked, population: Population, *, error: float = 0.0, **changes: object) -> Plan:
+def plan(asked: Gate, population: Population, *, error: float = 0.0, **changes: object) -> Plan:
     """Plan with nine chances in ten."""
     options: dict[str, object] = {"power": 0.9, "again": False, "generator": rng()}
     patterns = erring(population, asked.rule.subject, error)

@@ -227,7 +227,7 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
         assumptions=(
             INDEPENDENT_ROWS,
             HELD_OUT,
-            f"of {over.spoken_of} of each class; every class counts alike",
+            f"of {over.after_of} of each class; every class counts alike",
         ),
         rows=views.rows,
         details={"classes": count, "partition": over.described},
@@ -269,7 +269,7 @@ def top_label_ece(views: ClassViews) -> ClassEstimate:
         value=value,
         interval=interval,
         null=null,
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {over.spoken_of} of each predicted class"),
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {over.after_of} of each predicted class"),
         rows=views.rows,
         details={"classes": len(views.top), "partition": over.described},
         null_range=null_range,
@@ -313,7 +313,7 @@ def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
     )
     null, null_range = _of_all(_null(views, views.top, np.full(count, 1.0 / count)))
     over = views.top[0].sums
-    every = f"of {over.spoken_of} of each predicted class; every class predicted counts alike"
+    every = f"of {over.after_of} of each predicted class; every class predicted counts alike"
     return ClassEstimate(
         name=ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED,
         value=value,
@@ -424,7 +424,7 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
         views=views,
         plug_in=float(np.mean([l2_squared_plug_in(one) for one in sums])),
         interval=interval,
-        because=(f"of {sums[0].spoken_of} of each class; every class counts alike", why or conservative),
+        because=(f"of {sums[0].after_of} of each class; every class counts alike", why or conservative),
         details={"classes": count, "partition": sums[0].described},
     )
 
@@ -443,7 +443,7 @@ def top_label_l2(views: ClassViews) -> ClassEstimate:
     t = t_statistic(sums)
     why = _why_none(views, [sums], t)
     interval = None if why is not None else score_interval(sums, t, confidence=views.confidence)
-    because = f"of {sums.spoken_of} of each predicted class; approximate below 1,000 rows"
+    because = f"of {sums.after_of} of each predicted class; approximate below 1,000 rows"
     return _estimate(
         ClassMeasure.TOP_LABEL_L2,
         t if pairs_in(sums).any() else math.nan,
